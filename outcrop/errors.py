@@ -1,0 +1,41 @@
+"""Every exception that a user can meet, each with the exit code it ends the command with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from outcrop.source import Diagnostic
+
+
+class OutcropError(Exception):
+    """Base of all; ``str()`` of it is what the user reads."""
+
+    exit_code = 4
+
+
+class UsageError(OutcropError):
+    """A command line or an API call that cannot be carried out as asked."""
+
+    exit_code = 2
+
+
+class ModelError(OutcropError):
+    """A model that the front-end refuses; carries all that it found, warnings included."""
+
+    exit_code = 2
+
+    def __init__(self, diagnostics: Sequence[Diagnostic]) -> None:
+        self.diagnostics = tuple(diagnostics)
+        super().__init__("\n".join(each.render() for each in self.diagnostics))
+
+
+class CompilerNotFound(OutcropError):
+    """No C compiler on this machine."""
+
+    exit_code = 2
+
+
+class InternalError(OutcropError):
+    """Our bug: the C compiler refused our code, engines disagree, a trace does not replay."""
+
+    exit_code = 4

@@ -1,0 +1,169 @@
+"""Where each leaf lies in the packed state.
+
+A leaf of ``cardinality`` n takes just enough bits for 0 (undefined) and 1..n (value - low + 1), so that a state of
+zeros is undefined everywhere. Leaves follow one another without gaps, in leaf order; the first leaf takes the
+lowest bits of the first byte. Only leaves of more than 57 bits, which one unaligned 64-bit load could miss, start
+at a byte boundary. Elements of an array lie at a constant distance, its *stride*, so that an index is one
+multiplication.
+
+A real is the bits of its double, inverted: all ones is a NaN, so that zero is free for undefined.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+
+from outcrop.ir.system import System
+from outcrop.ir.types import Array, Multiset, Real, Record, Simple, Type
+
+Leaf = int | float | None
+State = tuple[Leaf, ...]
+
+#: The widest leaf that an 8-byte load at the byte of its first bit is sure to cover.
+WIDEST_UNALIGNED = 57
+
+
+def width(kind: Simple) -> int:
+    """Bits of a leaf."""
+    return 64 if isinstance(kind, Real) else kind.cardinality.bit_length()
+
+
+@cache
+def alignment(kind: Type) -> int:
+    """1, or 8 for a type with a leaf that must start at a byte boundary."""
+    if isinstance(kind, Simple):
+        return 8 if width(kind) > WIDEST_UNALIGNED else 1
+    if isinstance(kind, Record):
+        return max((alignment(each) for _, each in kind.fields), default=1)
+    assert isinstance(kind, Array | Multiset)
+    return alignment(kind.element)
+
+
+def align(bit: int, to: int) -> int:
+    return -(-bit // to) * to
+
+
+@cache
+def size(kind: Type) -> int:
+    """Bits of a type, a multiple of its alignment."""
+    if isinstance(kind, Simple):
+        return width(kind)
+    if isinstance(kind, Record):
+        end = 0
+        for _, each in kind.fields:
+            end = align(end, alignment(each)) + size(each)
+        return align(end, alignment(kind))
+    if isinstance(kind, Array):
+        return kind.index.cardinality * size(kind.element)
+    assert isinstance(kind, Multiset)
+    return kind.capacity * slot_size(kind)
+
+
+@cache
+def field_offsets(kind: Record) -> tuple[int, ...]:
+    """The bit at which each field of a record starts."""
+    offsets, end = [], 0
+    for _, each in kind.fields:
+        start = align(end, alignment(each))
+        offsets.append(start)
+        end = start + size(each)
+    return tuple(offsets)
+
+
+def slot_element_offset(kind: Multiset) -> int:
+    """The bit of a slot at which its element starts; bit 0 is the flag."""
+    return align(1, alignment(kind.element))
+
+
+def slot_size(kind: Multiset) -> int:
+    return align(slot_element_offset(kind) + size(kind.element), alignment(kind.element))
+
+
+def leaf_offsets(kind: Type, start: int = 0) -> list[int]:
+    """The bit of each leaf of a type that starts at bit ``start``, in leaf order."""
+    if isinstance(kind, Simple):
+        return [start]
+    if isinstance(kind, Record):
+        return [
+            bit
+            for (_, each), offset in zip(kind.fields, field_offsets(kind), strict=True)
+            for bit in leaf_offsets(each, start + offset)
+        ]
+    if isinstance(kind, Array):
+        inner = leaf_offsets(kind.element)
+        stride = size(kind.element)
+        return [start + i * stride + bit for i in range(kind.index.cardinality) for bit in inner]
+    assert isinstance(kind, Multiset)
+    inner = [0, *leaf_offsets(kind.element, slot_element_offset(kind))]
+    return [start + i * slot_size(kind) + bit for i in range(kind.capacity) for bit in inner]
+
+
+def encode(kind: Simple, value: Leaf) -> int:
+    """The packed form of one leaf."""
+    if value is None:
+        return 0
+    if isinstance(kind, Real):
+        bits: int = struct.unpack("<Q", struct.pack("<d", value + 0.0))[0]
+        return bits ^ (2**64 - 1)
+    return int(value) - kind.low + 1
+
+
+def decode(kind: Simple, packed: int) -> Leaf:
+    if packed == 0:
+        return None
+    if isinstance(kind, Real):
+        value: float = struct.unpack("<d", struct.pack("<Q", packed ^ (2**64 - 1)))[0]
+        return value
+    return packed - 1 + kind.low
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """The packed form of the states of one System."""
+
+    system: System
+
+    @cached_property
+    def variable_offsets(self) -> tuple[int, ...]:
+        """The bit at which each variable starts."""
+        offsets, end = [], 0
+        for variable in self.system.variables:
+            start = align(end, alignment(variable.type))
+            offsets.append(start)
+            end = start + size(variable.type)
+        return tuple(offsets)
+
+    @cached_property
+    def bits(self) -> int:
+        """The size of a state."""
+        if not self.system.variables:
+            return 0
+        return self.variable_offsets[-1] + size(self.system.variables[-1].type)
+
+    @property
+    def byte_count(self) -> int:
+        """At least one, so that a state without variables has an address."""
+        return max(1, -(-self.bits // 8))
+
+    @cached_property
+    def leaves(self) -> tuple[tuple[int, int, Simple], ...]:
+        """(first bit, width, type) of each leaf."""
+        offsets = [
+            bit
+            for variable, start in zip(self.system.variables, self.variable_offsets, strict=True)
+            for bit in leaf_offsets(variable.type, start)
+        ]
+        return tuple((bit, width(kind), kind) for bit, kind in zip(offsets, self.system.leaf_types, strict=True))
+
+    def pack(self, state: Sequence[Leaf]) -> bytes:
+        packed = 0
+        for (bit, _, kind), value in zip(self.leaves, state, strict=True):
+            packed |= encode(kind, value) << bit
+        return packed.to_bytes(self.byte_count, "little")
+
+    def unpack(self, packed: bytes) -> State:
+        whole = int.from_bytes(packed, "little")
+        return tuple(decode(kind, whole >> bit & (1 << bits) - 1) for bit, bits, kind in self.leaves)

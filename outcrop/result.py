@@ -1,0 +1,103 @@
+"""Verdict, violations and traces: what a check gives its caller."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from outcrop.ir.layout import State
+from outcrop.ir.system import System
+from outcrop.source import Diagnostic, Span
+
+#: Version of the JSON document; raised when a first-level key changes its meaning.
+FORMAT = 1
+
+
+class Verdict(StrEnum):
+    HOLDS = "holds"
+    VIOLATED = "violated"
+    UNKNOWN = "unknown"
+
+    @property
+    def exit_code(self) -> int:
+        return {Verdict.HOLDS: 0, Verdict.VIOLATED: 1, Verdict.UNKNOWN: 3}[self]
+
+
+class ViolationKind(StrEnum):
+    INVARIANT = "invariant"
+    ASSERTION = "assertion"
+    ERROR = "error"  #: an ``error`` statement
+    RUNTIME = "runtime"  #: range, undefined, index, division, overflow, ...
+    DEADLOCK = "deadlock"
+    COVER = "cover"
+    LIVENESS = "liveness"
+
+
+@dataclass(frozen=True)
+class Step:
+    """``label`` is the rule (or startstate) with its parameter values; ``state`` what it led to."""
+
+    label: str
+    state: State
+    span: Span
+
+
+@dataclass(frozen=True)
+class Trace:
+    """A run of the model from a start state. The first step is the startstate."""
+
+    system: System
+    steps: tuple[Step, ...]
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+
+@dataclass(frozen=True)
+class Violation:
+    kind: ViolationKind
+    message: str  #: one sentence, values included
+    span: Span | None
+    trace: Trace | None
+    property: str = ""  #: the name of what is violated, if it has one
+    failing_step: str = ""  #: for an error inside a rule, that rule's label: it has no resulting state
+    because: tuple[str, ...] = ()  #: which parts of the property are false, outermost first
+
+
+@dataclass
+class Result:
+    """The outcome of a check. ``to_dict`` is the JSON document."""
+
+    verdict: Verdict
+    kind: str  #: what was violated, or why unknown; "" when it holds
+    guarantee: str  #: "exact", or the omission bound in words
+    model: str
+    constants: dict[str, int | float | str]
+    strategy: str
+    engine: str
+    threads: int
+    states: int
+    states_visited: int
+    rules_fired: int
+    levels: list[int]
+    seconds: float
+    compile_seconds: float
+    state_bits: int
+    peak_rss_bytes: int
+    properties: list[dict[str, Any]]
+    coverage: list[dict[str, Any]]
+    violations: list[Violation] = field(default_factory=list)
+    notes: list[Diagnostic] = field(default_factory=list)
+    ranks: int = 1
+    peak_disk_bytes: int = 0
+
+    @property
+    def diameter(self) -> int:
+        """The deepest level; start states are 0."""
+        return max(0, len(self.levels) - 1)
+
+    @property
+    def trace(self) -> Trace | None:
+        """The trace of the first violation."""
+        return self.violations[0].trace if self.violations else None

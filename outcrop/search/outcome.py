@@ -1,0 +1,75 @@
+"""What a search hands back: counts, and the raw findings that the trace module turns into violations.
+
+A search never explains. It says where something is wrong by the packed states that lead there; the interpreter
+replays them and finds out what, so that messages have one source and every trace is confirmed before it is shown.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class Stop(StrEnum):
+    """Why a search ended. COMPLETE: every reachable state was expanded."""
+
+    COMPLETE = "complete"
+    VIOLATION = "violation"
+    DEPTH = "depth bound reached"
+    STATES = "state bound reached"
+    TIME = "time limit reached"
+    MEMORY = "out of memory"
+    DISK = "out of disk"
+    INTERRUPTED = "interrupted"
+
+
+class FindingKind(StrEnum):
+    """In the order in which findings of one level are preferred."""
+
+    START = "start"  #: a runtime error in a startstate; the path is empty
+    DEADLOCK = "deadlock"  #: the last state of the path is one
+    STATE = "state"  #: an invariant is false in the last state, or evaluating a property fails there
+    RULE = "rule"  #: a runtime error in a guard or body that the last state enables
+    LIVENESS = "liveness"  #: no path from the last state to one that satisfies a liveness property
+
+
+@dataclass(frozen=True)
+class Finding:
+    """``path``: packed states, each a successor of the one before, from a start state. Under symmetry each is
+    the representative of its orbit."""
+
+    kind: FindingKind
+    path: tuple[bytes, ...]
+    liveness: int | None = None  #: which liveness instance, counted over all liveness properties in order
+
+
+@dataclass
+class Outcome:
+    stop: Stop
+    levels: list[int]  #: new states per level; the start states are level 0
+    fired: list[int]  #: times fired, per rule of the System
+    covered: list[int]  #: times met, per cover goal of the System
+    undefined_reads: list[int] = field(default_factory=list)  #: source offsets of NOTE reads that met undefined
+    findings: list[Finding] = field(default_factory=list)  #: shortest path first
+    omission_bound: float = 0.0  #: probability that a state was missed; 0 is exact
+    seconds: float = 0.0
+    peak_disk_bytes: int = 0
+
+    @property
+    def states(self) -> int:
+        return sum(self.levels)
+
+    @property
+    def rules_fired(self) -> int:
+        return sum(self.fired)
+
+
+@dataclass(frozen=True)
+class Progress:
+    """A snapshot for the progress line."""
+
+    level: int
+    states: int
+    rules_fired: int
+    frontier: int
+    seconds: float

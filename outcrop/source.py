@@ -1,0 +1,107 @@
+"""Source texts, spans in them, and diagnostics that point at them."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cached_property
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """One file's text. ``name`` is what diagnostics print."""
+
+    name: str
+    text: str
+
+    @cached_property
+    def _line_starts(self) -> list[int]:
+        starts = [0]
+        at = self.text.find("\n")
+        while at >= 0:
+            starts.append(at + 1)
+            at = self.text.find("\n", at + 1)
+        return starts
+
+    def position(self, offset: int) -> tuple[int, int]:
+        """Line and column of an offset, both counted from 1."""
+        line = bisect_right(self._line_starts, offset)
+        return line, offset - self._line_starts[line - 1] + 1
+
+    def line(self, number: int) -> str:
+        """The text of a line (counted from 1) without its end."""
+        start = self._line_starts[number - 1]
+        end = self._line_starts[number] if number < len(self._line_starts) else len(self.text)
+        return self.text[start:end].rstrip("\r\n")
+
+
+class Span:
+    """A stretch of a source: offsets ``start`` (included) to ``end`` (excluded)."""
+
+    __slots__ = ("end", "source", "start")
+
+    def __init__(self, source: Source, start: int, end: int) -> None:
+        self.source = source
+        self.start = start
+        self.end = end
+
+    def to(self, other: Span) -> Span:
+        """From our start to the other's end."""
+        return Span(self.source, self.start, max(self.end, other.end))
+
+    @property
+    def line(self) -> int:
+        return self.source.position(self.start)[0]
+
+    @property
+    def column(self) -> int:
+        return self.source.position(self.start)[1]
+
+    @property
+    def text(self) -> str:
+        return self.source.text[self.start : self.end]
+
+    def __str__(self) -> str:
+        return f"{self.source.name}:{self.line}:{self.column}"
+
+    def __repr__(self) -> str:
+        return f"<{self}>"
+
+
+class Severity(StrEnum):
+    ERROR = "error"
+    WARNING = "warning"
+    NOTE = "note"
+
+
+@dataclass(frozen=True)
+class Diagnostic:
+    """One message about a place in the model: a plain sentence, and a hint where one helps."""
+
+    severity: Severity
+    message: str
+    span: Span | None = None
+    hint: str = ""
+    related: tuple[tuple[str, Span], ...] = field(default=())
+
+    def render(self) -> str:
+        """``file:line:col: error: message``, the source line, a caret span, the hint."""
+        if self.span is None:
+            lines = [f"{self.severity}: {self.message}"]
+        else:
+            lines = [f"{self.span}: {self.severity}: {self.message}", *_excerpt(self.span)]
+        if self.hint:
+            lines.append(f"  hint: {self.hint}")
+        for text, span in self.related:
+            lines += [f"{span}: note: {text}", *_excerpt(span)]
+        return "\n".join(lines)
+
+
+def _excerpt(span: Span) -> list[str]:
+    line, column = span.source.position(span.start)
+    text = span.source.line(line)
+    width = max(1, min(span.end - span.start, len(text) - column + 1))
+    # Tabs are kept in the margin, so that the caret stands under its character whatever the tab width is.
+    margin = "".join("\t" if character == "\t" else " " for character in text[: column - 1])
+    return [f"  {text}", f"  {margin}{'^' * width}"]
