@@ -1,0 +1,179 @@
+"""Cuts a Murphi text into tokens with one master expression: what CMurphi and rumur accept between them.
+
+Tokens are four parallel lists rather than objects: a large model has some 50,000 of them and the parser looks at each a
+few times. Words that only one of the two tools reserves come out as identifiers; the parser knows them by their place.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from outcrop.source import Diagnostic, Severity, Source, Span
+
+IDENTIFIER = "identifier"
+INTEGER = "integer"
+REAL = "real number"
+STRING = "string"
+END_OF_FILE = "end of file"
+
+KEYWORDS = frozenset(
+    """
+    alias array assert begin boolean by case clear const do else elsif end endalias endexists endfor endforall
+    endfunction endif endprocedure endrecord endrule endruleset endstartstate endswitch endwhile enum error exists for
+    forall function if invariant ismember isundefined of procedure put record return rule ruleset scalarset startstate
+    switch then to type undefine union var while
+    """.split()
+)
+
+# After this many mistakes the rest is more likely a consequence than news.
+MAX_ERRORS = 20
+
+_SIGNS = {
+    "∀": "forall",
+    "∃": "exists",
+    "≔": ":=",
+    "≥": ">=",
+    "≤": "<=",
+    "→": "->",
+    "≠": "!=",
+    "⇒": "==>",
+    "⟹": "==>",
+    "¬": "!",
+    # rumur gives these two the precedence of the doubled operators, not of & and |.
+    "∧": "&&",
+    "∨": "||",
+    "÷": "/",
+    "∕": "/",
+    "−": "-",
+    "×": "*",
+    "∗": "*",
+}
+
+_OPERATORS = {"==": "="}
+
+_TOKEN = re.compile(
+    r"""
+    [ \t\r\n\f\v]*+ (?:
+      ( [A-Za-z][A-Za-z0-9_]*+ )
+    | ( ==> | := | \.\. | <= | >= | != | == | -> | << | >> | && | \|\|
+        | -(?!-) | /(?!\*) | [+*%<>=!&|^~?:;,.()\[\]{}] )
+    | ( --[^\n]*+ | /\* (?s:.*?) \*/ )
+    | ( 0[xX][0-9a-fA-F]++ | [0-9]++ (?! \.[0-9] ) )
+    | ( [0-9]++ \. [0-9]++ (?: [eE][-+]?[0-9]++ )? )
+    | ( " (?: [^"\\\n]++ | \\. )*+ " | " (?: [^"”\\\n]++ | \\. )*+ ” | " (?: [^"\\]++ | \\(?s:.) )*+ "
+        | “ (?: [^"”\\]++ | \\(?s:.) )*+ ["”] )
+    | ( [∀∃≔≥≤→≠⇒⟹¬∧∨÷∕−×∗] )
+    | ( \Z )
+    | ( /\* (?s:.*+) )
+    | ( ["“] (?s:.*+) )
+    | ( _[A-Za-z0-9_]*+ | [^\x00-\x7f]++ | [\x00-\x1f\x7f]++ | (?s:.) )
+    )
+    """,
+    re.VERBOSE,
+)
+_WORD, _OPERATOR, _COMMENT, _INTEGER, _REAL, _STRING, _SIGN, _END, _OPEN_COMMENT, _OPEN_STRING, _JUNK = range(1, 12)
+
+_ESCAPE = re.compile(r"\\(?:([0-7]{1,3})|x([0-9a-fA-F]{1,2})|(.))", re.DOTALL)
+_ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v", "\n": ""}
+
+
+@dataclass(slots=True)
+class Tokens:
+    """``kinds[i]`` is a keyword in lower case, an operator in its ASCII spelling, or one of the names above;
+    ``texts[i]`` the word, the digits or the string's content. The last token is ``END_OF_FILE``."""
+
+    kinds: list[str] = field(default_factory=list)
+    texts: list[str] = field(default_factory=list)
+    starts: list[int] = field(default_factory=list)
+    ends: list[int] = field(default_factory=list)
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+
+
+def tokenize(source: Source) -> Tokens:
+    """All tokens of ``source``; what cannot be one is reported in ``diagnostics`` and left out."""
+    tokens = Tokens()
+    kinds, texts, starts, ends = tokens.kinds, tokens.texts, tokens.starts, tokens.ends
+    words: dict[str, tuple[str, str]] = {}
+    errors = 0
+    for match in _TOKEN.finditer(source.text, 1 if source.text.startswith("\ufeff") else 0):
+        index = match.lastindex or _JUNK
+        text = match[index]
+        if index == _WORD:
+            known = words.get(text)
+            if known is None:
+                known = words[text] = _classify(text)
+            kind, text = known
+        elif index == _OPERATOR:
+            kind = _OPERATORS.get(text, text)
+        elif index == _COMMENT:
+            continue
+        elif index == _INTEGER:
+            kind = INTEGER
+        elif index == _STRING:
+            kind, text = STRING, _unescape(text[1:-1])
+        elif index == _REAL:
+            kind = REAL
+        elif index == _SIGN:
+            kind = _SIGNS[text]
+        elif index == _END:
+            break
+        else:
+            problem = _problem(index, text, Span(source, match.start(index), match.end()))
+            tokens.diagnostics.append(problem)
+            errors += problem.severity is Severity.ERROR
+            if errors >= MAX_ERRORS:
+                break
+            continue
+        kinds.append(kind)
+        texts.append(text)
+        starts.append(match.start(index))
+        ends.append(match.end())
+    kinds.append(END_OF_FILE)
+    texts.append("")
+    # Just behind the last token, where something is missing, rather than behind the blank lines that follow it.
+    starts.append(ends[-1] if ends else 0)
+    ends.append(starts[-1])
+    return tokens
+
+
+def _classify(word: str) -> tuple[str, str]:
+    lower = word.lower()
+    if lower in KEYWORDS:
+        return lower, word
+    if lower in ("true", "false"):
+        return IDENTIFIER, lower
+    return IDENTIFIER, word
+
+
+def _unescape(content: str) -> str:
+    if "\\" not in content:
+        return content
+
+    def value(match: re.Match[str]) -> str:
+        octal, hexadecimal, character = match.groups()
+        if octal:
+            return chr(int(octal, 8))
+        if hexadecimal:
+            return chr(int(hexadecimal, 16))
+        return _ESCAPED.get(character, character)
+
+    return _ESCAPE.sub(value, content)
+
+
+def _problem(index: int, text: str, span: Span) -> Diagnostic:
+    if index == _OPEN_COMMENT:
+        opening = Span(span.source, span.start, span.start + 2)
+        hint = "everything after it is skipped; close it with '*/'"
+        return Diagnostic(Severity.WARNING, "this comment is never closed", opening, hint)
+    if index == _OPEN_STRING:
+        line_end = span.source.text.find("\n", span.start)
+        opening = Span(span.source, span.start, line_end if line_end > 0 else span.end)
+        hint = "a backslash before a quote makes the quote part of the string" if '\\"' in opening.text else ""
+        return Diagnostic(Severity.ERROR, "this string is never closed", opening, hint)
+    if text[0] == "_":
+        message = f"'{text}' is not an identifier: an identifier starts with a letter"
+        return Diagnostic(Severity.ERROR, message, span)
+    shown = f"'{text[0]}'" if text[0].isprintable() else f"U+{ord(text[0]):04X}"
+    hint = {"'": 'strings stand between double quotes: "..."', "#": "a comment starts with '--'"}.get(text[0], "")
+    return Diagnostic(Severity.ERROR, f"unexpected character {shown}", span, hint)
