@@ -1,3 +1,52 @@
-"""Outcrop: an explicit-state model checker that does not stop where RAM stops."""
+"""Outcrop: an explicit-state model checker that does not stop where RAM stops.
+
+>>> import outcrop
+>>> result = outcrop.load("examples/peterson.m").check(engine="interpreter")
+>>> print(result.verdict)
+holds
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from outcrop.api import Model, load
+    from outcrop.errors import CompilerNotFound, InternalError, ModelError, OutcropError, UsageError
+    from outcrop.options import CheckOptions, Deadlock, Engine, UndefinedReads
+    from outcrop.result import Result, Step, Trace, Verdict, Violation, ViolationKind
+
+__all__ = [
+    "CheckOptions",
+    "CompilerNotFound",
+    "Deadlock",
+    "Engine",
+    "InternalError",
+    "Model",
+    "ModelError",
+    "OutcropError",
+    "Result",
+    "Step",
+    "Trace",
+    "UndefinedReads",
+    "UsageError",
+    "Verdict",
+    "Violation",
+    "ViolationKind",
+    "load",
+]
+
+_HOMES = ("outcrop.api", "outcrop.errors", "outcrop.options", "outcrop.result")
+
+
+def __getattr__(name: str) -> Any:
+    # Imported on first use: `outcrop --help` and `import outcrop` stay quick.
+    if name in __all__:
+        for home in _HOMES:
+            module = import_module(home)
+            if hasattr(module, name):
+                return getattr(module, name)
+    raise AttributeError(f"module 'outcrop' has no attribute '{name}'")

@@ -57,6 +57,14 @@ class CheckOptions:
     keep_c: str | None = None  #: a directory to leave the generated C in
     workdir: str | None = None
 
+    def __post_init__(self) -> None:
+        for name, least in (("threads", 1), ("memory", 1), ("depth", 0), ("states", 1), ("max_errors", 1)):
+            value = getattr(self, name)
+            if value is not None and value < least:
+                raise UsageError(f"{name.replace('_', ' ')} must be at least {least}, not {value}")
+        if not 8 <= self.bits <= 64:
+            raise UsageError(f"bits must be from 8 to 64, not {self.bits}")
+
 
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", re.IGNORECASE)
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|h|d)?", re.IGNORECASE)

@@ -101,3 +101,9 @@ class Result:
     def trace(self) -> Trace | None:
         """The trace of the first violation."""
         return self.violations[0].trace if self.violations else None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON document of ``--json``, with the trace in ITF."""
+        from outcrop.report.json import document
+
+        return document(self)

@@ -1,0 +1,274 @@
+"""Load a model, check it: the Python side of the ``outcrop`` command.
+
+>>> import outcrop
+>>> model = outcrop.load("examples/peterson.m")
+>>> result = model.check(engine="interpreter")
+>>> result.verdict
+<Verdict.HOLDS: 'holds'>
+>>> result.states == sum(result.levels)
+True
+>>> result.trace is None
+True
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from outcrop.errors import InternalError, UsageError
+from outcrop.ir.layout import Layout
+from outcrop.ir.system import PropertyKind, System
+from outcrop.options import CheckOptions, Deadlock, Engine, LoadOptions, UndefinedReads, parse_duration, parse_size
+from outcrop.report.json import position
+from outcrop.report.memory import available_cores, peak_rss
+from outcrop.result import Result, Verdict, Violation, ViolationKind
+from outcrop.search.outcome import Outcome, Progress, Stop
+from outcrop.source import Diagnostic, Severity, Source, Span
+
+#: Bytes of a model that a terminal would take for commands; NUL to US without tab and line ends, DEL, and C1.
+_CONTROL = {code: "\ufffd" for code in (*range(32), 127, *range(128, 160)) if code not in (9, 10, 11, 12, 13)}
+
+
+def load(
+    path: str | os.PathLike[str],
+    /,
+    constants: Mapping[str, object] | None = None,
+    *,
+    undefined: UndefinedReads | str = UndefinedReads.PERMIT,
+    while_limit: int | None = LoadOptions.while_limit,
+    **named: object,
+) -> Model:
+    """Reads a model and type-checks it.
+
+    ``constants``, and keywords with the names of constants, replace the values that the model gives them:
+    ``load("ring.m", N=4)``. ``undefined`` says whether copying an undefined value is permitted (as in CMurphi) or an
+    error (as in rumur); ``while_limit`` how often a ``while`` loop may turn, None for no limit.
+
+    Raises UsageError when the file cannot be read and ModelError, with every diagnostic, when it is no model.
+    """
+    texts = {name: _constant_text(name, value) for name, value in {**(constants or {}), **named}.items()}
+    options = LoadOptions(texts, _choice(UndefinedReads, "undefined", undefined), while_limit)
+    source = read_source(path)
+    from outcrop.lang.murphi.load import load_system
+
+    system, warnings = load_system(source, options)
+    return Model(system, tuple(warnings), options)
+
+
+@dataclass(frozen=True)
+class Model:
+    """A model, ready to be checked as often as you like."""
+
+    system: System
+    warnings: tuple[Diagnostic, ...]  #: what is probably a mistake in it
+    options: LoadOptions
+
+    def check(
+        self,
+        options: CheckOptions | None = None,
+        *,
+        progress: Callable[[Progress], None] | None = None,
+        output: Callable[[str], None] | None = None,
+        **changes: Any,
+    ) -> Result:
+        """Explores every reachable state.
+
+        Keywords are the fields of CheckOptions, written as the command line writes them or as Python values:
+        ``check(engine="interpreter", deadlock="off", memory="2G", max_errors=None)``. ``progress`` is called with a
+        snapshot now and then, ``output`` with each line that the model's ``put`` statements print.
+        """
+        chosen = _changed(options or CheckOptions(), changes)
+        outcome, compile_seconds = _search(self.system, chosen, progress, output)
+        return _conclude(self, chosen, outcome, compile_seconds)
+
+
+def read_source(path: str | os.PathLike[str]) -> Source:
+    """The text of a model. Bytes that are not UTF-8 are read as Latin-1, which old models are written in."""
+    name = os.fspath(path)
+    try:
+        content = Path(path).read_bytes()
+    except FileNotFoundError:
+        raise UsageError(f"there is no file '{name}'") from None
+    except IsADirectoryError:
+        raise UsageError(f"'{name}' is a directory, not a model") from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise UsageError(f"cannot read '{name}': {reason}") from None
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = content.decode("latin-1")
+    return Source(name, text.translate(_CONTROL))
+
+
+# --- Options -----------------------------------------------------------------------------------------------
+
+_Choice = TypeVar("_Choice", Engine, Deadlock, UndefinedReads)
+
+
+def _choice(choices: type[_Choice], name: str, value: str) -> _Choice:
+    try:
+        return choices(value)
+    except ValueError:
+        raise UsageError(f"{name} is one of {', '.join(choices)}, not '{value}'") from None
+
+
+def _constant_text(name: str, value: object) -> str:
+    """A Python value as a Murphi constant."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float | str):
+        return str(value)
+    raise UsageError(f"constant {name} must be a number, a boolean or a string, not {type(value).__name__}")
+
+
+def _changed(options: CheckOptions, changes: dict[str, Any]) -> CheckOptions:
+    """``options`` with some fields replaced, words and units turned into values."""
+    known = {field.name for field in dataclasses.fields(CheckOptions)}
+    for name in changes:
+        if name not in known:
+            raise UsageError(f"check has no option '{name}'; it has {', '.join(sorted(known))}")
+    convert: dict[str, Callable[[str], Any]] = {
+        "engine": lambda text: _choice(Engine, "engine", text),
+        "deadlock": lambda text: _choice(Deadlock, "deadlock", text),
+        "memory": parse_size,
+        "time_limit": parse_duration,
+    }
+    values = {
+        name: convert[name](value) if name in convert and isinstance(value, str) else value
+        for name, value in changes.items()
+    }
+    return dataclasses.replace(options, **values)
+
+
+# --- Searching and concluding ------------------------------------------------------------------------------
+
+
+def _search(
+    system: System,
+    options: CheckOptions,
+    progress: Callable[[Progress], None] | None,
+    output: Callable[[str], None] | None,
+) -> tuple[Outcome, float]:
+    """Runs the search that the options name. Also gives the seconds spent compiling."""
+    if options.engine is Engine.INTERPRETER:
+        if options.strategy != "ram":
+            raise UsageError(f"the interpreter has only the strategy ram, not {options.strategy}")
+        from outcrop.search import reference
+
+        return reference.search(system, options, progress=progress, output=output), 0.0
+    raise UsageError("the native engine is not there yet; use --engine interpreter")
+
+
+def _conclude(model: Model, options: CheckOptions, outcome: Outcome, compile_seconds: float) -> Result:
+    system = model.system
+    violations = _violations(system, options, outcome)
+    if violations:
+        verdict, kind = Verdict.VIOLATED, str(violations[0].kind)
+    elif outcome.stop is Stop.COMPLETE:
+        verdict, kind = Verdict.HOLDS, ""
+    else:
+        verdict, kind = Verdict.UNKNOWN, str(outcome.stop)
+    return Result(
+        verdict=verdict,
+        kind=kind,
+        guarantee=_guarantee(outcome),
+        model=system.name,
+        constants=dict(system.constants),
+        strategy=options.strategy,
+        engine=str(options.engine),
+        threads=_threads(options),
+        states=outcome.states,
+        states_visited=outcome.states,
+        rules_fired=outcome.rules_fired,
+        levels=list(outcome.levels),
+        seconds=outcome.seconds,
+        compile_seconds=compile_seconds,
+        state_bits=Layout(system).bits,
+        peak_rss_bytes=peak_rss(),
+        properties=_properties(system, outcome, violations),
+        coverage=[
+            {"name": rule.name, "position": position(rule.span), "instances": rule.instance_count, "fired": fired}
+            for rule, fired in zip(system.rules, outcome.fired, strict=True)
+        ],
+        violations=violations,
+        notes=[*model.warnings, *_undefined_note(system, outcome)],
+        peak_disk_bytes=outcome.peak_disk_bytes,
+    )
+
+
+def _threads(options: CheckOptions) -> int:
+    if options.engine is Engine.INTERPRETER:
+        return 1
+    return options.threads or available_cores()
+
+
+def _guarantee(outcome: Outcome) -> str:
+    if not outcome.omission_bound:
+        return "exact"
+    return f"the probability that a state was missed is at most {outcome.omission_bound:.2g}"
+
+
+def _violations(system: System, options: CheckOptions, outcome: Outcome) -> list[Violation]:
+    """Each finding, replayed and explained; then the cover goals that a complete search never met."""
+    violations: list[Violation] = []
+    if outcome.findings:
+        from outcrop.trace.replay import explain
+
+        violations = [explain(system, finding, options) for finding in outcome.findings]
+    elif outcome.stop is Stop.VIOLATION:
+        raise InternalError("the search stopped for a violation that it does not name")
+    if outcome.stop is Stop.COMPLETE:
+        violations += [
+            Violation(ViolationKind.COVER, f'cover "{goal.name}" is never met', goal.span, None, goal.name)
+            for goal, count in zip(system.covers, outcome.covered, strict=True)
+            if not count
+        ]
+    return violations
+
+
+def _properties(system: System, outcome: Outcome, violations: list[Violation]) -> list[dict[str, Any]]:
+    """What was checked, and how each fared. An assumption is not checked: it narrows what is."""
+    rows = []
+    for each in system.properties:
+        row: dict[str, Any] = {"kind": str(each.kind), "name": each.name, "position": position(each.span)}
+        violated = any(
+            str(violation.kind) == str(each.kind) and violation.property == each.name for violation in violations
+        )
+        if each.kind is PropertyKind.ASSUMPTION:
+            status = "assumed"
+        elif violated:
+            status = "violated"
+        elif outcome.stop is Stop.COMPLETE:
+            status = "holds"
+        else:
+            status = "unknown"
+        row["status"] = status
+        if each.cover is not None:
+            row["met"] = outcome.covered[each.cover]
+        rows.append(row)
+    return rows
+
+
+def _undefined_note(system: System, outcome: Outcome) -> list[Diagnostic]:
+    """One note for all undefined values that were copied or compared: it names the first place in the source."""
+    offsets = sorted(set(outcome.undefined_reads))
+    if not offsets:
+        return []
+    word = re.compile(r"\w+").match(system.source.text, offsets[0])
+    span = Span(system.source, offsets[0], word.end() if word else offsets[0] + 1)
+    others = f", and at {len(offsets) - 1} more places" if len(offsets) > 1 else ""
+    return [
+        Diagnostic(
+            Severity.NOTE,
+            f"an undefined value is read here{others}",
+            span,
+            hint="this is permitted, as in CMurphi; --undefined error makes it an error",
+        )
+    ]

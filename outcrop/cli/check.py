@@ -1,0 +1,136 @@
+"""``outcrop check``: load, search, report."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from outcrop.api import Model, load
+from outcrop.cli.output import emit, wants_color
+from outcrop.errors import UsageError
+from outcrop.options import CheckOptions, Deadlock, Engine
+from outcrop.report.text import Paint, report, verdict_line
+from outcrop.result import Result, Verdict
+from outcrop.trace.itf import itf
+from outcrop.trace.render import TraceStyle
+
+_SHOW_CURSOR = "\x1b[?25h"
+
+
+def run(arguments: argparse.Namespace) -> int:
+    trace_file = Path(arguments.trace_json) if arguments.trace_json else None
+    if trace_file:
+        # Cannot be written? Found out now rather than after hours of searching. And an old trace must not outlive us.
+        _write(trace_file, "")
+    options = check_options(arguments)
+    model = load(
+        arguments.model,
+        dict(arguments.constants),
+        undefined=arguments.undefined,
+        while_limit=arguments.while_limit or None,
+    )
+    with _second_interrupt_kills():
+        result = _search(model, options, arguments)
+        if trace_file:
+            _write_trace(trace_file, result)
+        _report(result, arguments)
+    return result.verdict.exit_code
+
+
+def check_options(arguments: argparse.Namespace) -> CheckOptions:
+    return CheckOptions(
+        engine=Engine(arguments.engine),
+        strategy=arguments.strategy,
+        symmetry=arguments.symmetry == "on",
+        deadlock=Deadlock(arguments.deadlock),
+        threads=arguments.threads,
+        memory=arguments.memory,
+        depth=arguments.depth,
+        states=arguments.states,
+        time_limit=arguments.time_limit,
+        max_errors=arguments.max_errors,
+        bits=arguments.bits,
+        seed=arguments.seed,
+        keep_c=arguments.keep_c,
+        workdir=arguments.workdir,
+    )
+
+
+def _search(model: Model, options: CheckOptions, arguments: argparse.Namespace) -> Result:
+    def output(text: str) -> None:
+        # The document must stay alone on stdout.
+        print(text, end="", file=sys.stderr if arguments.json else sys.stdout)
+
+    if arguments.quiet or not sys.stderr.isatty():
+        return model.check(options, output=output)
+    from outcrop.report.progress import ProgressLine
+
+    with ProgressLine() as progress:
+        return model.check(options, progress=progress, output=output)
+
+
+def _report(result: Result, arguments: argparse.Namespace) -> None:
+    style = TraceStyle(arguments.trace)
+    if arguments.json:
+        document = result.to_dict()
+        if style is TraceStyle.OFF:
+            document["trace"] = None
+            for violation in document["violations"]:
+                violation["trace"] = None
+        emit(_dump(document))
+        return
+    paint = Paint(wants_color(sys.stdout, arguments.no_color))
+    emit(verdict_line(result, paint) if arguments.quiet else report(result, style, paint))
+
+
+def _dump(document: dict[str, Any]) -> str:
+    """JSON with one first-level key a line."""
+    rows = [f" {json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}" for key, value in document.items()]
+    return "{\n" + ",\n".join(rows) + "\n}\n"
+
+
+def _write_trace(path: Path, result: Result) -> None:
+    trace = itf(result.violations[0]) if result.violations else None
+    if trace is not None:
+        _write(path, _dump(trace))
+    elif path.is_file():
+        path.unlink()
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8", errors="backslashreplace")
+    except OSError as error:
+        raise UsageError(f"cannot write '{path}': {error.strerror}") from None
+
+
+@contextlib.contextmanager
+def _second_interrupt_kills() -> Iterator[None]:
+    """The first Ctrl-C asks the search to stop and report; should that take too long, the second ends us at once."""
+    pressed = False
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        nonlocal pressed
+        if pressed:
+            os.write(2, (_SHOW_CURSOR if sys.stderr.isatty() else "").encode() + b"outcrop: interrupted\n")
+            os._exit(Verdict.UNKNOWN.exit_code)
+        pressed = True
+        raise KeyboardInterrupt
+
+    try:
+        before = signal.signal(signal.SIGINT, interrupt)
+    except ValueError:  # not the main thread, which alone gets signals
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

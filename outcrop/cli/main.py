@@ -1,0 +1,73 @@
+"""The command, and the one place where errors become messages and exit codes.
+
+Only what parsing needs is imported here; each verb imports the rest when it runs, so that ``--help`` is quick.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+
+from outcrop.cli.output import complain, emit
+from outcrop.cli.parser import build_parser
+from outcrop.errors import InternalError, OutcropError
+
+UNKNOWN = 3
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the command and gives its exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        # A model may name things in letters that the terminal's encoding lacks.
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        return _run(sys.argv[1:] if arguments is None else arguments)
+    except KeyboardInterrupt:
+        complain("interrupted")
+        return UNKNOWN
+    except MemoryError:
+        complain("out of memory before there was a verdict")
+        return UNKNOWN
+    except InternalError as error:
+        return _report_bug(error)
+    except OutcropError as error:
+        complain(str(error), bare=hasattr(error, "diagnostics"))
+        return error.exit_code
+    except Exception as error:
+        return _report_bug(error)
+
+
+def _run(arguments: Sequence[str]) -> int:
+    parser = build_parser()
+    if not arguments:
+        emit(parser.format_help())
+        return 2
+    try:
+        chosen = parser.parse(arguments)
+    except SystemExit as end:  # argparse ends --help and --version so
+        emit("")
+        return int(end.code or 0)
+    code: int = import_module(f"outcrop.cli.{chosen.verb}").run(chosen)
+    return code
+
+
+def _report_bug(error: Exception) -> int:
+    """Keeps the traceback in a file of its own: it is for us, not for the user."""
+    import tempfile
+    import traceback
+
+    text = "".join(traceback.format_exception(error))
+    try:
+        with tempfile.NamedTemporaryFile(
+            "w", prefix="outcrop-", suffix=".txt", delete=False, encoding="utf-8", errors="backslashreplace"
+        ) as file:
+            file.write(text)
+        kept = f"Internal error {Path(file.name).stem.removeprefix('outcrop-')}; please report it with {file.name}"
+    except OSError:
+        kept = "Internal error; please report it (its details could not be written to the temporary directory)"
+    summary = str(error).strip().splitlines() or [type(error).__name__]
+    complain(f"{kept}\n{summary[0]}" if not isinstance(error, InternalError) else f"{kept}\n{error}")
+    return InternalError.exit_code

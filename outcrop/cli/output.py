@@ -1,0 +1,30 @@
+"""Writing to the user: stdout for what was asked for, stderr for the rest."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from typing import TextIO
+
+
+def emit(text: str) -> None:
+    """Prints a text with its line end. A reader that has gone away (``| head``) is no error."""
+    try:
+        if text:
+            print(text.rstrip("\n"))
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # What is still buffered would raise once more when the interpreter flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def complain(message: str, bare: bool = False) -> None:
+    """Prints an error; ``bare`` when the message already says so."""
+    with contextlib.suppress(OSError):
+        print(message if bare else f"outcrop: {message}", file=sys.stderr, flush=True)
+
+
+def wants_color(stream: TextIO, refused: bool) -> bool:
+    """Colours go to terminals only, and not where the user or the environment refuses them."""
+    return not refused and stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"

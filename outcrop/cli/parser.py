@@ -1,0 +1,242 @@
+"""What the command line looks like: verbs, options and their help."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import re
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
+
+from outcrop import __version__
+from outcrop.errors import UsageError
+from outcrop.options import CheckOptions, Deadlock, Engine, LoadOptions, UndefinedReads, parse_duration, parse_size
+
+_DEFAULT = CheckOptions()
+
+_DESCRIPTION = """\
+Outcrop explores every reachable state of a protocol written in Murphi and says
+one of three things: it holds, it is violated (with a shortest run that shows
+it), or it is unknown (and why)."""
+
+_EPILOG = """\
+example:
+  outcrop check examples/peterson.m -D N=3
+
+exit codes: 0 holds, 1 violated, 2 bad model or usage, 3 unknown, 4 internal error"""
+
+_CHECK_EPILOG = """\
+examples:
+  outcrop check ring.m                      check it with the constants of the file
+  outcrop check ring.m -D N=5 --memory 4G   another N, in at most 4 GiB
+  outcrop check ring.m --json > ring.json   the whole report for a program
+
+exit codes: 0 holds, 1 violated, 2 bad model or usage, 3 unknown, 4 internal error"""
+
+
+class Parser(argparse.ArgumentParser):
+    """argparse, with errors as UsageError and a guess at what a mistyped option was meant to be."""
+
+    def __init__(self, *arguments: Any, **keywords: Any) -> None:
+        super().__init__(
+            *arguments,
+            **{"formatter_class": argparse.RawDescriptionHelpFormatter, "allow_abbrev": False, **keywords},
+        )
+        self.verbs: dict[str, Parser] = {}
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(f"{message}\nTry '{self.prog} --help'.")
+
+    def parse(self, arguments: Sequence[str]) -> argparse.Namespace:
+        first = arguments[0] if arguments else ""
+        if first and not first.startswith("-") and first not in self.verbs:
+            self.error(self._unknown_verb(first))
+        chosen, extras = self.parse_known_args(arguments)
+        if extras:
+            verb = self.verbs.get(chosen.verb, self)
+            verb.error(verb.unknown(extras[0]))
+        return chosen
+
+    def _unknown_verb(self, word: str) -> str:
+        guesses = difflib.get_close_matches(word, self.verbs, 1)
+        if not guesses and re.search(r"[./]", word):
+            guesses = [f"check {word}"]
+        hint = f"; did you mean '{self.prog} {guesses[0]}'?" if guesses else ""
+        return f"there is no command '{word}'{hint}"
+
+    def unknown(self, argument: str) -> str:
+        """A sentence about an argument that nothing took."""
+        if not argument.startswith("-"):
+            return f"'{argument}' is one argument too many"
+        name = argument.split("=")[0]
+        options = [option for action in self._actions for option in action.option_strings]
+        guesses = difflib.get_close_matches(name, options, 1)
+        return f"there is no option '{name}'" + (f"; did you mean {guesses[0]}?" if guesses else "")
+
+
+def build_parser() -> Parser:
+    parser = Parser("outcrop", description=_DESCRIPTION, epilog=_EPILOG)
+    parser.add_argument("--version", action="version", version=f"outcrop {__version__}")
+    verbs = parser.add_subparsers(title="commands", dest="verb", metavar="COMMAND", required=True)
+    check = verbs.add_parser(
+        "check",
+        help="explore every reachable state of a model",
+        description="Explores every reachable state of a model and reports a verdict.",
+        epilog=_CHECK_EPILOG,
+        usage="%(prog)s MODEL [-D NAME=VALUE]... [options]",
+    )
+    show = verbs.add_parser(
+        "show",
+        help="print what a model consists of",
+        description="Prints what a model consists of: constants, variables, rules and properties.",
+        usage="%(prog)s MODEL [-D NAME=VALUE]... [--ir | --c]",
+    )
+    parser.verbs = {"check": check, "show": show}
+    for verb in (check, show):
+        _add_model(verb)
+    _add_meaning(check)
+    _add_search(check)
+    _add_limits(check)
+    _add_output(check)
+    _add_views(show)
+    return parser
+
+
+def _add_model(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("model", metavar="MODEL", help="a Murphi model, usually NAME.m")
+    parser.add_argument(
+        "-D",
+        dest="constants",
+        metavar="NAME=VALUE",
+        type=_constant,
+        action="append",
+        default=[],
+        help="replace the value of a constant of the model; may be repeated",
+    )
+
+
+def _add_meaning(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("what counts as wrong")
+    group.add_argument(
+        "--deadlock",
+        choices=[*map(str, Deadlock)],
+        default=_DEFAULT.deadlock,
+        help="a deadlock is a state that no rule leaves (stuttering, the default), or in which no rule is enabled "
+        "(stuck); off: do not look for any",
+    )
+    group.add_argument(
+        "--undefined",
+        choices=[*map(str, UndefinedReads)],
+        default=UndefinedReads.PERMIT,
+        help="copying an undefined value: permit it, as CMurphi does (the default), or take it as an error, as rumur "
+        "does",
+    )
+    group.add_argument(
+        "--while-limit",
+        metavar="N",
+        type=_count,
+        default=LoadOptions.while_limit,
+        help=f"a while loop that turns more often is an error (default: {LoadOptions.while_limit}); 0: no limit",
+    )
+
+
+def _add_search(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("how to search")
+    group.add_argument(
+        "--engine",
+        choices=[*map(str, Engine)],
+        default=_DEFAULT.engine,
+        help="native compiles the model to C (the default); interpreter is slow and needs no compiler",
+    )
+    group.add_argument(
+        "--strategy",
+        choices=["ram", "compact"],
+        default=_DEFAULT.strategy,
+        help="ram keeps whole states and is exact (the default); compact keeps signatures, and says how likely it is "
+        "to have missed a state",
+    )
+    group.add_argument(
+        "--symmetry",
+        choices=["on", "off"],
+        default="on",
+        help="count states that differ only by a renaming of scalarset values once (default: on)",
+    )
+    group.add_argument("--threads", metavar="N", type=_count, help="default: every core this process may use")
+    group.add_argument(
+        "--bits", metavar="B", type=_count, default=_DEFAULT.bits, help="signature bits of compact (default: 40)"
+    )
+    group.add_argument(
+        "--seed", metavar="S", type=_count, default=_DEFAULT.seed, help="seed of the signatures (default: 0)"
+    )
+    group.add_argument("--keep-c", metavar="DIR", help="leave the generated C there")
+    group.add_argument("--workdir", metavar="DIR", help="where files go that do not fit into memory")
+
+
+def _add_limits(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group(
+        "when to stop", "A search that a limit ends is unknown, unless it found a violation."
+    )
+    group.add_argument(
+        "--memory",
+        metavar="SIZE",
+        type=_unit(parse_size),
+        help="peak memory, like 500M or 8G (default: 75%% of what there is)",
+    )
+    group.add_argument("--time-limit", metavar="TIME", type=_unit(parse_duration), help="like 90s, 30m or 2h")
+    group.add_argument("--depth", metavar="N", type=_count, help="rules in a row from a start state")
+    group.add_argument("--states", metavar="N", type=_count, help="states in all")
+    errors = group.add_mutually_exclusive_group()
+    errors.add_argument(
+        "--max-errors",
+        metavar="N",
+        type=_count,
+        default=_DEFAULT.max_errors,
+        help="stop after the level in which the N-th violation was found (default: 1)",
+    )
+    errors.add_argument(
+        "--continue", dest="max_errors", action="store_const", const=None, help="go on to the end, whatever is violated"
+    )
+
+
+def _add_output(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("what to print")
+    group.add_argument(
+        "--trace",
+        choices=["full", "diff", "off"],
+        default="diff",
+        help="per step of a violation's trace only what changed (diff, the default) or the whole state (full)",
+    )
+    group.add_argument("--trace-json", metavar="FILE", help="also write the first violation's trace there, in ITF")
+    group.add_argument("--json", action="store_true", help="print one JSON document instead of text")
+    group.add_argument("--quiet", action="store_true", help="print the verdict only, and no progress")
+    group.add_argument("--no-color", action="store_true", help="no colours on a terminal")
+
+
+def _add_views(parser: argparse.ArgumentParser) -> None:
+    views = parser.add_mutually_exclusive_group()
+    views.add_argument("--ir", action="store_true", help="print the whole model as Outcrop understands it")
+    views.add_argument("--c", action="store_true", help="print the C that the native engine compiles")
+
+
+def _constant(text: str) -> tuple[str, str]:
+    name, equals, value = (part.strip() for part in text.partition("="))
+    if not (name and equals and value):
+        raise argparse.ArgumentTypeError(f"'{text}' is not of the form NAME=VALUE")
+    return name, value
+
+
+def _count(text: str) -> int:
+    digits = text.replace("_", "").replace(",", "")
+    if not digits.isascii() or not digits.isdigit() or len(digits) > 18:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a number")
+    return int(digits)
+
+
+def _unit(parse: Callable[[str], float]) -> Callable[[str], float]:
+    def convert(text: str) -> float:
+        try:
+            return parse(text)
+        except UsageError as error:
+            raise argparse.ArgumentTypeError(str(error)) from None
+
+    return convert

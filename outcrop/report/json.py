@@ -1,0 +1,71 @@
+"""A result as the JSON document of ``--json``. Its first-level keys are an API: docs/json.md describes each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from outcrop import __version__
+from outcrop.result import FORMAT, Result, Violation
+from outcrop.source import Diagnostic, Span
+from outcrop.trace.itf import itf
+
+
+def document(result: Result) -> dict[str, Any]:
+    """Everything in the report, ready for ``json.dumps``."""
+    violations = [_violation(each) for each in result.violations]
+    return {
+        "format": FORMAT,
+        "version": __version__,
+        "verdict": str(result.verdict),
+        "kind": result.kind,
+        "guarantee": result.guarantee,
+        "model": result.model,
+        "constants": result.constants,
+        "strategy": result.strategy,
+        "engine": result.engine,
+        "threads": result.threads,
+        "ranks": result.ranks,
+        "states": result.states,
+        "states_visited": result.states_visited,
+        "rules_fired": result.rules_fired,
+        "levels": result.levels,
+        "diameter": result.diameter,
+        "seconds": round(result.seconds, 6),
+        "compile_seconds": round(result.compile_seconds, 6),
+        "state_bits": result.state_bits,
+        "peak_rss_bytes": result.peak_rss_bytes,
+        "peak_disk_bytes": result.peak_disk_bytes,
+        "properties": result.properties,
+        "coverage": result.coverage,
+        "violations": violations,
+        "notes": [_note(each) for each in result.notes],
+        "trace": violations[0]["trace"] if violations else None,
+    }
+
+
+def position(span: Span | None) -> dict[str, Any] | None:
+    """A place in a source: file, line, column."""
+    if span is None:
+        return None
+    return {"file": span.source.name, "line": span.line, "column": span.column}
+
+
+def _violation(violation: Violation) -> dict[str, Any]:
+    return {
+        "kind": str(violation.kind),
+        "message": violation.message,
+        "property": violation.property,
+        "position": position(violation.span),
+        "because": list(violation.because),
+        "failing_rule": violation.failing_step,
+        "trace": itf(violation),
+    }
+
+
+def _note(note: Diagnostic) -> dict[str, Any]:
+    return {
+        "severity": str(note.severity),
+        "message": note.message,
+        "position": position(note.span),
+        "hint": note.hint,
+    }

@@ -1,0 +1,76 @@
+"""What this process has used of the machine, and what its container lets it use.
+
+A container's limit is a cgroup's. Version 2 has one tree, version 1 one a resource; in both a limit of an ancestor
+counts too. Whatever cannot be read (another system, a hidden /proc) is no limit.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import resource
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+_CGROUPS = Path("/sys/fs/cgroup")
+
+
+def peak_rss() -> int:
+    """Bytes of memory that this process held at its peak."""
+    # getrusage also counts what the process was before exec (the shell that forked us); the kernel's own
+    # high-water mark does not.
+    for line in _read(Path("/proc/self/status")).splitlines():
+        if line.startswith("VmHWM:"):
+            return int(line.split()[1]) * 1024
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
+
+
+def available_memory() -> int:
+    """Bytes that the container, or else the machine, may use."""
+    limits = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")]
+    for group in _groups("memory"):
+        for name in ("memory.max", "memory.limit_in_bytes"):
+            text = _read(group / name).strip()
+            if text.isdigit():
+                limits.append(int(text))
+    return min(limits)
+
+
+def available_cores() -> int:
+    """Cores that the container may use, counting a CPU quota as whole cores, rounded up."""
+    affinity = getattr(os, "sched_getaffinity", None)
+    limits = [float(len(affinity(0)) if affinity else os.cpu_count() or 1)]
+    for group in _groups("cpu"):
+        fields = _read(group / "cpu.max").split() or [
+            _read(group / "cpu.cfs_quota_us").strip(),
+            _read(group / "cpu.cfs_period_us").strip(),
+        ]
+        if len(fields) == 2 and all(each.isdigit() for each in fields) and int(fields[1]):
+            limits.append(int(fields[0]) / int(fields[1]))
+    return max(1, math.ceil(min(limits)))
+
+
+def _groups(controller: str) -> Iterator[Path]:
+    """The directories of our control group and of its ancestors, for one controller."""
+    for line in _read(Path("/proc/self/cgroup")).splitlines():
+        _, controllers, path = line.split(":", 2)
+        if not controllers:
+            root = _CGROUPS
+        elif controller in controllers.split(","):
+            root = _CGROUPS / controller
+        else:
+            continue
+        group = root / path.lstrip("/")
+        yield group
+        while group != root and root in group.parents:
+            group = group.parent
+            yield group
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text()
+    except OSError:
+        return ""

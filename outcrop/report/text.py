@@ -1,0 +1,138 @@
+"""A result as text: the verdict in one sentence, the figures, what deserves a look, then each violation with its
+trace. Apart from times and memory the same run prints the same text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from outcrop.result import Result, Verdict, Violation
+from outcrop.source import Diagnostic, Severity
+from outcrop.trace.render import TraceStyle, fired, render
+
+#: Never-fired rules listed by name; past this only their number is said.
+_MOST_NAMES = 20
+
+
+@dataclass(frozen=True)
+class Paint:
+    """Colours, or none."""
+
+    color: bool = False
+
+    def verdict(self, verdict: Verdict, text: str) -> str:
+        return self._wrap({Verdict.HOLDS: "1;32", Verdict.VIOLATED: "1;31", Verdict.UNKNOWN: "1;33"}[verdict], text)
+
+    def strong(self, text: str) -> str:
+        return self._wrap("1", text)
+
+    def faint(self, text: str) -> str:
+        return self._wrap("2", text)
+
+    def _wrap(self, code: str, text: str) -> str:
+        return f"\x1b[{code}m{text}\x1b[0m" if self.color else text
+
+
+def report(result: Result, style: TraceStyle = TraceStyle.DIFF, paint: Paint | None = None) -> str:
+    """The whole report."""
+    paint = paint or Paint()
+    blocks = [verdict_line(result, paint), "\n".join(_figures(result, paint))]
+    never = _never_fired(result)
+    if never:
+        blocks.append(never)
+    blocks += [note.render() for note in result.notes]
+    for number, violation in enumerate(result.violations, 1):
+        heading = f"Violation {number} of {len(result.violations)}" if len(result.violations) > 1 else "Violation"
+        blocks.append("\n".join(_violation(violation, heading, style, paint)))
+    return "\n\n".join(blocks)
+
+
+def verdict_line(result: Result, paint: Paint | None = None) -> str:
+    """One sentence: the verdict, what it means, and how sure it is."""
+    paint = paint or Paint()
+    word = paint.verdict(result.verdict, str(result.verdict).upper())
+    return f"{word}: {result.model}: {_meaning(result)}."
+
+
+def _meaning(result: Result) -> str:
+    if result.verdict is Verdict.VIOLATED:
+        more = len(result.violations) - 1
+        others = f" (and {more} more violation{'s' if more > 1 else ''})" if more else ""
+        return result.violations[0].message.rstrip(".") + others
+    if result.verdict is Verdict.UNKNOWN:
+        return f"{result.kind}; nothing wrong in the {result.states:,} states looked at, but there are more"
+    if result.guarantee == "exact":
+        return "nothing wrong in any reachable state (exact)"
+    return f"nothing wrong in any state reached ({result.guarantee})"
+
+
+def _figures(result: Result, paint: Paint) -> Iterator[str]:
+    threads = f", {result.threads} threads" if result.threads > 1 else ""
+    compiled = f" (and {result.compile_seconds:.2f} s to compile)" if result.compile_seconds else ""
+    rows = [("states", f"{result.states:,}")]
+    if result.states_visited != result.states:
+        rows.append(("visited", f"{result.states_visited:,}"))
+    rows += [
+        ("rules fired", f"{result.rules_fired:,}"),
+        ("diameter", f"{result.diameter:,}"),
+        ("time", f"{result.seconds:.2f} s{compiled}"),
+        ("memory", size(result.peak_rss_bytes)),
+        ("state size", f"{result.state_bits} bits"),
+        ("search", f"{result.strategy}, {result.engine}{threads}"),
+    ]
+    if result.peak_disk_bytes:
+        rows.append(("disk", size(result.peak_disk_bytes)))
+    for name, text in rows:
+        yield f"  {paint.faint(f'{name:<12}')} {text}"
+
+
+def _never_fired(result: Result) -> str:
+    names = [rule["name"] for rule in result.coverage if not rule["fired"]]
+    if not names:
+        return ""
+    shown = ", ".join(names[:_MOST_NAMES])
+    rest = f", and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+    return f"Rules that never fired ({len(names)} of {len(result.coverage)}): {shown}{rest}"
+
+
+def _violation(violation: Violation, heading: str, style: TraceStyle, paint: Paint) -> Iterator[str]:
+    yield paint.strong(f"{heading}: {violation.kind}")
+    yield Diagnostic(Severity.ERROR, violation.message, violation.span).render()
+    for depth, part in enumerate(violation.because):
+        yield f"  {'  ' * depth}false: {part}"
+    if violation.trace is None or style is TraceStyle.OFF:
+        return
+    yield ""
+    yield paint.strong(_trace_heading(violation))
+    for line in render(violation.trace, style):
+        yield line if line.startswith("   ") else paint.strong(line)
+    yield _ending(violation)
+
+
+def _trace_heading(violation: Violation) -> str:
+    assert violation.trace is not None
+    steps = len(violation.trace) - 1 + bool(violation.failing_step)
+    return f"Trace ({max(0, steps)} step{'' if steps == 1 else 's'} from the start state)"
+
+
+def _ending(violation: Violation) -> str:
+    """What is wrong at the end of the trace, so that a long one need not be scrolled back."""
+    message = violation.message.rstrip(".")
+    if violation.failing_step:
+        return f"Then {fired('Rule', violation.failing_step).removesuffix(' fired.')}: {message}."
+    return f"Here: {message}."
+
+
+def size(count: int) -> str:
+    """Bytes for people.
+
+    >>> size(3 * 2**30)
+    '3.0 GiB'
+    """
+    amount = float(count)
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if amount < 1024:
+            return f"{amount:.0f} {unit}" if unit in ("B", "KiB") else f"{amount:.1f} {unit}"
+        amount /= 1024
+    return f"{amount:.1f} TiB"

@@ -1,0 +1,91 @@
+"""Traces as ITF, the Informal Trace Format (Apalache's ADR-015), so that existing viewers read them.
+
+Records are objects, arrays are maps from index to element, multisets are maps from element to how often it is there
+(a bag). Values of enumerations, scalarsets and unions are strings, booleans JSON booleans. ITF knows neither reals
+nor undefined values; both are ``#unserializable``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from outcrop.ir.layout import Leaf
+from outcrop.ir.types import BOOLEAN, Array, Multiset, Range, Real, Record, Simple, Type
+from outcrop.result import Trace, Violation
+from outcrop.trace.values import elements
+
+#: Integers past this are not sure to survive a JSON reader that has only doubles.
+_LARGEST_PLAIN = 2**53 - 1
+
+
+def itf(violation: Violation) -> dict[str, Any] | None:
+    """The trace of a violation as an ITF document; None when it has none."""
+    trace = violation.trace
+    if trace is None:
+        return None
+    meta: dict[str, Any] = {
+        "format": "ITF",
+        "format-description": "https://apalache-mc.org/docs/adr/015adr-trace.html",
+        "source": trace.system.name,
+        "status": "violation",
+        "description": violation.message,
+    }
+    if violation.failing_step:
+        meta["failing_rule"] = violation.failing_step
+    return {
+        "#meta": meta,
+        "vars": [variable.name for variable in trace.system.variables],
+        "states": _states(trace),
+    }
+
+
+def _states(trace: Trace) -> list[dict[str, Any]]:
+    states = []
+    for number, step in enumerate(trace.steps):
+        state: dict[str, Any] = {"#meta": {"index": number, "rule": step.label}}
+        for variable in trace.system.variables:
+            row = step.state[variable.offset : variable.offset + variable.type.leaf_count]
+            state[variable.name] = value(variable.type, row)
+        states.append(state)
+    return states
+
+
+def value(kind: Type, row: Sequence[Leaf]) -> Any:
+    """A value of a type, given its leaves."""
+    if isinstance(kind, Simple):
+        return _simple(kind, row[0])
+    if isinstance(kind, Record):
+        return {
+            name: value(each, row[start : start + each.leaf_count])
+            for (name, each), start in zip(kind.fields, kind.offsets, strict=True)
+        }
+    if isinstance(kind, Array):
+        step = kind.element.leaf_count
+        return {
+            "#map": [
+                [_simple(kind.index, kind.index.low + at), value(kind.element, row[at * step : (at + 1) * step])]
+                for at in range(kind.index.cardinality)
+            ]
+        }
+    assert isinstance(kind, Multiset)
+    return {"#map": _bag(kind, row)}
+
+
+def _bag(kind: Multiset, row: Sequence[Leaf]) -> list[list[Any]]:
+    counts: dict[tuple[Leaf, ...], int] = {}
+    for element in elements(kind, row):
+        counts[tuple(element)] = counts.get(tuple(element), 0) + 1
+    return [[value(kind.element, element), count] for element, count in counts.items()]
+
+
+def _simple(kind: Simple, leaf: Leaf) -> Any:
+    if leaf is None:
+        return {"#unserializable": "undefined"}
+    if kind == BOOLEAN:
+        return bool(leaf)
+    if isinstance(kind, Real):
+        return {"#unserializable": kind.show(leaf)}
+    if isinstance(kind, Range):
+        return leaf if abs(leaf) <= _LARGEST_PLAIN else {"#bigint": str(leaf)}
+    return kind.show(leaf)

@@ -1,0 +1,76 @@
+"""Traces as text, in Murphi's words: a startstate fired, then rules, each with what it changed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from enum import StrEnum
+
+from outcrop.ir.layout import Leaf, State
+from outcrop.ir.types import Multiset
+from outcrop.result import Trace
+from outcrop.trace.values import Item, elements, items, show
+
+
+class TraceStyle(StrEnum):
+    FULL = "full"  #: every leaf of every state
+    DIFF = "diff"  #: the start state, then what each rule changed
+    OFF = "off"
+
+
+def render(trace: Trace, style: TraceStyle = TraceStyle.DIFF) -> list[str]:
+    """The lines of a trace."""
+    if style is TraceStyle.OFF or not trace.steps:
+        return []
+    parts = items(trace.system)
+    lines: list[str] = []
+    before: State | None = None
+    margin = len(str(len(trace) - 1))
+    for number, step in enumerate(trace.steps):
+        kind = "Startstate" if before is None else "Rule"
+        lines.append(f"{number:>{margin}}  {fired(kind, step.label)}")
+        if before is None or style is TraceStyle.FULL:
+            shown = list(_whole(parts, step.state, skip_undefined=style is TraceStyle.DIFF))
+        else:
+            shown = list(changes(parts, before, step.state)) or ["(nothing changes)"]
+        lines += [" " * (margin + 4) + each for each in shown]
+        before = step.state
+    return lines
+
+
+def fired(kind: str, label: str) -> str:
+    """``Rule enter, p: Proc_1 fired.`` An unnamed rule's label already begins with its kind."""
+    prefix = "" if label.lower().startswith(kind.lower() + " ") else kind + " "
+    return f"{prefix}{label} fired."
+
+
+def changes(parts: Sequence[Item], before: State, after: State) -> Iterator[str]:
+    """One line a leaf that differs, and one a multiset element that came or went."""
+    for item in parts:
+        old, new = item.slice(before), item.slice(after)
+        if old == new:
+            continue
+        if isinstance(item.type, Multiset):
+            yield from _multiset_changes(item.name, item.type, old, new)
+        else:
+            yield f"{item.name}: {show(item.type, old)} -> {show(item.type, new)}"
+
+
+def _multiset_changes(name: str, kind: Multiset, old: Sequence[Leaf], new: Sequence[Leaf]) -> Iterator[str]:
+    was, now = (Counter(show(kind.element, each) for each in elements(kind, row)) for row in (old, new))
+    for element in sorted((was - now).elements()):
+        yield f"{name}: removed {element}"
+    for element in sorted((now - was).elements()):
+        yield f"{name}: added {element}"
+
+
+def _whole(parts: Sequence[Item], state: State, skip_undefined: bool) -> Iterator[str]:
+    skipped = False
+    for item in parts:
+        row = item.slice(state)
+        if skip_undefined and not isinstance(item.type, Multiset) and row[0] is None:
+            skipped = True
+        else:
+            yield f"{item.name}: {show(item.type, row)}"
+    if skipped:
+        yield "(everything else is undefined)"

@@ -1,0 +1,72 @@
+"""Names and texts of the values in a state.
+
+A state is a row of leaves; here it becomes what the model's author would write: ``node[2].state`` and ``Idle``.
+Multisets have no order, so their slots have no names: an element is shown whole, as a member that is there or not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from outcrop.ir.layout import Leaf
+from outcrop.ir.system import System
+from outcrop.ir.types import Array, Multiset, Record, Simple, Type
+
+
+@dataclass(frozen=True)
+class Item:
+    """A leaf, or a whole multiset, of a state: its name, its type and where its leaves start."""
+
+    name: str
+    type: Type
+    offset: int
+
+    def slice(self, state: Sequence[Leaf]) -> Sequence[Leaf]:
+        return state[self.offset : self.offset + self.type.leaf_count]
+
+
+def items(system: System) -> list[Item]:
+    """The leaves of a state outside multisets, and the multisets, in leaf order."""
+    return [item for variable in system.variables for item in _items(variable.name, variable.type, variable.offset)]
+
+
+def _items(name: str, kind: Type, offset: int) -> Iterator[Item]:
+    if isinstance(kind, Record):
+        for (field, inner), start in zip(kind.fields, kind.offsets, strict=True):
+            yield from _items(f"{name}.{field}", inner, offset + start)
+    elif isinstance(kind, Array):
+        step = kind.element.leaf_count
+        for number in range(kind.index.cardinality):
+            index = kind.index.show(kind.index.low + number)
+            yield from _items(f"{name}[{index}]", kind.element, offset + number * step)
+    else:
+        yield Item(name, kind, offset)
+
+
+def elements(kind: Multiset, row: Sequence[Leaf]) -> list[Sequence[Leaf]]:
+    """The leaves of each element that a multiset holds."""
+    step = kind.slot_leaf_count
+    slots = [row[start : start + step] for start in range(0, len(row), step)]
+    return [slot[1:] for slot in slots if slot[0] is not None]
+
+
+def show(kind: Type, row: Sequence[Leaf]) -> str:
+    """A value on one line; parts that are undefined are left out of records and arrays."""
+    if isinstance(kind, Simple):
+        return kind.show(row[0])
+    if isinstance(kind, Multiset):
+        return "{" + ", ".join(sorted(show(kind.element, each) for each in elements(kind, row))) + "}"
+    inner = []
+    if isinstance(kind, Record):
+        parts = [(name, each, start) for (name, each), start in zip(kind.fields, kind.offsets, strict=True)]
+    else:
+        assert isinstance(kind, Array)
+        step = kind.element.leaf_count
+        names = [kind.index.show(kind.index.low + number) for number in range(kind.index.cardinality)]
+        parts = [(f"[{name}]", kind.element, number * step) for number, name in enumerate(names)]
+    for name, each, start in parts:
+        leaves = row[start : start + each.leaf_count]
+        if any(leaf is not None for leaf in leaves):
+            inner.append(f"{name}: {show(each, leaves)}")
+    return "(" + ", ".join(inner) + ")"
