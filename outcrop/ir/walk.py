@@ -1,0 +1,28 @@
+"""Visits the nodes of expressions, places and statements."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields
+from typing import Any
+
+from outcrop.ir.nodes import Call, Expression, Place, Statement, StepDomain, TypeDomain
+
+NODE_TYPES = (Expression, Place, Statement, StepDomain, TypeDomain)
+
+
+def walk(node: Any) -> Iterator[Any]:
+    """``node`` and every node in it, outermost first; the bodies of called functions are not entered."""
+    pending = [node]
+    while pending:
+        each = pending.pop()
+        if isinstance(each, tuple):
+            pending.extend(reversed(each))
+        elif isinstance(each, NODE_TYPES):
+            yield each
+            pending.extend(getattr(each, field.name) for field in reversed(fields(each)) if field.name != "span")
+
+
+def writes_state(node: Any) -> bool:
+    """Does an expression call a function that may assign a state variable?"""
+    return any(isinstance(each, Call) and each.function.writes_state for each in walk(node))
