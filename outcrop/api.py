@@ -24,9 +24,9 @@ from typing import Any, TypeVar
 from outcrop.errors import InternalError, UsageError
 from outcrop.ir.layout import Layout
 from outcrop.ir.system import PropertyKind, System
+from outcrop.machine import available_cores, peak_rss
 from outcrop.options import CheckOptions, Deadlock, Engine, LoadOptions, UndefinedReads, parse_duration, parse_size
 from outcrop.report.json import position
-from outcrop.report.memory import available_cores, peak_rss
 from outcrop.result import Result, Verdict, Violation, ViolationKind
 from outcrop.search.outcome import Outcome, Progress, Stop
 from outcrop.source import Diagnostic, Severity, Source, Span

@@ -21,7 +21,7 @@ it), or it is unknown (and why)."""
 
 _EPILOG = """\
 example:
-  outcrop check examples/peterson.m -D N=3
+  outcrop check examples/peterson.m
 
 exit codes: 0 holds, 1 violated, 2 bad model or usage, 3 unknown, 4 internal error"""
 

@@ -7,7 +7,7 @@ import time
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from outcrop.report.memory import peak_rss
+from outcrop.machine import peak_rss
 from outcrop.report.text import size
 from outcrop.search.outcome import Progress
 

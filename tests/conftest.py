@@ -1,0 +1,69 @@
+"""What the tests share: where outside models lie, and ways to run the command."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).parent.parent
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a run of the command left behind."""
+
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The directory of outside models that OUTCROP_MODELS names; tests that need it are skipped without it."""
+    named = os.environ.get("OUTCROP_MODELS")
+    if not named or not Path(named).is_dir():
+        pytest.skip("OUTCROP_MODELS names no directory of outside models")
+    return Path(named).resolve()
+
+
+@pytest.fixture(scope="session")
+def repository() -> Path:
+    return REPOSITORY
+
+
+@pytest.fixture
+def cli(capsys: pytest.CaptureFixture[str]) -> Callable[..., Run]:
+    """Runs the command in this process: ``cli("check", path, "--json")``."""
+    from outcrop.cli.main import main
+
+    def run(*arguments: str | os.PathLike[str]) -> Run:
+        capsys.readouterr()
+        code = main([os.fspath(each) for each in arguments])
+        captured = capsys.readouterr()
+        return Run(code, captured.out, captured.err)
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def process() -> Callable[..., Run]:
+    """Runs the command as a process of its own, for what only a process shows."""
+
+    def run(*arguments: str | os.PathLike[str], **options: object) -> Run:
+        done = subprocess.run(
+            [sys.executable, "-m", "outcrop", *map(os.fspath, arguments)],
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+            **options,  # type: ignore[call-overload]
+        )
+        return Run(done.returncode, done.stdout, done.stderr)
+
+    return run

@@ -1,0 +1,73 @@
+"""The shape of the code: who may import whom, and how long a file may be."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parents[2] / "outcrop"
+
+#: For each part of the package, the parts it may import; every part may import itself and the foundation.
+FOUNDATION = {"", "source", "errors", "options", "machine"}
+ALLOWED = {
+    "ir": set(),
+    "lang": {"ir"},
+    "codegen": {"ir"},
+    "kernels": {"ir", "codegen"},
+    "search": {"ir", "kernels", "store"},
+    "result": {"ir", "report"},
+    "trace": {"ir", "search", "result"},
+    "report": {"ir", "search", "result", "trace"},
+    "api": {"ir", "lang", "codegen", "kernels", "search", "trace", "report", "result"},
+    "cli": {"ir", "lang", "codegen", "kernels", "search", "trace", "report", "result", "api"},
+    "__main__": {"cli"},
+    "__init__": {"api", "result"},
+}
+FILES = sorted(PACKAGE.rglob("*.py"))
+LONGEST = 500
+
+
+def imported(path: Path) -> Iterator[str]:
+    """The modules of the package that a file imports, anywhere in it."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            if node.module == "outcrop" or node.module.startswith("outcrop."):
+                yield from (
+                    {f"{node.module}.{each.name}" for each in node.names} if node.module == "outcrop" else [node.module]
+                )
+        elif isinstance(node, ast.Import):
+            yield from (each.name for each in node.names if each.name.split(".")[0] == "outcrop")
+
+
+def part(module: str) -> str:
+    return [*module.split("."), ""][1]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_imports_follow_the_rule(path: Path) -> None:
+    ours = path.relative_to(PACKAGE).with_suffix("").parts[0]
+    allowed = FOUNDATION if ours in FOUNDATION else FOUNDATION | {ours, "__version__"} | ALLOWED[ours]
+    wrong = [module for module in imported(path) if part(module) not in allowed]
+    assert not wrong, f"{ours} must not import {wrong}"
+
+
+def test_no_file_is_too_long() -> None:
+    root = PACKAGE.parent
+    sources = [
+        path
+        for folder in ("outcrop", "tests", "bench")
+        for suffix in ("py", "c", "h")
+        for path in (root / folder).rglob(f"*.{suffix}")
+    ]
+    lines = {str(path.relative_to(root)): len(path.read_text().splitlines()) for path in sources}
+    assert {name: count for name, count in lines.items() if count > LONGEST} == {}
+
+
+def test_every_module_says_what_it_is() -> None:
+    bare = [
+        str(path) for path in FILES if path.read_text().strip() and not ast.get_docstring(ast.parse(path.read_text()))
+    ]
+    assert bare == []
