@@ -17,14 +17,15 @@ REAL = "real number"
 STRING = "string"
 END_OF_FILE = "end of file"
 
-KEYWORDS = frozenset(
-    """
-    alias array assert begin boolean by case clear const do else elsif end endalias endexists endfor endforall
-    endfunction endif endprocedure endrecord endrule endruleset endstartstate endswitch endwhile enum error exists for
-    forall function if invariant ismember isundefined of procedure put record return rule ruleset scalarset startstate
-    switch then to type undefine union var while
-    """.split()
-)
+# fmt: off
+KEYWORDS = frozenset((
+    "alias", "array", "assert", "begin", "boolean", "by", "case", "clear", "const", "do", "else", "elsif", "end",
+    "endalias", "endexists", "endfor", "endforall", "endfunction", "endif", "endprocedure", "endrecord", "endrule",
+    "endruleset", "endstartstate", "endswitch", "endwhile", "enum", "error", "exists", "for", "forall", "function",
+    "if", "invariant", "ismember", "isundefined", "of", "procedure", "put", "record", "return", "rule", "ruleset",
+    "scalarset", "startstate", "switch", "then", "to", "type", "undefine", "union", "var", "while",
+))
+# fmt: on
 
 # After this many mistakes the rest is more likely a consequence than news.
 MAX_ERRORS = 20
@@ -42,12 +43,12 @@ _SIGNS = {
     "¬": "!",
     # rumur gives these two the precedence of the doubled operators, not of & and |.
     "∧": "&&",
-    "∨": "||",
+    "\N{LOGICAL OR}": "||",
     "÷": "/",
-    "∕": "/",
-    "−": "-",
-    "×": "*",
-    "∗": "*",
+    "\N{DIVISION SLASH}": "/",
+    "\N{MINUS SIGN}": "-",
+    "\N{MULTIPLICATION SIGN}": "*",
+    "\N{ASTERISK OPERATOR}": "*",
 }
 
 _OPERATORS = {"==": "="}
@@ -63,13 +64,13 @@ _TOKEN = re.compile(
     | ( [0-9]++ \. [0-9]++ (?: [eE][-+]?[0-9]++ )? )
     | ( " (?: [^"\\\n]++ | \\. )*+ " | " (?: [^"”\\\n]++ | \\. )*+ ” | " (?: [^"\\]++ | \\(?s:.) )*+ "
         | “ (?: [^"”\\]++ | \\(?s:.) )*+ ["”] )
-    | ( [∀∃≔≥≤→≠⇒⟹¬∧∨÷∕−×∗] )
+    | ( [SIGNS] )
     | ( \Z )
     | ( /\* (?s:.*+) )
     | ( ["“] (?s:.*+) )
     | ( _[A-Za-z0-9_]*+ | [^\x00-\x7f]++ | [\x00-\x1f\x7f]++ | (?s:.) )
     )
-    """,
+    """.replace("SIGNS", "".join(_SIGNS)),
     re.VERBOSE,
 )
 _WORD, _OPERATOR, _COMMENT, _INTEGER, _REAL, _STRING, _SIGN, _END, _OPEN_COMMENT, _OPEN_STRING, _JUNK = range(1, 12)

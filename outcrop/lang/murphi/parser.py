@@ -1,0 +1,254 @@
+"""The Murphi parser: a text in, its syntax tree out, or all the mistakes found in it.
+
+The language is the union of what CMurphi and rumur accept. Recursive descent, with two tokens of lookahead where the
+optional semicolons and the contextual words need them.
+"""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+from outcrop.errors import ModelError
+from outcrop.lang.murphi.lexer import END_OF_FILE, IDENTIFIER, STRING
+from outcrop.lang.murphi.parser_cursor import CLOSING, RULE_STARTS, SECTION_STARTS, Abandoned, GivenUp
+from outcrop.lang.murphi.parser_expressions import EXPRESSION_STARTS
+from outcrop.lang.murphi.parser_statements import StatementParser
+from outcrop.lang.murphi.syntax import (
+    AliasRule,
+    ChooseRule,
+    Declaration,
+    Expression,
+    FormalSyntax,
+    FunctionDeclaration,
+    ModelSyntax,
+    PropertySyntax,
+    RuleItem,
+    RuleSet,
+    RuleSyntax,
+    StartStateSyntax,
+    Statement,
+)
+from outcrop.source import Diagnostic, Severity, Source, Span
+
+_PROPERTY_KINDS = {
+    "invariant": "invariant",
+    "assert": "invariant",
+    "assume": "assume",
+    "cover": "cover",
+    "liveness": "liveness",
+}
+_UNSUPPORTED = {
+    "externfun": "external C++ functions (externfun) are not supported",
+    "externproc": "external C++ procedures (externproc) are not supported",
+    "pctl": "probabilistic properties (pctl) are not supported",
+}
+_ITEM_STARTS = RULE_STARTS | SECTION_STARTS | {"invariant", "assert"}
+
+
+def parse(source: Source) -> tuple[ModelSyntax, list[Diagnostic]]:
+    """The tree and the warnings; ``ModelError`` with everything found where the text is not a model."""
+    parser = _Parser(source)
+    tree = parser.model()
+    if any(each.severity is Severity.ERROR for each in parser.diagnostics):
+        raise ModelError(sorted(parser.diagnostics, key=lambda each: each.span.start if each.span else 0))
+    return tree, parser.diagnostics
+
+
+class _Parser(StatementParser):
+    def model(self) -> ModelSyntax:
+        tree = ModelSyntax(Span(self.source, 0, len(self.source.text)), [])
+        try:
+            self.skip_semicolons()
+            while self.kinds[self.at] != END_OF_FILE:
+                self._item(tree.items)
+                self.skip_semicolons()
+        except GivenUp:
+            pass
+        return tree
+
+    def _item(self, into: list[Declaration | FunctionDeclaration | RuleItem]) -> None:
+        start = self.at
+        kind = self.kinds[start]
+        try:
+            if kind in SECTION_STARTS:
+                declarations: list[Declaration] = []
+                self.declarations(declarations)
+                into += declarations
+            elif kind in ("function", "procedure"):
+                into.append(self._function())
+            else:
+                into.append(self._rule_item("a declaration, a function or a rule"))
+        except Abandoned:
+            self.recover((0, 0))
+            self._skip_item(start)
+
+    def _skip_item(self, start: int) -> None:
+        if self.at == start and self.kinds[start] not in RULE_STARTS:
+            self.skip_to(_ITEM_STARTS)
+        else:
+            self.skip_rule(start)
+
+    # --- Functions -----------------------------------------------------------------------------------------
+
+    def _function(self) -> FunctionDeclaration:
+        start = self.starts[self.at]
+        keyword = self.kinds[self.at]
+        self.open_block(keyword)
+        name = self.name(f"the name of the {keyword}")
+        self.expect("(", f"after the name of the {keyword}")
+        formals = self._formals()
+        self.expect(")", "after the parameters")
+        result = self.type_expression() if self.accept(":") else None
+        self.skip_semicolons()
+        declarations: list[Declaration] = []
+        self.declarations(declarations)
+        self.accept("begin")
+        body = self.statements()
+        self.close_block()
+        return FunctionDeclaration(self.span_from(start), name, formals, result, declarations, body)
+
+    def _formals(self) -> list[FormalSyntax]:
+        result: list[FormalSyntax] = []
+        self.skip_semicolons()
+        while self.kinds[self.at] != ")":
+            start = self.starts[self.at]
+            is_var = self.accept("var")
+            names = self.names("the name of a parameter")
+            self.expect(":", "or ',' after the name of this parameter")
+            formal_type = self.type_expression()
+            result.append(FormalSyntax(self.span_from(start), is_var, names, formal_type))
+            if self.kinds[self.at] == "," and self.kinds[self.at + 1] != ")":
+                self.fail_expected("';' or ')' after this parameter", "parameters are separated by semicolons")
+            self.accept(",")
+            self.skip_semicolons()
+        return result
+
+    # --- Rules ---------------------------------------------------------------------------------------------
+
+    def _rules(self) -> list[RuleItem]:
+        """The rules inside a ruleset and the like, up to its end."""
+        result: list[RuleItem] = []
+        self.skip_semicolons()
+        while self.kinds[self.at] not in CLOSING and self.word() != "endchoose":
+            start = self.at
+            mark = self.mark()
+            try:
+                result.append(self._rule_item("a rule or 'end'"))
+            except Abandoned:
+                self.recover(mark)
+                self._skip_item(start)
+            self.skip_semicolons()
+        return result
+
+    def at_contextual_item(self) -> bool:
+        word = self.word()
+        if word in _PROPERTY_KINDS:
+            return self.at_property_word()
+        follower = self.kinds[self.at + 1]
+        if word == "choose":
+            return follower == IDENTIFIER
+        return word in _UNSUPPORTED and follower not in (":", ",")
+
+    def _rule_item(self, expected: str) -> RuleItem:
+        start = self.starts[self.at]
+        kind = self.kinds[self.at]
+        if kind == IDENTIFIER and self.at_contextual_item():
+            kind = self.word()
+            if kind in _UNSUPPORTED:
+                self.fail(_UNSUPPORTED[kind])
+        if kind in _PROPERTY_KINDS:
+            name, condition = self.property_parts()
+            return PropertySyntax(self.span_from(start), _PROPERTY_KINDS[kind], name, condition)
+        self.enter()
+        match kind:
+            case "rule":
+                item: RuleItem = self._rule(start)
+            case "startstate":
+                item = self._startstate(start)
+            case "ruleset" | "alias" | "choose":
+                item = self._rule_block(kind, start)
+            case _:
+                self._fail_at_item(kind, expected)
+        self.nesting -= 1
+        return item
+
+    def _fail_at_item(self, kind: str, expected: str) -> NoReturn:
+        if kind in CLOSING and self.error_count:
+            raise Abandoned  # an earlier mistake has swallowed what this closes
+        if self.open and kind in ("function", "procedure", *SECTION_STARTS):
+            self.fail(f"'{kind}' cannot stand inside '{self.open[-1][0]}'", related=self.unclosed())
+        hint = "there is one 'end' too many before or at this place" if kind in CLOSING else ""
+        self.fail_expected(expected, hint)
+
+    def _rule_block(self, keyword: str, start: int) -> RuleItem:
+        self.open_block(keyword)
+        if keyword == "ruleset":
+            quantifiers = self.quantifiers()
+            self.expect_do("after the quantifiers of 'ruleset'")
+            rules = self._rules()
+            self.close_block()
+            return RuleSet(self.span_from(start), quantifiers, rules)
+        if keyword == "alias":
+            bindings = self.alias_bindings()
+            self.expect_do("after the aliases")
+            rules = self._rules()
+            self.close_block()
+            return AliasRule(self.span_from(start), bindings, rules)
+        name = self.name("the name of an index")
+        self.expect(":", "after the name of the index")
+        multiset = self.designator()
+        self.expect_do("after the multiset of 'choose'")
+        rules = self._rules()
+        self.close_block()
+        return ChooseRule(self.span_from(start), name, multiset, rules)
+
+    def _rule(self, start: int) -> RuleSyntax:
+        self.open_block("rule")
+        priority, name, guard = self._rule_head()
+        declarations, body = self._body()
+        return RuleSyntax(self.span_from(start), name, priority, guard, declarations, body)
+
+    def _rule_head(self) -> tuple[Expression | None, str, Expression | None]:
+        """``[priority] ["name"] [guard ==>]``: what follows an expression tells which of the two it is."""
+        name = self.optional_string()
+        named = self.at
+        guard = self._guard_expression()
+        if guard is None:
+            return None, name, None
+        if self.accept("==>"):
+            return None, name, guard
+        is_number = self.kinds[named] in ("integer", "-", "+")
+        if not name and (self.kinds[self.at] == STRING or (is_number and self.at <= named + 2)):
+            priority = guard
+            name = self.optional_string()
+            guard = self._guard_expression()
+            if guard is None or self.accept("==>"):
+                return priority, name, guard
+        if self.kinds[self.at] in (":=", ";"):
+            hint = "a rule without a guard needs 'begin' before its statements"
+            return self.fail_expected("'==>' after the guard", hint)
+        return self.fail_expected("'==>' after the guard")
+
+    def _guard_expression(self) -> Expression | None:
+        if self.kinds[self.at] not in EXPRESSION_STARTS:
+            return None
+        if self.at_contextual_item() and self.kinds[self.at + 1] not in ("-", "+"):
+            return None
+        return self.expression()
+
+    def _startstate(self, start: int) -> StartStateSyntax:
+        self.open_block("startstate")
+        name = self.optional_string()
+        declarations, body = self._body()
+        return StartStateSyntax(self.span_from(start), name, declarations, body)
+
+    def _body(self) -> tuple[list[Declaration], list[Statement]]:
+        """``[declarations begin] statements end``"""
+        declarations: list[Declaration] = []
+        declared = self.kinds[self.at] in SECTION_STARTS
+        self.declarations(declarations)
+        if not self.accept("begin") and declared:
+            self.fail_expected("'begin' after the declarations")
+        body = self.statements()
+        self.close_block()
+        return declarations, body

@@ -1,0 +1,308 @@
+"""The parser's place in the token lists, and what it does when the text is not what it should be.
+
+A mistake is recorded and ``Abandoned`` raised; the nearest list of statements, declarations or rules catches it, skips
+to where the next one can start and carries on. What the skipping itself may have caused is not reported.
+"""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import NoReturn
+
+from outcrop.lang.murphi.lexer import END_OF_FILE, IDENTIFIER, INTEGER, KEYWORDS, MAX_ERRORS, REAL, STRING, tokenize
+from outcrop.lang.murphi.syntax import Name
+from outcrop.source import Diagnostic, Severity, Source, Span
+
+# Levels of nesting: at most four Python frames each, so that the recursion limit of 1,000 stays out of sight.
+MAX_NESTING = 150
+# Height of an expression's tree, which long chains of operators make without nesting. The passes after us recurse.
+MAX_HEIGHT = 400
+
+CLOSERS = {
+    "alias": "endalias",
+    "choose": "endchoose",
+    "exists": "endexists",
+    "for": "endfor",
+    "forall": "endforall",
+    "function": "endfunction",
+    "if": "endif",
+    "procedure": "endprocedure",
+    "record": "endrecord",
+    "rule": "endrule",
+    "ruleset": "endruleset",
+    "startstate": "endstartstate",
+    "switch": "endswitch",
+    "while": "endwhile",
+}
+CLOSING = frozenset(CLOSERS.values()) | {"end"}
+
+# Keywords that never stand inside a statement: whatever was open before one of them is over.
+RULE_STARTS = frozenset(("rule", "startstate", "ruleset", "function", "procedure"))
+SECTION_STARTS = frozenset(("const", "type", "var"))
+
+# Words with a meaning in one of the two tools and none in the other. A model that declares one means its own.
+# fmt: off
+CONTEXTUAL = frozenset((
+    "assume", "choose", "cover", "liveness", "multiset", "multisetadd", "multisetcount", "multisetremove",
+    "multisetremovepred", "undefined",
+))
+# fmt: on
+
+_FOREIGN = {
+    "and": "'and' is written '&'",
+    "or": "'or' is written '|'",
+    "not": "'not' is written '!'",
+    "mod": "the remainder is written '%'",
+    "div": "division is written '/'",
+    "elseif": "did you mean 'elsif'?",
+    "elif": "did you mean 'elsif'?",
+    "endproc": "did you mean 'endprocedure'?",
+    "endfunc": "did you mean 'endfunction'?",
+}
+
+
+class Abandoned(Exception):
+    """The construct at hand cannot be made sense of; the diagnostic is recorded already."""
+
+
+class GivenUp(Exception):
+    """No point in looking further."""
+
+
+class Cursor:
+    def __init__(self, source: Source) -> None:
+        tokens = tokenize(source)
+        self.source = source
+        self.kinds = tokens.kinds
+        self.texts = tokens.texts
+        self.starts = tokens.starts
+        self.ends = tokens.ends
+        self.at = 0
+        self.nesting = 0
+        self.height = 0
+        self.diagnostics = tokens.diagnostics
+        # Constructs that wait for their ``end``: keyword and token number.
+        self.open: list[tuple[str, int]] = []
+        self.redeclared: set[str] = set()
+        errors = [each.span for each in self.diagnostics if each.severity is Severity.ERROR and each.span]
+        self.error_count = len(errors)
+        self._broken_lines = {span.line for span in errors}
+        self._broken_from = max((span.start for span in errors if span.text[0] in '"“'), default=len(source.text) + 1)
+
+    # --- Tokens --------------------------------------------------------------------------------------------
+
+    def span_from(self, start: int) -> Span:
+        """From the offset ``start`` to the end of the last token taken."""
+        return Span(self.source, start, self.ends[self.at - 1])
+
+    def token_span(self, at: int) -> Span:
+        return Span(self.source, self.starts[at], self.ends[at])
+
+    def accept(self, kind: str) -> bool:
+        if self.kinds[self.at] == kind:
+            self.at += 1
+            return True
+        return False
+
+    def expect(self, kind: str, where: str) -> None:
+        """Take a token of this kind, or fail with "expected 'kind' <where>, found ..."."""
+        if self.kinds[self.at] == kind:
+            self.at += 1
+        else:
+            self.fail_expected(f"'{kind}' {where}")
+
+    def expect_do(self, where: str) -> None:
+        if self.kinds[self.at] not in ("do", ":"):
+            self.fail_expected(f"'do' {where}")
+        self.at += 1
+
+    def skip_semicolons(self) -> bool:
+        start = self.at
+        while self.kinds[self.at] == ";":
+            self.at += 1
+        return self.at > start
+
+    def word(self) -> str:
+        """The identifier here in lower case; "" where the token is none."""
+        return self.texts[self.at].lower() if self.kinds[self.at] == IDENTIFIER else ""
+
+    def optional_string(self) -> str:
+        if self.kinds[self.at] == STRING:
+            self.at += 1
+            return self.texts[self.at - 1]
+        return ""
+
+    def name(self, what: str) -> Name:
+        at = self.at
+        if self.kinds[at] != IDENTIFIER:
+            hint = ""
+            if self.kinds[at] in KEYWORDS:
+                hint = f"'{self.texts[at]}' is a reserved word"
+            self.fail_expected(what, hint)
+        text = self.texts[at]
+        if text.lower() in CONTEXTUAL:
+            self.redeclared.add(text)
+        self.at = at + 1
+        return Name(self.token_span(at), text)
+
+    def names(self, what: str) -> list[Name]:
+        """Names between commas; one more comma may follow them."""
+        result = [self.name(what)]
+        while self.accept(","):
+            if self.kinds[self.at] != IDENTIFIER:
+                break
+            result.append(self.name(what))
+        return result
+
+    # --- Blocks --------------------------------------------------------------------------------------------
+
+    def enter(self) -> None:
+        self.nesting += 1
+        if self.nesting > MAX_NESTING:
+            self.report_depth(f"nested too deeply: more than {MAX_NESTING} levels")
+
+    def report_depth(self, message: str) -> NoReturn:
+        self.report(message, self.token_span(max(self.at - 1, 0)), "split it into smaller parts")
+        raise GivenUp
+
+    def open_block(self, keyword: str) -> None:
+        self.open.append((keyword, self.at))
+        self.at += 1
+
+    def close_block(self, expected: str = "") -> None:
+        """Take the ``end`` of the innermost open construct. ``expected``: what else could stand here."""
+        keyword = self.open[-1][0]
+        kind = self.word() if self.word() == "endchoose" else self.kinds[self.at]
+        both = "function" if keyword == "procedure" else "procedure" if keyword == "function" else keyword
+        if kind in ("end", CLOSERS[keyword], CLOSERS[both]):
+            self.open.pop()
+            self.at += 1
+            return
+        related = self.unclosed()
+        if kind in CLOSING:
+            message = f"expected 'end' or '{CLOSERS[keyword]}' to close '{keyword}', found '{kind}'"
+            self.report(message, self.token_span(self.at), related=related)
+            self.open.pop()
+            # An end that fits a construct further out means that ours is missing; else it is ours, misnamed.
+            if kind not in {CLOSERS[outer] for outer, _ in self.open}:
+                self.at += 1
+            return
+        self.fail_expected(expected or f"'end' or '{CLOSERS[keyword]}' to close '{keyword}'", related=related)
+
+    # --- Mistakes ------------------------------------------------------------------------------------------
+
+    def found(self) -> str:
+        kind, text = self.kinds[self.at], self.texts[self.at]
+        if kind == END_OF_FILE:
+            return "the end of the file"
+        if kind == STRING:
+            return "a string"
+        if kind in (IDENTIFIER, INTEGER, REAL):
+            return f"'{text if len(text) <= 40 else text[:37] + '...'}'"
+        return f"'{kind}'"
+
+    def unclosed(self) -> tuple[tuple[str, Span], ...]:
+        """The note that points at the innermost construct without its ``end``."""
+        if not self.open:
+            return ()
+        keyword, opener = self.open[-1]
+        return ((f"this '{keyword}' is not closed yet", self.token_span(opener)),)
+
+    def fail_expected(self, what: str, hint: str = "", related: tuple[tuple[str, Span], ...] = ()) -> NoReturn:
+        self.fail(f"expected {what}, found {self.found()}", hint or self._hint(), related)
+
+    def fail(self, message: str, hint: str = "", related: tuple[tuple[str, Span], ...] = ()) -> NoReturn:
+        at = self.at
+        if self.kinds[at] == END_OF_FILE and self.error_count:
+            raise GivenUp  # what is missing at the end, an earlier mistake has swallowed
+        self.report(message, self.token_span(at), hint, related)
+        raise Abandoned
+
+    def report(self, message: str, span: Span, hint: str = "", related: tuple[tuple[str, Span], ...] = ()) -> None:
+        self.error_count += 1
+        if span.start < self._broken_from and not (self._broken_lines and span.line in self._broken_lines):
+            self.diagnostics.append(Diagnostic(Severity.ERROR, message, span, hint, related))
+        if self.error_count >= MAX_ERRORS:
+            raise GivenUp
+
+    def warn(self, message: str, span: Span, hint: str = "") -> None:
+        self.diagnostics.append(Diagnostic(Severity.WARNING, message, span, hint))
+
+    def _hint(self) -> str:
+        """What the writer may have meant, judged by the tokens around the place of the mistake."""
+        at = self.at
+        pair = (self.kinds[at - 1] if at else "", self.kinds[at])
+        if at and self.starts[at] == self.ends[at - 1]:
+            if pair == ("=", ">"):
+                return "a guard ends with '==>'; 'greater or equal' is written '>='"
+            if pair == ("<", ">"):
+                return "'not equal' is written '!='"
+            if pair in ((":", "="), ("=", ":")):
+                return "an assignment is written ':=' without a space"
+        if pair[1] == ":=":
+            return "a comparison is written '=', an assignment is a statement of its own"
+        for near in (at, at - 1):
+            if near >= 0 and self.kinds[near] == IDENTIFIER:
+                word = self.texts[near].lower()
+                if word in _FOREIGN:
+                    return _FOREIGN[word]
+                close = get_close_matches(word, KEYWORDS, 1, 0.8) if 3 <= len(word) <= 20 else []
+                if close:
+                    return f"did you mean '{close[0]}'?"
+        return ""
+
+    # --- Recovery ------------------------------------------------------------------------------------------
+
+    def mark(self) -> tuple[int, int]:
+        """What ``recover`` needs to forget the constructs that a mistake has left half read."""
+        return self.nesting, len(self.open)
+
+    def recover(self, mark: tuple[int, int]) -> None:
+        self.nesting = mark[0]
+        del self.open[mark[1] :]
+
+    def skip_statement(self, start: int) -> None:
+        """After a mistake in the statement that starts at token ``start``: to the ``;`` or the ``end`` behind it."""
+        stop = RULE_STARTS | SECTION_STARTS
+        depth = 0
+        at = start
+        failed_at = self.at
+        while True:
+            kind = self.kinds[at]
+            if kind == END_OF_FILE:
+                raise GivenUp
+            if at >= failed_at:
+                if kind in stop:
+                    self.at = at
+                    raise Abandoned
+                if depth <= 0 and (kind in CLOSING or kind in (";", "else", "elsif", "case")):
+                    break
+            if kind in CLOSERS:
+                depth += 1
+            elif kind in CLOSING:
+                depth -= 1
+            at += 1
+        self.at = at
+
+    def skip_to(self, kinds: frozenset[str]) -> None:
+        """After a mistake outside statements: to one of ``kinds``, taking at least one token."""
+        at = min(self.at + 1, len(self.kinds) - 1)
+        while self.kinds[at] not in kinds and self.kinds[at] != END_OF_FILE:
+            at += 1
+        self.at = at
+
+    def skip_rule(self, start: int) -> None:
+        """After a mistake in the rule that starts at token ``start``: behind its ``end`` or to the next rule."""
+        depth = 0
+        at = start
+        failed_at = max(self.at, start + 1)
+        while True:
+            kind = self.kinds[at]
+            if kind == END_OF_FILE or (at >= failed_at and (kind in RULE_STARTS or (depth <= 0 and kind != ";"))):
+                break
+            if kind in CLOSERS:
+                depth += 1
+            elif kind in CLOSING:
+                depth -= 1
+            at += 1
+        self.at = at

@@ -1,0 +1,204 @@
+"""Statements and lists of them."""
+
+from __future__ import annotations
+
+from outcrop.lang.murphi.lexer import END_OF_FILE, IDENTIFIER, STRING
+from outcrop.lang.murphi.parser_cursor import CLOSERS, CLOSING, RULE_STARTS, Abandoned
+from outcrop.lang.murphi.parser_expressions import EXPRESSION_STARTS
+from outcrop.lang.murphi.parser_types import TypeParser
+from outcrop.lang.murphi.syntax import (
+    AliasStatement,
+    AssignStatement,
+    CallStatement,
+    ClearStatement,
+    ErrorStatement,
+    Expression,
+    ForStatement,
+    IfStatement,
+    MultisetAddStatement,
+    MultisetRemovePredStatement,
+    MultisetRemoveStatement,
+    PropertyStatement,
+    PutStatement,
+    ReturnStatement,
+    Statement,
+    SwitchStatement,
+    UndefineStatement,
+    WhileStatement,
+)
+
+_LIST_ENDS = CLOSING | {"else", "elsif", "case"}
+_PROPERTY_WORDS = frozenset(("assume", "cover", "liveness"))
+_MULTISET_WORDS = frozenset(("multisetadd", "multisetremove", "multisetremovepred"))
+
+
+class StatementParser(TypeParser):
+    def statements(self) -> list[Statement]:
+        """Statements between semicolons, up to what ends the list."""
+        result: list[Statement] = []
+        kinds = self.kinds
+        self.skip_semicolons()
+        while kinds[self.at] not in _LIST_ENDS and self.word() != "endchoose":
+            start = self.at
+            mark = self.mark()
+            try:
+                result.append(self._statement())
+                if kinds[self.at] != ";" and kinds[self.at] not in _LIST_ENDS:
+                    self._fail_after_statement()
+            except Abandoned:
+                self.recover(mark)
+                self.skip_statement(start)
+            self.skip_semicolons()
+        return result
+
+    def _fail_after_statement(self) -> None:
+        over = self.kinds[self.at] in RULE_STARTS or self.kinds[self.at] == END_OF_FILE
+        closer = CLOSERS[self.open[-1][0]]
+        what = f"';', 'end' or '{closer}' after this statement"
+        self.fail_expected(what, related=self.unclosed() if over else ())
+
+    def _statement(self) -> Statement:
+        at = self.at
+        kind = self.kinds[at]
+        if kind == IDENTIFIER:
+            return self._identifier_statement()
+        self.enter()
+        result = self._keyword_statement(kind, self.starts[at])
+        self.nesting -= 1
+        return result
+
+    def _identifier_statement(self) -> Statement:
+        at = self.at
+        start = self.starts[at]
+        follower = self.kinds[at + 1]
+        if follower != ":=":
+            word = self.texts[at].lower()
+            if word in _PROPERTY_WORDS and self.at_property_word():
+                return self._property_statement(word, start)
+            if follower == "(":
+                if word in _MULTISET_WORDS and self.texts[at] not in self.redeclared:
+                    return self._multiset_statement(word, start)
+                call = self.call()
+                return CallStatement(call.span, call)
+        target = self.designator()
+        if self.kinds[self.at] != ":=":
+            hint = "an assignment is written ':='" if self.kinds[self.at] == "=" else ""
+            self.fail_expected("':='" if self.at > at + 1 else "':=' or '(' after this name", hint)
+        self.at += 1
+        value = self.expression()
+        return AssignStatement(self.span_from(start), target, value)
+
+    def at_property_word(self) -> bool:
+        """Whether the word assume, cover or liveness here starts a property, and is not a name of the model."""
+        follower = self.kinds[self.at + 1]
+        if follower == "(":
+            return self.texts[self.at] not in self.redeclared
+        return follower in EXPRESSION_STARTS or follower == STRING
+
+    def _keyword_statement(self, kind: str, start: int) -> Statement:
+        match kind:
+            case "if":
+                return self._if(start)
+            case "switch":
+                return self._switch(start)
+            case "for" | "while" | "alias":
+                return self._block(kind, start)
+            case "clear" | "undefine":
+                self.at += 1
+                target = self.designator()
+                make = ClearStatement if kind == "clear" else UndefineStatement
+                return make(self.span_from(start), target)
+            case "error":
+                self.at += 1
+                if self.kinds[self.at] != STRING:
+                    self.fail_expected("a string after 'error'")
+                message = self.optional_string()
+                return ErrorStatement(self.span_from(start), message)
+            case "assert" | "invariant":
+                return self._property_statement("assert", start)
+            case "put":
+                self.at += 1
+                argument = self.optional_string() if self.kinds[self.at] == STRING else self.expression()
+                return PutStatement(self.span_from(start), argument)
+            case "return":
+                self.at += 1
+                value = self.expression() if self.kinds[self.at] in EXPRESSION_STARTS else None
+                return ReturnStatement(self.span_from(start), value)
+        if kind in RULE_STARTS or kind == END_OF_FILE:
+            self.close_block(f"a statement or '{CLOSERS[self.open[-1][0]]}'")
+        hint = "the declarations come before 'begin'" if kind in ("var", "const", "type", "begin") else ""
+        return self.fail_expected("a statement", hint)
+
+    def _block(self, keyword: str, start: int) -> Statement:
+        self.open_block(keyword)
+        if keyword == "for":
+            quantifiers = self.quantifiers()
+            self.expect_do("after the quantifier of 'for'")
+            body = self.statements()
+            self.close_block()
+            return ForStatement(self.span_from(start), quantifiers, body)
+        if keyword == "while":
+            condition = self.expression()
+            self.expect_do("after the condition of 'while'")
+            body = self.statements()
+            self.close_block()
+            return WhileStatement(self.span_from(start), condition, body)
+        bindings = self.alias_bindings()
+        self.expect_do("after the aliases")
+        body = self.statements()
+        self.close_block()
+        return AliasStatement(self.span_from(start), bindings, body)
+
+    def _if(self, start: int) -> IfStatement:
+        self.open_block("if")
+        branches: list[tuple[Expression, list[Statement]]] = []
+        while True:
+            condition = self.expression()
+            self.expect("then", "after the condition")
+            branches.append((condition, self.statements()))
+            if not self.accept("elsif"):
+                break
+        otherwise = self.statements() if self.accept("else") else None
+        self.close_block("'end' or 'endif' after the 'else' branch" if otherwise is not None else "")
+        return IfStatement(self.span_from(start), branches, otherwise)
+
+    def _switch(self, start: int) -> SwitchStatement:
+        self.open_block("switch")
+        selector = self.expression()
+        cases: list[tuple[list[Expression], list[Statement]]] = []
+        self.skip_semicolons()
+        while self.accept("case"):
+            values = self.expressions(":")
+            self.expect(":", "or ',' after this value")
+            cases.append((values, self.statements()))
+        otherwise = self.statements() if self.accept("else") else None
+        self.close_block("'case', 'else', 'end' or 'endswitch'" if otherwise is None else "")
+        return SwitchStatement(self.span_from(start), selector, cases, otherwise)
+
+    def property_parts(self) -> tuple[str, Expression]:
+        """The text, before or after, and the condition of a property; its keyword is taken first."""
+        self.at += 1
+        if self.kinds[self.at] == STRING:
+            text = self.optional_string()
+            return text, self.expression()
+        condition = self.expression()
+        return self.optional_string(), condition
+
+    def _property_statement(self, kind: str, start: int) -> PropertyStatement:
+        message, condition = self.property_parts()
+        return PropertyStatement(self.span_from(start), kind, condition, message)
+
+    def _multiset_statement(self, word: str, start: int) -> Statement:
+        if word == "multisetremovepred":
+            name, multiset = self.multiset_binding(word)
+            condition = self.expression()
+            self.expect(")", "after the condition of 'multisetremovepred'")
+            return MultisetRemovePredStatement(self.span_from(start), name, multiset, condition)
+        self.at += 2
+        first = self.expression()
+        self.expect(",", f"between the arguments of '{word}'")
+        multiset = self.designator()
+        self.expect(")", f"after the arguments of '{word}'")
+        if word == "multisetadd":
+            return MultisetAddStatement(self.span_from(start), first, multiset)
+        return MultisetRemoveStatement(self.span_from(start), first, multiset)

@@ -1,0 +1,232 @@
+"""Types, quantifiers and the declarations of constants, types and variables."""
+
+from __future__ import annotations
+
+from outcrop.lang.murphi.lexer import IDENTIFIER
+from outcrop.lang.murphi.parser_cursor import CLOSING, RULE_STARTS, SECTION_STARTS, Abandoned
+from outcrop.lang.murphi.parser_expressions import EXPRESSION_STARTS, ExpressionParser
+from outcrop.lang.murphi.syntax import (
+    AliasBinding,
+    ArrayType,
+    ConstDeclaration,
+    Declaration,
+    EnumType,
+    Identifier,
+    MultisetType,
+    Name,
+    QuantifierSyntax,
+    RangeType,
+    RealType,
+    RecordType,
+    ScalarsetType,
+    StepQuantifier,
+    TypeDeclaration,
+    TypeExpression,
+    TypeName,
+    TypeQuantifier,
+    UnionType,
+    VarDeclaration,
+)
+
+_DECLARATION_ENDS = RULE_STARTS | SECTION_STARTS | {";", "begin", "invariant", "assert"}
+_STATEMENT_FOLLOWERS = frozenset((":=", "(", "[", "."))
+
+
+class TypeParser(ExpressionParser):
+    # --- Types ---------------------------------------------------------------------------------------------
+
+    def type_expression(self) -> TypeExpression:
+        self.enter()
+        result = self._type_expression()
+        self.nesting -= 1
+        return result
+
+    def _type_expression(self) -> TypeExpression:
+        at = self.at
+        start = self.starts[at]
+        match self.kinds[at]:
+            case "boolean":
+                self.at = at + 1
+                return TypeName(self.span_from(start), "boolean")
+            case "enum":
+                self.at = at + 1
+                self.expect("{", "after 'enum'")
+                members = self.names("the name of an enum member") if self.kinds[self.at] != "}" else []
+                self.expect("}", "or ',' after this enum member")
+                return EnumType(self.span_from(start), members)
+            case "record":
+                return self._record_type()
+            case "array":
+                self.at = at + 1
+                self.expect("[", "after 'array'")
+                index = self.type_expression()
+                self.expect("]", "after the index type")
+                self.expect("of", "before the element type")
+                element = self.type_expression()
+                return ArrayType(self.span_from(start), index, element)
+            case "scalarset":
+                self.at = at + 1
+                self.expect("(", "after 'scalarset'")
+                size = self.expression()
+                self.expect(")", "after the size of the scalarset")
+                return ScalarsetType(self.span_from(start), size)
+            case "union":
+                return self._union_type()
+        follower = self.kinds[at + 1] if self.kinds[at] == IDENTIFIER else ""
+        if follower == "[" and self.word() == "multiset":
+            return self._multiset_type()
+        if follower == "(" and self.word() == "real":
+            return self._real_type()
+        return self._range_or_name()
+
+    def _range_or_name(self) -> TypeExpression:
+        at = self.at
+        if self.kinds[at] not in EXPRESSION_STARTS:
+            self.fail_expected("a type")
+        start = self.starts[at]
+        low = self.expression()
+        if self.accept(".."):
+            high = self.expression()
+            return RangeType(self.span_from(start), low, high)
+        if isinstance(low, Identifier) and self.at == at + 1:
+            return TypeName(low.span, low.name)
+        return self.fail_expected("'..' and the upper bound of a range")
+
+    def _record_type(self) -> RecordType:
+        start = self.starts[self.at]
+        self.open_block("record")
+        fields: list[tuple[list[Name], TypeExpression]] = []
+        self.skip_semicolons()
+        while self.kinds[self.at] == IDENTIFIER:
+            names = self.names("the name of a field")
+            self.expect(":", "or ',' after the name of this field")
+            fields.append((names, self.type_expression()))
+            self.skip_semicolons()
+        self.close_block("the name of a field, 'end' or 'endrecord'")
+        return RecordType(self.span_from(start), fields)
+
+    def _union_type(self) -> UnionType:
+        start = self.starts[self.at]
+        self.at += 1
+        self.expect("{", "after 'union'")
+        members: list[TypeExpression] = []
+        while self.kinds[self.at] != "}":
+            members.append(self.type_expression())
+            if not self.accept(","):
+                break
+        self.expect("}", "or ',' after this member of the union")
+        return UnionType(self.span_from(start), members)
+
+    def _multiset_type(self) -> MultisetType:
+        start = self.starts[self.at]
+        self.at += 2
+        capacity = self.expression()
+        self.expect("]", "after the capacity of the multiset")
+        self.expect("of", "before the element type")
+        element = self.type_expression()
+        return MultisetType(self.span_from(start), capacity, element)
+
+    def _real_type(self) -> RealType:
+        start = self.starts[self.at]
+        self.at += 2
+        digits = self.expression()
+        self.expect(",", "between the digits and the exponent of 'real'")
+        exponent = self.expression()
+        self.expect(")", "after the exponent of 'real'")
+        return RealType(self.span_from(start), digits, exponent)
+
+    # --- Quantifiers and aliases ---------------------------------------------------------------------------
+
+    def quantifiers(self) -> list[QuantifierSyntax]:
+        result = [self._quantifier()]
+        while self.skip_semicolons() and self.kinds[self.at] not in ("do", ":"):
+            result.append(self._quantifier())
+        return result
+
+    def _quantifier(self) -> QuantifierSyntax:
+        start = self.starts[self.at]
+        name = self.name("the name of a quantified variable")
+        if self.accept(":"):
+            bound_type = self.type_expression()
+            return TypeQuantifier(self.span_from(start), name, bound_type)
+        if not self.accept(":="):
+            self.fail_expected("':' and a type, or ':=' and bounds")
+        first = self.expression()
+        self.expect("to", "before the last value")
+        last = self.expression()
+        step = self.expression() if self.accept("by") else None
+        return StepQuantifier(self.span_from(start), name, first, last, step)
+
+    def alias_bindings(self) -> list[AliasBinding]:
+        """``a : e; b, c : f`` up to ``do``; none at all is fine."""
+        result: list[AliasBinding] = []
+        while self.kinds[self.at] not in ("do", ":"):
+            start = self.starts[self.at]
+            names = self.names("the name of an alias")
+            self.expect(":", "after the name of the alias")
+            value = self.expression()
+            span = self.span_from(start)
+            result += [AliasBinding(span, name, value) for name in names]
+            self.skip_semicolons()
+        return result
+
+    # --- Declarations --------------------------------------------------------------------------------------
+
+    def declarations(self, into: list[Declaration]) -> None:
+        """All sections that start here."""
+        while self.kinds[self.at] in SECTION_STARTS:
+            section = self.kinds[self.at]
+            self.at += 1
+            self.skip_semicolons()
+            while self._at_declaration():
+                mark = self.mark()
+                try:
+                    into.append(self._declaration(section))
+                except Abandoned:
+                    self.recover(mark)
+                    self._skip_declaration()
+                self.skip_semicolons()
+
+    def _at_declaration(self) -> bool:
+        kind = self.kinds[self.at]
+        if kind == IDENTIFIER:
+            # Statements follow in a function without ``begin``, rules that start with a contextual word anywhere.
+            return self.kinds[self.at + 1] not in _STATEMENT_FOLLOWERS and not self.at_contextual_item()
+        if kind == "boolean":
+            self._refuse_boolean()
+        return False
+
+    def _refuse_boolean(self) -> None:
+        mark = self.mark()
+        try:
+            self.fail("'boolean' is a type of the language and cannot be declared")
+        except Abandoned:
+            self.recover(mark)
+            self._skip_declaration()
+            self.skip_semicolons()
+
+    def at_contextual_item(self) -> bool:
+        raise NotImplementedError
+
+    def _declaration(self, section: str) -> Declaration:
+        start = self.starts[self.at]
+        names = self.names("a name")
+        self.expect(":", "or ',' after this name")
+        if section == "const":
+            value = self.expression()
+            return ConstDeclaration(self.span_from(start), names, value)
+        declared = self.type_expression()
+        if section == "type":
+            return TypeDeclaration(self.span_from(start), names, declared)
+        return VarDeclaration(self.span_from(start), names, declared)
+
+    def _skip_declaration(self) -> None:
+        """To the end of the declaration, out of the records in which the mistake may lie."""
+        at = self.at
+        if self.kinds[at] not in _DECLARATION_ENDS:
+            self.skip_to(_DECLARATION_ENDS)
+        while self.kinds[self.at] == ";":
+            # Fields and an end: we are still inside a record.
+            self.skip_semicolons()
+            if self.kinds[self.at] in CLOSING:
+                self.skip_to(_DECLARATION_ENDS)
