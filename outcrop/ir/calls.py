@@ -11,6 +11,7 @@ from outcrop.ir.faults import MAX_CALL_DEPTH, Fault, FaultKind
 from outcrop.ir.nodes import Call, Expression, Place, RealCall
 from outcrop.ir.places import Evaluate, Places, Store, blank_frame
 from outcrop.ir.system import Formal, Function, System
+from outcrop.source import Span
 
 
 class Calls(Places):
@@ -24,6 +25,7 @@ class Calls(Places):
     def call(self, node: Call) -> Evaluate:
         function = node.function
         blank = blank_frame(function.frame)
+        result = self._result(function, node.span)
         pairs = zip(function.formals, node.arguments, strict=True)
         passes = [self._pass(formal, argument) for formal, argument in pairs]
 
@@ -39,14 +41,28 @@ class Calls(Places):
                 returned = self.bodies[function](state, callee)
             finally:
                 self.call_depth -= 1
-            if returned is not None:
-                return returned[0]
-            if function.result is not None:
-                text = f"the end of function {function.name} is reached without a return"
-                raise Fault(FaultKind.NO_RETURN, text, node.span)
-            return None
+            return result(state, returned)
 
         return call
+
+    def _result(self, function: Function, span: Span) -> Callable[[Store, tuple[Any] | None], Any]:
+        """What a call makes of what the body returned: it is checked and rounded like a value that is stored."""
+        if function.result is None:
+            return lambda state, returned: None
+        write = self.write(function.result, span, lambda location, state: f"what {function.name} returns")
+        is_simple = function.result.is_simple
+
+        def take(state: Store, returned: tuple[Any] | None) -> Any:
+            if returned is None:
+                text = f"the end of function {function.name} is reached without a return"
+                raise Fault(FaultKind.NO_RETURN, text, span)
+            if not is_simple:
+                return returned[0]
+            value: Store = [None]
+            write(state, (value, 0), returned[0])
+            return value[0]
+
+        return take
 
     def _pass(self, formal: Formal, argument: Expression | Place) -> Callable[[Store, Store, Store], None]:
         """Puts an argument into the frame of the function that is called."""

@@ -1,0 +1,247 @@
+"""The reference semantics of a System: start states, successors, and properties of states.
+
+Slow and plain; every other engine is tested against it. A state is a tuple of leaves.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from outcrop.ir.execute import Execute, Executor, ignore
+from outcrop.ir.faults import Abandoned, Fault
+from outcrop.ir.layout import Leaf, State
+from outcrop.ir.nodes import Expression
+from outcrop.ir.places import Evaluate, Store, blank_frame
+from outcrop.ir.symmetry import Normaliser
+from outcrop.ir.system import Instantiable, Property, PropertyKind, Rule, StartState, System
+from outcrop.ir.walk import writes_state
+
+#: Python frames for MAX_CALL_DEPTH calls of the model, each within expressions and statements that nest.
+_RECURSION_LIMIT = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Firing:
+    """What one instance of a rule or startstate does: it leads to a state, fails, or is abandoned.
+
+    ``raw`` is what the body left behind, ``successor`` its normal form.
+    """
+
+    origin: Rule | StartState
+    arguments: tuple[int, ...]
+    raw: State | None = None
+    successor: State | None = None
+    fault: Fault | None = None
+
+    @property
+    def is_abandoned(self) -> bool:
+        return self.successor is None and self.fault is None
+
+    @property
+    def label(self) -> str:
+        return self.origin.label(self.arguments)
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A property instance that is false in a state, or that cannot be evaluated there."""
+
+    subject: Property
+    arguments: tuple[int, ...]
+    fault: Fault | None = None
+
+    @property
+    def label(self) -> str:
+        return self.subject.label(self.arguments)
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """What the properties say about a state: is it kept by the assumptions, and what is wrong with it."""
+
+    is_kept: bool
+    failure: Failure | None = None
+
+
+class _Instances:
+    """The frames of the instances of a rule, startstate or property."""
+
+    def __init__(self, of: Instantiable, executor: Executor) -> None:
+        self._of = of
+        self._blank = blank_frame(of.frame)
+        self._positions = [executor.offsets[parameter.local] for parameter in of.parameters]
+
+    def frame(self, arguments: tuple[int, ...]) -> Store:
+        frame = self._blank.copy()
+        for position, value in zip(self._positions, arguments, strict=True):
+            frame[position] = value
+        return frame
+
+    def __iter__(self) -> Iterator[tuple[tuple[int, ...], Store]]:
+        for arguments in self._of.instances():
+            yield arguments, self.frame(arguments)
+
+
+class _Condition:
+    """An expression that reads a state and never changes it: it works on a copy should it call what writes."""
+
+    def __init__(self, node: Expression, executor: Executor) -> None:
+        self._evaluate: Evaluate = executor.defined(node)
+        self._needs_copy = writes_state(node)
+
+    def __call__(self, state: Store, frame: Store) -> bool:
+        """An ``assume`` statement that is false inside makes the whole condition false."""
+        try:
+            return bool(self._evaluate(state.copy() if self._needs_copy else state, frame))
+        except Abandoned:
+            return False
+
+
+class Interpreter:
+    """Runs a System. ``put`` takes what the model prints; ``normalise`` replaces the normal form of states.
+
+    Counters that grow as it runs: ``covered`` (per cover goal), ``noted`` (source offsets of undefined reads that
+    are to be reported).
+    """
+
+    def __init__(
+        self,
+        system: System,
+        symmetry: bool,
+        put: Callable[[str], object] = ignore,
+        normalise: Callable[[Sequence[Leaf]], State] | None = None,
+    ) -> None:
+        sys.setrecursionlimit(max(sys.getrecursionlimit(), _RECURSION_LIMIT))
+        self.system = system
+        self.normalise = normalise or Normaliser(system, symmetry)
+        self.executor = Executor(system, put)
+        self._start_states = [
+            (each, _Instances(each, self.executor), self.executor.block(each.body)) for each in system.start_states
+        ]
+        by_priority = sorted(system.rules, key=lambda rule: rule.priority)  # stable: declaration order within
+        self._rule_groups = [
+            [self._compile_rule(rule) for rule in group]
+            for _, group in groupby(by_priority, key=lambda rule: rule.priority)
+        ]
+        self._properties = {
+            kind: [self._compile_property(each) for each in system.of_kind(kind)] for kind in PropertyKind
+        }
+
+    @property
+    def covered(self) -> list[int]:
+        return self.executor.covered
+
+    @property
+    def noted(self) -> set[int]:
+        return self.executor.noted
+
+    # --- States and their successors ---------------------------------------------------------------------------
+
+    def start_states(self) -> Iterator[Firing]:
+        """What each instance of each startstate leads to."""
+        undefined: State = (None,) * self.system.leaf_count
+        for start, instances, body in self._start_states:
+            for arguments, frame in instances:
+                yield self._fire(start, arguments, frame, body, undefined)
+
+    def successors(self, state: State) -> Iterator[Firing]:
+        """What each enabled rule instance of the best priority leads to. A guard that fails counts as a firing
+        that fails, but does not enable its priority."""
+        working = list(state)
+        for group in self._rule_groups:
+            is_enabled = False
+            for rule, instances, guard, body in group:
+                for arguments, frame in instances:
+                    try:
+                        if guard is not None and not guard(working, frame):
+                            continue
+                    except Fault as fault:
+                        yield Firing(rule, arguments, fault=fault)
+                        continue
+                    is_enabled = True
+                    # The guard may have used locals of the frame; the body starts with undefined ones.
+                    yield self._fire(rule, arguments, instances.frame(arguments), body, state)
+            if is_enabled:
+                return
+
+    def _compile_rule(self, rule: Rule) -> tuple[Rule, _Instances, _Condition | None, Execute]:
+        guard = None if rule.guard is None else _Condition(rule.guard, self.executor)
+        return rule, _Instances(rule, self.executor), guard, self.executor.block(rule.body)
+
+    def _fire(
+        self, origin: Rule | StartState, arguments: tuple[int, ...], frame: Store, body: Execute, state: State
+    ) -> Firing:
+        working = list(state)
+        try:
+            body(working, frame)
+        except Abandoned:
+            return Firing(origin, arguments)
+        except Fault as fault:
+            return Firing(origin, arguments, fault=fault)
+        raw = tuple(working)
+        return Firing(origin, arguments, raw, self.normalise(raw))
+
+    # --- Properties of a state ---------------------------------------------------------------------------------
+
+    def check(self, state: State) -> Check:
+        """Assumptions first; then the first invariant instance that is not true; then cover goals are counted."""
+        assumption = self._first_failure(PropertyKind.ASSUMPTION, state)
+        if assumption is not None:
+            return Check(False) if assumption.fault is None else Check(True, assumption)
+        failure = self._first_failure(PropertyKind.INVARIANT, state)
+        cover_failure = self._count_covers(state)
+        return Check(True, failure or cover_failure)
+
+    def _count_covers(self, state: State) -> Failure | None:
+        """Adds the cover properties that hold in a state to ``covered``."""
+        for each, arguments, truth in self._evaluate(PropertyKind.COVER, state):
+            if isinstance(truth, Fault):
+                return Failure(each, arguments, truth)
+            if truth:
+                assert each.cover is not None
+                self.covered[each.cover] += 1
+        return None
+
+    def liveness(self, state: State) -> list[bool] | Failure:
+        """The truth of every instance of every liveness property, in order."""
+        truths = []
+        for each, arguments, truth in self._evaluate(PropertyKind.LIVENESS, state):
+            if isinstance(truth, Fault):
+                return Failure(each, arguments, truth)
+            truths.append(truth)
+        return truths
+
+    def liveness_instance(self, number: int) -> tuple[Property, tuple[int, ...]]:
+        """The liveness property, and its arguments, that ``liveness`` has at a position."""
+        for each in self.system.of_kind(PropertyKind.LIVENESS):
+            for arguments in each.instances():
+                if number == 0:
+                    return each, arguments
+                number -= 1
+        raise IndexError("there are fewer liveness properties")
+
+    def _first_failure(self, kind: PropertyKind, state: State) -> Failure | None:
+        for each, arguments, truth in self._evaluate(kind, state):
+            if isinstance(truth, Fault):
+                return Failure(each, arguments, truth)
+            if not truth:
+                return Failure(each, arguments)
+        return None
+
+    def _compile_property(self, each: Property) -> tuple[Property, _Instances, _Condition]:
+        return each, _Instances(each, self.executor), _Condition(each.condition, self.executor)
+
+    def _evaluate(self, kind: PropertyKind, state: State) -> Iterator[tuple[Property, tuple[int, ...], bool | Fault]]:
+        """Every instance of the properties of one kind with its truth."""
+        working = list(state)
+        for each, instances, condition in self._properties[kind]:
+            for arguments, frame in instances:
+                truth: bool | Fault
+                try:
+                    truth = condition(working, frame)
+                except Fault as fault:
+                    truth = fault
+                yield each, arguments, truth
