@@ -263,7 +263,8 @@ def _undefined_note(system: System, outcome: Outcome) -> list[Diagnostic]:
         return []
     word = re.compile(r"\w+").match(system.source.text, offsets[0])
     span = Span(system.source, offsets[0], word.end() if word else offsets[0] + 1)
-    others = f", and at {len(offsets) - 1} more places" if len(offsets) > 1 else ""
+    more = len(offsets) - 1
+    others = f", and at {more} more place{'s' if more > 1 else ''}" if more else ""
     return [
         Diagnostic(
             Severity.NOTE,

@@ -1,0 +1,185 @@
+"""``outcrop check`` from the outside."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conftest import Run
+
+Cli = Callable[..., Run]
+
+COUNTER = """
+const N: 3; LIMIT: 2;
+type Cell: record full: boolean; level: 0..N; end;
+var cell: array [1..2] of Cell;
+startstate "empty" begin
+  for i: 1..2 do cell[i].full := false; cell[i].level := 0; end;
+end;
+ruleset i: 1..2 do
+  rule "fill" cell[i].level < N ==> begin
+    cell[i].level := cell[i].level + 1;
+    cell[i].full := cell[i].level = N;
+  end;
+  rule "drain" cell[i].level > 0 ==> begin
+    cell[i].level := 0; cell[i].full := false;
+  end;
+  rule "never" cell[i].level > N ==> begin end;
+end;
+invariant "below the limit" forall i: 1..2 do cell[i].level <= LIMIT end;
+"""
+
+
+@pytest.fixture
+def counter(tmp_path: Path) -> Path:
+    path = tmp_path / "counter.m"
+    path.write_text(COUNTER)
+    return path
+
+
+@pytest.fixture
+def check(cli: Cli, counter: Path) -> Cli:
+    return lambda *arguments: cli("check", counter, "--engine", "interpreter", *arguments)
+
+
+def test_holds(check: Cli) -> None:
+    run = check("-D", "LIMIT=3")
+    assert run.code == 0
+    assert run.out.startswith("HOLDS: ")
+    assert "states       16\n" in run.out
+    assert "Rules that never fired (1 of 3): never" in run.out
+    assert run.err == ""
+
+
+def test_violated_with_a_shortest_trace(check: Cli) -> None:
+    run = check()
+    assert run.code == 1
+    assert run.out.startswith("VIOLATED: ")
+    assert "below the limit" in run.out.splitlines()[0]
+    assert "counter.m:19:" in run.out
+    assert "Trace (3 steps from the start state)" in run.out
+    assert re.search(r"Rule fill, i: \d fired\.\n +cell\[\d\]\.level: 1 -> 2\n", run.out)
+    assert re.search(r"cell\[\d\]\.full: false -> true\n", run.out)
+
+
+def test_trace_styles(check: Cli) -> None:
+    assert check("--trace", "full").out.count("cell[2].full: ") == 4
+    assert "Startstate" not in check("--trace", "off").out
+
+
+def test_quiet_is_one_line(check: Cli) -> None:
+    assert len(check("--quiet").out.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("limit", "reason"), [(("--depth", "2"), "depth bound reached"), (("--states", "3"), "state bound reached")]
+)
+def test_limits_end_in_unknown(check: Cli, limit: tuple[str, str], reason: str) -> None:
+    run = check("-D", "LIMIT=3", *limit)
+    assert run.code == 3
+    assert run.out.startswith("UNKNOWN: ")
+    assert reason in run.out.splitlines()[0]
+
+
+def test_going_on_after_a_violation(check: Cli) -> None:
+    one, all_of_them = check("--json"), check("--json", "--continue")
+    assert len(json.loads(one.out)["violations"]) == 1
+    assert len(json.loads(all_of_them.out)["violations"]) == 7
+    assert json.loads(all_of_them.out)["states"] == 16
+
+
+def test_json(check: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "trace.itf.json"
+    run = check("--json", "--trace-json", file)
+    document = json.loads(run.out)
+    assert run.code == 1
+    assert (document["verdict"], document["kind"], document["guarantee"]) == ("violated", "invariant", "exact")
+    assert document["constants"] == {"N": 3, "LIMIT": 2}
+    assert document["properties"][0]["status"] == "violated"
+    assert document["trace"] == json.loads(file.read_text())
+    assert [state["#meta"]["index"] for state in document["trace"]["states"]] == [0, 1, 2, 3]
+    assert json.loads(check("--json", "--trace", "off").out)["trace"] is None
+
+
+def test_a_trace_file_is_there_only_with_a_trace(check: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "trace.itf.json"
+    file.write_text("from yesterday")
+    assert check("-D", "LIMIT=3", "--trace-json", file).code == 0
+    assert not file.exists()
+    assert check("--trace-json", tmp_path / "no" / "where").code == 2
+
+
+def test_the_same_run_prints_the_same(check: Cli) -> None:
+    def stable(text: str) -> str:
+        return re.sub(r"(time|memory) .*", "", text)
+
+    assert stable(check().out) == stable(check().out)
+
+
+def test_put_does_not_disturb_the_document(cli: Cli, tmp_path: Path) -> None:
+    model = tmp_path / "chatty.m"
+    model.write_text('var x: boolean; startstate begin x := true; put "hello"; end; rule begin x := !x; end;')
+    run = cli("check", model, "--json", "--engine", "interpreter")
+    assert json.loads(run.out)["states"] == 2
+    assert "hello" in run.err
+    assert "hello" in cli("check", model, "--engine", "interpreter").out
+
+
+@pytest.mark.parametrize("name", ["peterson", "bounded_buffer"])
+def test_examples_run_from_a_process(process: Cli, repository: Path, name: str) -> None:
+    model = repository / "examples" / f"{name}.m"
+    expected = {"holds": 0, "violated": 1}[re.search(r"expect: (\w+)", model.read_text())[1]]  # type: ignore[index]
+    assert process("check", model, "--engine", "interpreter").code == expected
+
+
+ENDLESS = """
+var x: 0..10000000; startstate begin x := 0; end;
+rule x < 10000000 ==> begin x := x + 1; end;
+"""
+
+
+def start(tmp_path: Path, *arguments: str) -> subprocess.Popen[str]:
+    model = tmp_path / "endless.m"
+    model.write_text(ENDLESS + 'startstate begin x := 0; put "searching\\n"; end;')
+    process = subprocess.Popen(
+        [sys.executable, "-u", "-m", "outcrop", "check", str(model), "--engine", "interpreter", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "searching\n"
+    return process
+
+
+def test_interrupt_reports_what_is_known(tmp_path: Path) -> None:
+    process = start(tmp_path)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 3
+    assert out.startswith("UNKNOWN: ") and "interrupted" in out.splitlines()[0]
+    assert err == ""
+
+
+def test_a_reader_that_leaves_is_no_error(counter: Path) -> None:
+    read, write = os.pipe()
+    os.close(read)
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", "outcrop", "check", str(counter), "--engine", "interpreter"],
+            stdout=write,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+    finally:
+        os.close(write)
+    assert (done.returncode, done.stderr) == (1, "")

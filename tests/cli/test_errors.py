@@ -1,0 +1,116 @@
+"""Nothing that a user can do shows a Python traceback."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conftest import Run
+
+from outcrop import api
+from outcrop.errors import InternalError
+
+Cli = Callable[..., Run]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["chek"], "did you mean 'outcrop check'?"),
+        (["ring.m"], "did you mean 'outcrop check ring.m'?"),
+        (["check"], "the following arguments are required: MODEL"),
+        (["check", "x.m", "--memroy", "4G"], "there is no option '--memroy'; did you mean --memory?"),
+        (["check", "x.m", "y.m"], "'y.m' is one argument too many"),
+        (["check", "x.m", "--memory", "lots"], "'lots' is not a size"),
+        (["check", "x.m", "--time-limit", "soon"], "'soon' is not a duration"),
+        (["check", "x.m", "--threads", "two"], "'two' is not a number"),
+        (["check", "x.m", "--threads", "0"], "threads must be at least 1"),
+        (["check", "x.m", "-D", "N"], "'N' is not of the form NAME=VALUE"),
+        (["check", "x.m", "--deadlock", "yes"], "choose from"),
+        (["check", "x.m", "--max-errors", "2", "--continue"], "not allowed with"),
+        (["check", "no-such-file.m"], "there is no file 'no-such-file.m'"),
+        (["show", "."], "'.' is a directory"),
+        (["check", "nul\0.m"], "cannot read"),
+    ],
+)
+def test_usage_errors(cli: Cli, arguments: list[str], message: str) -> None:
+    run = cli(*arguments)
+    assert run.code == 2
+    assert message in run.err
+    assert run.err.startswith("outcrop: ")
+    assert "Traceback" not in run.err
+    assert run.out == ""
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
+def test_a_file_that_may_not_be_read(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "secret.m"
+    path.touch(mode=0)
+    assert "Permission denied" in cli("check", path).err
+
+
+def test_help_and_version(cli: Cli) -> None:
+    assert cli("--version").out == "outcrop 0.1.0\n"
+    for arguments in (["--help"], ["check", "--help"], ["show", "--help"]):
+        run = cli(*arguments)
+        assert run.code == 0
+        assert run.out.startswith("usage: outcrop")
+    assert cli().code == 2
+
+
+def test_help_imports_nothing_heavy(process: Cli) -> None:
+    run = process("--help", env={**os.environ, "PYTHONPROFILEIMPORTTIME": "1"})
+    assert run.code == 0
+    imported = {line.split("|")[-1].strip() for line in run.err.splitlines()}
+    assert "outcrop.cli.main" in imported
+    assert not imported & {"numpy", "rich", "ctypes", "outcrop.api", "outcrop.ir.nodes", "json"}
+
+
+def test_a_bad_model_gets_diagnostics(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "bad.m"
+    path.write_text("var count: 0..3;\nstartstate begin coumt := 0; end;\n")
+    run = cli("check", path)
+    assert run.code == 2
+    assert f"{path}:2:18: error: " in run.err
+    assert "^^^^^" in run.err
+    assert run.out == ""
+
+
+@pytest.mark.parametrize("constant", ["M=3", "N=true"])
+def test_bad_constants(cli: Cli, tmp_path: Path, constant: str) -> None:
+    path = tmp_path / "const.m"
+    path.write_text("const N: 2; var x: 0..N; startstate begin x := 0; end; rule begin x := 1 - x; end;")
+    run = cli("check", path, "-D", constant, "--engine", "interpreter")
+    assert run.code == 2
+    assert constant[0] in run.err
+
+
+def test_surprises_are_kept_in_a_file(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(path: object) -> None:
+        raise ZeroDivisionError("of our own making")
+
+    monkeypatch.setattr(api, "read_source", fail)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    run = cli("check", "x.m")
+    assert run.code == 4
+    assert "of our own making" in run.err
+    assert "Traceback" not in run.err
+    kept = re.search(r"report it with (\S+)", run.err)
+    assert kept is not None
+    assert "Traceback" in Path(kept[1]).read_text()
+
+
+@pytest.mark.parametrize(
+    ("error", "code"), [(MemoryError(), 3), (KeyboardInterrupt(), 3), (InternalError("engines disagree"), 4)]
+)
+def test_other_ends(cli: Cli, monkeypatch: pytest.MonkeyPatch, error: BaseException, code: int) -> None:
+    def fail(path: object) -> None:
+        raise error
+
+    monkeypatch.setattr(api, "read_source", fail)
+    run = cli("show", "x.m")
+    assert run.code == code
+    assert "Traceback" not in run.err

@@ -1,0 +1,48 @@
+"""``outcrop show``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conftest import Run
+
+Cli = Callable[..., Run]
+
+MODEL = """
+const N: 3;
+type Node: scalarset(N);
+var owner: Node; busy: array [Node] of boolean;
+startstate "start" begin undefine owner; for n: Node do busy[n] := false; end; end;
+ruleset n: Node do
+  rule "take" isundefined(owner) ==> begin owner := n; busy[n] := true; end;
+end;
+invariant "one owner" !isundefined(owner) -> busy[owner];
+"""
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    path = tmp_path / "owner.m"
+    path.write_text(MODEL)
+    return path
+
+
+def test_summary(cli: Cli, model: Path) -> None:
+    run = cli("show", model, "-D", "N=4")
+    assert run.code == 0
+    lines = [" ".join(line.split()) for line in run.out.splitlines()]
+    assert "N 4" in lines
+    assert "Variables (11 bits a state)" in lines
+    assert "owner 3 bits Node" in lines
+    assert "busy 8 bits array [Node] of boolean" in lines
+    assert "take line 7 4 instances (n: Node)" in lines
+    assert "one owner invariant line 9 1 instance" in lines
+
+
+def test_ir(cli: Cli, model: Path) -> None:
+    run = cli("show", model, "--ir")
+    assert run.code == 0
+    for word in ("owner", "busy", "take", "one owner"):
+        assert word in run.out
