@@ -81,7 +81,7 @@ class Model:
 
         Keywords are the fields of CheckOptions, written as the command line writes them or as Python values:
         ``check(engine="interpreter", deadlock="off", memory="2G", max_errors=None)``. ``progress`` is called with a
-        snapshot now and then, ``output`` with each line that the model's ``put`` statements print.
+        snapshot now and then, ``output`` with what the model's ``put`` statements print.
         """
         chosen = _changed(options or CheckOptions(), changes)
         outcome, compile_seconds = _search(self.system, chosen, progress, output)

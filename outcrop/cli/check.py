@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import Any, TextIO
 
 from outcrop.api import Model, load
 from outcrop.cli.output import emit, wants_color
@@ -65,16 +65,34 @@ def check_options(arguments: argparse.Namespace) -> CheckOptions:
 
 
 def _search(model: Model, options: CheckOptions, arguments: argparse.Namespace) -> Result:
-    def output(text: str) -> None:
-        # The document must stay alone on stdout.
-        print(text, end="", file=sys.stderr if arguments.json else sys.stdout)
+    # The document must stay alone on stdout.
+    put = _PutOutput(sys.stderr if arguments.json else sys.stdout)
+    try:
+        if arguments.quiet or not sys.stderr.isatty():
+            return model.check(options, output=put)
+        from outcrop.report.progress import ProgressLine
 
-    if arguments.quiet or not sys.stderr.isatty():
-        return model.check(options, output=output)
-    from outcrop.report.progress import ProgressLine
+        with ProgressLine() as progress:
+            return model.check(options, progress=progress, output=put)
+    finally:
+        put.end()
 
-    with ProgressLine() as progress:
-        return model.check(options, progress=progress, output=output)
+
+class _PutOutput:
+    """What the model prints. Its last line is ended if the model does not, so that the report starts on its own."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._open_line = False
+
+    def __call__(self, text: str) -> None:
+        if text:
+            self._stream.write(text)
+            self._open_line = not text.endswith("\n")
+
+    def end(self) -> None:
+        if self._open_line:
+            self("\n")
 
 
 def _report(result: Result, arguments: argparse.Namespace) -> None:

@@ -129,7 +129,7 @@ def test_put_does_not_disturb_the_document(cli: Cli, tmp_path: Path) -> None:
     run = cli("check", model, "--json", "--engine", "interpreter")
     assert json.loads(run.out)["states"] == 2
     assert "hello" in run.err
-    assert "hello" in cli("check", model, "--engine", "interpreter").out
+    assert cli("check", model, "--engine", "interpreter").out.startswith("hello\nHOLDS: ")
 
 
 @pytest.mark.parametrize("name", ["peterson", "bounded_buffer"])
@@ -166,6 +166,29 @@ def test_interrupt_reports_what_is_known(tmp_path: Path) -> None:
     assert process.returncode == 3
     assert out.startswith("UNKNOWN: ") and "interrupted" in out.splitlines()[0]
     assert err == ""
+
+
+SLOW_TO_STOP = """
+import time
+from outcrop.cli.check import _second_interrupt_kills
+with _second_interrupt_kills():
+    try:
+        print("running", flush=True)
+        time.sleep(60)
+    except KeyboardInterrupt:
+        print("stopping", flush=True)
+        time.sleep(60)
+"""
+
+
+def test_a_second_interrupt_ends_at_once() -> None:
+    process = subprocess.Popen([sys.executable, "-c", SLOW_TO_STOP], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stdout is not None
+    for word in (b"running\n", b"stopping\n"):
+        assert process.stdout.readline() == word
+        process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=30)
+    assert (process.returncode, err) == (3, b"outcrop: interrupted\n")
 
 
 def test_a_reader_that_leaves_is_no_error(counter: Path) -> None:
