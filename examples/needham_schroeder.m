@@ -1,0 +1,216 @@
+-- The Needham-Schroeder public key protocol, and Lowe's attack on it.
+--
+--   1. initiator -> responder:  { Ni, initiator } encrypted for the responder
+--   2. responder -> initiator:  { Ni, Nr }        encrypted for the initiator
+--   3. initiator -> responder:  { Nr }            encrypted for the responder
+--
+-- Both sides then believe to talk to each other, as nobody else can have read the nonces Ni and Nr. The intruder
+-- sees and removes every message on the network, reads those encrypted for it, and sends whatever it can put
+-- together or has overheard. When an initiator starts an honest session with the intruder, the intruder uses it to
+-- pose as that initiator towards a responder, who ends up sharing its nonce with the wrong partner. The trace is the
+-- attack.
+--
+-- Each agent has one nonce, so the nonce is named by its agent: a union of scalarsets and an enumeration. The network
+-- and the intruder's notes are multisets: the order of messages means nothing.
+--
+-- Things to try: let message 2 carry the responder's name and have the initiator check it (Lowe's repair); the model
+-- then holds.
+--
+-- expect: violated invariant "the responder's partner is who it seems"
+
+const
+  InitiatorCount: 1;
+  ResponderCount: 1;
+  NetworkSize: 1;
+  NotesSize: 2;
+
+type
+  Initiator: scalarset(InitiatorCount);
+  Responder: scalarset(ResponderCount);
+  Intruder: enum { Mallory };
+  Agent: union { Initiator, Responder, Intruder };
+
+  MessageKind: enum { Hello, Challenge, Confirmation };  -- messages 1, 2 and 3
+  Message: record
+    kind: MessageKind;
+    key: Agent;      -- only this agent can read the nonces
+    nonce: Agent;    -- Ni, Ni, Nr
+    second: Agent;   -- the initiator's name, Nr, undefined
+  end;
+
+  Session: record
+    state: enum { Fresh, Waiting, Committed };
+    partner: Agent;
+  end;
+
+var
+  initiator: array [Initiator] of Session;
+  responder: array [Responder] of Session;
+  network: multiset [NetworkSize] of Message;
+  notes: multiset [NotesSize] of Message;    -- what the intruder overheard but cannot read
+  knows: array [Agent] of boolean;           -- whose nonce the intruder knows
+
+procedure send(kind: MessageKind; key: Agent; nonce: Agent; second: Agent);
+var
+  message: Message;
+begin
+  message.kind := kind;
+  message.key := key;
+  message.nonce := nonce;
+  message.second := second;
+  multisetadd(message, network);
+end;
+
+function network_free(): boolean;
+begin
+  return multisetcount(m: network, true) < NetworkSize;
+end;
+
+startstate "nobody has spoken"
+begin
+  for i: Initiator do
+    initiator[i].state := Fresh;
+  end;
+  for r: Responder do
+    responder[r].state := Fresh;
+  end;
+  for a: Agent do
+    knows[a] := ismember(a, Intruder);
+  end;
+end;
+
+-- The honest initiator.
+
+ruleset i: Initiator; a: Agent do
+  rule "initiator says hello"
+    initiator[i].state = Fresh & !ismember(a, Initiator) & network_free()
+  ==>
+    initiator[i].state := Waiting;
+    initiator[i].partner := a;
+    send(Hello, a, i, i);
+  end;
+end;
+
+ruleset i: Initiator do
+  choose m: network do
+    rule "initiator confirms"
+      initiator[i].state = Waiting & network[m].kind = Challenge & network[m].key = i & network[m].nonce = i
+    ==>
+    var
+      challenge: Agent;
+    begin
+      challenge := network[m].second;
+      multisetremove(m, network);
+      initiator[i].state := Committed;
+      send(Confirmation, initiator[i].partner, challenge, undefined);
+    end;
+  end;
+end;
+
+-- The honest responder.
+
+ruleset r: Responder do
+  choose m: network do
+
+    rule "responder challenges"
+      responder[r].state = Fresh & network[m].kind = Hello & network[m].key = r
+    ==>
+    var
+      nonce: Agent;
+    begin
+      nonce := network[m].nonce;
+      responder[r].state := Waiting;
+      responder[r].partner := network[m].second;
+      multisetremove(m, network);
+      send(Challenge, responder[r].partner, nonce, r);
+    end;
+
+    rule "responder accepts"
+      responder[r].state = Waiting & network[m].kind = Confirmation & network[m].key = r & network[m].nonce = r
+    ==>
+      responder[r].state := Committed;
+      multisetremove(m, network);
+    end;
+
+  end;
+end;
+
+-- The intruder.
+
+choose m: network do
+
+  rule "intruder reads"
+    ismember(network[m].key, Intruder)
+  ==>
+    knows[network[m].nonce] := true;
+    if network[m].kind = Challenge then
+      knows[network[m].second] := true;
+    end;
+    multisetremove(m, network);
+  end;
+
+  rule "intruder overhears"
+    !ismember(network[m].key, Intruder) & multisetcount(n: notes, notes[n] = network[m]) = 0
+    & multisetcount(n: notes, true) < NotesSize
+  ==>
+    multisetadd(network[m], notes);
+    multisetremove(m, network);
+  end;
+
+  rule "intruder destroys"
+    true
+  ==>
+    multisetremove(m, network);
+  end;
+
+end;
+
+choose n: notes do
+  rule "intruder repeats"
+    network_free()
+  ==>
+    multisetadd(notes[n], network);
+  end;
+end;
+
+ruleset to: Agent; nonce: Agent do
+
+  ruleset name: Agent do
+
+    rule "intruder says hello"
+      ismember(to, Responder) & knows[nonce] & !ismember(name, Responder) & network_free()
+    ==>
+      send(Hello, to, nonce, name);
+    end;
+
+    rule "intruder challenges"
+      ismember(to, Initiator) & knows[nonce] & knows[name] & network_free()
+    ==>
+      send(Challenge, to, nonce, name);
+    end;
+
+  end;
+
+  rule "intruder confirms"
+    ismember(to, Responder) & knows[nonce] & network_free()
+  ==>
+    send(Confirmation, to, nonce, undefined);
+  end;
+
+end;
+
+invariant "the initiator's partner is who it seems"
+  forall i: Initiator do
+    forall r: Responder do
+      initiator[i].state = Committed & initiator[i].partner = r ->
+        responder[r].state != Fresh & responder[r].partner = i
+    end
+  end;
+
+invariant "the responder's partner is who it seems"
+  forall r: Responder do
+    forall i: Initiator do
+      responder[r].state = Committed & responder[r].partner = i ->
+        initiator[i].state = Committed & initiator[i].partner = r
+    end
+  end;

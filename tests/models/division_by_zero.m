@@ -1,0 +1,10 @@
+-- Dividing by zero is a clean error with a trace.
+-- expect: violated runtime
+-- message: zero
+-- states: 2
+-- rules: 1
+-- diameter: 1
+-- trace: 2
+var x: 0 .. 1; y: 0 .. 9;
+startstate begin x := 1; y := 0; end;
+rule "divide" true ==> y := 9 / x; x := x - 1; end;

@@ -1,0 +1,8 @@
+-- expect: violated runtime
+-- message: overflow
+-- states: 3
+-- rules: 2
+-- diameter: 2
+var x: 0 .. 4000000000000000000;
+startstate begin x := 3; end;
+rule "square" true ==> x := x * x * x * x * x; end;

@@ -1,0 +1,10 @@
+-- The least integer has no negative.
+-- expect: violated runtime
+-- message: overflow
+-- states: 1
+-- rules: 0
+-- diameter: 0
+const Least: -9223372036854775807 - 1;
+var x: Least .. Least + 1; flag: boolean;
+startstate begin x := Least; flag := false; end;
+rule "negate" true ==> flag := -x > 0; end;

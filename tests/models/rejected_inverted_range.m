@@ -1,0 +1,3 @@
+-- expect: rejected
+var x: 5 .. 1;
+startstate begin end;

@@ -1,0 +1,3 @@
+-- expect: rejected
+var x: 0 .. 1;
+startstate begin x := 0;
