@@ -101,6 +101,8 @@ def _violation(violation: Violation, heading: str, style: TraceStyle, paint: Pai
     yield Diagnostic(Severity.ERROR, violation.message, violation.span).render()
     for depth, part in enumerate(violation.because):
         yield f"  {'  ' * depth}false: {part}"
+    if violation.trace is None and violation.failing_step:
+        yield f"While {fired('Startstate', violation.failing_step).removesuffix(' fired.')} runs, before any rule."
     if violation.trace is None or style is TraceStyle.OFF:
         return
     yield ""

@@ -117,6 +117,10 @@ def test_an_error_inside_a_rule_ends_the_trace_with_that_rule() -> None:
     assert "Trace (2 steps from the start state)" in text
 
 
+def test_an_error_in_a_startstate_names_it() -> None:
+    assert report(violated(trace=None, failing_step="Init")).endswith("While Startstate Init runs, before any rule.")
+
+
 def test_traces_can_be_left_out() -> None:
     assert "Startstate" not in report(violated(), TraceStyle.OFF)
 
