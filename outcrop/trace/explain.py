@@ -1,0 +1,141 @@
+"""Which part of a failed invariant is false.
+
+The condition is taken apart along its connectives and quantifiers, as it was evaluated: of a conjunction the operand
+that decided it, of a disjunction both, of a ``forall`` the first instance that fails. Each part comes with the values
+that it read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from outcrop.ir.faults import Abandoned, Fault
+from outcrop.ir.interpreter import Interpreter
+from outcrop.ir.layout import State
+from outcrop.ir.nodes import (
+    Binary,
+    BinaryOperator,
+    Conditional,
+    Expression,
+    Let,
+    Load,
+    Local,
+    LocalPlace,
+    MultisetCount,
+    Quantified,
+    Quantifier,
+    Unary,
+    UnaryOperator,
+)
+from outcrop.ir.places import Store, blank_frame, source_text
+from outcrop.ir.system import Property
+from outcrop.ir.types import Simple
+from outcrop.ir.walk import walk, writes_state
+
+#: Longer texts of parts of a property are cut.
+_LONGEST_TEXT = 160
+
+
+def because(interpreter: Interpreter, failed: Property, arguments: tuple[int, ...], state: State) -> tuple[str, ...]:
+    """The false parts of a property that is false in ``state``, outermost first."""
+    if writes_state(failed.condition):
+        return ()  # taking it apart would evaluate parts of it on a state that others have changed
+    frame = blank_frame(failed.frame)
+    for parameter, value in zip(failed.parameters, arguments, strict=True):
+        frame[interpreter.executor.offsets[parameter.local]] = value
+    return tuple(_Explanation(interpreter, list(state), frame).false_parts(failed.condition))
+
+
+class _Explanation:
+    def __init__(self, interpreter: Interpreter, state: Store, frame: Store) -> None:
+        self._executor = interpreter.executor
+        self._state = state
+        self._frame = frame
+        self._bindings: list[str] = []  #: quantifier variables bound since the last part, with their values
+
+    def false_parts(self, node: Expression) -> Iterator[str]:
+        """The smallest parts that make ``node`` false."""
+        match node:
+            case Binary(operator=BinaryOperator.AND):
+                yield from self.false_parts(node.right if self._is_true(node.left) else node.left)
+            case Binary(operator=BinaryOperator.OR):
+                yield from self.false_parts(node.left)
+                yield from self.false_parts(node.right)
+            case Binary(operator=BinaryOperator.IMPLIES):
+                yield self._part(node, self._evidence(node.left, True))
+                yield from self.false_parts(node.right)
+            case Quantified(quantifier=Quantifier.FORALL):
+                self._bind_first(node, False)
+                yield from self.false_parts(node.body)
+            case Conditional():
+                yield from self.false_parts(node.then if self._is_true(node.condition) else node.otherwise)
+            case Let():
+                self._bind_aliases(node)
+                yield from self.false_parts(node.body)
+            case _:
+                yield self._part(node, self._evidence(node, False))
+
+    def _part(self, node: Expression, values: list[str]) -> str:
+        text = source_text(node.span)
+        if len(text) > _LONGEST_TEXT:
+            text = text[: _LONGEST_TEXT - 3] + "..."
+        bindings, self._bindings = self._bindings, []
+        shown = ", ".join(dict.fromkeys([*bindings, *values]))
+        return f"{text} ({shown})" if shown else text
+
+    def _evidence(self, node: Expression, truth: bool) -> list[str]:
+        """The values, and the witnesses of quantifiers, that give ``node`` this truth."""
+        match node:
+            case Unary(operator=UnaryOperator.NOT):
+                return self._evidence(node.operand, not truth)
+            case Binary(operator=BinaryOperator.AND | BinaryOperator.OR as operator):
+                decides = operator is BinaryOperator.OR
+                if truth is not decides:
+                    return self._evidence(node.left, truth) + self._evidence(node.right, truth)
+                return self._evidence(node.left if self._is_true(node.left) is decides else node.right, truth)
+            case Quantified() if truth is (node.quantifier is Quantifier.EXISTS):
+                self._bind_first(node, truth)
+                return self._evidence(node.body, truth)
+            case Let():
+                self._bind_aliases(node)
+                return self._evidence(node.body, truth)
+            case _:
+                return list(self._values(node))
+
+    def _values(self, node: Expression) -> Iterator[str]:
+        """``name = value`` of each simple variable that a part reads, as far as it stands outside inner binders."""
+        bound: set[Local] = set()
+        for each in walk(node):
+            if isinstance(each, Quantified | MultisetCount):
+                bound.add(each.variable)
+            elif isinstance(each, Let):
+                bound.update(binding.local for binding in each.bindings)
+        for each in walk(node):
+            if isinstance(each, Load) and isinstance(each.type, Simple) and not _is_bound(each, bound):
+                try:
+                    store, offset = self._executor.place(each.place)(self._state, self._frame)
+                except (Fault, Abandoned):
+                    continue  # it stands behind a connective that kept it from being evaluated
+                if store is self._state:
+                    yield f"{self._executor.leaf_names[offset]} = {each.type.show(store[offset])}"
+
+    def _is_true(self, node: Expression) -> bool:
+        return bool(self._executor.defined(node)(self._state, self._frame))
+
+    def _bind_first(self, node: Quantified, truth: bool) -> None:
+        """Gives a quantifier's variable the first value for which the body has this truth."""
+        offset = self._executor.offsets[node.variable]
+        for value in self._executor.domain(node.domain)(self._state, self._frame):
+            self._frame[offset] = value
+            if self._is_true(node.body) is truth:
+                break
+        assert isinstance(node.variable.type, Simple)
+        self._bindings.append(f"{node.variable.name}: {node.variable.type.show(self._frame[offset])}")
+
+    def _bind_aliases(self, node: Let) -> None:
+        for binding in node.bindings:
+            self._executor.bind(binding)(self._state, self._frame)
+
+
+def _is_bound(load: Load, bound: set[Local]) -> bool:
+    return any(isinstance(each, LocalPlace) and each.local in bound for each in walk(load))

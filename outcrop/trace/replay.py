@@ -1,0 +1,132 @@
+"""Turns what a search found into a violation: the run of the model that leads there, and what is wrong at its end.
+
+The interpreter follows the path, so every trace is confirmed before it is shown. Under symmetry a path consists of
+orbit representatives, which need not be successors of one another; the run goes from a real state to a real state
+whose representative is the next of the path, and so is a run of the model as it is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from outcrop.errors import InternalError
+from outcrop.ir.faults import Fault, FaultKind
+from outcrop.ir.interpreter import Failure, Firing, Interpreter
+from outcrop.ir.layout import Layout, State
+from outcrop.ir.symmetry import Normaliser
+from outcrop.ir.system import PropertyKind, System
+from outcrop.options import CheckOptions, Deadlock
+from outcrop.result import Step, Trace, Violation, ViolationKind
+from outcrop.search.outcome import Finding, FindingKind
+from outcrop.trace.explain import because
+
+_FAULTS = {FaultKind.ASSERTION: ViolationKind.ASSERTION, FaultKind.ERROR: ViolationKind.ERROR}
+
+
+def explain(
+    system: System,
+    finding: Finding,
+    options: CheckOptions,
+    canonical: Callable[[State], State] | None = None,
+) -> Violation:
+    """The violation that a search found. ``canonical`` maps a state to the representative of its orbit; it must be
+    the map that the search used, and is the interpreter's own by default."""
+    interpreter = Interpreter(system, symmetry=False)
+    if canonical is None:
+        canonical = Normaliser(system, options.symmetry)
+    if finding.kind is FindingKind.START:
+        firing = _first_failing(interpreter.start_states())
+        return _of_fault(firing.fault, None, firing.label)
+    steps = _run(interpreter, [Layout(system).unpack(packed) for packed in finding.path], canonical)
+    trace, last = Trace(system, tuple(steps)), steps[-1].state
+    match finding.kind:
+        case FindingKind.DEADLOCK:
+            return _deadlock(interpreter, last, trace, options.deadlock)
+        case FindingKind.RULE:
+            firing = _first_failing(interpreter.successors(last))
+            return _of_fault(firing.fault, trace, firing.label)
+        case FindingKind.LIVENESS:
+            return _liveness(interpreter, last, trace, finding.liveness)
+        case _:
+            return _state(interpreter, last, trace)
+
+
+def _run(interpreter: Interpreter, path: list[State], canonical: Callable[[State], State]) -> list[Step]:
+    """Real states whose representatives are those of the path, each with the first instance that leads to it."""
+    steps: list[Step] = []
+    for target in path:
+        firings = interpreter.successors(steps[-1].state) if steps else interpreter.start_states()
+        steps.append(_step_to(target, firings, canonical))
+    if not steps:
+        raise InternalError("a search found something, but gave no path to it")
+    return steps
+
+
+def _step_to(target: State, firings: Iterable[Firing], canonical: Callable[[State], State]) -> Step:
+    tried: set[State] = set()
+    for firing in firings:
+        state = firing.successor
+        if state is None or state in tried:
+            continue
+        if state == target or canonical(state) == target:
+            return Step(firing.label, state, firing.origin.span)
+        tried.add(state)
+    raise InternalError("a trace does not replay: no rule leads to its next state")
+
+
+def _first_failing(firings: Iterable[Firing]) -> Firing:
+    for firing in firings:
+        if firing.fault is not None:
+            return firing
+    raise InternalError("a trace does not replay: no rule fails in its last state")
+
+
+def _of_fault(fault: Fault | None, trace: Trace | None, failing_step: str = "", name: str = "") -> Violation:
+    assert fault is not None
+    kind = _FAULTS.get(fault.kind, ViolationKind.RUNTIME)
+    return Violation(kind, fault.message, fault.span, trace, name, failing_step)
+
+
+def _deadlock(interpreter: Interpreter, last: State, trace: Trace, definition: Deadlock) -> Violation:
+    firings = [firing for firing in interpreter.successors(last) if not firing.is_abandoned]
+    has_way_out = any(
+        firing.fault is not None or definition is Deadlock.STUCK or firing.raw != last for firing in firings
+    )
+    if has_way_out:
+        raise InternalError("a trace does not replay: its last state is no deadlock")
+    message = "deadlock: no rule leads to a different state" if firings else "deadlock: no rule is enabled"
+    return Violation(ViolationKind.DEADLOCK, message, None, trace)
+
+
+def _state(interpreter: Interpreter, last: State, trace: Trace) -> Violation:
+    failure = interpreter.check(last).failure
+    if failure is None:
+        truths = interpreter.liveness(last)
+        if not isinstance(truths, Failure):
+            raise InternalError("a trace does not replay: every property holds in its last state")
+        failure = truths
+    subject = failure.subject
+    if failure.fault is not None:
+        return _of_fault(failure.fault, trace, name=subject.name)
+    message = f'{subject.kind} "{subject.name}" is false' + _instance(failure)
+    parts = because(interpreter, subject, failure.arguments, last)
+    return Violation(ViolationKind.INVARIANT, message, subject.span, trace, subject.name, because=parts)
+
+
+def _liveness(interpreter: Interpreter, last: State, trace: Trace, number: int | None) -> Violation:
+    if number is None:
+        raise InternalError("a search found a liveness violation, but does not say of which property")
+    subject, arguments = interpreter.liveness_instance(number)
+    truths = interpreter.liveness(last)
+    if isinstance(truths, Failure) or truths[number]:
+        raise InternalError("a trace does not replay: its last state satisfies the liveness property")
+    instance = _instance(Failure(subject, arguments))
+    message = f'liveness "{subject.name}" is violated{instance}: no state that satisfies it can be reached any more'
+    assert subject.kind is PropertyKind.LIVENESS
+    return Violation(ViolationKind.LIVENESS, message, subject.span, trace, subject.name)
+
+
+def _instance(failure: Failure) -> str:
+    """`` for i: 2`` when the property has parameters."""
+    values = failure.label.removeprefix(failure.subject.name).removeprefix(", ")
+    return f" for {values}" if values else ""
