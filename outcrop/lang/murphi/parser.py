@@ -10,7 +10,7 @@ from typing import NoReturn
 
 from outcrop.errors import ModelError
 from outcrop.lang.murphi.lexer import END_OF_FILE, IDENTIFIER, STRING
-from outcrop.lang.murphi.parser_cursor import CLOSING, RULE_STARTS, SECTION_STARTS, Abandoned, GivenUp
+from outcrop.lang.murphi.parser_cursor import CLOSING, ITEM_STARTS, RULE_STARTS, SECTION_STARTS, Abandoned, GivenUp
 from outcrop.lang.murphi.parser_expressions import EXPRESSION_STARTS
 from outcrop.lang.murphi.parser_statements import StatementParser
 from outcrop.lang.murphi.syntax import (
@@ -42,7 +42,7 @@ _UNSUPPORTED = {
     "externproc": "external C++ procedures (externproc) are not supported",
     "pctl": "probabilistic properties (pctl) are not supported",
 }
-_ITEM_STARTS = RULE_STARTS | SECTION_STARTS | {"invariant", "assert"}
+_ITEM_ENDS = ITEM_STARTS | CLOSING | {";"}
 
 
 def parse(source: Source) -> tuple[ModelSyntax, list[Diagnostic]]:
@@ -80,13 +80,7 @@ class _Parser(StatementParser):
                 into.append(self._rule_item("a declaration, a function or a rule"))
         except Abandoned:
             self.recover((0, 0))
-            self._skip_item(start)
-
-    def _skip_item(self, start: int) -> None:
-        if self.at == start and self.kinds[start] not in RULE_STARTS:
-            self.skip_to(_ITEM_STARTS)
-        else:
-            self.skip_rule(start)
+            self.skip_construct(start, RULE_STARTS, _ITEM_ENDS)
 
     # --- Functions -----------------------------------------------------------------------------------------
 
@@ -129,14 +123,14 @@ class _Parser(StatementParser):
         """The rules inside a ruleset and the like, up to its end."""
         result: list[RuleItem] = []
         self.skip_semicolons()
-        while self.kinds[self.at] not in CLOSING and self.word() != "endchoose":
+        while self.kinds[self.at] not in CLOSING and not self.at_end_of_choose():
             start = self.at
             mark = self.mark()
             try:
                 result.append(self._rule_item("a rule or 'end'"))
             except Abandoned:
                 self.recover(mark)
-                self._skip_item(start)
+                self.skip_construct(start, RULE_STARTS, _ITEM_ENDS)
             self.skip_semicolons()
         return result
 
@@ -147,7 +141,7 @@ class _Parser(StatementParser):
         follower = self.kinds[self.at + 1]
         if word == "choose":
             return follower == IDENTIFIER
-        return word in _UNSUPPORTED and follower not in (":", ",")
+        return word in _UNSUPPORTED and follower == (IDENTIFIER if word != "pctl" else "[")
 
     def _rule_item(self, expected: str) -> RuleItem:
         start = self.starts[self.at]
@@ -155,7 +149,7 @@ class _Parser(StatementParser):
         if kind == IDENTIFIER and self.at_contextual_item():
             kind = self.word()
             if kind in _UNSUPPORTED:
-                self.fail(_UNSUPPORTED[kind])
+                self._refuse(kind)
         if kind in _PROPERTY_KINDS:
             name, condition = self.property_parts()
             return PropertySyntax(self.span_from(start), _PROPERTY_KINDS[kind], name, condition)
@@ -171,6 +165,14 @@ class _Parser(StatementParser):
                 self._fail_at_item(kind, expected)
         self.nesting -= 1
         return item
+
+    def _refuse(self, word: str) -> NoReturn:
+        self.report(_UNSUPPORTED[word], self.token_span(self.at))
+        if word == "pctl":
+            raise GivenUp  # the formula is the last thing in the text
+        while self.kinds[self.at] not in (")", END_OF_FILE):
+            self.at += 1
+        raise Abandoned
 
     def _fail_at_item(self, kind: str, expected: str) -> NoReturn:
         if kind in CLOSING and self.error_count:
@@ -232,7 +234,8 @@ class _Parser(StatementParser):
     def _guard_expression(self) -> Expression | None:
         if self.kinds[self.at] not in EXPRESSION_STARTS:
             return None
-        if self.at_contextual_item() and self.kinds[self.at + 1] not in ("-", "+"):
+        is_property = self.word() in _PROPERTY_KINDS and self.at_property_word()
+        if is_property and self.kinds[self.at + 1] not in ("-", "+"):
             return None
         return self.expression()
 

@@ -39,6 +39,7 @@ CLOSING = frozenset(CLOSERS.values()) | {"end"}
 # Keywords that never stand inside a statement: whatever was open before one of them is over.
 RULE_STARTS = frozenset(("rule", "startstate", "ruleset", "function", "procedure"))
 SECTION_STARTS = frozenset(("const", "type", "var"))
+ITEM_STARTS = RULE_STARTS | SECTION_STARTS | {"invariant", "assert"}
 
 # Words with a meaning in one of the two tools and none in the other. A model that declares one means its own.
 # fmt: off
@@ -169,10 +170,13 @@ class Cursor:
         self.open.append((keyword, self.at))
         self.at += 1
 
+    def at_end_of_choose(self) -> bool:
+        return self.open[-1][0] == "choose" and self.word() == "endchoose"
+
     def close_block(self, expected: str = "") -> None:
         """Take the ``end`` of the innermost open construct. ``expected``: what else could stand here."""
         keyword = self.open[-1][0]
-        kind = self.word() if self.word() == "endchoose" else self.kinds[self.at]
+        kind = "endchoose" if self.at_end_of_choose() else self.kinds[self.at]
         both = "function" if keyword == "procedure" else "procedure" if keyword == "function" else keyword
         if kind in ("end", CLOSERS[keyword], CLOSERS[both]):
             self.open.pop()
@@ -261,48 +265,19 @@ class Cursor:
         self.nesting = mark[0]
         del self.open[mark[1] :]
 
-    def skip_statement(self, start: int) -> None:
-        """After a mistake in the statement that starts at token ``start``: to the ``;`` or the ``end`` behind it."""
-        stop = RULE_STARTS | SECTION_STARTS
-        depth = 0
-        at = start
-        failed_at = self.at
-        while True:
-            kind = self.kinds[at]
-            if kind == END_OF_FILE:
-                raise GivenUp
-            if at >= failed_at:
-                if kind in stop:
-                    self.at = at
-                    raise Abandoned
-                if depth <= 0 and (kind in CLOSING or kind in (";", "else", "elsif", "case")):
-                    break
-            if kind in CLOSERS:
-                depth += 1
-            elif kind in CLOSING:
-                depth -= 1
-            at += 1
-        self.at = at
-
-    def skip_to(self, kinds: frozenset[str]) -> None:
-        """After a mistake outside statements: to one of ``kinds``, taking at least one token."""
-        at = min(self.at + 1, len(self.kinds) - 1)
-        while self.kinds[at] not in kinds and self.kinds[at] != END_OF_FILE:
-            at += 1
-        self.at = at
-
-    def skip_rule(self, start: int) -> None:
-        """After a mistake in the rule that starts at token ``start``: behind its ``end`` or to the next rule."""
+    def skip_construct(self, start: int, always: frozenset[str], outside: frozenset[str]) -> str:
+        """After a mistake in what starts at token ``start``: to the first of the kinds ``always``, or of the kinds
+        ``outside`` where all the blocks that opened since ``start`` are closed. Returns the kind there."""
         depth = 0
         at = start
         failed_at = max(self.at, start + 1)
         while True:
             kind = self.kinds[at]
-            if kind == END_OF_FILE or (at >= failed_at and (kind in RULE_STARTS or (depth <= 0 and kind != ";"))):
-                break
+            if kind == END_OF_FILE or (at >= failed_at and (kind in always or (depth <= 0 and kind in outside))):
+                self.at = at
+                return kind
             if kind in CLOSERS:
                 depth += 1
             elif kind in CLOSING:
                 depth -= 1
             at += 1
-        self.at = at

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from outcrop.lang.murphi.lexer import END_OF_FILE, IDENTIFIER, STRING
-from outcrop.lang.murphi.parser_cursor import CLOSERS, CLOSING, RULE_STARTS, Abandoned
+from outcrop.lang.murphi.parser_cursor import CLOSERS, CLOSING, RULE_STARTS, SECTION_STARTS, Abandoned, GivenUp
 from outcrop.lang.murphi.parser_expressions import EXPRESSION_STARTS
 from outcrop.lang.murphi.parser_types import TypeParser
 from outcrop.lang.murphi.syntax import (
@@ -28,6 +28,8 @@ from outcrop.lang.murphi.syntax import (
 )
 
 _LIST_ENDS = CLOSING | {"else", "elsif", "case"}
+_STATEMENT_ENDS = _LIST_ENDS | {";"}
+_BODY_ENDS = RULE_STARTS | SECTION_STARTS
 _PROPERTY_WORDS = frozenset(("assume", "cover", "liveness"))
 _MULTISET_WORDS = frozenset(("multisetadd", "multisetremove", "multisetremovepred"))
 
@@ -38,18 +40,25 @@ class StatementParser(TypeParser):
         result: list[Statement] = []
         kinds = self.kinds
         self.skip_semicolons()
-        while kinds[self.at] not in _LIST_ENDS and self.word() != "endchoose":
+        while kinds[self.at] not in _LIST_ENDS:
             start = self.at
             mark = self.mark()
             try:
                 result.append(self._statement())
-                if kinds[self.at] != ";" and kinds[self.at] not in _LIST_ENDS:
+                if kinds[self.at] not in _STATEMENT_ENDS:
                     self._fail_after_statement()
             except Abandoned:
                 self.recover(mark)
-                self.skip_statement(start)
+                self._skip_statement(start)
             self.skip_semicolons()
         return result
+
+    def _skip_statement(self, start: int) -> None:
+        stopped_at = self.skip_construct(start, _BODY_ENDS, _STATEMENT_ENDS)
+        if stopped_at == END_OF_FILE:
+            raise GivenUp
+        if stopped_at in _BODY_ENDS:
+            raise Abandoned  # the rule around us is over
 
     def _fail_after_statement(self) -> None:
         over = self.kinds[self.at] in RULE_STARTS or self.kinds[self.at] == END_OF_FILE
@@ -125,7 +134,9 @@ class StatementParser(TypeParser):
                 value = self.expression() if self.kinds[self.at] in EXPRESSION_STARTS else None
                 return ReturnStatement(self.span_from(start), value)
         if kind in RULE_STARTS or kind == END_OF_FILE:
-            self.close_block(f"a statement or '{CLOSERS[self.open[-1][0]]}'")
+            keyword = self.open[-1][0]
+            hint = "an 'end' is missing: every if, for, while, switch and alias has its own, and so has the rule"
+            self.fail_expected(f"'end' or '{CLOSERS[keyword]}' to close '{keyword}'", hint, self.unclosed())
         hint = "the declarations come before 'begin'" if kind in ("var", "const", "type", "begin") else ""
         return self.fail_expected("a statement", hint)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from outcrop.lang.murphi.lexer import IDENTIFIER
-from outcrop.lang.murphi.parser_cursor import CLOSING, RULE_STARTS, SECTION_STARTS, Abandoned
+from outcrop.lang.murphi.parser_cursor import ITEM_STARTS, SECTION_STARTS, Abandoned
 from outcrop.lang.murphi.parser_expressions import EXPRESSION_STARTS, ExpressionParser
 from outcrop.lang.murphi.syntax import (
     AliasBinding,
@@ -28,7 +28,8 @@ from outcrop.lang.murphi.syntax import (
     VarDeclaration,
 )
 
-_DECLARATION_ENDS = RULE_STARTS | SECTION_STARTS | {";", "begin", "invariant", "assert"}
+_SECTION_ENDS = ITEM_STARTS | {"begin"}
+_DECLARATION_ENDS = frozenset((";",))
 _STATEMENT_FOLLOWERS = frozenset((":=", "(", "[", "."))
 
 
@@ -179,12 +180,13 @@ class TypeParser(ExpressionParser):
             self.at += 1
             self.skip_semicolons()
             while self._at_declaration():
+                start = self.at
                 mark = self.mark()
                 try:
                     into.append(self._declaration(section))
                 except Abandoned:
                     self.recover(mark)
-                    self._skip_declaration()
+                    self.skip_construct(start, _SECTION_ENDS, _DECLARATION_ENDS)
                 self.skip_semicolons()
 
     def _at_declaration(self) -> bool:
@@ -192,24 +194,15 @@ class TypeParser(ExpressionParser):
         if kind == IDENTIFIER:
             # Statements follow in a function without ``begin``, rules that start with a contextual word anywhere.
             return self.kinds[self.at + 1] not in _STATEMENT_FOLLOWERS and not self.at_contextual_item()
-        if kind == "boolean":
-            self._refuse_boolean()
-        return False
-
-    def _refuse_boolean(self) -> None:
-        mark = self.mark()
-        try:
-            self.fail("'boolean' is a type of the language and cannot be declared")
-        except Abandoned:
-            self.recover(mark)
-            self._skip_declaration()
-            self.skip_semicolons()
+        return kind == "boolean"
 
     def at_contextual_item(self) -> bool:
         raise NotImplementedError
 
     def _declaration(self, section: str) -> Declaration:
         start = self.starts[self.at]
+        if self.kinds[self.at] == "boolean":
+            self.fail("'boolean' is a type of the language and cannot be declared")
         names = self.names("a name")
         self.expect(":", "or ',' after this name")
         if section == "const":
@@ -219,14 +212,3 @@ class TypeParser(ExpressionParser):
         if section == "type":
             return TypeDeclaration(self.span_from(start), names, declared)
         return VarDeclaration(self.span_from(start), names, declared)
-
-    def _skip_declaration(self) -> None:
-        """To the end of the declaration, out of the records in which the mistake may lie."""
-        at = self.at
-        if self.kinds[at] not in _DECLARATION_ENDS:
-            self.skip_to(_DECLARATION_ENDS)
-        while self.kinds[self.at] == ";":
-            # Fields and an end: we are still inside a record.
-            self.skip_semicolons()
-            if self.kinds[self.at] in CLOSING:
-                self.skip_to(_DECLARATION_ENDS)
