@@ -32,14 +32,14 @@ class Variable:
     span: Span
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Local:
     """A variable of one frame: a parameter, a declared local, a loop or quantifier variable, an alias.
 
     ``index`` is its position in ``Frame.locals``. A *reference* (an alias of a place, a ``var`` formal) holds
     where another variable lies instead of a value; the place it names is fixed when it is bound.
     ``addressed`` says that some place of the frame other than a plain whole read or write needs it in memory:
-    it is complex, or a reference is taken to it.
+    it is complex, or a reference is taken to it. Both are settled when the frame is complete, then never change.
     """
 
     name: str

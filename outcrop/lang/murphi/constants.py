@@ -1,0 +1,148 @@
+"""Constant folding. Integers are folded exactly; whether the outcome fits into 64 bits is asked where it is used."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable
+
+from outcrop.ir.nodes import Binary, BinaryOperator, Constant, Expression, UnaryOperator
+from outcrop.ir.types import INT64_MAX, INT64_MIN
+
+Number = int | float
+
+_COMPARE: dict[BinaryOperator, Callable[[Number, Number], bool]] = {
+    BinaryOperator.EQUAL: operator.eq,
+    BinaryOperator.NOT_EQUAL: operator.ne,
+    BinaryOperator.LESS: operator.lt,
+    BinaryOperator.LESS_EQUAL: operator.le,
+    BinaryOperator.GREATER: operator.gt,
+    BinaryOperator.GREATER_EQUAL: operator.ge,
+}
+_EXACT: dict[BinaryOperator, Callable[[int, int], int]] = {
+    BinaryOperator.ADD: operator.add,
+    BinaryOperator.SUBTRACT: operator.sub,
+    BinaryOperator.MULTIPLY: operator.mul,
+    BinaryOperator.BIT_AND: operator.and_,
+    BinaryOperator.BIT_OR: operator.or_,
+    BinaryOperator.BIT_XOR: operator.xor,
+}
+#: Operators with which an integer zero on the left decides the outcome, whatever the right operand is.
+_ZERO_FROM_LEFT = frozenset(
+    {
+        BinaryOperator.MULTIPLY,
+        BinaryOperator.DIVIDE,
+        BinaryOperator.REMAINDER,
+        BinaryOperator.BIT_AND,
+        BinaryOperator.SHIFT_LEFT,
+        BinaryOperator.SHIFT_RIGHT,
+    }
+)
+_ZERO_FROM_RIGHT = frozenset({BinaryOperator.MULTIPLY, BinaryOperator.BIT_AND})
+
+
+def fits(value: int) -> bool:
+    return INT64_MIN <= value <= INT64_MAX
+
+
+def wrap(value: int) -> int:
+    """The low 64 bits as a signed number."""
+    return (value + 2**63) % 2**64 - 2**63
+
+
+def shift(value: int, count: int) -> int:
+    """To the left by ``count``, to the right when it is negative, as the engines do it on 64 bits."""
+    if count <= -64:
+        return -1 if value < 0 else 0
+    if count < 0:
+        return value >> -count
+    return 0 if count >= 64 else wrap(value << count)
+
+
+def fold_comparison(what: BinaryOperator, left: Number, right: Number) -> int:
+    return int(_COMPARE[what](left, right))
+
+
+def fold_integers(what: BinaryOperator, left: int, right: int) -> int | None:
+    """None for a division by zero, which stays in the model as the runtime error that it is."""
+    exact = _EXACT.get(what)
+    if exact is not None:
+        return exact(left, right)
+    if what is BinaryOperator.SHIFT_LEFT:
+        return shift(left, right)
+    if what is BinaryOperator.SHIFT_RIGHT:
+        return shift(left, -right)
+    if right == 0:
+        return None
+    quotient = abs(left) // abs(right)
+    if (left < 0) != (right < 0):
+        quotient = -quotient
+    return quotient if what is BinaryOperator.DIVIDE else left - quotient * right
+
+
+def fold_reals(what: BinaryOperator, left: float, right: float) -> float | None:
+    """None where the outcome is no finite number."""
+    try:
+        if what is BinaryOperator.ADD:
+            value = left + right
+        elif what is BinaryOperator.SUBTRACT:
+            value = left - right
+        elif what is BinaryOperator.MULTIPLY:
+            value = left * right
+        else:
+            value = left / right
+    except (OverflowError, ZeroDivisionError):
+        return None
+    return value if math.isfinite(value) else None
+
+
+def fold_unary(what: UnaryOperator, value: Number) -> Number:
+    if what is UnaryOperator.NOT:
+        return 1 - value
+    if what is UnaryOperator.NEGATE:
+        return -value
+    return ~int(value)
+
+
+def fold_short_circuit(what: BinaryOperator, left: Expression, right: Expression) -> Expression | None:
+    """What ``&``, ``|`` or ``->`` comes to when one operand is constant, None if both must stay.
+
+    A constant right operand that decides the outcome does not make the left one go away: it may fail.
+    """
+    neutral = 0 if what is BinaryOperator.OR else 1
+    if isinstance(left, Constant):
+        if left.value == neutral:
+            return right
+        if what is BinaryOperator.IMPLIES:
+            return Constant(type=left.type, span=left.span, value=1)
+        return left
+    if isinstance(right, Constant) and right.value == neutral and what is not BinaryOperator.IMPLIES:
+        return left
+    return None
+
+
+def forced_value(expression: Expression) -> int | None:
+    """The value of an expression that one constant operand alone decides (``0 * f()``): constant enough for a bound."""
+    if not isinstance(expression, Binary):
+        return None
+    what = expression.operator
+    left, right = _operand(expression.left), _operand(expression.right)
+    if what in _ZERO_FROM_LEFT and left == 0:
+        return 0
+    if what in _ZERO_FROM_RIGHT and right == 0:
+        return 0
+    if what is BinaryOperator.AND and (left == 0 or right == 0):
+        return 0
+    if what is BinaryOperator.OR and (left == 1 or right == 1):
+        return 1
+    if what is BinaryOperator.IMPLIES and (left == 0 or right == 1):
+        return 1
+    if left is not None and right is not None:
+        return fold_integers(what, left, right) if what in _EXACT else None
+    return None
+
+
+def _operand(expression: Expression) -> int | None:
+    if isinstance(expression, Constant):
+        return expression.value if isinstance(expression.value, int) else None
+    return forced_value(expression)

@@ -1,0 +1,229 @@
+"""What the parts of the lowering share: the scope, the frame being built, the report, the conversions.
+
+The lowering is one object. Each file adds a layer to its class (types, places, expressions, statements, rules),
+because types need constant expressions, expressions need types, and both need the names in scope.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from outcrop.ir.nodes import Constant, Convert, Expression, Frame, Load, Local, Undefined, Variable
+from outcrop.ir.system import Function
+from outcrop.ir.types import BOOLEAN, DOUBLE, Range, Real, Scalarset, Simple, Type, Union
+from outcrop.lang.murphi import syntax
+from outcrop.lang.murphi.scope import (
+    UNKNOWN,
+    Report,
+    Scope,
+    Symbol,
+    builtin_names,
+    describe,
+    did_you_mean,
+    kind_of,
+)
+from outcrop.options import LoadOptions, UndefinedReads
+from outcrop.source import Source, Span
+
+
+class FrameBuilder:
+    """Collects the locals of a frame; the parameters of a rule or function get the first indices."""
+
+    def __init__(self) -> None:
+        self._parameters: list[Local] = []
+        self._others: list[Local] = []
+
+    def add(self, name: str, kind: Type, *, is_parameter: bool = False, is_reference: bool = False) -> Local:
+        addressed = not is_reference and not kind.is_simple
+        local = Local(name=name, type=kind, index=-1, is_reference=is_reference, is_addressed=addressed)
+        (self._parameters if is_parameter else self._others).append(local)
+        return local
+
+    def finish(self) -> Frame:
+        ordered = (*self._parameters, *self._others)
+        for index, local in enumerate(ordered):
+            local.index = index
+        return Frame(ordered)
+
+
+class Context:
+    """State and services of the lowering."""
+
+    def __init__(self, source: Source, options: LoadOptions, declared_later: dict[str, Span]) -> None:
+        self.source = source
+        self.options = options
+        self.report = Report()
+        self.builtins = builtin_names(source)
+        self.scope = Scope()
+        self.frame = FrameBuilder()
+        #: Top-level names that may still come, for a better hint than "unknown".
+        self.declared_later = declared_later
+        self.function: Function | None = None  #: the function whose body is being lowered
+        self.pure_context = ""  #: "a guard" or the like, where nothing may write the state
+        self.references_to_state: set[Local] = set()  #: reference locals through which a write may reach the state
+        self.variables_read: set[Variable] = set()
+        #: What an undefined value means where CMurphi lets it through: simple copies, comparison of scalarsets.
+        permitted = options.undefined is UndefinedReads.PERMIT
+        self.lenient = Undefined.NOTE if permitted else Undefined.ERROR
+
+    # Layers above provide these.
+    def expression(self, node: syntax.Expression) -> Expression:
+        raise NotImplementedError
+
+    # --- Names ---------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def block(self) -> Iterator[None]:
+        """A scope of its own."""
+        outer = self.scope
+        self.scope = Scope(outer)
+        try:
+            yield
+        finally:
+            self.scope = outer
+
+    @contextmanager
+    def fresh_frame(self) -> Iterator[FrameBuilder]:
+        outer = self.frame
+        self.frame = FrameBuilder()
+        try:
+            yield self.frame
+        finally:
+            self.frame = outer
+
+    @contextmanager
+    def without_side_effects(self, where: str) -> Iterator[None]:
+        outer = self.pure_context
+        self.pure_context = where
+        try:
+            yield
+        finally:
+            self.pure_context = outer
+
+    def declare(self, name: syntax.Name, symbol: Symbol) -> None:
+        text = name.text
+        if text.lower() in self.builtins:
+            self.report.error(f"'{text}' is a word of the language and cannot be declared", name.span)
+            return
+        names = self.scope.names
+        earlier = names.get(text)
+        if earlier is not None and earlier.span is not None:
+            note = (f"'{text}' was declared here, as {kind_of(earlier)}", earlier.span)
+            self.report.error(f"'{text}' is declared twice in one scope", name.span, "", note)
+            return
+        names[text] = symbol
+
+    def lookup(self, name: str, span: Span) -> Symbol | None:
+        """What a name stands for; None, and an error reported, when it is unknown."""
+        symbol = self.scope.find(name) or self.builtins.get(name.lower())
+        if symbol is None:
+            later = self.declared_later.get(name)
+            if later is not None:
+                note = ("it is declared here", later)
+                hint = "a name must be declared above its use"
+                self.report.error(f"'{name}' is used before its declaration", span, hint, note)
+            else:
+                candidates = [*self.scope.visible(), *self.builtins]
+                self.report.error(f"unknown name '{name}'", span, did_you_mean(name, candidates))
+        return symbol
+
+    # --- Values --------------------------------------------------------------------------------------------
+
+    def unknown(self, span: Span) -> Constant:
+        """Stands for an expression that is wrong and has been reported."""
+        return Constant(type=UNKNOWN, span=span, value=None)
+
+    def relaxed(self, value: Expression, undefined: Undefined) -> Expression:
+        """The same expression, where it is a plain read of a simple value meeting undefined in another way."""
+        if type(value) is Load and value.type.is_simple:
+            if value.undefined is undefined:
+                return value
+            return Load(type=value.type, span=value.span, place=value.place, undefined=undefined)
+        if type(value) is Convert:
+            return Convert(type=value.type, span=value.span, operand=self.relaxed(value.operand, undefined))
+        return value
+
+    def converted(self, value: Expression, target: Type) -> Expression | None:
+        """``value`` as a value of ``target``, None when that has no meaning."""
+        source = value.type
+        if source is target or source is UNKNOWN or target is UNKNOWN:
+            return value
+        if isinstance(target, Range):
+            return value if isinstance(source, Range) else None
+        if isinstance(target, Real):
+            if isinstance(source, Real):
+                return value
+            return self.as_real(value) if isinstance(source, Range) else None
+        if source == target:
+            return value
+        if isinstance(target, Union) and isinstance(source, Simple) and _overlap(target, source):
+            return self._convert(value, target)
+        if isinstance(source, Union) and isinstance(target, Simple) and source.offset(target) is not None:
+            return self._convert(value, target)
+        return None
+
+    def as_real(self, value: Expression) -> Expression:
+        if isinstance(value, Constant) and value.value is not None:
+            return Constant(type=DOUBLE, span=value.span, value=float(value.value))
+        return Convert(type=DOUBLE, span=value.span, operand=value)
+
+    def _convert(self, value: Expression, target: Type) -> Expression:
+        if isinstance(value, Constant) and isinstance(target, Union) and isinstance(value.type, Simple):
+            offset = target.offset(value.type)
+            if offset is not None and value.value is not None:
+                return Constant(type=target, span=value.span, value=offset + int(value.value))
+        return Convert(type=target, span=value.span, operand=value)
+
+    def fitted(self, value: Expression, target: Type, what: str) -> Expression:
+        """``value`` converted to ``target``; an error that starts with ``what`` when the types do not fit."""
+        converted = self.converted(value, target)
+        if converted is None:
+            self.report.error(f"{what} is {describe(value.type)}, not {describe(target)}", value.span)
+            return self.unknown(value.span)
+        return converted
+
+    def unified(self, left: Expression, right: Expression) -> tuple[Expression, Expression] | None:
+        """Both operands as values of one type, None when there is none."""
+        first, second = left.type, right.type
+        if first is second or first is UNKNOWN or second is UNKNOWN:
+            return left, right
+        if isinstance(first, Range) and isinstance(second, Range):
+            return left, right
+        if isinstance(first, Real | Range) and isinstance(second, Real | Range):
+            return (
+                left if isinstance(first, Real) else self.as_real(left),
+                right if isinstance(second, Real) else self.as_real(right),
+            )
+        if first == second:
+            return left, right
+        if isinstance(first, Union) and isinstance(second, Simple) and _covers(first, second):
+            return left, self._convert(right, first)
+        if isinstance(second, Union) and isinstance(first, Simple) and _covers(second, first):
+            return self._convert(left, second), right
+        return None
+
+    def condition(self, node: syntax.Expression, what: str) -> Expression:
+        """A boolean expression."""
+        value = self.expression(node)
+        if value.type is not BOOLEAN and value.type is not UNKNOWN:
+            self.report.error(f"{what} must be a boolean, not {describe(value.type)}", value.span)
+        return value
+
+
+def has_undefined_equality(kind: Type) -> bool:
+    """CMurphi compares these with ``=`` also when they are undefined."""
+    return isinstance(kind, Scalarset | Union)
+
+
+def _overlap(union: Union, other: Simple) -> bool:
+    if isinstance(other, Union):
+        return any(union.offset(member) is not None for member in other.members)
+    return union.offset(other) is not None
+
+
+def _covers(union: Union, other: Simple) -> bool:
+    """Is every value of ``other`` a value of ``union``?"""
+    if isinstance(other, Union):
+        return all(union.offset(member) is not None for member in other.members)
+    return union.offset(other) is not None

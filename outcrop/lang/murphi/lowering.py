@@ -1,0 +1,81 @@
+"""From the text of a Murphi model to a System: parse, check, lower, lint."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from outcrop.errors import ModelError
+from outcrop.ir.system import System
+from outcrop.lang.murphi import syntax
+from outcrop.lang.murphi.parser import parse
+from outcrop.lang.murphi.rules import RuleLowering
+from outcrop.lang.murphi.scope import TooManyErrors
+from outcrop.lang.murphi.warnings import warn_about_rules, warn_unread_variables
+from outcrop.options import LoadOptions
+from outcrop.source import Diagnostic, Severity, Source, Span
+
+
+def lower(source: Source, options: LoadOptions) -> tuple[System, list[Diagnostic]]:
+    """The System and the warnings; ``ModelError`` with all diagnostics where the model is wrong."""
+    try:
+        tree, warnings = parse(source)
+        return _lower_tree(tree, source, options, warnings)
+    except RecursionError:
+        message = "the model is nested too deeply: split its largest expressions or blocks"
+        raise ModelError([Diagnostic(Severity.ERROR, message)]) from None
+
+
+def _lower_tree(
+    tree: syntax.ModelSyntax, source: Source, options: LoadOptions, warnings: list[Diagnostic]
+) -> tuple[System, list[Diagnostic]]:
+    lowering = _ModelLowering(source, options, _top_level_names(tree))
+    with suppress(TooManyErrors):
+        lowering.model(tree)
+    report = lowering.report
+    diagnostics = warnings + report.diagnostics
+    if report.error_count:
+        raise ModelError(_in_text_order([each for each in diagnostics if each.severity is Severity.ERROR]))
+    warn_about_rules(lowering.rules, lowering.start_states, report)
+    warn_unread_variables(lowering.variables, lowering.variables_read, report)
+    system = System(
+        name=source.name,
+        source=source,
+        constants=lowering.constants,
+        variables=tuple(lowering.variables),
+        functions=tuple(lowering.functions),
+        start_states=tuple(lowering.start_states),
+        rules=tuple(lowering.rules),
+        properties=tuple(lowering.properties),
+        covers=tuple(lowering.covers),
+    )
+    return system, _in_text_order(warnings + report.diagnostics)
+
+
+class _ModelLowering(RuleLowering):
+    def model(self, tree: syntax.ModelSyntax) -> None:
+        constants = [
+            name.text for item in tree.items if isinstance(item, syntax.ConstDeclaration) for name in item.names
+        ]
+        self.check_replacements(constants)
+        for item in tree.items:
+            if isinstance(item, syntax.ConstDeclaration | syntax.TypeDeclaration | syntax.VarDeclaration):
+                self.global_declaration(item)
+            elif isinstance(item, syntax.FunctionDeclaration):
+                self.function_declaration(item)
+            else:
+                self.rule_item(item)
+
+
+def _top_level_names(tree: syntax.ModelSyntax) -> dict[str, Span]:
+    found: dict[str, Span] = {}
+    for item in tree.items:
+        if isinstance(item, syntax.FunctionDeclaration):
+            found[item.name.text] = item.name.span
+        elif isinstance(item, syntax.ConstDeclaration | syntax.TypeDeclaration | syntax.VarDeclaration):
+            for name in item.names:
+                found[name.text] = name.span
+    return found
+
+
+def _in_text_order(diagnostics: list[Diagnostic]) -> list[Diagnostic]:
+    return sorted(diagnostics, key=lambda each: -1 if each.span is None else each.span.start)

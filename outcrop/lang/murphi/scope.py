@@ -1,0 +1,185 @@
+"""Names and what they stand for, and the diagnostics of one model.
+
+There is one name space: constants, types, variables, functions and enumeration members share it. Inner scopes may
+hide the names of outer ones; ``true``, ``false`` and ``boolean`` are understood in any case and cannot be declared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+from outcrop.ir.nodes import Constant, Local, Place, Variable
+from outcrop.ir.system import Function
+from outcrop.ir.types import BOOLEAN, Multiset, Simple, Type
+from outcrop.source import Diagnostic, Severity, Source, Span
+
+#: More errors than this help nobody.
+MAX_ERRORS = 20
+
+
+@dataclass(frozen=True)
+class UnknownType(Simple):
+    """The type of what is wrong already: it fits everywhere, so that one mistake is reported once."""
+
+    @property
+    def cardinality(self) -> int:
+        return 1
+
+    def __str__(self) -> str:
+        return "unknown"
+
+
+UNKNOWN = UnknownType()
+
+
+@dataclass(slots=True)
+class ConstantSymbol:
+    value: Constant
+    span: Span | None
+
+
+@dataclass(slots=True)
+class TypeSymbol:
+    type: Type
+    span: Span | None
+
+
+@dataclass(slots=True)
+class VariableSymbol:
+    variable: Variable
+    span: Span
+
+
+@dataclass(slots=True)
+class LocalSymbol:
+    """``read_only`` says why it cannot be assigned, "" if it can. ``slot_of``: it numbers the slots of a multiset."""
+
+    local: Local
+    span: Span
+    read_only: str = ""
+    slot_of: Multiset | None = None
+
+
+@dataclass(slots=True)
+class PlaceSymbol:
+    """An alias of a place that cannot move: its uses are replaced by the place itself."""
+
+    place: Place
+    span: Span
+    read_only: str
+
+
+@dataclass(slots=True)
+class FunctionSymbol:
+    function: Function
+    span: Span
+
+
+@dataclass(slots=True)
+class UnknownSymbol:
+    """A name whose declaration is wrong; its uses are not reported."""
+
+    span: Span
+
+
+Symbol = ConstantSymbol | TypeSymbol | VariableSymbol | LocalSymbol | PlaceSymbol | FunctionSymbol | UnknownSymbol
+
+_KINDS: dict[type, str] = {
+    ConstantSymbol: "a constant",
+    TypeSymbol: "a type",
+    VariableSymbol: "a variable",
+    LocalSymbol: "a local variable",
+    PlaceSymbol: "an alias",
+    FunctionSymbol: "a function",
+    UnknownSymbol: "a name",
+}
+
+
+def kind_of(symbol: Symbol) -> str:
+    """What a symbol is, for messages."""
+    return _KINDS[type(symbol)]
+
+
+class Scope:
+    """The names declared in one block, and the block around it."""
+
+    __slots__ = ("names", "parent")
+
+    def __init__(self, parent: Scope | None = None) -> None:
+        self.names: dict[str, Symbol] = {}
+        self.parent = parent
+
+    def find(self, name: str) -> Symbol | None:
+        scope: Scope | None = self
+        while scope is not None:
+            symbol = scope.names.get(name)
+            if symbol is not None:
+                return symbol
+            scope = scope.parent
+        return None
+
+    def visible(self) -> Iterable[str]:
+        scope: Scope | None = self
+        while scope is not None:
+            yield from scope.names
+            scope = scope.parent
+
+
+def builtin_names(source: Source) -> dict[str, Symbol]:
+    """The names every model knows, in lower case."""
+    nowhere = Span(source, 0, 0)
+    return {
+        "boolean": TypeSymbol(BOOLEAN, None),
+        "false": ConstantSymbol(Constant(type=BOOLEAN, span=nowhere, value=0), None),
+        "true": ConstantSymbol(Constant(type=BOOLEAN, span=nowhere, value=1), None),
+    }
+
+
+def did_you_mean(name: str, candidates: Iterable[str]) -> str:
+    """A hint that names what is spelt almost alike, "" if nothing is."""
+    pool = set(candidates)
+    close = sorted(each for each in pool if each.lower() == name.lower() and each != name)
+    close += [each for each in get_close_matches(name, sorted(pool), n=3, cutoff=0.7) if each not in close]
+    if not close:
+        return ""
+    return "did you mean " + " or ".join(f"'{each}'" for each in close[:3]) + "?"
+
+
+def describe(kind: Type) -> str:
+    """A type as a message names it; long structures are cut."""
+    text = str(kind)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+class TooManyErrors(Exception):
+    """Ends the analysis; what was found so far is reported."""
+
+
+class Report:
+    """Collects diagnostics. The same message at the same place, which ruleset copies would repeat, counts once."""
+
+    def __init__(self) -> None:
+        self.diagnostics: list[Diagnostic] = []
+        self.error_count = 0
+        self._seen: set[tuple[int, str]] = set()
+
+    def add(
+        self, severity: Severity, message: str, span: Span | None, hint: str = "", *others: tuple[str, Span]
+    ) -> None:
+        key = (-1 if span is None else span.start, message)
+        if key in self._seen:
+            return
+        self._seen.add(key)
+        self.diagnostics.append(Diagnostic(severity, message, span, hint, others))
+        if severity is Severity.ERROR:
+            self.error_count += 1
+            if self.error_count >= MAX_ERRORS:
+                raise TooManyErrors
+
+    def error(self, message: str, span: Span | None, hint: str = "", *others: tuple[str, Span]) -> None:
+        self.add(Severity.ERROR, message, span, hint, *others)
+
+    def warning(self, message: str, span: Span | None, hint: str = "", *others: tuple[str, Span]) -> None:
+        self.add(Severity.WARNING, message, span, hint, *others)
