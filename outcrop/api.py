@@ -55,9 +55,9 @@ def load(
     texts = {name: _constant_text(name, value) for name, value in {**(constants or {}), **named}.items()}
     options = LoadOptions(texts, _choice(UndefinedReads, "undefined", undefined), while_limit)
     source = read_source(path)
-    from outcrop.lang.murphi.load import load_system
+    from outcrop.lang.murphi.lowering import lower
 
-    system, warnings = load_system(source, options)
+    system, warnings = lower(source, options)
     return Model(system, tuple(warnings), options)
 
 

@@ -61,10 +61,10 @@ def _meaning(result: Result) -> str:
         others = f" (and {more} more violation{'s' if more > 1 else ''})" if more else ""
         return result.violations[0].message.rstrip(".") + others
     if result.verdict is Verdict.UNKNOWN:
-        return f"{result.kind}; nothing wrong in the {result.states:,} states looked at, but there are more"
+        return f"{result.kind}; no violation in the {result.states:,} states reached until then"
     if result.guarantee == "exact":
-        return "nothing wrong in any reachable state (exact)"
-    return f"nothing wrong in any state reached ({result.guarantee})"
+        return "no violation in any reachable state (exact)"
+    return f"no violation in any state reached ({result.guarantee})"
 
 
 def _figures(result: Result, paint: Paint) -> Iterator[str]:

@@ -63,7 +63,7 @@ def test_violated_with_a_shortest_trace(check: Cli) -> None:
     assert run.code == 1
     assert run.out.startswith("VIOLATED: ")
     assert "below the limit" in run.out.splitlines()[0]
-    assert "counter.m:19:" in run.out
+    assert "counter.m:18:" in run.out
     assert "Trace (3 steps from the start state)" in run.out
     assert re.search(r"Rule fill, i: \d fired\.\n +cell\[\d\]\.level: 1 -> 2\n", run.out)
     assert re.search(r"cell\[\d\]\.full: false -> true\n", run.out)

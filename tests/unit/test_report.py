@@ -67,11 +67,11 @@ def violated(**changes: object) -> Result:
 
 
 def test_verdict_comes_first_with_its_guarantee() -> None:
-    assert report(result()).splitlines()[0] == "HOLDS: hand.m: nothing wrong in any reachable state (exact)."
+    assert report(result()).splitlines()[0] == "HOLDS: hand.m: no violation in any reachable state (exact)."
     bound = replace(result(), guarantee="the probability that a state was missed is at most 3e-09")
     assert verdict_line(bound).endswith("(the probability that a state was missed is at most 3e-09).")
     unknown = replace(result(), verdict=Verdict.UNKNOWN, kind="time limit reached")
-    assert verdict_line(unknown).startswith("UNKNOWN: hand.m: time limit reached; nothing wrong in the 1,234 states")
+    assert verdict_line(unknown).startswith("UNKNOWN: hand.m: time limit reached; no violation in the 1,234 states")
 
 
 def test_figures_and_rules_that_never_fired() -> None:
