@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from outcrop.lang.murphi.lexer import IDENTIFIER
+from outcrop.lang.murphi.lexer import IDENTIFIER, KEYWORDS
 from outcrop.lang.murphi.parser_cursor import ITEM_STARTS, SECTION_STARTS, Abandoned
 from outcrop.lang.murphi.parser_expressions import EXPRESSION_STARTS, ExpressionParser
 from outcrop.lang.murphi.syntax import (
@@ -194,7 +194,8 @@ class TypeParser(ExpressionParser):
         if kind == IDENTIFIER:
             # Statements follow in a function without ``begin``, rules that start with a contextual word anywhere.
             return self.kinds[self.at + 1] not in _STATEMENT_FOLLOWERS and not self.at_contextual_item()
-        return kind == "boolean"
+        # A reserved word in the place of a name: taken for a declaration, so that the message says so.
+        return kind == "boolean" or (kind in KEYWORDS and self.kinds[self.at + 1] in (":", ","))
 
     def at_contextual_item(self) -> bool:
         raise NotImplementedError
