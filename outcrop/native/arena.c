@@ -1,0 +1,99 @@
+/* The arena: every state found, packed without gaps in BFS order. It is the queue (a level is a range of it), for the
+ * exact search the visited states, and what traces are rebuilt from.
+ *
+ * Address space is reserved once, so states never move; pages come as they are touched. Under `compact`, which keeps
+ * no state in RAM for long, the arena is a file without a name: what lies behind is dropped from memory and stays on
+ * disk, and the file is gone however the process ends. */
+
+typedef struct {
+  uint8_t *base;
+  uint64_t capacity;  /* states that fit the reserved addresses */
+  uint64_t used;      /* states claimed so far */
+  size_t reserved;    /* bytes of address space */
+  int file;           /* -1 when in RAM */
+  uint64_t on_disk;   /* bytes of the file that the file system has promised us */
+  uint64_t disk_limit; /* bytes */
+  uint64_t resident;  /* where the part begins that may be in memory, in bytes; only for files */
+} Arena;
+
+enum { HUGE_PAGE = 1 << 21 };
+
+/* Disk space is asked for in such steps, before it is written to: a write to a mapping of a full disk is fatal. */
+enum { DISK_STEP = 1 << 25 };
+
+/* What a file-backed arena may keep in memory behind the place where states are added. */
+enum { RESIDENT_BYTES = 1 << 24 };
+
+static void *map_pages(size_t bytes, int file) {
+  int flags = file < 0 ? MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE : MAP_SHARED;
+  void *pages = mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags, file, 0);
+  if (pages == MAP_FAILED) return NULL;
+#ifdef MADV_HUGEPAGE
+  if (file < 0) madvise(pages, bytes, MADV_HUGEPAGE);
+#endif
+  return pages;
+}
+
+/* Reserves addresses for `bytes` of states, or for less where the system refuses so much. */
+static int arena_open(Arena *arena, uint64_t bytes, int file, uint64_t disk_limit) {
+  memset(arena, 0, sizeof *arena);
+  arena->file = file;
+  arena->disk_limit = disk_limit;
+  size_t least = (size_t)2 * HUGE_PAGE;
+  for (size_t wanted = bytes < least ? least : bytes; !arena->base && wanted >= least; wanted /= 2) {
+    arena->base = map_pages(wanted, file);
+    arena->reserved = wanted;
+  }
+  if (!arena->base) return 0;
+  arena->capacity = (arena->reserved - SPARE_BYTES) / STATE_BYTES;
+  return 1;
+}
+
+static void arena_close(Arena *arena) {
+  if (arena->base) munmap(arena->base, arena->reserved);
+  arena->base = NULL;
+}
+
+static inline uint8_t *arena_state(const Arena *arena, uint64_t index) { return arena->base + index * STATE_BYTES; }
+
+static inline uint64_t arena_bytes(const Arena *arena) {
+  return arena->file < 0 ? arena->used * STATE_BYTES : 2 * (uint64_t)RESIDENT_BYTES;
+}
+
+/* Makes the file long enough for `used` states. */
+static int arena_extend_file(Arena *arena) {
+  uint64_t needed = arena->used * STATE_BYTES + SPARE_BYTES;
+  if (needed <= arena->on_disk) return 1;
+  uint64_t length = (needed + DISK_STEP - 1) / DISK_STEP * DISK_STEP;
+  if (length > arena->disk_limit) return 0;
+  if (posix_fallocate(arena->file, (off_t)arena->on_disk, (off_t)(length - arena->on_disk)) != 0) return 0;
+  arena->on_disk = length;
+  return 1;
+}
+
+/* Lets the system take back the memory of a file-backed arena below byte `end`. Nothing is lost: reading there again
+ * fetches it from the file. */
+static void arena_drop(Arena *arena, uint64_t begin, uint64_t end) {
+  begin = begin / HUGE_PAGE * HUGE_PAGE;
+  end = end / HUGE_PAGE * HUGE_PAGE;
+  if (begin < end) madvise(arena->base + begin, end - begin, MADV_DONTNEED);
+}
+
+/* Claims room for `count` states at the end; gives the index of the first, or UINT64_MAX when there is no room on
+ * disk or in the reserved addresses. The caller holds the lock. */
+static uint64_t arena_claim(Arena *arena, uint64_t count) {
+  if (arena->used + count > arena->capacity) return UINT64_MAX;
+  arena->used += count;
+  if (arena->file >= 0) {
+    if (!arena_extend_file(arena)) {
+      arena->used -= count;
+      return UINT64_MAX;
+    }
+    uint64_t end = arena->used * STATE_BYTES;
+    if (end - arena->resident > 2 * (uint64_t)RESIDENT_BYTES) {
+      arena_drop(arena, arena->resident, end - RESIDENT_BYTES);
+      arena->resident = (end - RESIDENT_BYTES) / HUGE_PAGE * HUGE_PAGE;
+    }
+  }
+  return arena->used - count;
+}

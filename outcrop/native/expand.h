@@ -1,0 +1,97 @@
+/* Expanding a state: what the emitted model_expand calls for each rule instance.
+ *
+ * Successors gather in a buffer. Each is hashed as soon as it is made, and the line of the visited-state table that it
+ * belongs to is fetched; by the time the buffer is full and `flush` looks the successors up, the lines have arrived.
+ *
+ * Include after state.h and before the model's functions. */
+#ifndef OUTCROP_EXPAND_H
+#define OUTCROP_EXPAND_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "hash.h"
+
+/* Successors that a buffer holds: small enough to stay in the second-level cache together with the table lines that
+ * are on their way, large enough that look-ups overlap. */
+#define SUCCESSOR_ROOM (STATE_BYTES <= 64 ? 2048 : STATE_BYTES <= 512 ? 512 : 128)
+
+/* Copying whole vectors, into the spare bytes where need be, lets the loads that follow be forwarded from one store. */
+#define WHOLE_VECTORS ((STATE_BYTES + 15) / 16 * 16)
+#define COPY_BYTES (WHOLE_VECTORS <= STATE_BYTES + SPARE_BYTES ? WHOLE_VECTORS : STATE_BYTES)
+
+typedef struct Expansion {
+  Context *context;
+  const Hasher *hasher;
+  const uint8_t *lines; /* the table that the successors will be looked up in */
+  uint64_t line_count;
+  void (*flush)(struct Expansion *expansion); /* empties the buffer */
+  uint32_t count;                             /* successors in the buffer */
+  uint32_t owner;                             /* the number, within its block, of the state being expanded */
+  uint8_t enabled;                            /* some body ran to its end */
+  uint8_t moved;                              /* ... and led to a different state */
+  uint8_t failed;                             /* a guard or body met a runtime error */
+  uint8_t *successors;
+  uint64_t *hashes; /* of each successor */
+  uint32_t *owners; /* of each successor */
+} Expansion;
+
+#if HAS_ASSUMPTIONS
+static int model_assumptions(const uint8_t *state, Context *context, int *keep);
+#endif
+#if HAS_NORMALISE
+static void model_normalise(uint8_t *state);
+#endif
+
+/* Room for a successor, holding a copy of `state`. It is forgotten unless successor_end follows with OK. */
+static inline uint8_t *successor_begin(Expansion *expansion, const uint8_t *state) {
+  if (__builtin_expect(expansion->count == SUCCESSOR_ROOM, 0)) expansion->flush(expansion);
+  uint8_t *room = expansion->successors + (size_t)expansion->count * STATE_BYTES;
+  memcpy(room, state, COPY_BYTES);
+  return room;
+}
+
+/* Keeps the state at the end of the buffer, which is in its normal form. */
+static inline void successor_keep(Expansion *expansion) {
+  uint32_t number = expansion->count++;
+  uint64_t hash = hash_state(expansion->hasher, expansion->successors + (size_t)number * STATE_BYTES);
+  expansion->hashes[number] = hash;
+  expansion->owners[number] = expansion->owner;
+  __builtin_prefetch(expansion->lines + multiply_high(hash, expansion->line_count) * LINE_BYTES);
+}
+
+/* A global assumption that fails to evaluate keeps its state: checking the new state then finds the failure. */
+static inline int successor_assumed(const uint8_t *state, Context *context) {
+  int keep = 1;
+#if HAS_ASSUMPTIONS
+  if (model_assumptions(state, context, &keep) != OK) keep = 1;
+#else
+  (void)state, (void)context;
+#endif
+  return keep;
+}
+
+/* A body has made of `state` what is now in the room that successor_begin gave, and ended with `status`. */
+static inline void successor_end(Expansion *expansion, const uint8_t *state, uint32_t rule, int status) {
+  if (__builtin_expect(status != OK, 0)) {
+    expansion->failed |= status == FAILED;
+    return;
+  }
+  uint8_t *successor = expansion->successors + (size_t)expansion->count * STATE_BYTES;
+  expansion->context->fired[rule]++;
+  expansion->enabled = 1;
+  if (!expansion->moved) expansion->moved = memcmp(successor, state, STATE_BYTES) != 0;
+#if HAS_NORMALISE
+  model_normalise(successor);
+#endif
+  if (successor_assumed(successor, expansion->context)) successor_keep(expansion);
+}
+
+/* A guard failed. */
+static inline void expansion_failed(Expansion *expansion, const uint8_t *state, uint32_t rule) {
+  (void)state, (void)rule;
+  expansion->failed = 1;
+}
+
+#endif

@@ -1,0 +1,42 @@
+/* What is wrong and where: of each kind, the least few states by their bytes, so that which ones are reported does not
+ * depend on the order in which threads come upon them. */
+
+/* In the order of FindingKind; the first and the last are found by Python. */
+enum { FOUND_DEADLOCK, FOUND_STATE, FOUND_RULE, FOUND_KINDS };
+
+typedef struct {
+  uint8_t *states; /* sorted */
+  uint32_t count;
+  uint32_t room;
+} Found;
+
+/* Keeps `state` if it is among the `limit` least. Without memory for it there is at least one state kept, because the
+ * first room is allocated with the worker. */
+static void found_add(Found *found, const uint8_t *state, uint32_t limit) {
+  uint32_t low = 0, high = found->count;
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    int order = memcmp(found->states + (size_t)middle * STATE_BYTES, state, STATE_BYTES);
+    if (order == 0) return;
+    if (order < 0)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  if (found->count == found->room && found->room < limit) {
+    uint32_t room = found->room * 2 < limit ? found->room * 2 : limit;
+    uint8_t *grown = realloc(found->states, (size_t)room * STATE_BYTES);
+    if (grown) {
+      found->states = grown;
+      found->room = room;
+    }
+  }
+  if (found->count == found->room) {
+    if (low == found->count) return;
+    found->count--;
+  }
+  uint8_t *at = found->states + (size_t)low * STATE_BYTES;
+  memmove(at + STATE_BYTES, at, (size_t)(found->count - low) * STATE_BYTES);
+  memcpy(at, state, STATE_BYTES);
+  found->count++;
+}

@@ -1,0 +1,286 @@
+/* The kernels, compiled together with a model into one library: the state size is a constant everywhere. Include after
+ * the model's functions. What is exported here is what outcrop/kernels.py binds. */
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "expand.h"
+
+#include "lines.h"
+
+#include "arena.c"
+#include "table.c"
+#include "signatures.c"
+#include "findings.c"
+#include "worker.c"
+#include "level.c"
+#include "paths.c"
+#include "liveness.c"
+
+/* Raised whenever what is exported changes. */
+enum { ABI_VERSION = 1 };
+
+#define EXPORT __attribute__((visibility("default"), used))
+
+typedef struct {
+  uint64_t workers;
+  uint64_t exact;       /* states, or signatures of so many bits: */
+  uint64_t bits;
+  uint64_t seed;
+  uint64_t deadlock;
+  uint64_t budget;      /* bytes for arena and visited set */
+  uint64_t disk_limit;  /* bytes for the arena, when it is a file */
+  uint64_t most_states;
+  uint64_t most_found;
+  int64_t file;         /* descriptor of the arena's file, or -1 */
+  uint64_t first_lines; /* of the exact table */
+  uint64_t wide;        /* the exact table starts with slots of 64 bits */
+} Settings;
+
+typedef struct {
+  uint64_t abi_version;
+  uint64_t state_bytes, state_bits;
+  uint64_t rules, covers, notes, liveness;
+  uint64_t successor_room;
+  uint64_t prints; /* the model has put statements */
+} Shape;
+
+typedef struct {
+  uint64_t states;      /* visited */
+  uint64_t expanded;    /* of them, those that are expanded or being expanded */
+  uint64_t level_begin, level_end;
+  uint64_t memory;      /* bytes of arena and visited set */
+  uint64_t disk;
+  uint64_t positions;   /* for marks */
+  uint64_t stop;
+} Standing;
+
+EXPORT void outcrop_shape(Shape *shape) {
+  *shape = (Shape){ABI_VERSION, STATE_BYTES, STATE_BITS, RULE_COUNT, COVER_COUNT,
+                   NOTE_COUNT, LIVENESS_COUNT, SUCCESSOR_ROOM, HAS_PUT};
+}
+
+/* --- A search ------------------------------------------------------------------------------------------------ */
+
+static int worker_open(Worker *worker, Search *search) {
+  Expansion *expansion = &worker->expansion;
+  worker->search = search;
+  expansion->hasher = &search->hasher;
+  expansion->successors = calloc(1, SUCCESSOR_ROOM * (size_t)STATE_BYTES + 2 * SPARE_BYTES);
+  expansion->hashes = calloc(SUCCESSOR_ROOM, sizeof *expansion->hashes);
+  expansion->owners = calloc(SUCCESSOR_ROOM, sizeof *expansion->owners);
+  expansion->context = worker->counted = calloc(1, sizeof(Context));
+  worker->scratch = calloc(1, sizeof(Context));
+  worker->fired_before = calloc(1, sizeof worker->counted->fired);
+  worker->is_new = calloc(SUCCESSOR_ROOM, 1);
+  int complete = expansion->successors && expansion->hashes && expansion->owners && worker->counted &&
+                 worker->scratch && worker->fired_before && worker->is_new;
+  for (int kind = 0; kind < FOUND_KINDS; kind++) {
+    worker->found[kind].states = malloc(STATE_BYTES);
+    worker->found[kind].room = 1;
+    complete &= worker->found[kind].states != NULL;
+  }
+  return complete;
+}
+
+static void worker_close(Worker *worker) {
+  free(worker->expansion.successors);
+  free(worker->expansion.hashes);
+  free(worker->expansion.owners);
+#if HAS_PUT
+  if (worker->counted) free(worker->counted->put);
+  if (worker->scratch) free(worker->scratch->put);
+#endif
+  free(worker->counted);
+  free(worker->scratch);
+  free(worker->fired_before);
+  free(worker->is_new);
+  for (int kind = 0; kind < FOUND_KINDS; kind++) free(worker->found[kind].states);
+}
+
+EXPORT void outcrop_close(Search *search) {
+  for (uint32_t i = 0; i < search->worker_count; i++) worker_close(&search->workers[i]);
+  free(search->workers);
+  table_close(&search->table);
+  signatures_close(&search->signatures);
+  arena_close(&search->arena);
+  pthread_cond_destroy(&search->changed);
+  pthread_mutex_destroy(&search->lock);
+  free(search);
+}
+
+/* NULL when there is no memory. */
+EXPORT Search *outcrop_open(const Settings *settings) {
+  Search *search = calloc(1, sizeof *search);
+  if (!search) return NULL;
+  search->exact = (int)settings->exact;
+  search->deadlock = (int)settings->deadlock;
+  search->budget = settings->budget;
+  search->most_states = settings->most_states;
+  search->most_found = (uint32_t)settings->most_found;
+  search->chunk_states = 64;
+  pthread_mutex_init(&search->lock, NULL);
+  pthread_cond_init(&search->changed, NULL);
+  hasher_seed(&search->hasher, settings->seed);
+  uint64_t arena = settings->file < 0 ? settings->budget : settings->disk_limit;
+  uint64_t slack = settings->workers * MOST_CHUNK_STATES;
+  search->workers = calloc(settings->workers, sizeof *search->workers);
+  int complete = search->workers && arena_open(&search->arena, arena, (int)settings->file, settings->disk_limit);
+  complete = complete && (search->exact
+                              ? table_open(&search->table, settings->first_lines, (int)settings->wide, slack)
+                              : signatures_open(&search->signatures, (unsigned)settings->bits, settings->budget));
+  for (; complete && search->worker_count < settings->workers; search->worker_count++)
+    complete = worker_open(&search->workers[search->worker_count], search);
+  if (complete) {
+    refresh_lines(search);
+    return search;
+  }
+  outcrop_close(search);
+  return NULL;
+}
+
+EXPORT void outcrop_stop(Search *search) { stop_search(search, STOP_REQUESTED); }
+
+EXPORT void outcrop_standing(Search *search, Standing *standing) {
+  uint64_t cursor = __atomic_load_n(&search->cursor, __ATOMIC_RELAXED);
+  *standing = (Standing){__atomic_load_n(&search->reserved, __ATOMIC_RELAXED),
+                         cursor < search->level_end ? cursor : search->level_end,
+                         search->level_begin, search->level_end,
+                         arena_bytes(&search->arena) + visited_bytes(search), search->arena.on_disk,
+                         visited_positions(search), (uint64_t)__atomic_load_n(&search->stop, __ATOMIC_RELAXED)};
+}
+
+/* --- Levels -------------------------------------------------------------------------------------------------- */
+
+EXPORT uint64_t outcrop_start(Search *search) {
+  Worker *worker = &search->workers[0];
+  worker_enter(worker);
+  uint64_t failures = expand_start_states(worker);
+  worker_leave(worker);
+  return failures;
+}
+
+EXPORT void outcrop_expand_level(Search *search, uint64_t number) {
+  Worker *worker = &search->workers[number];
+  worker_enter(worker);
+  expand_level(worker);
+  worker_leave(worker);
+}
+
+EXPORT uint64_t outcrop_finish_level(Search *search) { return finish_level(search); }
+
+EXPORT uint64_t outcrop_expand_levels(Search *search, uint64_t most_levels, uint64_t largest_level, uint64_t *sizes) {
+  Worker *worker = &search->workers[0];
+  worker_enter(worker);
+  uint64_t levels = expand_levels(worker, most_levels, largest_level, sizes);
+  worker_leave(worker);
+  return levels;
+}
+
+/* Adds the counters of all workers to `fired`, `covered` and `noted`. */
+EXPORT void outcrop_count(const Search *search, uint64_t *fired, uint64_t *covered, uint8_t *noted) {
+  for (uint32_t i = 0; i < search->worker_count; i++) {
+    const Context *context = search->workers[i].counted;
+    for (uint32_t rule = 0; rule + 1 <= RULE_COUNT; rule++) fired[rule] += context->fired[rule];
+    for (uint32_t cover = 0; cover + 1 <= COVER_COUNT; cover++) covered[cover] += context->covered[cover];
+    for (uint32_t note = 0; note + 1 <= NOTE_COUNT; note++) noted[note] |= context->noted[note];
+  }
+}
+
+/* How many findings of a kind a worker has. With `states`, copies them there and forgets them. */
+EXPORT uint64_t outcrop_take_found(Search *search, uint64_t number, uint64_t kind, uint8_t *states) {
+  Found *found = &search->workers[number].found[kind];
+  uint64_t count = found->count;
+  if (states) {
+    memcpy(states, found->states, count * STATE_BYTES);
+    found->count = 0;
+  }
+  return count;
+}
+
+/* The same for the words that put statements have recorded. */
+EXPORT uint64_t outcrop_take_put(Search *search, uint64_t number, uint64_t *words) {
+#if HAS_PUT
+  Context *context = search->workers[number].counted;
+  uint64_t count = context->put_length;
+  if (words) {
+    memcpy(words, context->put, count * sizeof *words);
+    context->put_length = 0;
+  }
+  return count;
+#else
+  (void)search, (void)number, (void)words;
+  return 0;
+#endif
+}
+
+/* --- Blocks -------------------------------------------------------------------------------------------------- */
+
+EXPORT void outcrop_read_block(const Search *search, uint64_t begin, uint64_t end, uint8_t *states) {
+  memcpy(states, arena_state(&search->arena, begin), (end - begin) * STATE_BYTES);
+}
+
+/* Adds states to those visited and says which are new. Gives how many it dealt with. */
+EXPORT uint64_t outcrop_insert_block(Search *search, uint64_t number, const uint8_t *states, uint64_t count,
+                                     uint8_t *is_new) {
+  Worker *worker = &search->workers[number];
+  uint64_t *hashes = worker->expansion.hashes, done = 0;
+  worker_enter(worker);
+  while (done < count) {
+    uint32_t batch = count - done < SUCCESSOR_ROOM ? (uint32_t)(count - done) : SUCCESSOR_ROOM;
+    const uint8_t *first = states + done * STATE_BYTES;
+    for (uint32_t i = 0; i < batch; i++) {
+      hashes[i] = hash_state(&search->hasher, first + (size_t)i * STATE_BYTES);
+      __builtin_prefetch(worker->expansion.lines +
+                         multiply_high(hashes[i], worker->expansion.line_count) * LINE_BYTES);
+    }
+    uint32_t dealt = visited_add(worker, first, hashes, batch, is_new + done);
+    done += dealt;
+    if (dealt < batch) break;
+  }
+  worker_leave(worker);
+  return done;
+}
+
+/* --- Expanding again ----------------------------------------------------------------------------------------- */
+
+/* Nothing of what follows counts. */
+static Worker *uncounted(Search *search, uint64_t number) {
+  Worker *worker = &search->workers[number];
+  worker->expansion.context = worker->scratch;
+  worker->expansion.count = 0;
+#if HAS_PUT
+  worker->scratch->put_length = 0;
+#endif
+  return worker;
+}
+
+EXPORT int outcrop_find_predecessors(Search *search, uint64_t number, uint64_t begin, uint64_t end,
+                                     const uint8_t *targets, uint64_t count, uint8_t *least, uint8_t *is_found) {
+  Worker *worker = uncounted(search, number);
+  int complete = find_predecessors(worker, begin, end, targets, (uint32_t)count, least, is_found);
+  worker->expansion.context = worker->counted;
+  return complete;
+}
+
+EXPORT void outcrop_mark_satisfied(Search *search, uint64_t number, uint64_t begin, uint64_t end, uint64_t first,
+                                   uint8_t *marks) {
+  Worker *worker = uncounted(search, number);
+  mark_satisfied(worker, begin, end, (uint32_t)first, marks);
+  worker->expansion.context = worker->counted;
+}
+
+EXPORT uint64_t outcrop_mark_predecessors(Search *search, uint64_t number, uint64_t begin, uint64_t end,
+                                          uint64_t wanted, uint8_t *marks) {
+  Worker *worker = uncounted(search, number);
+  uint64_t changes = mark_predecessors(worker, begin, end, (uint8_t)wanted, marks);
+  worker->expansion.context = worker->counted;
+  return changes;
+}
+
+EXPORT int outcrop_least_unmarked(const Search *search, uint64_t begin, uint64_t end, uint64_t bit,
+                                  const uint8_t *marks, uint8_t *least) {
+  return least_unmarked(search, begin, end, (uint8_t)bit, marks, least);
+}

@@ -1,0 +1,163 @@
+/* Levels: workers take blocks of the current one, expand them, and add what is new to the next one. */
+
+enum { BLOCK_STATES = 256 };
+
+/* What a model may print, in words, before the rest of it is dropped. */
+enum { MOST_PUT_WORDS = 1 << 20 };
+
+/* What is asked of every state when it is new. */
+static void check_state(Worker *worker, const uint8_t *state) {
+  Context *context = worker->expansion.context;
+  int failed = 0;
+  (void)state, (void)context;
+#if HAS_ASSUMPTIONS
+  int keep;
+  failed |= model_assumptions(state, context, &keep) != OK;
+#endif
+#if HAS_INVARIANTS
+  failed |= model_invariants(state, context) != OK;
+#endif
+#if HAS_COVER_PROPERTIES
+  failed |= model_covers(state, context) != OK;
+#endif
+#if LIVENESS_COUNT
+  uint64_t satisfied[(LIVENESS_COUNT + 63) / 64] = {0};
+  failed |= model_liveness(state, context, satisfied) != OK;
+#endif
+  if (failed) found_add(&worker->found[FOUND_STATE], state, worker->search->most_found);
+}
+
+/* The flush of a search. */
+static void add_successors(Expansion *expansion) {
+  Worker *worker = (Worker *)expansion;
+  uint32_t count = expansion->count;
+  expansion->count = 0;
+  if (worker->overflow) return;
+  uint32_t done = visited_add(worker, expansion->successors, expansion->hashes, count, worker->is_new);
+  if (HAS_ASSUMPTIONS || HAS_INVARIANTS || HAS_COVER_PROPERTIES || LIVENESS_COUNT)
+    for (uint32_t i = 0; i < done; i++)
+      if (worker->is_new[i]) check_state(worker, expansion->successors + (size_t)i * STATE_BYTES);
+  worker->overflow = done < count;
+}
+
+static void expand_state(Worker *worker, const uint8_t *state) {
+  Expansion *expansion = &worker->expansion;
+  const Search *search = worker->search;
+  expansion->enabled = expansion->moved = expansion->failed = 0;
+  if (model_expand(state, expansion) != OK) expansion->failed = 1;
+  if (__builtin_expect(expansion->failed, 0)) {
+    found_add(&worker->found[FOUND_RULE], state, search->most_found);
+  } else if (__builtin_expect(!expansion->moved, 0)) {
+    if (search->deadlock == DEADLOCK_STUTTERING || (search->deadlock == DEADLOCK_STUCK && !expansion->enabled))
+      found_add(&worker->found[FOUND_DEADLOCK], state, search->most_found);
+  }
+}
+
+/* Expands a block of the level. When the search must stop in the middle, the block counts as not expanded: its
+ * firings are taken back. */
+static void expand_block(Worker *worker, uint64_t begin, uint64_t end) {
+  Context *context = worker->expansion.context;
+  memcpy(worker->fired_before, context->fired, sizeof context->fired);
+  for (uint64_t index = begin; index < end && !worker->overflow; index++)
+    expand_state(worker, arena_state(&worker->search->arena, index));
+  add_successors(&worker->expansion);
+  if (worker->overflow) memcpy(context->fired, worker->fired_before, sizeof context->fired);
+#if HAS_PUT
+  if (context->put_length > MOST_PUT_WORDS) context->put_length = MOST_PUT_WORDS;
+#endif
+}
+
+/* Expands blocks of the current level until there are no more. */
+static void expand_level(Worker *worker) {
+  Search *search = worker->search;
+  worker->overflow = 0;
+  worker->expansion.flush = add_successors;
+  while (!stopping(search) && !worker->overflow) {
+    uint64_t begin = __atomic_fetch_add(&search->cursor, BLOCK_STATES, __ATOMIC_RELAXED);
+    if (begin >= search->level_end) return;
+    uint64_t end = begin + BLOCK_STATES < search->level_end ? begin + BLOCK_STATES : search->level_end;
+    expand_block(worker, begin, end);
+    if (search->arena.file >= 0 && begin * STATE_BYTES / RESIDENT_BYTES != end * STATE_BYTES / RESIDENT_BYTES)
+      arena_drop(&search->arena, search->level_begin * STATE_BYTES, begin * STATE_BYTES);
+    if (__atomic_load_n(&search->reserved, __ATOMIC_RELAXED) >= search->most_states) stop_search(search, STOP_STATES);
+  }
+}
+
+/* Creates the start states. Gives the number of instances that failed. */
+static uint64_t expand_start_states(Worker *worker) {
+  Expansion *expansion = &worker->expansion;
+  uint64_t failures = 0;
+  worker->overflow = 0;
+  expansion->flush = add_successors;
+  for (uint64_t instance = 0; instance < START_COUNT && !stopping(worker->search); instance++) {
+    if (expansion->count == SUCCESSOR_ROOM) add_successors(expansion);
+    uint8_t *state = expansion->successors + (size_t)expansion->count * STATE_BYTES;
+    memset(state, 0, STATE_BYTES);
+    int status = model_start(instance, state, expansion->context);
+    failures += status == FAILED;
+    if (status != OK) continue;
+#if HAS_NORMALISE
+    model_normalise(state);
+#endif
+    if (successor_assumed(state, expansion->context)) successor_keep(expansion);
+  }
+  add_successors(expansion);
+  return failures;
+}
+
+/* Moves states from the end of the arena into the room that workers claimed and did not fill. */
+static void close_holes(Search *search) {
+  Arena *arena = &search->arena;
+  uint64_t unfilled = 0;
+  for (uint32_t i = 0; i < search->worker_count; i++)
+    unfilled += search->workers[i].chunk.end - search->workers[i].chunk.next;
+  uint64_t end = arena->used - unfilled, from = arena->used;
+  for (uint32_t i = 0; i < search->worker_count; i++) {
+    Chunk *hole = &search->workers[i].chunk;
+    for (; hole->next < hole->end && hole->next < end; hole->next++) {
+      const Chunk *behind;
+      while ((behind = first_hole(search, from - 1, from)) != NULL) from = behind->next;
+      from--;
+      memcpy(arena_state(arena, hole->next), arena_state(arena, from), STATE_BYTES);
+      if (search->exact) table_moved(&search->table, &search->hasher, arena, from, hole->next);
+    }
+  }
+  for (uint32_t i = 0; i < search->worker_count; i++) search->workers[i].chunk = (Chunk){end, end};
+  arena->used = end;
+}
+
+/* Makes what was found the current level; gives its size. */
+static uint64_t finish_level(Search *search) {
+  close_holes(search);
+  search->level_begin = search->level_end;
+  search->level_end = search->arena.used;
+  search->cursor = search->level_begin;
+  uint64_t size = search->level_end - search->level_begin;
+  uint64_t share = size / (16 * (uint64_t)search->worker_count);
+  search->chunk_states = share < 64 ? 64 : share > MOST_CHUNK_STATES ? MOST_CHUNK_STATES : share;
+  return size;
+}
+
+static int anything_found(const Search *search) {
+  for (uint32_t i = 0; i < search->worker_count; i++)
+    for (int kind = 0; kind < FOUND_KINDS; kind++)
+      if (search->workers[i].found[kind].count) return 1;
+  return 0;
+}
+
+/* Expands level after level with one worker, up to `most_levels` of them, as long as none is larger than
+ * `largest_level` and nothing is found. Gives how many it expanded and the size of each new one. */
+static uint64_t expand_levels(Worker *worker, uint64_t most_levels, uint64_t largest_level, uint64_t *sizes) {
+  Search *search = worker->search;
+  uint64_t levels = 0;
+  while (levels < most_levels) {
+    expand_level(worker);
+    uint64_t size = finish_level(search);
+    sizes[levels++] = size;
+    if (size == 0 || size > largest_level || anything_found(search) || stopping(search)) break;
+#if HAS_PUT
+    if (worker->expansion.context->put_length) break;
+#endif
+  }
+  return levels;
+}

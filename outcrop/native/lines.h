@@ -1,0 +1,77 @@
+/* Table lines: sixteen slots of 32 bits, or eight of 64.
+ *
+ * A line is filled from its first slot on and never emptied. So if the first slot that we saw empty is still empty
+ * when we put our entry there, nothing was added to the line since we looked: that is what makes the tables lock-free.
+ * Looking at all slots at once costs a few instructions and no mispredicted branch. */
+
+enum { NARROW_SLOTS = LINE_BYTES / 4, WIDE_SLOTS = LINE_BYTES / 8 };
+
+/* Sets of slots, one bit each: those that are empty, and those whose bits under a mask are as wanted. The latter may
+ * include empty ones. */
+typedef struct {
+  uint32_t empty;
+  uint32_t match;
+} Look;
+
+#if defined(__AVX2__) && !defined(__SANITIZE_THREAD__)
+typedef uint32_t Eight __attribute__((vector_size(32)));
+typedef float EightFloats __attribute__((vector_size(32)));
+
+static inline uint32_t lanes_equal(Eight a, Eight b) {
+  return (uint32_t)__builtin_ia32_movmskps256((EightFloats)(a == b));
+}
+
+static inline Look look_narrow(const uint32_t *slots, uint32_t mask, uint32_t wanted) {
+  const Eight *halves = (const Eight *)slots;
+  Eight zero = {0}, first = halves[0], second = halves[1];
+  Look look = {lanes_equal(first, zero) | lanes_equal(second, zero) << 8,
+               lanes_equal(first & mask, zero + wanted) | lanes_equal(second & mask, zero + wanted) << 8};
+  return look;
+}
+#else
+static inline Look look_narrow(const uint32_t *slots, uint32_t mask, uint32_t wanted) {
+  Look look = {0, 0};
+  for (int i = 0; i < NARROW_SLOTS; i++) {
+    uint32_t slot = __atomic_load_n(&slots[i], __ATOMIC_ACQUIRE);
+    look.empty |= (uint32_t)(slot == 0) << i;
+    look.match |= (uint32_t)((slot & mask) == wanted) << i;
+  }
+  return look;
+}
+#endif
+
+static inline Look look_wide(const uint64_t *slots, uint64_t mask, uint64_t wanted) {
+  Look look = {0, 0};
+  for (int i = 0; i < WIDE_SLOTS; i++) {
+    uint64_t slot = __atomic_load_n(&slots[i], __ATOMIC_ACQUIRE);
+    look.empty |= (uint32_t)(slot == 0) << i;
+    look.match |= (uint32_t)((slot & mask) == wanted) << i;
+  }
+  return look;
+}
+
+static inline Look line_look(const uint8_t *line, int wide, uint64_t mask, uint64_t wanted) {
+  return wide ? look_wide((const uint64_t *)line, mask, wanted)
+              : look_narrow((const uint32_t *)line, (uint32_t)mask, (uint32_t)wanted);
+}
+
+static inline uint64_t slot_get(const uint8_t *line, int wide, int number) {
+  return wide ? __atomic_load_n((const uint64_t *)line + number, __ATOMIC_ACQUIRE)
+              : __atomic_load_n((const uint32_t *)line + number, __ATOMIC_ACQUIRE);
+}
+
+/* Puts an entry into a slot seen empty; gives 0 when another thread was faster. `shared` is 0 when there is no other
+ * thread, which saves the locked instruction. */
+static inline int slot_take(uint8_t *line, int wide, int number, uint64_t entry, int shared) {
+  if (wide) {
+    uint64_t *slot = (uint64_t *)line + number, empty = 0;
+    if (shared) return __atomic_compare_exchange_n(slot, &empty, entry, 0, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
+    *slot = entry;
+  } else {
+    uint32_t *slot = (uint32_t *)line + number, empty = 0;
+    if (shared)
+      return __atomic_compare_exchange_n(slot, &empty, (uint32_t)entry, 0, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
+    *slot = (uint32_t)entry;
+  }
+  return 1;
+}

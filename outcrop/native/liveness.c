@@ -1,0 +1,77 @@
+/* AG EF: from which states a state that satisfies a property can be reached. Eight properties at a time, a byte of
+ * marks a state. A state is marked when it satisfies the property or a successor is marked; passes over the arena
+ * are repeated until nothing changes. From the last state to the first, most marks arrive in the first pass. */
+
+typedef struct {
+  uint8_t *marks;
+  uint64_t positions[BLOCK_STATES]; /* of the states of the block */
+  uint64_t changes;
+} Marking;
+
+static void spread_marks(Expansion *expansion) {
+  Worker *worker = (Worker *)expansion;
+  Marking *marking = worker->purpose;
+  for (uint32_t i = 0; i < expansion->count; i++) {
+    uint64_t to = marking->positions[expansion->owners[i]];
+    uint64_t from =
+        visited_position(worker->search, expansion->successors + (size_t)i * STATE_BYTES, expansion->hashes[i]);
+    if (from == UINT64_MAX) continue;
+    uint8_t marks = __atomic_load_n(&marking->marks[from], __ATOMIC_RELAXED);
+    if (marks & ~__atomic_fetch_or(&marking->marks[to], marks, __ATOMIC_RELAXED)) marking->changes++;
+  }
+  expansion->count = 0;
+}
+
+/* Where the marks of a state of the arena are. */
+static uint64_t own_position(const Search *search, uint64_t index) {
+  if (search->exact) return index;
+  const uint8_t *state = arena_state(&search->arena, index);
+  return visited_position(search, state, hash_state(&search->hasher, state));
+}
+
+/* Marks the states of a range that satisfy properties first .. first + 7. */
+static void mark_satisfied(Worker *worker, uint64_t begin, uint64_t end, uint32_t first, uint8_t *marks) {
+#if LIVENESS_COUNT
+  for (uint64_t index = begin; index < end; index++) {
+    uint64_t satisfied[(LIVENESS_COUNT + 63) / 64] = {0};
+    model_liveness(arena_state(&worker->search->arena, index), worker->expansion.context, satisfied);
+    uint8_t bits = (uint8_t)(satisfied[first / 64] >> first % 64);
+    __atomic_fetch_or(&marks[own_position(worker->search, index)], bits, __ATOMIC_RELAXED);
+  }
+#else
+  (void)worker, (void)begin, (void)end, (void)first, (void)marks;
+#endif
+}
+
+/* Carries marks back over one step for the states of a range that have not all of `wanted`; gives how many changed. */
+static uint64_t mark_predecessors(Worker *worker, uint64_t begin, uint64_t end, uint8_t wanted, uint8_t *marks) {
+  Marking marking = {.marks = marks};
+  worker->purpose = &marking;
+  worker->expansion.flush = spread_marks;
+  while (begin < end && !stopping(worker->search)) {
+    uint32_t count = 0;
+    for (; count < BLOCK_STATES && begin < end; end--) {
+      uint64_t position = own_position(worker->search, end - 1);
+      if ((__atomic_load_n(&marks[position], __ATOMIC_RELAXED) & wanted) == wanted) continue;
+      marking.positions[count] = position;
+      worker->expansion.owner = count++;
+      model_expand(arena_state(&worker->search->arena, end - 1), &worker->expansion);
+    }
+    spread_marks(&worker->expansion);
+  }
+  return marking.changes;
+}
+
+/* The least state of a range that lacks a mark; gives 0 when there is none. */
+static int least_unmarked(const Search *search, uint64_t begin, uint64_t end, uint8_t bit, const uint8_t *marks,
+                          uint8_t *least) {
+  int found = 0;
+  for (uint64_t index = begin; index < end; index++) {
+    if (marks[own_position(search, index)] & bit) continue;
+    const uint8_t *state = arena_state(&search->arena, index);
+    if (found && memcmp(state, least, STATE_BYTES) >= 0) continue;
+    memcpy(least, state, STATE_BYTES);
+    found = 1;
+  }
+  return found;
+}

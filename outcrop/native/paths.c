@@ -1,0 +1,64 @@
+/* Going back: among the states of a level, the least predecessor of each of some states of the next. There are no
+ * parent links; the level is expanded again. */
+
+typedef struct {
+  const uint8_t *targets;
+  uint32_t count;
+  uint32_t found;
+  uint32_t *slots; /* open addressing: target + 1 */
+  uint32_t mask;
+  uint8_t *least;    /* of each target, the least predecessor so far */
+  uint8_t *is_found; /* of each target, whether it has one */
+} PathStep;
+
+static uint32_t *target_slot(const PathStep *step, const uint8_t *state, uint64_t hash) {
+  uint32_t at = (uint32_t)hash & step->mask;
+  while (step->slots[at] && !states_equal(step->targets + (size_t)(step->slots[at] - 1) * STATE_BYTES, state))
+    at = (at + 1) & step->mask;
+  return &step->slots[at];
+}
+
+static void match_successors(Expansion *expansion) {
+  Worker *worker = (Worker *)expansion;
+  PathStep *step = worker->purpose;
+  for (uint32_t i = 0; i < expansion->count; i++) {
+    uint32_t slot = *target_slot(step, expansion->successors + (size_t)i * STATE_BYTES, expansion->hashes[i]);
+    if (!slot) continue;
+    const uint8_t *predecessor = worker->block + (size_t)expansion->owners[i] * STATE_BYTES;
+    uint8_t *least = step->least + (size_t)(slot - 1) * STATE_BYTES;
+    if (step->is_found[slot - 1] && memcmp(predecessor, least, STATE_BYTES) >= 0) continue;
+    step->found += !step->is_found[slot - 1];
+    step->is_found[slot - 1] = 1;
+    memcpy(least, predecessor, STATE_BYTES);
+  }
+  expansion->count = 0;
+}
+
+/* `targets` are different from one another. Gives 0 when there is no memory. */
+static int find_predecessors(Worker *worker, uint64_t begin, uint64_t end, const uint8_t *targets, uint32_t count,
+                             uint8_t *least, uint8_t *is_found) {
+  Search *search = worker->search;
+  uint32_t size = 4;
+  while (size < 2 * count) size *= 2;
+  PathStep step = {targets, count, 0, calloc(size, sizeof(uint32_t)), size - 1, least, is_found};
+  if (!step.slots) return 0;
+  for (uint32_t i = 0; i < count; i++) {
+    const uint8_t *target = targets + (size_t)i * STATE_BYTES;
+    *target_slot(&step, target, hash_state(&search->hasher, target)) = i + 1;
+  }
+  worker->purpose = &step;
+  worker->expansion.flush = match_successors;
+  for (uint64_t block = begin; block < end; block += BLOCK_STATES) {
+    worker->block = arena_state(&search->arena, block);
+    for (uint32_t i = 0; i < BLOCK_STATES && block + i < end; i++) {
+      const uint8_t *state = worker->block + (size_t)i * STATE_BYTES;
+      /* Once the only target has a predecessor, greater states need not be expanded. */
+      if (count == 1 && step.found && memcmp(state, least, STATE_BYTES) >= 0) continue;
+      worker->expansion.owner = i;
+      model_expand(state, &worker->expansion);
+    }
+    match_successors(&worker->expansion);
+  }
+  free(step.slots);
+  return 1;
+}

@@ -1,0 +1,162 @@
+/* The compacted visited set: b-bit signatures instead of states (Stern and Dill 1996). Two states with the same signature are
+ * taken for one, so a state may be missed, with a probability that the search states.
+ *
+ * A signature is not stored whole. Scaled to the number of lines it is the line where it belongs plus a fraction, and
+ * only the fraction goes into the slot, next to how many lines further on it ended up: 40 bits fit a slot of 32 bits
+ * from 2^13 lines on. Line, fraction and distance give the signature back when the table grows. It grows in place,
+ * within addresses reserved at the start, because the signatures are nowhere else. */
+
+typedef struct {
+  uint8_t *lines;
+  uint64_t line_count;
+  size_t reserved; /* bytes of address space */
+  uint64_t limit;  /* signatures it may hold before it must grow */
+  int wide;        /* slots of 64 bits */
+  unsigned bits;   /* of a signature */
+  unsigned dropped_bits; /* of the fraction: those that the spacing of the signatures implies */
+} Signatures;
+
+enum { DISTANCE_BITS = 5, GREATEST_DISTANCE = (1 << DISTANCE_BITS) - 2 };
+
+/* The first lines are moved aside when the table grows: there a signature's old and new line are not yet apart. */
+enum { ASIDE_LINES = 1024, FEWEST_LINES = 1 << 13 };
+
+static void signatures_shape(Signatures *signatures, uint64_t line_count) {
+  signatures->line_count = line_count;
+  signatures->dropped_bits = bit_length(line_count) - 1;
+  unsigned kept = signatures->bits > signatures->dropped_bits ? signatures->bits - signatures->dropped_bits : 0;
+  signatures->wide = kept + DISTANCE_BITS > 32;
+  uint64_t slots = line_count * (signatures->wide ? WIDE_SLOTS : NARROW_SLOTS);
+  signatures->limit = slots / 5 * 4;
+  /* More signatures than there are cannot come, and below that every line has room for all of its own. */
+  if (signatures->bits < 32 && signatures->limit >> signatures->bits) signatures->limit = UINT64_MAX / 4;
+}
+
+static int signatures_open(Signatures *signatures, unsigned bits, uint64_t most_bytes) {
+  uint64_t lines = FEWEST_LINES;
+  if (bits < 16) lines = (uint64_t)1 << (bits < 4 ? 0 : bits - 4);
+  signatures->reserved = most_bytes < lines * LINE_BYTES ? lines * LINE_BYTES : most_bytes;
+  signatures->lines = map_pages(signatures->reserved, -1);
+  signatures->bits = bits;
+  signatures_shape(signatures, lines);
+  return signatures->lines != NULL;
+}
+
+static void signatures_close(Signatures *signatures) {
+  if (signatures->lines) munmap(signatures->lines, signatures->reserved);
+  signatures->lines = NULL;
+}
+
+static inline uint64_t signature_of(const Signatures *signatures, uint64_t hash) {
+  return hash >> (64 - signatures->bits);
+}
+
+enum { SIGNATURE_OLD, SIGNATURE_NEW, SIGNATURE_TOO_FAR, SIGNATURE_MISSING };
+
+/* Looks a signature up and, with `enter`, enters it when it is not there. `*position` is the number of its slot. */
+static inline int signatures_look_up(const Signatures *signatures, uint64_t signature, int wide, int enter, int shared,
+                                     uint64_t *position) {
+  Wide scaled = (Wide)signature * signatures->line_count;
+  uint64_t number = (uint64_t)(scaled >> signatures->bits);
+  uint64_t fraction = (uint64_t)scaled;
+  if (signatures->bits < 64) fraction &= ((uint64_t)1 << signatures->bits) - 1;
+  fraction = fraction >> signatures->dropped_bits << DISTANCE_BITS;
+  for (uint64_t distance = 0; distance <= GREATEST_DISTANCE;) {
+    uint8_t *line = signatures->lines + number * LINE_BYTES;
+    uint64_t entry = fraction | (distance + 1);
+    Look look = line_look(line, wide, UINT64_MAX, entry);
+    *position = number * (wide ? WIDE_SLOTS : NARROW_SLOTS);
+    if (look.match) {
+      *position += (uint64_t)__builtin_ctz(look.match);
+      return SIGNATURE_OLD;
+    }
+    if (look.empty) {
+      if (!enter) return SIGNATURE_MISSING;
+      *position += (uint64_t)__builtin_ctz(look.empty);
+      if (slot_take(line, wide, __builtin_ctz(look.empty), entry, shared)) return SIGNATURE_NEW;
+      continue;
+    }
+    distance++;
+    number = number + 1 == signatures->line_count ? 0 : number + 1;
+  }
+  return SIGNATURE_TOO_FAR;
+}
+
+/* Enters a batch and adds the new states to the arena. Stops early, and gives how many states it dealt with, when the
+ * chunk is full or, setting `*too_far`, when a neighbourhood of the table is. */
+static uint32_t signatures_insert(const Signatures *signatures, const Arena *arena, Chunk *chunk,
+                                  const uint8_t *states, const uint64_t *hashes, uint32_t count, uint8_t *is_new,
+                                  int shared, int *too_far) {
+  uint32_t done = 0;
+  for (; done < count && chunk->next < chunk->end; done++) {
+    uint64_t position, signature = signature_of(signatures, hashes[done]);
+    int outcome = signatures->wide ? signatures_look_up(signatures, signature, 1, 1, shared, &position)
+                                   : signatures_look_up(signatures, signature, 0, 1, shared, &position);
+    if (outcome == SIGNATURE_TOO_FAR) {
+      *too_far = 1;
+      break;
+    }
+    is_new[done] = outcome == SIGNATURE_NEW;
+    if (is_new[done]) memcpy(arena_state(arena, chunk->next++), states + (size_t)done * STATE_BYTES, STATE_BYTES);
+  }
+  return done;
+}
+
+/* The slot of a state's signature, or UINT64_MAX. */
+static uint64_t signatures_find(const Signatures *signatures, uint64_t hash) {
+  uint64_t position;
+  int outcome = signatures_look_up(signatures, signature_of(signatures, hash), signatures->wide, 0, 0, &position);
+  return outcome == SIGNATURE_OLD ? position : UINT64_MAX;
+}
+
+/* Takes the signatures out of some lines; gives how many there were. */
+static uint64_t signatures_take_out(const Signatures *shape, uint64_t first_line, uint64_t lines, uint64_t *taken) {
+  uint64_t count = 0;
+  for (uint64_t number = first_line; number < first_line + lines; number++) {
+    uint8_t *line = shape->lines + number * LINE_BYTES;
+    for (int i = 0; i < (shape->wide ? WIDE_SLOTS : NARROW_SLOTS); i++) {
+      uint64_t entry = slot_get(line, shape->wide, i);
+      if (!entry) break;
+      uint64_t distance = (entry & ((1 << DISTANCE_BITS) - 1)) - 1;
+      uint64_t home = (number + shape->line_count - distance) % shape->line_count;
+      /* The least signature that scales to this line and at least this fraction. */
+      Wide scaled = ((Wide)home << shape->bits) + ((Wide)(entry >> DISTANCE_BITS) << shape->dropped_bits);
+      taken[count++] = (uint64_t)((scaled + shape->line_count - 1) / shape->line_count);
+    }
+    memset(line, 0, LINE_BYTES);
+  }
+  return count;
+}
+
+static int signatures_put_back(const Signatures *signatures, const uint64_t *taken, uint64_t count) {
+  for (uint64_t i = 0; i < count; i++) {
+    uint64_t position, ahead = i + 16;
+    if (ahead < count) {
+      uint64_t line = (uint64_t)((Wide)taken[ahead] * signatures->line_count >> signatures->bits);
+      __builtin_prefetch(signatures->lines + line * LINE_BYTES, 1);
+    }
+    if (signatures_look_up(signatures, taken[i], signatures->wide, 1, 0, &position) == SIGNATURE_TOO_FAR) return 0;
+  }
+  return 1;
+}
+
+/* Grows to `line_count` lines, at least a twentieth more, from the last line to the first: a signature never moves to
+ * a line that still holds old entries. No other thread may be at work. */
+static int signatures_grow(Signatures *signatures, uint64_t line_count) {
+  Signatures old = *signatures;
+  uint64_t aside_lines = old.line_count < ASIDE_LINES ? old.line_count : ASIDE_LINES;
+  uint64_t *aside = malloc(2 * ASIDE_LINES * NARROW_SLOTS * sizeof *aside);
+  if (!aside) return 0;
+  uint64_t *taken = aside + ASIDE_LINES * NARROW_SLOTS;
+  uint64_t aside_count = signatures_take_out(&old, 0, aside_lines, aside);
+  signatures_shape(signatures, line_count);
+  int kept = 1;
+  for (uint64_t end = old.line_count; end > aside_lines;) {
+    uint64_t lines = end - aside_lines < ASIDE_LINES ? end - aside_lines : ASIDE_LINES;
+    end -= lines;
+    kept &= signatures_put_back(signatures, taken, signatures_take_out(&old, end, lines, taken));
+  }
+  kept &= signatures_put_back(signatures, aside, aside_count);
+  free(aside);
+  return kept;
+}

@@ -1,0 +1,167 @@
+/* The exact visited set: an open-addressing table whose slots hold the arena index of a state, and in the bits that
+ * the index leaves free a tag from its hash, so that the state itself is looked at only when it is probably the same.
+ *
+ * The line of a state is its hash scaled to the number of lines, so a table may have any number of lines and grow by
+ * less than double. A full line overflows into the next one. */
+
+typedef struct {
+  uint8_t *lines;
+  uint64_t line_count;
+  uint64_t limit; /* states it may hold before it must grow */
+  int wide;       /* slots of 64 bits */
+  unsigned index_bits;
+} Table;
+
+/* With fewer tag bits than this in 32, false matches cost more than slots twice as wide. */
+enum { LEAST_TAG_BITS = 3 };
+
+static unsigned bit_length(uint64_t number) { return number ? 64 - (unsigned)__builtin_clzll(number) : 0; }
+
+/* Full enough to be small, with an overflow into the next line for about every tenth state. */
+static uint64_t table_limit(uint64_t line_count, int wide) {
+  return line_count * (wide ? WIDE_SLOTS : NARROW_SLOTS) / 20 * 17;
+}
+
+/* Whether indexes up to `greatest` need slots of 64 bits. */
+static int table_needs_wide(uint64_t greatest) { return bit_length(greatest + 1) + LEAST_TAG_BITS > 32; }
+
+/* An empty table; `slack` is how far arena indexes may run ahead of the number of states. */
+static int table_open(Table *table, uint64_t line_count, int wide, uint64_t slack) {
+  uint8_t *lines = map_pages(line_count * LINE_BYTES, -1);
+  if (!lines) return 0;
+  table->lines = lines;
+  table->line_count = line_count;
+  table->wide = wide;
+  table->limit = table_limit(line_count, wide);
+  table->index_bits = bit_length(table->limit + slack + 1);
+  return 1;
+}
+
+static void table_close(Table *table) {
+  if (table->lines) munmap(table->lines, table->line_count * LINE_BYTES);
+  table->lines = NULL;
+}
+
+static inline uint64_t table_tag_mask(const Table *table) {
+  return (table->wide ? UINT64_MAX : UINT32_MAX) & ~(((uint64_t)1 << table->index_bits) - 1);
+}
+
+static inline uint8_t *table_line(const Table *table, uint64_t hash) {
+  return table->lines + multiply_high(hash, table->line_count) * LINE_BYTES;
+}
+
+static inline uint8_t *table_next_line(const Table *table, uint8_t *line) {
+  line += LINE_BYTES;
+  return line == table->lines + table->line_count * LINE_BYTES ? table->lines : line;
+}
+
+/* The index of a state that is in the table, or UINT64_MAX. With `room`, a state that is not there is written to the
+ * arena at that index and entered; `*is_new` says so. */
+static inline uint64_t table_look_up(const Table *table, const Arena *arena, const uint8_t *state, uint64_t hash,
+                                     int wide, const uint64_t *room, int shared, uint8_t *is_new) {
+  uint64_t tag_mask = table_tag_mask(table), tag = hash << table->index_bits & tag_mask;
+  uint8_t *line = table_line(table, hash);
+  for (;;) {
+    Look look = line_look(line, wide, tag_mask, tag);
+    for (uint32_t match = look.match & ~look.empty; match; match &= match - 1) {
+      uint64_t index = (slot_get(line, wide, __builtin_ctz(match)) & ~tag_mask) - 1;
+      if (states_equal(arena_state(arena, index), state)) return index;
+    }
+    if (!look.empty) {
+      line = table_next_line(table, line);
+    } else if (!room) {
+      return UINT64_MAX;
+    } else {
+      memcpy(arena_state(arena, *room), state, STATE_BYTES);
+      if (slot_take(line, wide, __builtin_ctz(look.empty), tag | (*room + 1), shared)) {
+        *is_new = 1;
+        return *room;
+      }
+    }
+  }
+}
+
+/* Fetches the arena state that a look-up will probably compare with. */
+static inline void table_prefetch_state(const Table *table, const Arena *arena, uint64_t hash, int wide) {
+  uint64_t tag_mask = table_tag_mask(table);
+  uint8_t *line = table_line(table, hash);
+  Look look = line_look(line, wide, tag_mask, hash << table->index_bits & tag_mask);
+  uint32_t match = look.match & ~look.empty;
+  if (match) __builtin_prefetch(arena_state(arena, (slot_get(line, wide, __builtin_ctz(match)) & ~tag_mask) - 1));
+}
+
+/* Room in the arena that one thread fills. */
+typedef struct {
+  uint64_t next;
+  uint64_t end;
+} Chunk;
+
+/* Enters the states of a batch that are not there yet and says which. Stops early, and gives how many it dealt with,
+ * when the chunk is full. */
+static inline __attribute__((always_inline)) uint32_t table_insert_slots(const Table *table, const Arena *arena,
+                                                                         Chunk *chunk, const uint8_t *states,
+                                                                         const uint64_t *hashes, uint32_t count,
+                                                                         uint8_t *is_new, int wide, int shared) {
+  for (uint32_t i = 0; i < count; i++) table_prefetch_state(table, arena, hashes[i], wide);
+  uint64_t room = chunk->next;
+  uint32_t done = 0;
+  for (; done < count && room < chunk->end; done++) {
+    is_new[done] = 0;
+    table_look_up(table, arena, states + (size_t)done * STATE_BYTES, hashes[done], wide, &room, shared, &is_new[done]);
+    room += is_new[done];
+  }
+  chunk->next = room;
+  return done;
+}
+
+static uint32_t table_insert(const Table *table, const Arena *arena, Chunk *chunk, const uint8_t *states,
+                             const uint64_t *hashes, uint32_t count, uint8_t *is_new, int shared) {
+  return table->wide ? table_insert_slots(table, arena, chunk, states, hashes, count, is_new, 1, shared)
+                     : table_insert_slots(table, arena, chunk, states, hashes, count, is_new, 0, shared);
+}
+
+static uint64_t table_find(const Table *table, const Arena *arena, const uint8_t *state, uint64_t hash) {
+  return table->wide ? table_look_up(table, arena, state, hash, 1, NULL, 0, NULL)
+                     : table_look_up(table, arena, state, hash, 0, NULL, 0, NULL);
+}
+
+/* Enters arena states, known to be different from one another, into a table that has been emptied. */
+static void table_enter(const Table *table, const Arena *arena, const Hasher *hasher, uint64_t begin, uint64_t end,
+                        int shared) {
+  enum { AHEAD = 32 };
+  uint64_t hashes[AHEAD], tag_mask = table_tag_mask(table);
+  for (uint64_t at = begin; at < end + AHEAD; at++) {
+    if (at >= begin + AHEAD) {
+      uint64_t hash = hashes[at % AHEAD], entry = (hash << table->index_bits & tag_mask) | (at - AHEAD + 1);
+      uint8_t *line = table_line(table, hash);
+      for (;;) {
+        uint32_t empty = line_look(line, table->wide, 0, 0).empty;
+        if (!empty)
+          line = table_next_line(table, line);
+        else if (slot_take(line, table->wide, __builtin_ctz(empty), entry, shared))
+          break;
+      }
+    }
+    if (at < end) {
+      hashes[at % AHEAD] = hash_state(hasher, arena_state(arena, at));
+      __builtin_prefetch(table_line(table, hashes[at % AHEAD]), 1);
+    }
+  }
+}
+
+/* Notes that the state at `from` has moved to `to`. No other thread may be at work. */
+static void table_moved(const Table *table, const Hasher *hasher, const Arena *arena, uint64_t from, uint64_t to) {
+  uint64_t hash = hash_state(hasher, arena_state(arena, to)), tag_mask = table_tag_mask(table);
+  uint64_t tag = hash << table->index_bits & tag_mask;
+  uint8_t *line = table_line(table, hash);
+  for (;; line = table_next_line(table, line)) {
+    Look look = line_look(line, table->wide, UINT64_MAX, tag | (from + 1));
+    if (!look.match) continue;
+    int number = __builtin_ctz(look.match);
+    if (table->wide)
+      ((uint64_t *)line)[number] = tag | (to + 1);
+    else
+      ((uint32_t *)line)[number] = (uint32_t)(tag | (to + 1));
+    return;
+  }
+}

@@ -1,0 +1,272 @@
+/* A search and its workers: what is shared, what each thread has for itself, and how a batch of states is added to
+ * those visited. */
+
+enum { STOP_NONE, STOP_REQUESTED, STOP_STATES, STOP_MEMORY, STOP_DISK };
+enum { DEADLOCK_OFF, DEADLOCK_STUTTERING, DEADLOCK_STUCK };
+
+/* What the arena may hold unfilled for each worker. */
+enum { MOST_CHUNK_STATES = 4096 };
+
+typedef struct Worker Worker;
+
+typedef struct {
+  Arena arena;
+  Hasher hasher;
+  Table table;
+  Signatures signatures;
+  int exact;           /* the visited set is `table`; otherwise `signatures` */
+  int deadlock;        /* what counts as one */
+  uint64_t budget;     /* bytes that arena and visited set may take */
+  uint64_t most_states;
+  uint32_t most_found; /* findings kept of each kind */
+  uint32_t worker_count;
+  Worker *workers;
+
+  uint64_t level_begin, level_end; /* the level being expanded: a range of the arena */
+  uint64_t cursor;                 /* the first state of it that no worker has taken (atomic) */
+  uint64_t reserved;               /* states in the visited set, and successors about to be entered (atomic) */
+  uint64_t chunk_states;           /* how much of the arena a worker claims at once, at most MOST_CHUNK_STATES */
+  int stop;                        /* atomic */
+
+  /* Growing the visited set: all workers that are at work gather, and rebuild it together. */
+  pthread_mutex_t lock;
+  pthread_cond_t changed;
+  int growing;           /* one of them wants it to grow (atomic) */
+  uint32_t active;       /* workers at work */
+  uint32_t gathered;     /* of these, how many wait */
+  uint32_t rebuilding;   /* of these, how many are still entering states into the new table */
+  uint64_t rebuilt;      /* the first arena index that none of them has taken (atomic) */
+  uint64_t growths;      /* completed, successful or not */
+} Search;
+
+struct Worker {
+  Expansion expansion; /* first, so that a flush can find its worker */
+  Search *search;
+  Context *counted; /* what the search adds up */
+  Context *scratch; /* for expanding states again, which does not count */
+  Chunk chunk;
+  Found found[FOUND_KINDS];
+  int overflow; /* successors were lost because the search stops: their block counts as not expanded */
+  uint8_t *is_new;
+  uint64_t *fired_before; /* counters at the start of the block */
+  const uint8_t *block;   /* the states being expanded; `owner` counts from here */
+  void *purpose;          /* of a flush other than searching */
+};
+
+static uint64_t visited_bytes(const Search *search) {
+  return (search->exact ? search->table.line_count : search->signatures.line_count) * LINE_BYTES;
+}
+
+static uint64_t visited_limit(const Search *search) {
+  return search->exact ? search->table.limit : search->signatures.limit;
+}
+
+static int stopping(const Search *search) { return __atomic_load_n(&search->stop, __ATOMIC_RELAXED) != STOP_NONE; }
+
+/* The first reason stays. */
+static void stop_search(Search *search, int reason) {
+  int none = STOP_NONE;
+  __atomic_compare_exchange_n(&search->stop, &none, reason, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
+/* --- Coming and going ---------------------------------------------------------------------------------------- */
+
+static void worker_enter(Worker *worker) {
+  Search *search = worker->search;
+  pthread_mutex_lock(&search->lock);
+  while (search->growing) pthread_cond_wait(&search->changed, &search->lock);
+  search->active++;
+  pthread_mutex_unlock(&search->lock);
+}
+
+static void worker_leave(Worker *worker) {
+  Search *search = worker->search;
+  pthread_mutex_lock(&search->lock);
+  search->active--;
+  pthread_cond_broadcast(&search->changed); /* the others may now be complete, and waiting to grow the table */
+  pthread_mutex_unlock(&search->lock);
+}
+
+/* --- Growing ------------------------------------------------------------------------------------------------- */
+
+/* How many lines the grown visited set has, 0 when memory does not allow it to grow. Small ones grow fast; large ones
+ * by half or less, because what is not used yet counts against the memory of a state; and at the end just so far that
+ * table and arena will fill the budget together. `states_a_line`: at the load at which it would grow again. */
+static uint64_t grown_line_count(const Search *search, uint64_t wanted, uint64_t states_a_line) {
+  uint64_t state_bytes = search->exact ? STATE_BYTES : 0;
+  uint64_t reserved = search->exact ? 0 : arena_bytes(&search->arena);
+  uint64_t budget = search->budget > reserved ? search->budget - reserved : 0;
+  uint64_t affordable = budget / (LINE_BYTES + states_a_line * state_bytes);
+  return wanted < affordable ? wanted : affordable;
+}
+
+static uint64_t wanted_line_count(uint64_t lines, int wide) {
+  uint64_t bytes = lines * LINE_BYTES;
+  return bytes < (4 << 20) ? lines * 4 : bytes < (16 << 20) ? lines * 2 : lines + lines / (wide ? 4 : 2);
+}
+
+static int grow_table(Search *search) {
+  Table *table = &search->table;
+  uint64_t slack = (uint64_t)search->worker_count * MOST_CHUNK_STATES;
+  uint64_t wanted = wanted_line_count(table->line_count, table->wide);
+  int wide = table->wide || table_needs_wide(table_limit(wanted, 0) + slack);
+  if (wide && !table->wide) wanted *= 2;
+  uint64_t lines = grown_line_count(search, wanted, table_limit(20, wide) / 20);
+  if (table_limit(lines, wide) < table->limit + table->limit / 16) return 0;
+  table_close(table); /* before the new one is opened, so that they never take memory at the same time */
+  return table_open(table, lines, wide, slack);
+}
+
+static int grow_signatures(Search *search) {
+  Signatures *signatures = &search->signatures;
+  uint64_t lines = grown_line_count(search, wanted_line_count(signatures->line_count, signatures->wide), 0);
+  if (lines > signatures->reserved / LINE_BYTES) lines = signatures->reserved / LINE_BYTES;
+  if (lines < signatures->line_count + signatures->line_count / 16 + 1) return 0;
+  return signatures_grow(signatures, lines);
+}
+
+/* The unfilled part of a worker's chunk that lies in [begin, end) and comes first; NULL when there is none. */
+static const Chunk *first_hole(const Search *search, uint64_t begin, uint64_t end) {
+  const Chunk *first = NULL;
+  for (uint32_t i = 0; i < search->worker_count; i++) {
+    const Chunk *hole = &search->workers[i].chunk;
+    if (hole->next < hole->end && hole->next < end && hole->end > begin && (!first || hole->next < first->next))
+      first = hole;
+  }
+  return first;
+}
+
+/* One worker's part in entering all states into the new table. */
+static void rebuild_share(Search *search) {
+  enum { SHARE_STATES = 1 << 14 };
+  for (;;) {
+    uint64_t begin = __atomic_fetch_add(&search->rebuilt, SHARE_STATES, __ATOMIC_RELAXED);
+    if (begin >= search->arena.used) return;
+    uint64_t end = begin + SHARE_STATES < search->arena.used ? begin + SHARE_STATES : search->arena.used;
+    int shared = search->worker_count > 1;
+    for (const Chunk *hole; (hole = first_hole(search, begin, end)) != NULL; begin = hole->end)
+      if (hole->next > begin) table_enter(&search->table, &search->arena, &search->hasher, begin, hole->next, shared);
+    if (begin < end) table_enter(&search->table, &search->arena, &search->hasher, begin, end, shared);
+  }
+}
+
+static void refresh_lines(Search *search) {
+  for (uint32_t i = 0; i < search->worker_count; i++) {
+    Expansion *expansion = &search->workers[i].expansion;
+    expansion->lines = search->exact ? search->table.lines : search->signatures.lines;
+    expansion->line_count = search->exact ? search->table.line_count : search->signatures.line_count;
+  }
+}
+
+static void growth_done(Search *search) {
+  refresh_lines(search);
+  search->gathered = 0;
+  search->growths++;
+  __atomic_store_n(&search->growing, 0, __ATOMIC_RELAXED);
+  pthread_cond_broadcast(&search->changed);
+}
+
+/* The last worker to arrive: all others wait, and nobody touches the visited set. */
+static void growth_begin(Search *search) {
+  int grown = !stopping(search) && (search->exact ? grow_table(search) : grow_signatures(search));
+  if (!grown) stop_search(search, STOP_MEMORY);
+  if (!grown || !search->exact) {
+    growth_done(search);
+    return;
+  }
+  search->rebuilt = 0;
+  search->rebuilding = search->gathered;
+  pthread_cond_broadcast(&search->changed);
+}
+
+/* Waits until every worker has come here or left, and grows the visited set with them. Gives 0 when the search must
+ * stop. */
+static int grow_visited(Worker *worker) {
+  Search *search = worker->search;
+  int has_rebuilt = 0;
+  pthread_mutex_lock(&search->lock);
+  uint64_t growths = search->growths;
+  __atomic_store_n(&search->growing, 1, __ATOMIC_RELAXED);
+  search->gathered++;
+  while (search->growths == growths) {
+    if (!search->rebuilding && search->gathered == search->active) {
+      growth_begin(search);
+    } else if (search->rebuilding && !has_rebuilt) {
+      pthread_mutex_unlock(&search->lock);
+      rebuild_share(search);
+      pthread_mutex_lock(&search->lock);
+      has_rebuilt = 1;
+      if (--search->rebuilding == 0) growth_done(search);
+    } else {
+      pthread_cond_wait(&search->changed, &search->lock);
+    }
+  }
+  pthread_mutex_unlock(&search->lock);
+  return !stopping(search);
+}
+
+/* --- Adding states ------------------------------------------------------------------------------------------- */
+
+/* Makes sure that the visited set has room for `count` more. */
+static int reserve_visited(Worker *worker, uint64_t count) {
+  Search *search = worker->search;
+  while (!stopping(search)) {
+    if (!__atomic_load_n(&search->growing, __ATOMIC_RELAXED)) {
+      uint64_t reserved = __atomic_add_fetch(&search->reserved, count, __ATOMIC_RELAXED);
+      if (reserved <= visited_limit(search)) return 1;
+      __atomic_sub_fetch(&search->reserved, count, __ATOMIC_RELAXED);
+    }
+    grow_visited(worker);
+  }
+  return 0;
+}
+
+static int claim_chunk(Worker *worker) {
+  Search *search = worker->search;
+  uint64_t count = search->chunk_states, first = UINT64_MAX;
+  pthread_mutex_lock(&search->lock);
+  uint64_t bytes = arena_bytes(&search->arena) + count * STATE_BYTES + visited_bytes(search);
+  if (bytes > search->budget)
+    stop_search(search, STOP_MEMORY);
+  else if ((first = arena_claim(&search->arena, count)) == UINT64_MAX)
+    stop_search(search, search->arena.file < 0 ? STOP_MEMORY : STOP_DISK);
+  pthread_mutex_unlock(&search->lock);
+  if (first == UINT64_MAX) return 0;
+  worker->chunk.next = first;
+  worker->chunk.end = first + count;
+  return 1;
+}
+
+/* Adds a batch to the visited states and says which of them are new. Gives how many it dealt with: fewer than `count`
+ * only when the search must stop. */
+static uint32_t visited_add(Worker *worker, const uint8_t *states, const uint64_t *hashes, uint32_t count,
+                            uint8_t *is_new) {
+  Search *search = worker->search;
+  Chunk *chunk = &worker->chunk;
+  int shared = search->worker_count > 1;
+  for (uint32_t done = 0; done < count;) {
+    uint32_t rest = count - done;
+    if (chunk->next == chunk->end && !claim_chunk(worker)) return done;
+    if (!reserve_visited(worker, rest)) return done;
+    const uint8_t *batch = states + (size_t)done * STATE_BYTES;
+    uint64_t next = chunk->next;
+    int too_far = 0;
+    done += search->exact ? table_insert(&search->table, &search->arena, chunk, batch, hashes + done, rest,
+                                         is_new + done, shared)
+                          : signatures_insert(&search->signatures, &search->arena, chunk, batch, hashes + done, rest,
+                                              is_new + done, shared, &too_far);
+    __atomic_sub_fetch(&search->reserved, rest - (chunk->next - next), __ATOMIC_RELAXED);
+    if (too_far && !grow_visited(worker)) return done;
+  }
+  return count;
+}
+
+/* Where marks for a visited state are kept: a number below visited_positions. */
+static uint64_t visited_positions(const Search *search) {
+  return search->exact ? search->arena.used : visited_bytes(search) / (search->signatures.wide ? 8 : 4);
+}
+
+static uint64_t visited_position(const Search *search, const uint8_t *state, uint64_t hash) {
+  return search->exact ? table_find(&search->table, &search->arena, state, hash)
+                       : signatures_find(&search->signatures, hash);
+}
