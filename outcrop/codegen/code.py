@@ -1,0 +1,263 @@
+"""The C function being written: its lines, temporaries and checks.
+
+An expression writes the statements it needs into the current block and gives back a ``Value``: C text without side
+effects, to be used once or often, anywhere later in that block. What a call could change under it has been copied to
+a temporary by then. A failing check leaves the function at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+
+from outcrop.codegen.bounds import INT64, Interval
+from outcrop.codegen.text import bare, braced, indented, integer, is_atom, negated, unsigned
+from outcrop.ir.execute import cleared
+from outcrop.ir.layout import Layout, encode, leaf_offsets, size
+from outcrop.ir.nodes import Put
+from outcrop.ir.system import Function, System
+from outcrop.ir.types import INTEGER, Real, Simple, Type
+from outcrop.source import Span
+
+#: Bytes behind packed bits that a 64-bit access may touch.
+SPARE_BYTES = 8
+
+
+@dataclass(frozen=True)
+class Value:
+    """A simple value. ``text`` is an int64_t or double, meaningless where undefined; ``defined`` a condition, None
+    when always. ``packed``, where known, is the same value as a leaf of type ``kind``."""
+
+    text: str
+    interval: Interval = INT64
+    defined: str | None = None
+    packed: str | None = None
+    kind: Simple | None = None
+
+    @property
+    def constant(self) -> int | None:
+        return self.interval.constant if self.defined is None else None
+
+
+@dataclass(frozen=True)
+class Address:
+    """Bits in memory: a pointer, a constant position, and terms that are added to it."""
+
+    base: str
+    bit: int = 0
+    terms: tuple[str, ...] = ()
+
+    def plus(self, bits: int, *terms: str) -> Address:
+        return Address(self.base, self.bit + bits, self.terms + terms)
+
+    @property
+    def position(self) -> str:
+        parts = [unsigned(self.bit), *self.terms] if self.bit or not self.terms else list(self.terms)
+        return " + ".join(parts)
+
+    @property
+    def text(self) -> str:
+        """As the two arguments that functions of state.h take."""
+        return f"{self.base}, {self.position}"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A C variable that holds a leaf in packed form."""
+
+    name: str
+
+
+Location = Address | Cell | Value
+
+
+@dataclass(frozen=True)
+class FunctionResult:
+    """What callers know of a function: its C name, and for a simple result which values it can have."""
+
+    name: str
+    interval: Interval = INT64
+    may_be_undefined: bool = True
+
+
+@dataclass
+class Unit:
+    """What the functions of one translation unit share."""
+
+    system: System
+    layout: Layout
+    functions: dict[Function, FunctionResult] = field(default_factory=dict)
+    notes: dict[int, int] = field(default_factory=dict)  #: source offset of a NOTE read -> its site
+    puts: list[Put] = field(default_factory=list)
+    clear_tables: dict[Type, tuple[str, int]] = field(default_factory=dict)  #: type -> name, packed bits
+
+    def note_site(self, span: Span) -> int:
+        return self.notes.setdefault(span.start, len(self.notes))
+
+    def put_site(self, node: Put) -> int:
+        self.puts.append(node)
+        return len(self.puts) - 1
+
+    def cleared(self, kind: Type) -> int:
+        """The packed bits of a cleared value: least values, and multisets empty."""
+        packed = 0
+        leaves = zip(leaf_offsets(kind), kind.leaves(), cleared(kind), strict=True)
+        for bit, leaf, value in leaves:
+            packed |= encode(leaf, value) << bit
+        return packed
+
+    def clear_table(self, kind: Type) -> str:
+        name, _ = self.clear_tables.setdefault(kind, (f"cleared_{len(self.clear_tables)}", self.cleared(kind)))
+        return name
+
+
+def buffer_bytes(kind: Type) -> int:
+    return -(-size(kind) // 8) + SPARE_BYTES
+
+
+def fits_leaf(kind: Simple) -> bool:
+    """The type of arithmetic has more values than a word can tell apart from undefined."""
+    return kind != INTEGER
+
+
+class Code:
+    """Lines of one function."""
+
+    def __init__(self, unit: Unit, *, is_condition: bool) -> None:
+        self.unit = unit
+        self.lines: list[str] = []
+        self.state = "state"  #: the pointer through which state variables are read and written
+        self.can_fail = False
+        self.has_effects = False  #: it notes, counts, prints or calls: to run it early or twice shows
+        self._is_condition = is_condition
+        self._temporaries = 0
+
+    # --- Lines ---
+
+    def line(self, text: str) -> None:
+        self.lines.append(text)
+
+    @contextmanager
+    def block(self) -> Iterator[list[str]]:
+        """Lines written inside go to the list instead."""
+        outer, self.lines = self.lines, []
+        try:
+            yield self.lines
+        finally:
+            self.lines = outer
+
+    def nest(self, head: str, body: list[str]) -> None:
+        self.lines += braced(head, body)
+
+    def branch(self, condition: str, then: list[str], otherwise: list[str]) -> None:
+        """An ``if`` statement; an empty branch is left out."""
+        if not then and otherwise:
+            condition, then, otherwise = negated(condition), otherwise, []
+        self.nest(f"if ({bare(condition)})", then)
+        if otherwise:
+            self.lines[-1] += " else {"
+            self.lines += [*indented(otherwise), "}"]
+
+    # --- Temporaries ---
+
+    def name(self, prefix: str = "t") -> str:
+        self._temporaries += 1
+        return f"{prefix}{self._temporaries}"
+
+    def keep(self, c_type: str, text: str) -> str:
+        """The name of a constant that holds ``text``, or the text itself when it is as short."""
+        return text if is_atom(text) else self.constant_of(c_type, text)
+
+    def constant_of(self, c_type: str, text: str) -> str:
+        name = self.name()
+        self.line(f"const {c_type} {name} = {bare(text)};")
+        return name
+
+    def buffer(self, kind: Type) -> Address:
+        """Room for a value of a type, undefined throughout."""
+        name = self.name("b")
+        self.line(f"uint8_t {name}[{buffer_bytes(kind)}] = {{0}};")
+        return Address(name)
+
+    # --- Checks ---
+
+    def check(self, failure: str) -> None:
+        """Fails where the condition ``failure`` is true."""
+        self.can_fail = True
+        leave = "return -FAILED;" if self._is_condition else "return FAILED;"
+        self.line(leave if failure == "1" else f"if (unlikely({bare(failure)})) {leave}")
+
+    def call(self, text: str) -> None:
+        """Calls a function that gives a status. A condition that is abandoned is false."""
+        self.can_fail = self.has_effects = True
+        status = self.name("status")
+        result = f"{status} == FAILED ? -FAILED : 0" if self._is_condition else status
+        self.line(f"const int {status} = {text};")
+        self.line(f"if (unlikely({status})) return {result};")
+
+    def require(self, value: Value) -> Value:
+        """An undefined value fails."""
+        if value.defined is None:
+            return value
+        self.check("1" if value.defined == "0" else f"!{value.defined}")
+        return replace(value, defined=None)
+
+    def limit(self, value: Value, interval: Interval) -> Value:
+        """A defined value outside the interval fails."""
+        if value.interval.within(interval):
+            return value
+        value = replace(value, text=self.keep("int64_t", value.text))
+        tests = []
+        if value.interval.low < interval.low:
+            tests.append(f"{value.text} < {integer(interval.low)}")
+        if value.interval.high > interval.high:
+            tests.append(f"{value.text} > {integer(interval.high)}")
+        failure = " || ".join(tests)
+        self.check(failure if value.defined is None else f"{value.defined} && ({failure})")
+        return replace(value, interval=value.interval.clipped(interval))
+
+    # --- Packed values ---
+
+    def unpacked(self, kind: Simple, packed: str, *, may_be_undefined: bool) -> Value:
+        """The value of a leaf; ``packed`` must be short."""
+        text = f"real_of({packed})" if isinstance(kind, Real) else f"value_of({packed}, {integer(kind.low)})"
+        return Value(text, Interval.of(kind), f"({packed} != 0)" if may_be_undefined else None, packed, kind)
+
+    def constant(self, kind: Simple, value: int | float | None) -> Value:
+        if value is None:
+            return Value("0", Interval(0, 0), "0", "0" if fits_leaf(kind) else None, kind)
+        if isinstance(kind, Real):
+            return Value(f"({float(value).hex()})")
+        return Value(integer(int(value)), Interval(int(value), int(value)))
+
+    def packed_as(self, kind: Simple, value: Value) -> str | None:
+        """The value as a leaf of ``kind``, where that needs no check."""
+        if value.packed is not None and value.kind == kind:
+            return value.packed
+        if isinstance(kind, Real) or value.constant is None:
+            return None
+        is_member = kind.cardinality > 0 and kind.low <= value.constant <= kind.high
+        return unsigned(encode(kind, value.constant)) if is_member else None
+
+    def pack(self, kind: Simple, value: Value) -> str:
+        """The value as a leaf of ``kind``, the way an assignment stores it: in range or failed, reals rounded."""
+        known = self.packed_as(kind, value)
+        if known is not None:
+            return known
+        if isinstance(kind, Real):
+            return self._pack_real(kind, value)
+        interval = Interval(kind.low, kind.high) if kind.cardinality else Interval(0, -1)
+        value = self.limit(value, interval)
+        packed = f"packed_of({bare(value.text)}, {integer(kind.low)})"
+        return packed if value.defined is None else f"({value.defined} ? {packed} : 0)"
+
+    def _pack_real(self, kind: Real, value: Value) -> str:
+        rounded = self.name()
+        self.line(f"double {rounded} = 0;")
+        rounding = f"!round_real({bare(value.text)}, {kind.digits}, {kind.max_exponent}, &{rounded})"
+        if value.defined is None:
+            self.check(rounding)
+            return f"packed_real({rounded})"
+        self.check(f"{value.defined} && {rounding}")
+        return f"({value.defined} ? packed_real({rounded}) : 0)"

@@ -1,0 +1,164 @@
+"""C functions: signatures, declarations, and the functions of the model.
+
+Three forms. A *body* (of a rule, a startstate, a model function) changes the state and gives a status. A *condition*
+(a guard or a part of one, a property) reads the state and gives 1, 0, or -FAILED. Parameters of rulesets are int64_t;
+by-value formals are packed leaves, or point to a packed copy; ``var`` formals are a pointer and a bit.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from outcrop.codegen.bounds import INT64, Interval
+from outcrop.codegen.code import Address, Cell, FunctionResult, Unit, Value, buffer_bytes
+from outcrop.codegen.statements import Statements, may_return_undefined
+from outcrop.codegen.text import braced, comment, identifier, negated
+from outcrop.ir.faults import MAX_CALL_DEPTH
+from outcrop.ir.nodes import Expression, Local, Statement
+from outcrop.ir.system import Formal, Function, Instantiable, Parameter
+from outcrop.ir.types import Real, Simple
+from outcrop.ir.walk import writes_state
+
+STATE_COPY = ["uint8_t state[STATE_BYTES + 8];", "__builtin_memcpy(state, original, STATE_BYTES);"]
+
+
+@dataclass(frozen=True)
+class Written:
+    """A condition that has been written, and what running it may do."""
+
+    lines: list[str]
+    can_fail: bool
+    has_effects: bool
+
+
+def parameter_names(parameters: Sequence[Parameter]) -> list[str]:
+    return [f"p{number}" for number in range(len(parameters))]
+
+
+def bind_parameters(code: Statements, parameters: Sequence[Parameter]) -> None:
+    for name, parameter in zip(parameter_names(parameters), parameters, strict=True):
+        values = parameter.values
+        code.bind(parameter.local, Value(name, Interval(min(values), max(values))))
+
+
+def definition(name: str, parameters: Sequence[str], code: Statements) -> list[str]:
+    """A function; its locals are declared at its head, parameters that it does not use are marked."""
+    head = [_declaration(local, code) for local in code.declared]
+    used = set(re.findall(r"\w+", "\n".join(code.lines)))
+    names = [parameter.split()[-1].lstrip("*") for parameter in parameters]
+    unused = [f"(void){each};" for each in names if each not in used]
+    return braced(f"static inline int {name}({', '.join(parameters)})", [*unused, *head, *code.lines])
+
+
+def _declaration(local: Local, code: Statements) -> str:
+    location = code.locals[local]
+    if isinstance(location, Address):
+        return f"uint8_t {location.base}[{buffer_bytes(local.type)}] = {{0}};"
+    assert isinstance(location, Cell)
+    return f"uint64_t {location.name} = 0;"
+
+
+def write_body(unit: Unit, name: str, of: Instantiable, body: Sequence[Statement]) -> list[str]:
+    """The function that runs a rule or startstate."""
+    code = Statements(unit)
+    bind_parameters(code, of.parameters)
+    code.statements(body)
+    code.line("return OK;")
+    parameters = [f"int64_t {each}" for each in parameter_names(of.parameters)]
+    return definition(name, ["uint8_t *state", "Context *context", *parameters], code)
+
+
+def write_condition(
+    unit: Unit, name: str, parameters: Sequence[Parameter], conjuncts: Sequence[Expression]
+) -> Written:
+    """The function that says whether all of some conditions hold; they are evaluated in order."""
+    code = Statements(unit, is_condition=True)
+    bind_parameters(code, parameters)
+    texts: list[str] = []
+    for conjunct in conjuncts:
+        if texts:
+            code.line(f"if ({negated(texts[-1])}) return 0;")
+        texts.append(code.condition(conjunct))
+    code.line(f"return {texts[-1]};")
+    needs_copy = any(writes_state(each) for each in conjuncts)
+    state = "const uint8_t *original" if needs_copy else "const uint8_t *state"
+    if needs_copy:
+        code.lines[:0] = STATE_COPY
+    values = [f"int64_t {each}" for each in parameter_names(parameters)]
+    lines = definition(name, [state, "Context *context", *values], code)
+    return Written(lines, code.can_fail, code.has_effects)
+
+
+# --- The functions of the model ----------------------------------------------------------------------------
+
+
+def write_functions(unit: Unit) -> list[str]:
+    """All functions, in the order in which they can call one another."""
+    functions = unit.system.functions
+    counts_depth = any(each.is_recursive for each in functions) or len(functions) > MAX_CALL_DEPTH
+    lines = []
+    for number, function in enumerate(functions):
+        lines += _write_function(unit, number, function, counts_depth)
+    return lines
+
+
+def _write_function(unit: Unit, number: int, function: Function, counts_depth: bool) -> list[str]:
+    name = identifier("function", number, function.name)
+    unit.functions[function] = FunctionResult(name, INT64, may_return_undefined(function.body))
+    code = Statements(unit, may_return_undefined=unit.functions[function].may_be_undefined)
+    for formal in function.formals:
+        _bind_formal(code, formal)
+    code.statements(function.body)
+    code.line("return OK;" if function.result is None else "return FAILED;")
+    if isinstance(function.result, Simple) and code.returned:
+        low, high = min(each.low for each in code.returned), max(each.high for each in code.returned)
+        unit.functions[function] = FunctionResult(name, Interval(low, high), may_return_undefined(function.body))
+    parameters = _parameters(function, unit.functions[function])
+    kind = "Procedure" if function.result is None else "Function"
+    title = comment(f"{kind} {function.name}, line {function.span.line}")
+    if not counts_depth:
+        return ["", title, *definition(name, parameters, code)]
+    arguments = [parameter.split()[-1].lstrip("*") for parameter in parameters]
+    guarded = [
+        "if (unlikely(context->depth == MAX_CALL_DEPTH)) return FAILED;",
+        "context->depth++;",
+        f"const int status = {name}_body({', '.join(arguments)});",
+        "context->depth--;",
+        "return status;",
+    ]
+    signature = f"static int {name}({', '.join(parameters)})"
+    body = definition(f"{name}_body", parameters, code)
+    return ["", title, f"{signature};", *body, *braced(signature, guarded)]
+
+
+def _bind_formal(code: Statements, formal: Formal) -> None:
+    local = formal.local
+    name = f"a{local.index}"
+    if formal.by_reference:
+        code.locals[local] = Address(name, 0, (f"{name}_bit",))
+    elif not isinstance(local.type, Simple):
+        code.locals[local] = Address(name)
+    elif local.is_addressed:
+        code.bind(local, code.unpacked(local.type, name, may_be_undefined=True))
+    else:
+        code.locals[local] = Cell(name)
+
+
+def _parameters(function: Function, result: FunctionResult) -> list[str]:
+    parameters = ["uint8_t *state" if function.writes_state else "const uint8_t *state", "Context *context"]
+    for formal in function.formals:
+        name = f"a{formal.local.index}"
+        if formal.by_reference:
+            parameters += [f"uint8_t *{name}", f"uint64_t {name}_bit"]
+        elif isinstance(formal.local.type, Simple):
+            parameters.append(f"uint64_t {name}")
+        else:
+            parameters.append(f"uint8_t *{name}")
+    if function.result is None:
+        return parameters
+    if not isinstance(function.result, Simple):
+        return [*parameters, "uint8_t *result"]
+    parameters.append("double *result" if isinstance(function.result, Real) else "int64_t *result")
+    return [*parameters, "int *defined"] if result.may_be_undefined else parameters

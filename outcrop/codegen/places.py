@@ -1,0 +1,169 @@
+"""Places in C: where something lies, reading it, and storing into it.
+
+State variables lie behind ``state``; complex and addressed locals in byte buffers with the layout they would have in
+a state; other simple locals are C variables. An alias of a place is no variable at all: its address, indices
+evaluated, stands wherever the alias is used.
+"""
+
+from __future__ import annotations
+
+from outcrop.codegen.bounds import Interval
+from outcrop.codegen.code import Address, Cell, Code, Location, Unit, Value
+from outcrop.codegen.text import bare, integer, unsigned
+from outcrop.ir.layout import field_offsets, size, slot_element_offset, slot_size, width
+from outcrop.ir.nodes import (
+    Expression,
+    FieldPlace,
+    GlobalPlace,
+    IndexPlace,
+    Load,
+    Local,
+    LocalPlace,
+    Place,
+    SlotPlace,
+    Undefined,
+    ValuePlace,
+)
+from outcrop.ir.types import Array, Multiset, Real, Simple
+
+
+class Places(Code):
+    """Writes code for places."""
+
+    def __init__(self, unit: Unit, *, is_condition: bool) -> None:
+        super().__init__(unit, is_condition=is_condition)
+        self.locals: dict[Local, Location] = {}
+        self.declared: list[Local] = []  #: locals that need a declaration at the head of the function
+
+    def value(self, node: Expression) -> Value:
+        raise NotImplementedError
+
+    def complex_value(self, node: Expression) -> Address:
+        raise NotImplementedError
+
+    # --- Locals ---
+
+    def local(self, local: Local) -> Location:
+        """Where a local lies; one that has not been bound is declared, undefined, at the head of the function."""
+        if local not in self.locals:
+            assert not local.is_reference
+            self.declared.append(local)
+            name = f"v{local.index}"
+            in_memory = local.is_addressed or not isinstance(local.type, Simple)
+            self.locals[local] = Address(name) if in_memory else Cell(name)
+        return self.locals[local]
+
+    def bind(self, local: Local, value: Value) -> None:
+        """Gives a local a simple value that it keeps until it is bound again; the text must not change."""
+        assert isinstance(local.type, Simple)
+        if local.is_addressed:
+            self.store(self.local(local), local.type, value)
+        else:
+            self.locals[local] = value
+
+    def frozen(self, value: Value, kind: Simple) -> Value:
+        """The same value, whatever happens later to the C variables in its text."""
+        if value.constant is not None:
+            return value
+        may_be_undefined = value.defined is not None
+        if value.packed is not None and value.kind is not None:
+            packed = self.constant_of("uint64_t", value.packed)
+            return self.unpacked(value.kind, packed, may_be_undefined=may_be_undefined)
+        text = self.constant_of("double" if isinstance(kind, Real) else "int64_t", value.text)
+        defined = self.constant_of("int", value.defined) if value.defined is not None else None
+        return Value(text, value.interval, defined)
+
+    def frozen_address(self, address: Address) -> Address:
+        """The same place, whatever happens later to the variables in its indices."""
+        if not address.terms:
+            return address
+        return Address(address.base, address.bit, (self.constant_of("uint64_t", " + ".join(address.terms)),))
+
+    # --- Places ---
+
+    def place(self, node: Place) -> Location:
+        match node:
+            case GlobalPlace():
+                at = self.unit.system.variables.index(node.variable)
+                return Address(self.state, self.unit.layout.variable_offsets[at])
+            case LocalPlace():
+                return self.local(node.local)
+            case FieldPlace():
+                return self.address(node.base).plus(field_offsets(node.record)[node.field_index])
+            case IndexPlace():
+                array = node.base.type
+                assert isinstance(array, Array)
+                return self._element(self.address(node.base), node.index, array.index, size(array.element))
+            case SlotPlace():
+                slot = self.slot(self.address(node.base), node.index, node.multiset)
+                self.check(f"!{self.slot_flag(slot)}")
+                return slot.plus(slot_element_offset(node.multiset))
+            case ValuePlace():
+                return self.complex_value(node.value)
+        raise TypeError(f"not a place: {node}")
+
+    def address(self, node: Place) -> Address:
+        """A place that lies in memory."""
+        location = self.place(node)
+        assert isinstance(location, Address)
+        return location
+
+    def slot(self, base: Address, index: Expression, multiset: Multiset) -> Address:
+        return self._element(base, index, multiset.index, slot_size(multiset))
+
+    def slot_flag(self, slot: Address) -> str:
+        return f"get_bits({slot.text}, 1)"
+
+    def _element(self, base: Address, index: Expression, kind: Simple, stride: int) -> Address:
+        value = self.require(self.value(index))
+        value = self.limit(value, Interval(kind.low, kind.low + kind.cardinality - 1))
+        if value.constant is not None:
+            return base.plus((value.constant - kind.low) * stride)
+        packed = self.packed_as(kind, value)
+        if packed is not None:
+            return base.plus(-stride, f"{stride} * {packed}") if base.bit >= stride else base.plus(
+                0, f"{stride} * ({packed} - 1)"
+            )
+        text = value.text if kind.low == 0 else f"({bare(value.text)} - {integer(kind.low)})"
+        return base.plus(0, f"{stride} * (uint64_t){text}")
+
+    # --- Reading and writing ---
+
+    def read_packed(self, location: Location, kind: Simple) -> str:
+        """A leaf in packed form, as it is now."""
+        match location:
+            case Cell():
+                return location.name
+            case Address():
+                return self.keep("uint64_t", f"get_bits({location.text}, {width(kind)})")
+            case Value():
+                return self.keep("uint64_t", self.pack(kind, location))
+
+    def load(self, node: Load) -> Value:
+        """The value of a simple place."""
+        assert isinstance(node.type, Simple)
+        location = self.place(node.place)
+        if isinstance(location, Value):
+            value = location
+        else:
+            packed = self.read_packed(location, node.type)
+            value = self.unpacked(node.type, packed, may_be_undefined=True)
+        if value.defined is None or node.undefined is Undefined.ALLOW:
+            return value
+        if node.undefined is Undefined.ERROR:
+            return self.require(value)
+        site = self.unit.note_site(node.span)
+        self.has_effects = True
+        self.line(f"if (unlikely(!{value.defined})) context->noted[{site}] = 1;")
+        return value
+
+    def store(self, location: Location, kind: Simple, value: Value) -> None:
+        packed = self.pack(kind, value)
+        if isinstance(location, Cell):
+            self.line(f"{location.name} = {bare(packed)};")
+        else:
+            assert isinstance(location, Address)
+            self.line(f"set_bits({location.text}, {width(kind)}, {bare(packed)});")
+
+    def copy(self, target: Address, source: Address, bits: int) -> None:
+        self.line(f"copy_bits({target.text}, {source.text}, {unsigned(bits)});")

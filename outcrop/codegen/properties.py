@@ -1,0 +1,96 @@
+"""Startstates and properties: the other functions that kernels call."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from outcrop.codegen.code import Unit
+from outcrop.codegen.functions import parameter_names, write_body, write_condition
+from outcrop.codegen.rules import loop_head
+from outcrop.codegen.text import braced, comment, identifier, integer, unsigned
+from outcrop.ir.system import Property, PropertyKind, StartState
+
+_READS_STATE = "const uint8_t *state, Context *context"
+
+
+def write_start(unit: Unit) -> list[str]:
+    """``model_start``, which runs one startstate instance; they are numbered in the order of the System."""
+    lines: list[str] = []
+    body = ["__builtin_memset(state, 0, STATE_BYTES + 8);"]
+    for number, start in enumerate(unit.system.start_states):
+        if start.instance_count:
+            name = identifier("start", number, start.name)
+            lines += ["", comment(f"Startstate {start.name}, line {start.span.line}")]
+            lines += write_body(unit, name, start, start.body)
+            body += _start_call(name, start)
+    body += ["(void)instance, (void)context;", "return FAILED;"]
+    signature = "static UNUSED int model_start(uint64_t instance, uint8_t *state, Context *context)"
+    return [*lines, "", *braced(signature, body)]
+
+
+def _start_call(name: str, start: StartState) -> list[str]:
+    arguments, stride = ["state", "context"], start.instance_count
+    for parameter in start.parameters:
+        values = parameter.values
+        stride //= len(values)
+        position = f"(int64_t)(instance / {unsigned(stride)} % {unsigned(len(values))})"
+        arguments.append(f"{integer(values[0])} + {integer(values.step)} * {position}")
+    count = unsigned(start.instance_count)
+    return [f"if (instance < {count}) return {name}({', '.join(arguments)});", f"instance -= {count};"]
+
+
+def write_properties(unit: Unit) -> list[str]:
+    """Every property as a condition, and the functions that go through all instances of one kind."""
+    lines: list[str] = []
+    names = {}
+    for number, each in enumerate(unit.system.properties):
+        if each.instance_count:
+            names[each] = identifier("property", number, each.name)
+            lines += ["", comment(f"{each.kind.capitalize()} {each.name}, line {each.span.line}")]
+            lines += write_condition(unit, names[each], each.parameters, [each.condition]).lines
+
+    def instances(kind: PropertyKind, action: Sequence[str]) -> list[str]:
+        """``action`` for each instance, with CALL and COVER replaced."""
+        return [
+            line
+            for each in unit.system.of_kind(kind)
+            if each in names
+            for line in _for_each_instance(each, names[each], action)
+        ]
+
+    holds = "const int holds = CALL;"
+    failed = "if (unlikely(holds < 0)) return FAILED;"
+    unsatisfied = ["if (unlikely(!holds)) {", "  *keep = 0;", "  return OK;", "}"]
+    functions = {
+        f"model_invariants({_READS_STATE})": instances(
+            PropertyKind.INVARIANT, ["if (unlikely(CALL != 1)) return FAILED;"]
+        ),
+        f"model_assumptions({_READS_STATE}, int *keep)": [
+            "*keep = 1;",
+            *instances(PropertyKind.ASSUMPTION, [holds, failed, *unsatisfied]),
+        ],
+        f"model_covers({_READS_STATE})": instances(
+            PropertyKind.COVER, [holds, failed, "context->covered[COVER] += holds;"]
+        ),
+        f"model_liveness({_READS_STATE}, uint64_t *satisfied)": [
+            "uint64_t number = 0;",
+            "(void)number, (void)satisfied;",
+            *instances(
+                PropertyKind.LIVENESS,
+                [holds, failed, "satisfied[number >> 6] |= (uint64_t)holds << (number & 63);", "number++;"],
+            ),
+        ],
+    }
+    for signature, body in functions.items():
+        lines += ["", *braced(f"static UNUSED int {signature}", ["(void)state, (void)context;", *body, "return OK;"])]
+    return lines
+
+
+def _for_each_instance(each: Property, name: str, action: Sequence[str]) -> list[str]:
+    variables = parameter_names(each.parameters)
+    call = f"{name}({', '.join(['state', 'context', *variables])})"
+    cover = str(each.cover)
+    lines = braced("", [line.replace("CALL", call).replace("COVER", cover) for line in action])
+    for variable, parameter in reversed(list(zip(variables, each.parameters, strict=True))):
+        lines = braced(loop_head(variable, parameter.values), lines)
+    return lines

@@ -1,0 +1,211 @@
+"""Rules: guards, bodies, and ``model_expand``, which fires all instances that a state enables.
+
+Rules whose parameters begin with the same values share the loops over them, so that the C compiler loads once what
+several guards read. The conjuncts of a guard are evaluated at the outermost loop where their parameters are known.
+That never changes which errors a state has: a conjunct may overtake another one only if that cannot fail, and when
+an overtaking one fails itself, the whole guard is evaluated once more in order, innermost, to tell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import groupby
+
+from outcrop.codegen.code import Unit
+from outcrop.codegen.functions import write_body, write_condition
+from outcrop.codegen.text import braced, comment, identifier, integer
+from outcrop.ir.nodes import Binary, BinaryOperator, Call, Constant, Cover, Expression, LocalPlace, Put
+from outcrop.ir.system import Rule
+from outcrop.ir.walk import walk
+
+
+@dataclass
+class RuleCode:
+    """A rule as ``model_expand`` sees it: which function to call at which loop level."""
+
+    number: int
+    rule: Rule
+    name: str
+    guards: dict[int, str] = field(default_factory=dict)  #: level -> condition
+    whole_guard: str | None = None  #: the guard in order, where the levels are not
+
+    def guard_variable(self, level: int) -> str:
+        return f"enabled_{self.number}_{level}"
+
+    def last_guard(self, level: int) -> str | None:
+        """The variable with what is known of the guard once the loops down to ``level`` are entered."""
+        levels = [each for each in self.guards if each <= level]
+        return self.guard_variable(max(levels)) if levels else None
+
+
+def write_rules(unit: Unit) -> list[str]:
+    """The guards and bodies of all rules, and ``model_expand``."""
+    lines: list[str] = []
+    codes = []
+    for number, rule in enumerate(unit.system.rules):
+        if rule.instance_count:
+            lines += ["", comment(f"Rule {rule.name}, line {rule.span.line}")]
+            code = RuleCode(number, rule, identifier("rule", number, rule.name))
+            lines += _write_guard(unit, code)
+            lines += write_body(unit, f"{code.name}_body", rule, rule.body)
+            codes.append(code)
+    return lines + _write_expand(codes)
+
+
+# --- Guards ------------------------------------------------------------------------------------------------
+
+
+def conjuncts(node: Expression) -> Iterator[Expression]:
+    """The conditions that a guard is the conjunction of, in order."""
+    if isinstance(node, Binary) and node.operator is BinaryOperator.AND:
+        yield from conjuncts(node.left)
+        yield from conjuncts(node.right)
+    else:
+        yield node
+
+
+def is_observable(node: object) -> bool:
+    """Does a call in it count or print something, or write to the state, so that every evaluation shows?"""
+    for each in walk(node):
+        if isinstance(each, Cover | Put):
+            return True
+        if isinstance(each, Call) and (each.function.writes_state or is_observable(each.function.body)):
+            return True
+    return False
+
+
+def _write_guard(unit: Unit, code: RuleCode) -> list[str]:
+    rule = code.rule
+    if rule.guard is None or (isinstance(rule.guard, Constant) and rule.guard.value):
+        return []
+    depth = len(rule.parameters)
+    parts = [rule.guard] if is_observable(rule.guard) else list(conjuncts(rule.guard))
+    levels = _levels(unit, rule, parts)
+    lines = []
+    for level in sorted(set(levels)):
+        name = f"{code.name}_guard" if len(set(levels)) == 1 else f"{code.name}_guard_{level}"
+        chosen = [part for part, at in zip(parts, levels, strict=True) if at == level]
+        lines += write_condition(unit, name, rule.parameters[:level], chosen).lines
+        code.guards[level] = name
+    if levels != sorted(levels):
+        code.whole_guard = f"{code.name}_whole_guard"
+        lines += write_condition(unit, code.whole_guard, rule.parameters[:depth], parts).lines
+    return lines
+
+
+def _levels(unit: Unit, rule: Rule, parts: list[Expression]) -> list[int]:
+    """The loop level at which each conjunct is evaluated."""
+    depth = len(rule.parameters)
+    if len(parts) == 1 and is_observable(parts[0]):
+        return [depth]
+    positions = {parameter.local: number + 1 for number, parameter in enumerate(rule.parameters)}
+    levels: list[int] = []
+    in_order = 0  # the level below which no conjunct may go that must not overtake any other
+    unfailing = 0  # the same for those that may overtake what cannot fail
+    for part in parts:
+        used = [positions.get(each.local, 0) for each in walk(part) if isinstance(each, LocalPlace)]
+        written = write_condition(unit, "trial", rule.parameters, [part])
+        level = max([*used, in_order if written.has_effects else unfailing])
+        levels.append(level)
+        in_order = max(in_order, level)
+        if written.can_fail or written.has_effects:
+            unfailing = max(unfailing, level)
+    return levels
+
+
+# --- Loops -------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Level:
+    """The rules and inner loops of one loop."""
+
+    rules: list[RuleCode] = field(default_factory=list)
+    inner: dict[range, Level] = field(default_factory=dict)
+
+    def insert(self, code: RuleCode, depth: int = 0) -> None:
+        parameters = code.rule.parameters
+        if depth == len(parameters):
+            self.rules.append(code)
+        else:
+            self.inner.setdefault(parameters[depth].values, Level()).insert(code, depth + 1)
+
+    def all_rules(self) -> Iterator[RuleCode]:
+        yield from self.rules
+        for level in self.inner.values():
+            yield from level.all_rules()
+
+
+def loop_head(name: str, values: range) -> str:
+    """Over a non-empty range."""
+    comparison = "<=" if values.step > 0 else ">="
+    step = f"{name}++" if values.step == 1 else f"{name} += {integer(values.step)}"
+    return f"for (int64_t {name} = {integer(values[0])}; {name} {comparison} {integer(values[-1])}; {step})"
+
+
+def _write_expand(codes: list[RuleCode]) -> list[str]:
+    by_priority = sorted(codes, key=lambda code: code.rule.priority)
+    groups = [list(group) for _, group in groupby(by_priority, key=lambda code: code.rule.priority)]
+    has_priorities = len(groups) > 1
+    body = ["Context *const context = expansion->context;", "(void)context;"]
+    if has_priorities:
+        body.append("int enabled = 0;")
+    for group in groups:
+        if group is not groups[0]:
+            body.append("if (enabled) return OK;")
+        root = Level()
+        for code in group:
+            root.insert(code)
+        body += _write_level(root, 0, has_priorities)
+    body.append("return OK;")
+    signature = "static UNUSED int model_expand(const uint8_t *restrict state, Expansion *expansion)"
+    return ["", comment("Fires every rule instance that the state enables."), *braced(signature, body)]
+
+
+def _write_level(level: Level, depth: int, has_priorities: bool) -> list[str]:
+    lines: list[str] = []
+    for code in level.rules:
+        lines += _write_guard_call(code, depth)
+        lines += _write_firing(code, depth, has_priorities)
+    for values, inner in level.inner.items():
+        rules = list(inner.all_rules())
+        for code in rules:
+            lines += _write_guard_call(code, depth)
+        loop = braced(loop_head(f"p{depth}", values), _write_level(inner, depth + 1, has_priorities))
+        known = [code.last_guard(depth) for code in rules]
+        if all(known):
+            loop = braced(f"if ({' | '.join(each for each in known if each)})", loop)
+        lines += loop
+    return lines
+
+
+def _write_guard_call(code: RuleCode, level: int) -> list[str]:
+    if level not in code.guards:
+        return []
+    call = f"{code.guards[level]}({_arguments('state', level)})"
+    before = code.last_guard(level - 1)
+    value = call if before is None else f"{before} == 1 ? {call} : {before}"
+    return [f"const int {code.guard_variable(level)} = {value};"]
+
+
+def _arguments(state: str, level: int) -> str:
+    return ", ".join([state, "context", *(f"p{number}" for number in range(level))])
+
+
+def _write_firing(code: RuleCode, depth: int, has_priorities: bool) -> list[str]:
+    body = f"{code.name}_body({_arguments('next', depth)})"
+    fire = ["enabled = 1;"] if has_priorities else []
+    fire += [
+        "uint8_t *next = successor_begin(expansion, state);",
+        f"successor_end(expansion, state, {code.number}, {body});",
+    ]
+    guard = code.last_guard(depth)
+    if guard is None:
+        return braced("", fire)
+    failure = f"unlikely({guard} < 0)"
+    if code.whole_guard is not None:
+        failure += f" && {code.whole_guard}({_arguments('state', depth)}) < 0"
+    lines = braced(f"if ({guard} == 1)", fire)
+    lines[-1] += f" else if ({failure}) {{"
+    return [*lines, f"  expansion_failed(expansion, state, {code.number});", "}"]

@@ -1,0 +1,148 @@
+/* What every compiled model is made of: bits of a packed state, checked arithmetic, and the context of a worker.
+ *
+ * A state is STATE_BYTES bytes; bit k of it is bit k % 8 of byte k / 8. A leaf of a simple type is 0 when undefined
+ * and value - low + 1 otherwise; a real is the inverted bits of its double (see ir/layout.py). Every buffer that holds
+ * packed bits has 8 spare bytes behind it, so that an unaligned 64-bit access may start at any byte of it. Leaves
+ * wider than 57 bits start at a byte boundary. Needs the constants that precede it in the translation unit.
+ */
+#ifndef OUTCROP_STATE_H
+#define OUTCROP_STATE_H
+
+#include <stdint.h>
+#if HAS_REALS
+#include <math.h>
+#include <stdio.h>
+#endif
+#if HAS_REALS || HAS_PUT
+#include <stdlib.h>
+#endif
+
+#ifndef likely
+#define likely(condition) __builtin_expect(!!(condition), 1)
+#define unlikely(condition) __builtin_expect(!!(condition), 0)
+#endif
+
+/* How a body, function or startstate ended. A condition gives 0 or 1, or one of these negated. */
+enum { OK = 0, FAILED = 1, ABANDONED = 2 };
+
+/* What a worker counts while it runs model code. The arrays have one spare element, since C has no empty ones. */
+typedef struct Context {
+  uint64_t fired[RULE_COUNT + 1];
+  uint64_t covered[COVER_COUNT + 1];
+  uint8_t noted[NOTE_COUNT + 1]; /* undefined reads that went through, by site */
+  uint32_t depth;                /* of calls of functions that recurse */
+#if HAS_PUT
+  uint64_t *put; /* records of executed put statements: the site, then its words */
+  uint64_t put_length, put_room;
+#endif
+} Context;
+
+/* --- Bits ---------------------------------------------------------------------------------------------------- */
+
+static inline uint64_t load_word(const uint8_t *at) {
+  uint64_t word;
+  __builtin_memcpy(&word, at, sizeof word);
+  return word;
+}
+
+static inline void store_word(uint8_t *at, uint64_t word) { __builtin_memcpy(at, &word, sizeof word); }
+
+static inline uint64_t low_bits(unsigned width) { return width >= 64 ? ~UINT64_C(0) : (UINT64_C(1) << width) - 1; }
+
+static inline uint64_t get_bits(const uint8_t *base, uint64_t bit, unsigned width) {
+  return load_word(base + (bit >> 3)) >> (bit & 7) & low_bits(width);
+}
+
+static inline void set_bits(uint8_t *base, uint64_t bit, unsigned width, uint64_t packed) {
+  uint8_t *at = base + (bit >> 3);
+  const uint64_t mask = low_bits(width) << (bit & 7);
+  store_word(at, (load_word(at) & ~mask) | packed << (bit & 7));
+}
+
+/* Wider stretches go in steps of 56 bits, which keeps the position within the byte. */
+enum { STEP = 56 };
+
+static inline void copy_bits(uint8_t *to, uint64_t to_bit, const uint8_t *from, uint64_t from_bit, uint64_t count) {
+  const uint64_t steps = count / STEP;
+  for (uint64_t step = 0; step < steps; step++)
+    set_bits(to, to_bit + STEP * step, STEP, get_bits(from, from_bit + STEP * step, STEP));
+  if (count % STEP)
+    set_bits(to, to_bit + STEP * steps, count % STEP, get_bits(from, from_bit + STEP * steps, count % STEP));
+}
+
+static inline void zero_bits(uint8_t *to, uint64_t to_bit, uint64_t count) {
+  const uint64_t steps = count / STEP;
+  for (uint64_t step = 0; step < steps; step++) set_bits(to, to_bit + STEP * step, STEP, 0);
+  if (count % STEP) set_bits(to, to_bit + STEP * steps, count % STEP, 0);
+}
+
+static inline int equal_bits(const uint8_t *a, uint64_t a_bit, const uint8_t *b, uint64_t b_bit, uint64_t count) {
+  const uint64_t steps = count / STEP;
+  for (uint64_t step = 0; step < steps; step++)
+    if (get_bits(a, a_bit + STEP * step, STEP) != get_bits(b, b_bit + STEP * step, STEP)) return 0;
+  return count % STEP == 0 || get_bits(a, a_bit + STEP * steps, count % STEP) ==
+                                  get_bits(b, b_bit + STEP * steps, count % STEP);
+}
+
+/* --- Values -------------------------------------------------------------------------------------------------- */
+
+/* In unsigned arithmetic, because the least value of a type may be that of int64_t. */
+static inline int64_t value_of(uint64_t packed, int64_t low) { return (int64_t)(packed - 1 + (uint64_t)low); }
+static inline uint64_t packed_of(int64_t value, int64_t low) { return (uint64_t)value - (uint64_t)low + 1; }
+
+/* A negative count shifts the other way; bits that leave on the left are lost. */
+static inline int64_t shift_left(int64_t value, int64_t count) {
+  if (count < 0) return count <= -64 ? -(value < 0) : value >> -count;
+  return count >= 64 ? 0 : (int64_t)((uint64_t)value << count);
+}
+static inline int64_t shift_right(int64_t value, int64_t count) {
+  if (count < 0) return count <= -64 ? 0 : (int64_t)((uint64_t)value << -count);
+  return count >= 64 ? -(value < 0) : value >> count;
+}
+
+/* INT64_MIN % -1 is 0, but a trap on most machines. */
+static inline int64_t remainder_of(int64_t dividend, int64_t divisor) {
+  return divisor == -1 ? 0 : dividend % divisor;
+}
+
+#if HAS_REALS
+static inline double real_of(uint64_t packed) {
+  double value;
+  packed = ~packed;
+  __builtin_memcpy(&value, &packed, sizeof value);
+  return value;
+}
+
+/* The sum turns -0.0 into 0.0: equal values have equal bits. */
+static inline uint64_t packed_real(double value) {
+  uint64_t bits;
+  value += 0.0;
+  __builtin_memcpy(&bits, &value, sizeof bits);
+  return ~bits;
+}
+
+/* Rounds to so many significant decimal digits, as the text of the number would be; 0 if the exponent is too big. */
+static inline int round_real(double value, int digits, int max_exponent, double *rounded) {
+  char text[48];
+  int at = snprintf(text, sizeof text, "%.*e", digits - 1, value);
+  *rounded = strtod(text, 0);
+  while (text[--at] != 'e')
+    ;
+  return atoi(text + at + 1) <= max_exponent;
+}
+#endif
+
+#if HAS_PUT
+static inline void put_word(Context *context, uint64_t word) {
+  if (context->put_length == context->put_room) {
+    const uint64_t room = 2 * context->put_room + 1024;
+    uint64_t *grown = realloc(context->put, room * sizeof *grown);
+    if (!grown) return;
+    context->put = grown;
+    context->put_room = room;
+  }
+  context->put[context->put_length++] = word;
+}
+#endif
+
+#endif
