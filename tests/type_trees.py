@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 from hypothesis import strategies as st
 
 from outcrop.ir.layout import Leaf, State
@@ -60,6 +62,33 @@ def values(kind: Type) -> st.SearchStrategy[State]:
 
 def states(system: System) -> st.SearchStrategy[State]:
     return st.tuples(*(values(variable.type) for variable in system.variables)).map(_joined)
+
+
+def random_state(system: System, generator: random.Random) -> State:
+    """Like ``states``, but quick, and with many values alike so that orbits have symmetric states."""
+    variety = generator.choice([0.2, 0.5, 1.0])
+
+    def simple(kind: Simple) -> Leaf:
+        if generator.random() > variety:
+            return None
+        if isinstance(kind, Real):
+            return generator.choice([0.0, -1.5, 2.0])
+        return generator.randint(kind.low, kind.high)
+
+    def leaves(kind: Type) -> State:
+        if isinstance(kind, Simple):
+            return (simple(kind),)
+        if isinstance(kind, Record):
+            return _joined([leaves(each) for _, each in kind.fields])
+        if isinstance(kind, Array):
+            return _joined([leaves(kind.element) for _ in range(kind.index.cardinality)])
+        assert isinstance(kind, Multiset)
+        free: State = (None,) * kind.slot_leaf_count
+        return _joined(
+            [(SLOT_FLAG.low, *leaves(kind.element)) if generator.random() < 0.7 else free for _ in range(kind.capacity)]
+        )
+
+    return _joined([leaves(variable.type) for variable in system.variables])
 
 
 def _joined(rows: tuple[State, ...] | list[State]) -> State:

@@ -1,0 +1,151 @@
+"""What a state says of each element of a scalarset alone, gathered into words.
+
+That is the plain bits of arrays that the element indexes (and nothing else does), for each scalar that may hold an
+element whether it holds this one, and for each leaf that may hold another element what sort of value it has. All
+of it is exact: equal words mean equal facts. When they fit one word, together with the element's number, sorting
+those words sorts the elements.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from outcrop.codegen.shape import Loop, Node, Run, Shape, Value
+from outcrop.codegen.text import braced
+from outcrop.ir.types import Scalarset, Simple
+
+
+@dataclass(frozen=True)
+class Field:
+    """Bits of every element of a scalarset: those of its first element start at ``bit``. ``kind`` is None for plain
+    bits, else the type of the leaf, of which only the category belongs to the element alone."""
+
+    scalarset: Scalarset
+    bit: int
+    stride: int
+    width: int
+    kind: Simple | None
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A leaf that may hold an element and that no element indexes."""
+
+    bit: int
+    value: Value
+
+
+@dataclass
+class Words:
+    """How the words of a scalarset's elements are filled."""
+
+    used: list[int] = field(default_factory=lambda: [0])
+
+    def place(self, width: int) -> tuple[int, int]:
+        """The word and the shift of the next ``width`` bits."""
+        if self.used[-1] + width > 64:
+            self.used.append(0)
+        self.used[-1] += width
+        return len(self.used) - 1, self.used[-1] - width
+
+
+@dataclass(frozen=True, eq=False)
+class LocalKeys:
+    shape: Shape
+
+    @cached_property
+    def _found(self) -> list[Field | Reference]:
+        return list(self._walk(self.shape.nodes, 0, None, 0))
+
+    @cached_property
+    def _placed(self) -> tuple[dict[Scalarset, Words], list[str], list[str]]:
+        """The words of each scalarset, and the lines that fill them from fields and from references."""
+        words = {scalarset: Words() for scalarset in self.shape.scalarsets}
+        terms: dict[tuple[int, int], list[str]] = {}
+        for each in self._found:
+            if isinstance(each, Field):
+                self._place_field(each, words[each.scalarset], terms)
+        lines = []
+        references = [each for each in self._found if isinstance(each, Reference)]
+        for reference in references:
+            lines += self._reference_lines(reference, words)
+        count = max(len(each.used) for each in words.values())
+        fills = [
+            f"local[{element}][{word}] = {' | '.join(terms.get((element, word), ['0']))};"
+            for element in range(self.shape.element_count + 1)
+            for word in range(count)
+        ]
+        return words, fills, lines
+
+    @property
+    def word_count(self) -> int:
+        """Of the scalarset that needs most."""
+        return max(len(words.used) for words in self._placed[0].values())
+
+    def width(self, scalarset: Scalarset) -> int:
+        """The bits that an element of a scalarset takes; meaningful when it is at most 64."""
+        words = self._placed[0][scalarset]
+        return words.used[0] if len(words.used) == 1 else 65
+
+    def emit(self) -> str:
+        """``gather_local``, which fills the words of all elements; element 0 takes what belongs to none."""
+        _, fills, references = self._placed
+        head = "static inline void gather_local(const uint8_t *state, uint64_t (*local)[LOCAL_WORDS])"
+        return "\n".join([*braced(head, ["(void)state;", *fills, *references]), ""])
+
+    def _place_field(self, each: Field, words: Words, terms: dict[tuple[int, int], list[str]]) -> None:
+        first = self.shape.first_element[each.scalarset]
+        if each.kind is None:
+            for piece in Run(each.bit, each.width).pieces():
+                word, shift = words.place(piece.width)
+                for number in range(each.scalarset.size):
+                    text = f"get_bits(state, {piece.bit + number * each.stride}, {piece.width})"
+                    terms.setdefault((first + number, word), []).append(_shifted(text, shift))
+            return
+        categories = self.shape.categories(each.kind)
+        word, shift = words.place(max(categories).bit_length())
+        for number in range(each.scalarset.size):
+            value = f"get_bits(state, {each.bit + number * each.stride}, {each.width})"
+            terms.setdefault((first + number, word), []).append(_shifted(self.shape.category(each.kind, value), shift))
+
+    def _reference_lines(self, reference: Reference, words: dict[Scalarset, Words]) -> list[str]:
+        kind = reference.value.kind
+        element = self.shape.element(kind, f"get_bits(state, {reference.bit}, {reference.value.width})")
+        scalarsets = list(dict.fromkeys(part.scalarset for part in self.shape.parts(kind) if part.scalarset))
+        placed = {scalarset: words[scalarset].place(1) for scalarset in scalarsets}
+        if len(scalarsets) == 1:
+            word, shift = placed[scalarsets[0]]
+            return [f"local[{element}][{word}] |= UINT64_C(1) << {shift};"]
+        lines = [f"const unsigned element = {element};"]
+        for scalarset, (word, shift) in placed.items():
+            first = self.shape.first_element[scalarset]
+            within = f"element >= {first} && element < {first + scalarset.size}"
+            lines.append(f"if ({within}) local[element][{word}] |= UINT64_C(1) << {shift};")
+        return braced("", lines)
+
+    def _walk(
+        self, nodes: Sequence[Node], bit: int, owner: Scalarset | None, stride: int
+    ) -> Iterator[Field | Reference]:
+        """``owner``: the one scalarset whose elements index what we are in, ``stride`` bits apart."""
+        for node in nodes:
+            if isinstance(node, Run) and owner:
+                yield Field(owner, bit + node.bit, stride, node.width, None)
+            elif isinstance(node, Value):
+                if owner:
+                    yield Field(owner, bit + node.bit, stride, node.width, node.kind)
+                else:
+                    yield Reference(bit + node.bit, node)
+            elif isinstance(node, Loop):
+                for part in self.shape.parts(node.index):
+                    start = bit + node.bit + part.first * node.stride
+                    if part.scalarset is None:
+                        for number in range(part.count):
+                            yield from self._walk(node.body, start + number * node.stride, owner, stride)
+                    elif owner is None:
+                        yield from self._walk(node.body, start, part.scalarset, node.stride)
+
+
+def _shifted(text: str, shift: int) -> str:
+    return f"{text} << {shift}" if shift else text

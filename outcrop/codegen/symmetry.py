@@ -1,0 +1,177 @@
+"""C that brings a packed state into its normal form: multisets sorted and, under symmetry, one state per orbit.
+
+The elements of each scalarset are sorted by what the state says of each alone. If that tells them all apart, or
+says all there is to say, their order is the permutation to apply; otherwise native/canon.h resolves the ties by
+what the state says of several elements at once. See docs/algorithms/symmetry.md.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from outcrop.codegen.image import Image
+from outcrop.codegen.local_keys import LocalKeys
+from outcrop.codegen.multisets import emit_multisets, has_multisets
+from outcrop.codegen.relations import Relations
+from outcrop.codegen.shape import Shape
+from outcrop.codegen.text import braced
+from outcrop.ir.layout import Layout
+from outcrop.ir.system import System
+from outcrop.ir.types import Scalarset
+
+#: The largest scalarset that a sorting network serves; beyond, insertion sort.
+LARGEST_NETWORK = 16
+
+
+def needs_normalise(system: System, layout: Layout, symmetry: bool) -> bool:
+    """Is any state not its own normal form?"""
+    return has_multisets(layout) or (symmetry and bool(system.scalarsets))
+
+
+def emit_normalise(system: System, layout: Layout, symmetry: bool) -> str:
+    """``static void model_normalise(uint8_t *state)``, and what it needs."""
+    parts = ['#include "normal.h"', ""]
+    if has_multisets(layout):
+        parts.append(emit_multisets(layout))
+    if symmetry and system.scalarsets:
+        parts.append(_Canonical(Shape(layout, system.scalarsets), has_multisets(layout)).emit())
+    else:
+        body = ["sort_multisets(state);"] if has_multisets(layout) else ["(void)state;"]
+        parts += [*braced("static void model_normalise(uint8_t *state)", body), ""]
+    return "\n".join(parts)
+
+
+@dataclass(frozen=True, eq=False)
+class _Canonical:
+    shape: Shape
+    has_multisets: bool
+
+    @cached_property
+    def keys(self) -> LocalKeys:
+        return LocalKeys(self.shape)
+
+    @cached_property
+    def relations(self) -> Relations:
+        return Relations(self.shape)
+
+    @cached_property
+    def open_scalarsets(self) -> tuple[Scalarset, ...]:
+        """Those whose elements may be different though their keys are equal."""
+        return tuple(
+            each for each in self.shape.scalarsets if each in self.relations.scalarsets or not self._is_exact(each)
+        )
+
+    def emit(self) -> str:
+        image = Image(self.shape, self.has_multisets)
+        relations = self.relations
+        defines = {
+            "ELEMENTS": self.shape.element_count,
+            "LOCAL_WORDS": self.keys.word_count,
+            "STATE_WORDS": image.word_count,
+            "RELATIONS": max(1, relations.most),
+            "COLUMNS": max(1, relations.columns),
+            "SLOTS": relations.slots,
+            "SLOT_COLUMNS": relations.slot_columns,
+        }
+        functions = [self.keys.emit()]
+        if self.open_scalarsets:
+            functions += ['#include "canon.h"', "", relations.emit()]
+        functions += [image.emit(), *(self._sorter(each) for each in self.shape.scalarsets), self._normalise()]
+        text = "\n".join(functions)
+        header = "\n".join(f"#define {name} {value}" for name, value in defines.items())
+        return "\n".join([header, self.shape.emit_tables(text), text])
+
+    def _index_bits(self, scalarset: Scalarset) -> int:
+        return (scalarset.size - 1).bit_length()
+
+    def _is_exact(self, scalarset: Scalarset) -> bool:
+        """Do the words of an element and its number fit one word?"""
+        return self.keys.width(scalarset) + self._index_bits(scalarset) <= 64
+
+    def _sorter(self, scalarset: Scalarset) -> str:
+        """Fills the places of a scalarset in ``order`` and ``tied``. Result: bit 0 says that the order has changed,
+        bit 1 that there are ties which matter."""
+        first, count, bits = self.shape.first_element[scalarset], scalarset.size, self._index_bits(scalarset)
+        names = [f"key_{number}" for number in range(count)]
+        keys = [self._key(scalarset, number) for number in range(count)]
+        if count <= LARGEST_NETWORK:
+            lines = [f"uint64_t {name} = {key};" for name, key in zip(names, keys, strict=True)]
+            lines += [f"IN_ORDER({names[a]}, {names[b]});" for a, b in sorting_network(count)]
+        else:
+            names = [f"keys[{number}]" for number in range(count)]
+            lines = [f"uint64_t keys[{count}];"]
+            lines += [f"{name} = {key};" for name, key in zip(names, keys, strict=True)]
+            lines.append(f"insertion_sort(keys, {count});")
+        lines.append("unsigned changed = 0, ties = 0;")
+        mask = (1 << bits) - 1
+        for place, name in enumerate(names):
+            lines.append(f"order[{first - 1 + place}] = (Element)(({name} & {mask}) + {first});")
+            lines.append(f"changed |= ({name} & {mask}) != {place};")
+        if scalarset in self.open_scalarsets:
+            lines.append(f"tied[{first - 1}] = 0;")
+            for place in range(1, count):
+                equal = f"{names[place]} >> {bits} == {names[place - 1]} >> {bits}"
+                lines.append(f"ties |= tied[{first - 1 + place}] = {equal};")
+        else:
+            lines += [f"tied[{first - 1 + place}] = 0;" for place in range(count)]
+        lines.append("return changed | ties << 1;")
+        number = self.shape.scalarsets.index(scalarset)
+        head = (
+            f"static inline unsigned sort_elements_{number}"
+            "(uint64_t (*local)[LOCAL_WORDS], Element *order, uint8_t *tied)"
+        )
+        return "\n".join([*braced(head, lines), ""])
+
+    def _key(self, scalarset: Scalarset, number: int) -> str:
+        """An element's key with its number in the low bits: no two are equal, and the network carries one word."""
+        element, bits = self.shape.first_element[scalarset] + number, self._index_bits(scalarset)
+        if self._is_exact(scalarset):
+            return f"local[{element}][0] << {bits} | {number}"
+        return f"(local_hash(local[{element}], LOCAL_WORDS) & ~low_bits({bits})) | {number}"
+
+    def _normalise(self) -> str:
+        lines = [
+            "uint64_t local[ELEMENTS + 1][LOCAL_WORDS], image[STATE_WORDS + 1];",
+            "Element order[ELEMENTS];",
+            "uint8_t tied[ELEMENTS];",
+            "unsigned found = 0;",
+            "gather_local(state, local);",
+        ]
+        lines += [f"found |= sort_elements_{n}(local, order, tied);" for n in range(len(self.shape.scalarsets))]
+        sort = ["sort_multisets(state);"] if self.has_multisets else []
+        if self.open_scalarsets:
+            resolve = [
+                "Relations relations;",
+                "gather_relations(state, &relations);",
+                "resolve_ties(state, local, &relations, order, tied, image);",
+            ]
+            lines += [
+                *braced("if (found & 2)", resolve),
+                *braced("else if (found)", ["order_image(state, order, image);"]),
+            ]
+            lines += braced("else", [*sort, "return;"])
+        else:
+            lines += [*braced("if (!found)", [*sort, "return;"]), "order_image(state, order, image);"]
+        lines.append("__builtin_memcpy(state, image, STATE_BYTES);")
+        return "\n".join([*braced("static void model_normalise(uint8_t *state)", lines), ""])
+
+
+def sorting_network(count: int) -> list[tuple[int, int]]:
+    """Batcher's odd-even merge sort.
+
+    >>> sorting_network(3)
+    [(0, 1), (0, 2), (1, 2)]
+    """
+    comparators: list[tuple[int, int]] = []
+    width = 1
+    while width < count:
+        step = width
+        while step >= 1:
+            for start in range(step % width, count - step, 2 * step):
+                for low in range(start, min(start + step, count - step)):
+                    if low // (2 * width) == (low + step) // (2 * width):
+                        comparators.append((low, low + step))
+            step //= 2
+        width *= 2
+    return comparators

@@ -1,0 +1,273 @@
+/* The representative of an orbit: what is the same for every model.
+ *
+ * Elements of all scalarsets are numbered 1..ELEMENTS. They have been sorted by what the state says of each alone
+ * (`local`); what it says of several at once is in the relations. Where that leaves ties, cells of equal elements are
+ * refined by how relations connect them to other cells. Cells that remain are harmless when any two of their elements
+ * can be swapped without changing the state; otherwise one element after the other is set apart, and the least image
+ * found is the representative. docs/algorithms/symmetry.md says why this is canonical.
+ *
+ * Needs ELEMENTS, LOCAL_WORDS, STATE_WORDS, RELATIONS (at most so many), COLUMNS (elements in a
+ * relation at most), SLOTS and SLOT_COLUMNS (the same for slots of multisets), and order_image, which writes the image
+ * of a state under the permutation that brings order[p] to place p.
+ */
+#ifndef OUTCROP_CANON_H
+#define OUTCROP_CANON_H
+
+#include "normal.h"
+
+/* That these elements stand in these places of `data`, exactly: equal data and equal elements mean the same fact. */
+typedef struct Relation {
+  uint64_t data;
+  Element element[COLUMNS];
+#if SLOT_COLUMNS
+  uint16_t slot[SLOT_COLUMNS]; /* the multiset slots that the fact is part of, outermost first; 0 is none */
+#endif
+} Relation;
+
+typedef struct Relations {
+  unsigned count;
+  uint8_t related[ELEMENTS + 1]; /* does an element occur in any? */
+  Relation list[RELATIONS];
+} Relations;
+
+/* An ordered partition. The cell that starts at place p holds order[p] .. order[p + length[p] - 1]. */
+typedef struct Partition {
+  unsigned cells;
+  Element order[ELEMENTS];
+  Element start[ELEMENTS + 1]; /* of the cell of each element */
+  Element length[ELEMENTS];    /* of the cell that starts at each place */
+} Partition;
+
+static void order_image(const uint8_t *state, const Element *order, uint64_t *image);
+
+static inline Relation *add_fact(Relations *relations, uint64_t data) {
+  Relation *fact = &relations->list[relations->count++];
+  *fact = (Relation){.data = data};
+  return fact;
+}
+
+static inline void relate(Relations *relations, Relation *fact, unsigned column, uint64_t element) {
+  fact->element[column] = (Element)element;
+  relations->related[element] = 1;
+}
+
+/* --- Refinement ---------------------------------------------------------------------------------------------- */
+
+static inline uint64_t turned(uint64_t word, unsigned column) {
+  const unsigned count = 23 * column & 63;
+  return count ? word << count | word >> (64 - count) : word;
+}
+
+/* What a relation looks like when elements of one cell cannot be told apart. */
+static inline uint64_t relation_key(const Partition *partition, const Relation *relation) {
+  uint64_t key = relation->data;
+  for (unsigned column = 0; column < COLUMNS; column++)
+    key += (partition->start[relation->element[column]] + UINT64_C(1)) * (scramble(column + 1) | 1);
+  return key;
+}
+
+/* sum[e]: what e has to do with which cells. Sums, because relations have no order. */
+static void add_relations(const Partition *partition, const Relations *relations, uint64_t *sum) {
+  for (unsigned element = 0; element <= ELEMENTS; element++) sum[element] = 0;
+#if SLOT_COLUMNS
+  /* A slot is known by the facts in it, those in inner slots included. */
+  uint64_t slots[SLOTS + 1];
+  for (unsigned slot = 0; slot <= SLOTS; slot++) slots[slot] = 0;
+  for (unsigned column = SLOT_COLUMNS; column-- > 0;)
+    for (unsigned number = 0; number < relations->count; number++) {
+      const Relation *relation = &relations->list[number];
+      if (!relation->slot[column]) continue;
+      uint64_t key = relation_key(partition, relation);
+      for (unsigned inner = column + 1; inner < SLOT_COLUMNS; inner++)
+        if (relation->slot[inner]) key += scramble(slots[relation->slot[inner]]);
+      slots[relation->slot[column]] += scramble(key);
+    }
+#endif
+  for (unsigned number = 0; number < relations->count; number++) {
+    const Relation *relation = &relations->list[number];
+    uint64_t key = relation_key(partition, relation);
+#if SLOT_COLUMNS
+    for (unsigned column = 0; column < SLOT_COLUMNS; column++)
+      if (relation->slot[column]) key += turned(scramble(slots[relation->slot[column]]), column + 1);
+#endif
+    key = scramble(key);
+    for (unsigned column = 0; column < COLUMNS; column++) sum[relation->element[column]] += turned(key, column);
+  }
+}
+
+/* Sorts each cell by the sums of its elements and splits it where they differ. */
+static int split_cells(Partition *partition, const uint64_t *sum) {
+  Element *order = partition->order;
+  const unsigned before = partition->cells;
+  for (unsigned start = 0, end; start < ELEMENTS; start = end) {
+    end = start + partition->length[start];
+    if (end - start == 1) continue;
+    for (unsigned next = start + 1; next < end; next++) {
+      const Element element = order[next];
+      unsigned place = next;
+      for (; place > start && sum[order[place - 1]] > sum[element]; place--) order[place] = order[place - 1];
+      order[place] = element;
+    }
+    for (unsigned place = start, cell = start; place < end; place++) {
+      if (place > start && sum[order[place]] != sum[order[place - 1]]) {
+        partition->length[cell] = (Element)(place - cell);
+        partition->cells++;
+        cell = place;
+      }
+      partition->start[order[place]] = (Element)cell;
+      partition->length[cell] = (Element)(place + 1 - cell);
+    }
+  }
+  return partition->cells > before;
+}
+
+static void refine(Partition *partition, const Relations *relations) {
+  uint64_t sum[ELEMENTS + 1];
+  while (partition->cells < ELEMENTS) {
+    add_relations(partition, relations, sum);
+    if (!split_cells(partition, sum)) return;
+  }
+}
+
+/* Puts one element of a cell before the others. */
+static void set_apart(Partition *partition, Element element) {
+  Element *order = partition->order;
+  const unsigned start = partition->start[element], end = start + partition->length[start];
+  unsigned place = start;
+  while (order[place] != element) place++;
+  order[place] = order[start];
+  order[start] = element;
+  for (place = start + 1; place < end; place++) partition->start[order[place]] = (Element)(start + 1);
+  partition->length[start + 1] = (Element)(end - start - 1);
+  partition->length[start] = 1;
+  partition->cells++;
+}
+
+/* --- Ties ---------------------------------------------------------------------------------------------------- */
+
+static inline Element swapped(Element element, Element one, Element other) {
+  return element == one ? other : element == other ? one : element;
+}
+
+#if SLOT_COLUMNS
+/* Facts in slots need a matching of slots: the image, whose multisets are sorted, decides. */
+static int swap_fixes_image(const uint8_t *state, Element one, Element other) {
+  uint64_t here[STATE_WORDS + 1], there[STATE_WORDS + 1];
+  Element order[ELEMENTS];
+  for (unsigned place = 0; place < ELEMENTS; place++) order[place] = (Element)(place + 1);
+  order_image(state, order, here);
+  order[one - 1] = other;
+  order[other - 1] = one;
+  order_image(state, order, there);
+  for (unsigned word = 0; word < STATE_WORDS; word++)
+    if (here[word] != there[word]) return 0;
+  return 1;
+}
+#endif
+
+/* Is the state the same after two elements change places? */
+static int swap_fixes(const uint8_t *state, uint64_t (*local)[LOCAL_WORDS], const Relations *relations, Element one,
+                      Element other) {
+  for (unsigned word = 0; word < LOCAL_WORDS; word++)
+    if (local[one][word] != local[other][word]) return 0;
+  if (!relations->related[one] && !relations->related[other]) return 1;
+  if (relations->related[one] != relations->related[other]) return 0;
+  for (unsigned number = 0; number < relations->count; number++) {
+    const Relation *relation = &relations->list[number];
+    Relation image = *relation;
+    int moved = 0;
+    for (unsigned column = 0; column < COLUMNS; column++) {
+      image.element[column] = swapped(relation->element[column], one, other);
+      moved |= image.element[column] != relation->element[column];
+    }
+    if (!moved) continue;
+#if SLOT_COLUMNS
+    if (relation->slot[0]) return swap_fixes_image(state, one, other);
+#endif
+    unsigned found = 0;
+    for (; found < relations->count; found++) {
+      const Relation *candidate = &relations->list[found];
+      int same = candidate->data == image.data;
+      for (unsigned column = 0; column < COLUMNS; column++)
+        same &= candidate->element[column] == image.element[column];
+      if (same) break;
+    }
+    if (found == relations->count) return 0;
+  }
+  (void)state;
+  return 1;
+}
+
+/* The first cell with two elements that cannot be swapped, ELEMENTS when there is none. */
+static unsigned open_cell(const uint8_t *state, uint64_t (*local)[LOCAL_WORDS], const Relations *relations,
+                          const Partition *partition) {
+  for (unsigned start = 0; start < ELEMENTS; start += partition->length[start])
+    for (unsigned place = start + 1; place < start + partition->length[start]; place++)
+      if (!swap_fixes(state, local, relations, partition->order[start], partition->order[place])) return start;
+  return ELEMENTS;
+}
+
+/* The least image over all ways to set elements of open cells apart. Two equal images are an automorphism that carries
+ * one branch to the other, from where their paths part: the rest of the second need not be searched. */
+static void search_ties(const uint8_t *state, uint64_t (*local)[LOCAL_WORDS], const Relations *relations,
+                        const Partition *root, uint64_t *best) {
+  Element path[ELEMENTS], best_path[ELEMENTS], cell[ELEMENTS], child[ELEMENTS], width[ELEMENTS];
+  uint64_t image[STATE_WORDS + 1];
+  unsigned depth = 0;
+  int found = 0;
+  Partition partition = *root;
+  for (;;) {
+    const unsigned open = open_cell(state, local, relations, &partition);
+    if (open < ELEMENTS) {
+      cell[depth] = (Element)open;
+      child[depth] = 0;
+      width[depth] = partition.length[open];
+      path[depth] = partition.order[open];
+      set_apart(&partition, path[depth++]);
+      refine(&partition, relations);
+      continue;
+    }
+    order_image(state, partition.order, image);
+    unsigned word = 0;
+    while (found && word < STATE_WORDS && image[word] == best[word]) word++;
+    if (!found || (word < STATE_WORDS && image[word] < best[word])) {
+      for (unsigned each = 0; each < STATE_WORDS; each++) best[each] = image[each];
+      for (unsigned each = 0; each < depth; each++) best_path[each] = path[each];
+      found = 1;
+    } else if (word == STATE_WORDS) {
+      unsigned common = 0;
+      while (path[common] == best_path[common]) common++;
+      depth = common + 1;
+    }
+    while (depth > 0 && child[depth - 1] + 1 == width[depth - 1]) depth--;
+    if (depth == 0) return;
+    child[depth - 1]++;
+    partition = *root;
+    for (unsigned each = 0; each < depth; each++) {
+      if (each == depth - 1) path[each] = partition.order[cell[each] + child[each]];
+      set_apart(&partition, path[each]);
+      refine(&partition, relations);
+    }
+  }
+}
+
+/* The image of a state whose elements are in `order` after sorting, tied[p] where place p equals the one before. */
+static void resolve_ties(const uint8_t *state, uint64_t (*local)[LOCAL_WORDS], const Relations *relations,
+                         const Element *order, const uint8_t *tied, uint64_t *image) {
+  Partition partition;
+  partition.cells = 0;
+  for (unsigned place = 0, cell = 0; place < ELEMENTS; place++) {
+    if (!tied[place]) cell = place, partition.cells++;
+    partition.order[place] = order[place];
+    partition.start[order[place]] = (Element)cell;
+    partition.length[cell] = (Element)(place + 1 - cell);
+  }
+  partition.start[0] = ELEMENTS;
+  refine(&partition, relations);
+  if (open_cell(state, local, relations, &partition) == ELEMENTS)
+    order_image(state, partition.order, image);
+  else
+    search_ties(state, local, relations, &partition, image);
+}
+
+#endif
