@@ -29,7 +29,9 @@ from outcrop.options import LoadOptions
 from outcrop.source import Source, Span
 
 MAX_LEAVES = 1_000_000
-MAX_RANGE = 2**62
+#: One less than a 64-bit leaf has patterns: one of them is undefined.
+MAX_RANGE = 2**64 - 1
+MAX_SCALARSET = 2**62
 #: Parts of parts, each counted where it occurs: what walking over a type costs.
 MAX_TYPE_PARTS = 1_000_000
 
@@ -105,8 +107,8 @@ class TypeLowering(Context):
         if high < low:
             self.report.error(f"the range {low}..{high} is empty: its upper bound is below the lower one", node.span)
             return UNKNOWN
-        if high - low >= MAX_RANGE:
-            self.report.error(f"the range {low}..{high} has more than 2**62 values", node.span)
+        if high - low + 1 > MAX_RANGE:
+            self.report.error(f"the range {low}..{high} has too many values for 64 bits", node.span)
             return UNKNOWN
         return Range(low, high, name)
 
@@ -114,8 +116,8 @@ class TypeLowering(Context):
         size = self.constant_integer(node.size, "the size of a scalarset")
         if size is None:
             return UNKNOWN
-        if size < 1 or size > MAX_RANGE:
-            self.report.error(f"a scalarset of {size} values: the size must be at least 1 and at most 2**62", node.span)
+        if not 1 <= size <= MAX_SCALARSET:
+            self.report.error(f"a scalarset of {size} values: the size must be between 1 and 2**62", node.span)
             return UNKNOWN
         if not name:
             hint = "declare it under a name in a 'type' section"
