@@ -8,7 +8,10 @@
 -- Things to try: write `used() < Slots` in the guard of "produce", and the model holds.
 --
 -- expect: violated invariant "the oldest item is still there"
+-- states: 9
+-- rules: 10
 -- diameter: 4
+-- trace: 5
 
 const
   Slots: 3;

@@ -8,11 +8,11 @@
 -- Things to try: drop the `& !exclusive_granted` from "grant shared" and read the trace.
 --
 -- expect: holds
--- states: 0
--- rules: 0
--- diameter: 0
--- states without symmetry: 0
--- rules without symmetry: 0
+-- states: 5235
+-- rules: 21289
+-- diameter: 26
+-- states without symmetry: 58104
+-- rules without symmetry: 235872
 
 const
   NodeCount: 3;

@@ -17,6 +17,10 @@
 -- then holds.
 --
 -- expect: violated invariant "the responder's partner is who it seems"
+-- states: 4307
+-- rules: 6586
+-- diameter: 8
+-- trace: 9
 
 const
   InitiatorCount: 1;
@@ -57,7 +61,9 @@ begin
   message.kind := kind;
   message.key := key;
   message.nonce := nonce;
-  message.second := second;
+  if !isundefined(second) then  -- a confirmation has none
+    message.second := second;
+  end;
   multisetadd(message, network);
 end;
 
@@ -173,28 +179,28 @@ choose n: notes do
   end;
 end;
 
-ruleset to: Agent; nonce: Agent do
+ruleset target: Agent; nonce: Agent do
 
   ruleset name: Agent do
 
     rule "intruder says hello"
-      ismember(to, Responder) & knows[nonce] & !ismember(name, Responder) & network_free()
+      ismember(target, Responder) & knows[nonce] & !ismember(name, Responder) & network_free()
     ==>
-      send(Hello, to, nonce, name);
+      send(Hello, target, nonce, name);
     end;
 
     rule "intruder challenges"
-      ismember(to, Initiator) & knows[nonce] & knows[name] & network_free()
+      ismember(target, Initiator) & knows[nonce] & knows[name] & network_free()
     ==>
-      send(Challenge, to, nonce, name);
+      send(Challenge, target, nonce, name);
     end;
 
   end;
 
   rule "intruder confirms"
-    ismember(to, Responder) & knows[nonce] & network_free()
+    ismember(target, Responder) & knows[nonce] & network_free()
   ==>
-    send(Confirmation, to, nonce, undefined);
+    send(Confirmation, target, nonce, undefined);
   end;
 
 end;

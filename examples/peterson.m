@@ -5,11 +5,11 @@
 -- apart, so half of the states are images of the other half and need not be visited.
 --
 -- expect: holds
--- states: 9
--- rules: 18
--- diameter: 5
--- states without symmetry: 17
--- rules without symmetry: 34
+-- states: 13
+-- rules: 23
+-- diameter: 6
+-- states without symmetry: 24
+-- rules without symmetry: 42
 
 type
   Process: scalarset(2);

@@ -6,12 +6,12 @@
 -- When the ring is quiet the leader may retire, and everything starts again: were there a run that elects nobody,
 -- it would show as a deadlock.
 --
--- Things to try: -D Size=4 (117,973 states).
+-- Things to try: -D Size=5, and sending smaller identities on instead of larger ones.
 --
 -- expect: holds
--- states: 703
--- rules: 1233
--- diameter: 13
+-- states: 1309
+-- rules: 3020
+-- diameter: 14
 
 const
   Size: 4;

@@ -9,9 +9,9 @@
 -- frame, noise or not) and a `cover` property (the run that we hope for exists).
 --
 -- expect: holds
--- states: 0
--- rules: 0
--- diameter: 0
+-- states: 912
+-- rules: 3376
+-- diameter: 17
 
 const
   Size: 4;

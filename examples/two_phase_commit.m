@@ -8,12 +8,14 @@
 -- Shows records, functions and procedures with `var` parameters, and `assume`: the model allows any number of crashes,
 -- the assumption keeps the search to runs with few of them.
 --
+-- Things to try: -D ParticipantCount=3 -D MostCrashes=2 (44,529 states, and 250,609 without symmetry reduction).
+--
 -- expect: holds
--- states: 0
--- rules: 0
--- diameter: 0
--- states without symmetry: 0
--- rules without symmetry: 0
+-- states: 1524
+-- rules: 10651
+-- diameter: 17
+-- states without symmetry: 2962
+-- rules without symmetry: 20703
 
 const
   ParticipantCount: 2;

@@ -33,7 +33,7 @@ TEST_MODELS = tuple(sorted((REPOSITORY / "tests" / "models").glob("*.m")))
 ENGINES = (Engine.INTERPRETER,)
 
 #: The interpreter explores some 5,000 states a second, fewer under symmetry.
-MOST_STATES_INTERPRETED = 3_000
+MOST_STATES_INTERPRETED = 6_000
 
 _HEADER_LINE = re.compile(r"--\s*(?:([a-z][a-z ]*): (.*))?")
 _EXPECT = re.compile(r'(holds|unknown|rejected|violated (\w+)(?: "(.*)")?)')

@@ -1,4 +1,4 @@
--- A function may return a record, whose parts are read in place.
+-- A function may return a record; an alias gives access to its parts.
 -- expect: holds
 -- states: 3
 -- rules: 3
@@ -13,4 +13,11 @@ begin
   return r;
 end;
 startstate begin p.a := 0; for i: 0 .. 1 do p.b[i] := true; end; end;
-rule "next" next(p).a != p.a & next(p).b[1] ==> p := next(p); end;
+rule "next"
+  next(p) != p
+==>
+  alias after: next(p) do
+    assert after.a != p.a & after.b[1];
+    p := after;
+  end;
+end;

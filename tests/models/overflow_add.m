@@ -1,6 +1,6 @@
 -- Arithmetic is 64-bit; leaving it is an error.
 -- expect: violated runtime
--- message: overflow
+-- message: does not fit in 64 bits
 -- states: 1
 -- rules: 0
 -- diameter: 0

@@ -1,6 +1,6 @@
 -- ... so dividing it by -1 overflows as well.
 -- expect: violated runtime
--- message: overflow
+-- message: does not fit in 64 bits
 -- states: 1
 -- rules: 0
 -- diameter: 0

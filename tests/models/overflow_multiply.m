@@ -1,5 +1,5 @@
 -- expect: violated runtime
--- message: overflow
+-- message: does not fit in 64 bits
 -- states: 3
 -- rules: 2
 -- diameter: 2

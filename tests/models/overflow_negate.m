@@ -1,6 +1,6 @@
 -- The least integer has no negative.
 -- expect: violated runtime
--- message: overflow
+-- message: does not fit in 64 bits
 -- states: 1
 -- rules: 0
 -- diameter: 0

@@ -1,5 +1,5 @@
 -- expect: violated runtime
--- message: overflow
+-- message: does not fit in 64 bits
 -- states: 1
 -- rules: 0
 -- diameter: 0
