@@ -79,6 +79,13 @@ static void arena_drop(Arena *arena, uint64_t begin, uint64_t end) {
   if (begin < end) madvise(arena->base + begin, end - begin, MADV_DONTNEED);
 }
 
+/* Lets go of what lies behind a reader that came from state `first` and goes on from `begin` to `end`. Does so now and
+ * then, not at every call. */
+static void arena_passed(Arena *arena, uint64_t first, uint64_t begin, uint64_t end) {
+  if (arena->file < 0 || begin * STATE_BYTES / RESIDENT_BYTES == end * STATE_BYTES / RESIDENT_BYTES) return;
+  arena_drop(arena, first * STATE_BYTES, begin * STATE_BYTES);
+}
+
 /* Claims room for `count` states at the end; gives the index of the first, or UINT64_MAX when there is no room on
  * disk or in the reserved addresses. The caller holds the lock. */
 static uint64_t arena_claim(Arena *arena, uint64_t count) {

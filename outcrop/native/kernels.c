@@ -50,6 +50,7 @@ typedef struct {
 typedef struct {
   uint64_t states;      /* visited */
   uint64_t expanded;    /* of them, those that are expanded or being expanded */
+  uint64_t levels;      /* found, the current one included */
   uint64_t level_begin, level_end;
   uint64_t memory;      /* bytes of arena and visited set */
   uint64_t disk;
@@ -147,7 +148,7 @@ EXPORT void outcrop_standing(Search *search, Standing *standing) {
   uint64_t cursor = __atomic_load_n(&search->cursor, __ATOMIC_RELAXED);
   *standing = (Standing){__atomic_load_n(&search->reserved, __ATOMIC_RELAXED),
                          cursor < search->level_end ? cursor : search->level_end,
-                         search->level_begin, search->level_end,
+                         __atomic_load_n(&search->levels, __ATOMIC_RELAXED), search->level_begin, search->level_end,
                          arena_bytes(&search->arena) + visited_bytes(search), search->arena.on_disk,
                          visited_positions(search), (uint64_t)__atomic_load_n(&search->stop, __ATOMIC_RELAXED)};
 }

@@ -1,6 +1,6 @@
 /* Levels: workers take blocks of the current one, expand them, and add what is new to the next one. */
 
-enum { BLOCK_STATES = 256 };
+enum { BLOCK_STATES = 128 };
 
 /* What a model may print, in words, before the rest of it is dropped. */
 enum { MOST_PUT_WORDS = 1 << 20 };
@@ -12,17 +12,14 @@ static void check_state(Worker *worker, const uint8_t *state) {
   (void)state, (void)context;
 #if HAS_ASSUMPTIONS
   int keep;
-  failed |= model_assumptions(state, context, &keep) != OK;
+  failed = model_assumptions(state, context, &keep) != OK;
 #endif
 #if HAS_INVARIANTS
-  failed |= model_invariants(state, context) != OK;
+  if (!failed) failed = model_invariants(state, context) != OK;
 #endif
 #if HAS_COVER_PROPERTIES
+  /* Also where an invariant fails, so that covers count alike whatever else is wrong. */
   failed |= model_covers(state, context) != OK;
-#endif
-#if LIVENESS_COUNT
-  uint64_t satisfied[(LIVENESS_COUNT + 63) / 64] = {0};
-  failed |= model_liveness(state, context, satisfied) != OK;
 #endif
   if (failed) found_add(&worker->found[FOUND_STATE], state, worker->search->most_found);
 }
@@ -34,7 +31,7 @@ static void add_successors(Expansion *expansion) {
   expansion->count = 0;
   if (worker->overflow) return;
   uint32_t done = visited_add(worker, expansion->successors, expansion->hashes, count, worker->is_new);
-  if (HAS_ASSUMPTIONS || HAS_INVARIANTS || HAS_COVER_PROPERTIES || LIVENESS_COUNT)
+  if (HAS_ASSUMPTIONS || HAS_INVARIANTS || HAS_COVER_PROPERTIES)
     for (uint32_t i = 0; i < done; i++)
       if (worker->is_new[i]) check_state(worker, expansion->successors + (size_t)i * STATE_BYTES);
   worker->overflow = done < count;
@@ -77,9 +74,7 @@ static void expand_level(Worker *worker) {
     if (begin >= search->level_end) return;
     uint64_t end = begin + BLOCK_STATES < search->level_end ? begin + BLOCK_STATES : search->level_end;
     expand_block(worker, begin, end);
-    if (search->arena.file >= 0 && begin * STATE_BYTES / RESIDENT_BYTES != end * STATE_BYTES / RESIDENT_BYTES)
-      arena_drop(&search->arena, search->level_begin * STATE_BYTES, begin * STATE_BYTES);
-    if (__atomic_load_n(&search->reserved, __ATOMIC_RELAXED) >= search->most_states) stop_search(search, STOP_STATES);
+    arena_passed(&search->arena, search->level_begin, begin, end);
   }
 }
 
@@ -132,6 +127,7 @@ static uint64_t finish_level(Search *search) {
   search->level_begin = search->level_end;
   search->level_end = search->arena.used;
   search->cursor = search->level_begin;
+  __atomic_fetch_add(&search->levels, 1, __ATOMIC_RELAXED);
   uint64_t size = search->level_end - search->level_begin;
   uint64_t share = size / (16 * (uint64_t)search->worker_count);
   search->chunk_states = share < 64 ? 64 : share > MOST_CHUNK_STATES ? MOST_CHUNK_STATES : share;
@@ -146,7 +142,7 @@ static int anything_found(const Search *search) {
 }
 
 /* Expands level after level with one worker, up to `most_levels` of them, as long as none is larger than
- * `largest_level` and nothing is found. Gives how many it expanded and the size of each new one. */
+ * `largest_level`, nothing is found and there are fewer than `most_states` states. Gives how many it expanded and the size of each new one. */
 static uint64_t expand_levels(Worker *worker, uint64_t most_levels, uint64_t largest_level, uint64_t *sizes) {
   Search *search = worker->search;
   uint64_t levels = 0;
@@ -154,7 +150,7 @@ static uint64_t expand_levels(Worker *worker, uint64_t most_levels, uint64_t lar
     expand_level(worker);
     uint64_t size = finish_level(search);
     sizes[levels++] = size;
-    if (size == 0 || size > largest_level || anything_found(search) || stopping(search)) break;
+    if (size == 0 || size > largest_level || search->level_end >= search->most_states || anything_found(search) || stopping(search)) break;
 #if HAS_PUT
     if (worker->expansion.context->put_length) break;
 #endif

@@ -29,14 +29,18 @@ static uint64_t own_position(const Search *search, uint64_t index) {
   return visited_position(search, state, hash_state(&search->hasher, state));
 }
 
-/* Marks the states of a range that satisfy properties first .. first + 7. */
+/* Marks the states of a range that satisfy properties first .. first + 7. A property that cannot be evaluated is a
+ * finding. */
 static void mark_satisfied(Worker *worker, uint64_t begin, uint64_t end, uint32_t first, uint8_t *marks) {
 #if LIVENESS_COUNT
   for (uint64_t index = begin; index < end; index++) {
     uint64_t satisfied[(LIVENESS_COUNT + 63) / 64] = {0};
-    model_liveness(arena_state(&worker->search->arena, index), worker->expansion.context, satisfied);
+    const uint8_t *state = arena_state(&worker->search->arena, index);
+    if (model_liveness(state, worker->expansion.context, satisfied) != OK)
+      found_add(&worker->found[FOUND_STATE], state, worker->search->most_found);
     uint8_t bits = (uint8_t)(satisfied[first / 64] >> first % 64);
     __atomic_fetch_or(&marks[own_position(worker->search, index)], bits, __ATOMIC_RELAXED);
+    arena_passed(&worker->search->arena, begin, index, index + 1);
   }
 #else
   (void)worker, (void)begin, (void)end, (void)first, (void)marks;

@@ -58,6 +58,7 @@ static int find_predecessors(Worker *worker, uint64_t begin, uint64_t end, const
       model_expand(state, &worker->expansion);
     }
     match_successors(&worker->expansion);
+    arena_passed(&search->arena, begin, block, block + BLOCK_STATES);
   }
   free(step.slots);
   return 1;

@@ -55,24 +55,41 @@ static inline uint8_t *table_next_line(const Table *table, uint8_t *line) {
   return line == table->lines + table->line_count * LINE_BYTES ? table->lines : line;
 }
 
+/* The parts of a table that a look-up needs, taken out of it once a batch: the compiler cannot know that writing
+ * states does not change them. */
+typedef struct {
+  uint8_t *lines, *end;
+  uint64_t line_count, tag_mask;
+  unsigned index_bits;
+  uint8_t *states;
+} View;
+
+static inline View table_view(const Table *table, const Arena *arena) {
+  View view = {table->lines, table->lines + table->line_count * LINE_BYTES, table->line_count, table_tag_mask(table),
+               table->index_bits, arena->base};
+  return view;
+}
+
 /* The index of a state that is in the table, or UINT64_MAX. With `room`, a state that is not there is written to the
  * arena at that index and entered; `*is_new` says so. */
-static inline uint64_t table_look_up(const Table *table, const Arena *arena, const uint8_t *state, uint64_t hash,
-                                     int wide, const uint64_t *room, int shared, uint8_t *is_new) {
-  uint64_t tag_mask = table_tag_mask(table), tag = hash << table->index_bits & tag_mask;
-  uint8_t *line = table_line(table, hash);
+static inline __attribute__((always_inline)) uint64_t table_look_up(View view, const uint8_t *state, uint64_t hash,
+                                                                    int wide, const uint64_t *room, int shared,
+                                                                    uint8_t *is_new) {
+  uint64_t tag = hash << view.index_bits & view.tag_mask;
+  uint8_t *line = view.lines + multiply_high(hash, view.line_count) * LINE_BYTES;
   for (;;) {
-    Look look = line_look(line, wide, tag_mask, tag);
+    Look look = line_look(line, wide, view.tag_mask, tag);
     for (uint32_t match = look.match & ~look.empty; match; match &= match - 1) {
-      uint64_t index = (slot_get(line, wide, __builtin_ctz(match)) & ~tag_mask) - 1;
-      if (states_equal(arena_state(arena, index), state)) return index;
+      uint64_t index = (slot_get(line, wide, __builtin_ctz(match)) & ~view.tag_mask) - 1;
+      if (states_equal(view.states + index * STATE_BYTES, state)) return index;
     }
     if (!look.empty) {
-      line = table_next_line(table, line);
+      line += LINE_BYTES;
+      if (line == view.end) line = view.lines;
     } else if (!room) {
       return UINT64_MAX;
     } else {
-      memcpy(arena_state(arena, *room), state, STATE_BYTES);
+      memcpy(view.states + *room * STATE_BYTES, state, STATE_BYTES);
       if (slot_take(line, wide, __builtin_ctz(look.empty), tag | (*room + 1), shared)) {
         *is_new = 1;
         return *room;
@@ -82,12 +99,12 @@ static inline uint64_t table_look_up(const Table *table, const Arena *arena, con
 }
 
 /* Fetches the arena state that a look-up will probably compare with. */
-static inline void table_prefetch_state(const Table *table, const Arena *arena, uint64_t hash, int wide) {
-  uint64_t tag_mask = table_tag_mask(table);
-  uint8_t *line = table_line(table, hash);
-  Look look = line_look(line, wide, tag_mask, hash << table->index_bits & tag_mask);
+static inline void table_prefetch_state(View view, uint64_t hash, int wide) {
+  uint8_t *line = view.lines + multiply_high(hash, view.line_count) * LINE_BYTES;
+  Look look = line_look(line, wide, view.tag_mask, hash << view.index_bits & view.tag_mask);
   uint32_t match = look.match & ~look.empty;
-  if (match) __builtin_prefetch(arena_state(arena, (slot_get(line, wide, __builtin_ctz(match)) & ~tag_mask) - 1));
+  if (match)
+    __builtin_prefetch(view.states + ((slot_get(line, wide, __builtin_ctz(match)) & ~view.tag_mask) - 1) * STATE_BYTES);
 }
 
 /* Room in the arena that one thread fills. */
@@ -102,13 +119,15 @@ static inline __attribute__((always_inline)) uint32_t table_insert_slots(const T
                                                                          Chunk *chunk, const uint8_t *states,
                                                                          const uint64_t *hashes, uint32_t count,
                                                                          uint8_t *is_new, int wide, int shared) {
-  for (uint32_t i = 0; i < count; i++) table_prefetch_state(table, arena, hashes[i], wide);
+  const View view = table_view(table, arena);
+  for (uint32_t i = 0; i < count; i++) table_prefetch_state(view, hashes[i], wide);
   uint64_t room = chunk->next;
   uint32_t done = 0;
   for (; done < count && room < chunk->end; done++) {
-    is_new[done] = 0;
-    table_look_up(table, arena, states + (size_t)done * STATE_BYTES, hashes[done], wide, &room, shared, &is_new[done]);
-    room += is_new[done];
+    uint8_t is_this_new = 0;
+    table_look_up(view, states + (size_t)done * STATE_BYTES, hashes[done], wide, &room, shared, &is_this_new);
+    is_new[done] = is_this_new;
+    room += is_this_new;
   }
   chunk->next = room;
   return done;
@@ -121,8 +140,8 @@ static uint32_t table_insert(const Table *table, const Arena *arena, Chunk *chun
 }
 
 static uint64_t table_find(const Table *table, const Arena *arena, const uint8_t *state, uint64_t hash) {
-  return table->wide ? table_look_up(table, arena, state, hash, 1, NULL, 0, NULL)
-                     : table_look_up(table, arena, state, hash, 0, NULL, 0, NULL);
+  return table->wide ? table_look_up(table_view(table, arena), state, hash, 1, NULL, 0, NULL)
+                     : table_look_up(table_view(table, arena), state, hash, 0, NULL, 0, NULL);
 }
 
 /* Enters arena states, known to be different from one another, into a table that has been emptied. */

@@ -1,7 +1,7 @@
 /* A search and its workers: what is shared, what each thread has for itself, and how a batch of states is added to
  * those visited. */
 
-enum { STOP_NONE, STOP_REQUESTED, STOP_STATES, STOP_MEMORY, STOP_DISK };
+enum { STOP_NONE, STOP_REQUESTED, STOP_MEMORY, STOP_DISK };
 enum { DEADLOCK_OFF, DEADLOCK_STUTTERING, DEADLOCK_STUCK };
 
 /* What the arena may hold unfilled for each worker. */
@@ -22,6 +22,7 @@ typedef struct {
   uint32_t worker_count;
   Worker *workers;
 
+  uint64_t levels;                 /* found so far */
   uint64_t level_begin, level_end; /* the level being expanded: a range of the arena */
   uint64_t cursor;                 /* the first state of it that no worker has taken (atomic) */
   uint64_t reserved;               /* states in the visited set, and successors about to be entered (atomic) */

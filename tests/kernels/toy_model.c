@@ -92,5 +92,3 @@ static int model_liveness(const uint8_t *state, Context *context, uint64_t *sati
     if (get_bits(state, P_AT + 3 * i, 3) == 5) satisfied[0] |= (uint64_t)1 << i;
   return OK;
 }
-
-#include "kernels.c"

@@ -1,0 +1,191 @@
+"""C to a loaded library: which compiler, with which flags, and the cache of what was compiled before.
+
+The key of a cached library is everything that went into it: the C of the model, the kernels, the flags, the compiler
+and the processor. A library appears in the cache under its final name only when it is complete (an atomic rename), so
+any number of processes may compile the same model at once. One that cannot be loaded all the same is compiled anew.
+
+What lies in the cache gets loaded and run, so the directory must be ours and closed to others; where it is not, a
+private temporary directory takes its place.
+"""
+
+from __future__ import annotations
+
+import atexit
+import hashlib
+import importlib.util
+import os
+import platform
+import re
+import shlex
+import shutil
+import stat
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from outcrop.errors import CompilerNotFound, InternalError, UsageError
+from outcrop.kernels import Native
+
+#: The kernels, which every model includes.
+NATIVE = Path(__file__).resolve().parent.parent / "native"
+
+#: -O2 compiles in two thirds of the time of -O3 and gives code that is as fast: the kernels say themselves what to
+#: inline. Signed overflow wraps, so that a check after the fact is a check.
+FLAGS = ("-std=gnu11", "-O2", "-march=native", "-fPIC", "-shared", "-fwrapv", "-fno-strict-aliasing", "-pthread", "-w")
+
+_CANDIDATES = ("cc", "gcc", "clang")
+
+
+@dataclass(frozen=True)
+class Compiler:
+    command: tuple[str, ...]
+    version: str
+
+
+@cache
+def find_compiler() -> Compiler:
+    """The first of $CC, cc, gcc and clang that runs, else the compiler of the ziglang package."""
+    chosen = os.environ.get("CC", "").strip()
+    if chosen:
+        compiler = _try(shlex.split(chosen))
+        if compiler is None:
+            raise UsageError(f"$CC is '{chosen}', which does not run; unset it, or set it to a C compiler")
+        return compiler
+    commands = [[path] for path in map(shutil.which, _CANDIDATES) if path]
+    if importlib.util.find_spec("ziglang") is not None:
+        commands.append([sys.executable, "-m", "ziglang", "cc"])
+    for command in commands:
+        compiler = _try(command)
+        if compiler is not None:
+            return compiler
+    raise CompilerNotFound(
+        "no C compiler found, and models are compiled to be checked fast. Install one (apt install gcc; or "
+        "pip install 'outcrop[zig]', which needs no administrator), name one in $CC, or check with "
+        "--engine interpreter, which is slow but needs none"
+    )
+
+
+def _try(command: list[str]) -> Compiler | None:
+    try:
+        run = subprocess.run([*command, "--version"], capture_output=True, text=True, timeout=60, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return Compiler(tuple(command), run.stdout) if run.returncode == 0 else None
+
+
+def compile_model(
+    text: str, *, note_offsets: Sequence[int] = (), keep_c: str | None = None, flags: Sequence[str] = FLAGS
+) -> Native:
+    """Compiles the C of a model together with the kernels and loads the result. ``keep_c`` names a directory in which
+    to leave the C, with the kernels beside it so that it can be compiled again by hand."""
+    text += '\n#include "kernels.c"\n'
+    if keep_c is not None:
+        keep_source(text, Path(keep_c))
+    compiler = find_compiler()
+    directory = cache_directory()
+    library = directory / f"{_key(text, compiler, flags)}.so"
+    if library.exists():
+        try:
+            return Native(library, note_offsets)
+        except OSError:
+            library.unlink(missing_ok=True)
+    _compile(text, compiler, flags, library)
+    return Native(library, note_offsets)
+
+
+def keep_source(text: str, directory: Path) -> Path:
+    """Leaves the C of a model in a directory; gives the path of the file to compile."""
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        for kernel in _kernel_files():
+            shutil.copyfile(kernel, directory / kernel.name)
+        path = directory / "model.c"
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"cannot write the C to '{directory}': {error.strerror}") from None
+    return path
+
+
+def _compile(text: str, compiler: Compiler, flags: Sequence[str], library: Path) -> None:
+    with tempfile.TemporaryDirectory(dir=library.parent, prefix="compiling-") as scratch:
+        source, made = Path(scratch, "model.c"), Path(scratch, "model.so")
+        source.write_text(text, encoding="utf-8")
+        command = [*compiler.command, *flags, "-I", str(NATIVE), str(source), "-o", str(made), "-lm"]
+        environment = {**os.environ, "LC_ALL": "C", "TMPDIR": scratch}
+        run = subprocess.run(command, capture_output=True, text=True, errors="replace", env=environment, check=False)
+        if run.returncode == 0:
+            made.replace(library)
+            return
+    kept = keep_source(text, Path(tempfile.mkdtemp(prefix="outcrop-failed-")))
+    raise InternalError(
+        f"the C compiler refused the code generated for this model, which is a bug in Outcrop. The code is kept as "
+        f"{kept}; please report it with this message.\n{' '.join(command)}\n{_shortened(run.stderr)}"
+    )
+
+
+def _shortened(messages: str, lines: int = 20) -> str:
+    rows = messages.strip().splitlines()
+    return "\n".join(rows[:lines] + ([f"... and {len(rows) - lines} more lines"] if len(rows) > lines else []))
+
+
+# --- The cache ---------------------------------------------------------------------------------------------
+
+
+def _key(text: str, compiler: Compiler, flags: Sequence[str]) -> str:
+    digest = hashlib.sha256()
+    parts = [text.encode(), " ".join(flags).encode(), " ".join(compiler.command).encode(), compiler.version.encode()]
+    parts += [_processor().encode(), *(kernel.read_bytes() for kernel in _kernel_files())]
+    for part in parts:
+        digest.update(len(part).to_bytes(8, "little"))
+        digest.update(part)
+    return digest.hexdigest()
+
+
+def _kernel_files() -> list[Path]:
+    return sorted(path for path in NATIVE.iterdir() if path.suffix in (".c", ".h"))
+
+
+@cache
+def _processor() -> str:
+    """What -march=native depends on: a home directory may be shared by machines of different kinds."""
+    try:
+        text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return platform.machine() + platform.processor()
+    rows = re.findall(r"^(?:model name|flags|Features|CPU part)\s*:.*$", text, re.MULTILINE)
+    return platform.machine() + "\n".join(sorted(set(rows)))
+
+
+@cache
+def cache_directory() -> Path:
+    """Where compiled models are kept; made if need be."""
+    home = os.environ.get("XDG_CACHE_HOME") or ""
+    base = Path(home) if Path(home).is_absolute() else Path("~/.cache").expanduser()
+    directory = base / "outcrop"
+    if _make_private(directory):
+        return directory
+    temporary = Path(tempfile.mkdtemp(prefix="outcrop-"))
+    atexit.register(shutil.rmtree, temporary, ignore_errors=True)
+    return temporary
+
+
+def _make_private(directory: Path) -> bool:
+    """Whether the directory is there, ours, closed to others, and can be written to."""
+    try:
+        directory.parent.mkdir(parents=True, exist_ok=True)
+        directory.mkdir(mode=0o700, exist_ok=True)
+        status = directory.lstat()
+        if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid():
+            return False
+        if status.st_mode & 0o077:
+            directory.chmod(0o700)
+            # Others may have written to it while it was open to them.
+            for library in directory.glob("*.so"):
+                library.unlink()
+        return os.access(directory, os.W_OK | os.X_OK)
+    except OSError:
+        return False

@@ -1,0 +1,358 @@
+"""The compiled model and its kernels, as Python objects: the only module that touches pointers.
+
+A Native is a loaded library; a Search is the state of one exploration inside it (arena, visited set, workers). Calls
+release the GIL, so workers are plain Python threads, each with a number of its own. Packed states go in and out as
+two-dimensional arrays of bytes, one row a state.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from pathlib import Path
+from types import TracebackType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from outcrop.errors import InternalError
+
+#: What native/kernels.c must have been compiled with.
+ABI_VERSION = 1
+
+States = NDArray[np.uint8]  #: one row a state
+Counts = NDArray[np.uint64]
+Marks = NDArray[np.uint8]
+
+#: Lines of 64 bytes that the exact table starts with, in all 256 KB.
+FIRST_LINES = 4096
+
+
+class StopReason(IntEnum):
+    NONE = 0
+    REQUESTED = 1
+    MEMORY = 2
+    DISK = 3
+
+
+class DeadlockRule(IntEnum):
+    OFF = 0
+    STUTTERING = 1
+    STUCK = 2
+
+
+class Found(IntEnum):
+    """Kinds of findings that kernels make."""
+
+    DEADLOCK = 0
+    STATE = 1
+    RULE = 2
+
+
+class _Settings(ctypes.Structure):
+    _fields_ = (
+        ("workers", ctypes.c_uint64),
+        ("exact", ctypes.c_uint64),
+        ("bits", ctypes.c_uint64),
+        ("seed", ctypes.c_uint64),
+        ("deadlock", ctypes.c_uint64),
+        ("budget", ctypes.c_uint64),
+        ("disk_limit", ctypes.c_uint64),
+        ("most_states", ctypes.c_uint64),
+        ("most_found", ctypes.c_uint64),
+        ("file", ctypes.c_int64),
+        ("first_lines", ctypes.c_uint64),
+        ("wide", ctypes.c_uint64),
+    )
+
+
+class _Shape(ctypes.Structure):
+    _fields_ = tuple(
+        (name, ctypes.c_uint64)
+        for name in (
+            "abi_version",
+            "state_bytes",
+            "state_bits",
+            "rules",
+            "covers",
+            "notes",
+            "liveness",
+            "successor_room",
+            "prints",
+        )
+    )
+
+
+class _Standing(ctypes.Structure):
+    _fields_ = tuple(
+        (name, ctypes.c_uint64)
+        for name in ("states", "expanded", "levels", "level_begin", "level_end", "memory", "disk", "positions", "stop")
+    )
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Where a search stands. Taken while workers are at work, it is approximate."""
+
+    states: int  #: visited
+    expanded: int  #: of them, those expanded or being expanded
+    levels: int  #: found, the current one included
+    level_begin: int  #: the current level, as a range of the arena
+    level_end: int
+    memory: int  #: bytes of arena and visited set
+    disk: int  #: bytes
+    positions: int  #: how many marks mark_* needs
+    stop: StopReason
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a search is set up. ``bits`` None keeps states; otherwise signatures of so many bits."""
+
+    workers: int = 1
+    bits: int | None = None
+    seed: int = 0
+    deadlock: DeadlockRule = DeadlockRule.OFF
+    budget: int = 1 << 30  #: bytes for arena and visited set
+    most_states: int | None = None  #: expand_levels stops when there are so many
+    most_found: int = 1  #: findings of each kind that are kept for a level
+    file: int | None = None  #: descriptor of an empty file that is to be the arena; None keeps it in RAM
+    disk_limit: int = 0  #: bytes of that file
+    first_lines: int = FIRST_LINES
+    wide: bool = False  #: start with 64-bit slots in the exact table
+
+
+_POINTER = ctypes.c_void_p
+_NUMBER = ctypes.c_uint64
+
+#: Result and argument types of each exported function.
+_SIGNATURES: dict[str, tuple[type | None, tuple[type, ...]]] = {
+    "outcrop_shape": (None, (_POINTER,)),
+    "outcrop_open": (_POINTER, (_POINTER,)),
+    "outcrop_close": (None, (_POINTER,)),
+    "outcrop_stop": (None, (_POINTER,)),
+    "outcrop_standing": (None, (_POINTER, _POINTER)),
+    "outcrop_start": (_NUMBER, (_POINTER,)),
+    "outcrop_expand_level": (None, (_POINTER, _NUMBER)),
+    "outcrop_finish_level": (_NUMBER, (_POINTER,)),
+    "outcrop_expand_levels": (_NUMBER, (_POINTER, _NUMBER, _NUMBER, _POINTER)),
+    "outcrop_count": (None, (_POINTER, _POINTER, _POINTER, _POINTER)),
+    "outcrop_take_found": (_NUMBER, (_POINTER, _NUMBER, _NUMBER, _POINTER)),
+    "outcrop_take_put": (_NUMBER, (_POINTER, _NUMBER, _POINTER)),
+    "outcrop_read_block": (None, (_POINTER, _NUMBER, _NUMBER, _POINTER)),
+    "outcrop_insert_block": (_NUMBER, (_POINTER, _NUMBER, _POINTER, _NUMBER, _POINTER)),
+    "outcrop_find_predecessors": (
+        ctypes.c_int,
+        (_POINTER, _NUMBER, _NUMBER, _NUMBER, _POINTER, _NUMBER, _POINTER, _POINTER),
+    ),
+    "outcrop_mark_satisfied": (None, (_POINTER, _NUMBER, _NUMBER, _NUMBER, _NUMBER, _POINTER)),
+    "outcrop_mark_predecessors": (_NUMBER, (_POINTER, _NUMBER, _NUMBER, _NUMBER, _NUMBER, _POINTER)),
+    "outcrop_least_unmarked": (ctypes.c_int, (_POINTER, _NUMBER, _NUMBER, _NUMBER, _POINTER, _POINTER)),
+}
+
+
+class Native:
+    """A compiled model. ``note_offsets``: where in the source each of its noted undefined reads stands.
+
+    Raises OSError when the library cannot be loaded or is not one of ours.
+    """
+
+    def __init__(self, path: Path, note_offsets: Sequence[int] = ()) -> None:
+        self._library = ctypes.CDLL(str(path.resolve()))
+        for name, (result, arguments) in _SIGNATURES.items():
+            try:
+                function = getattr(self._library, name)
+            except AttributeError:
+                raise OSError(f"{path} is not a compiled model: it lacks {name}") from None
+            function.restype = result
+            function.argtypes = arguments
+        shape = _Shape()
+        self._library.outcrop_shape(ctypes.byref(shape))
+        if shape.abi_version != ABI_VERSION:
+            raise OSError(f"{path} was compiled for version {shape.abi_version} of the kernels, not {ABI_VERSION}")
+        self.state_bytes = int(shape.state_bytes)
+        self.state_bits = int(shape.state_bits)
+        self.rule_count = int(shape.rules)
+        self.cover_count = int(shape.covers)
+        self.note_count = int(shape.notes)
+        self.liveness_count = int(shape.liveness)
+        self.successor_room = int(shape.successor_room)  #: how many successors a worker gathers
+        self.prints = bool(shape.prints)
+        self.note_offsets = tuple(note_offsets)
+
+    def search(self, settings: Settings) -> Search:
+        return Search(self, settings)
+
+    def states(self, count: int) -> States:
+        """Room for so many packed states, all zero."""
+        return np.zeros((count, self.state_bytes), dtype=np.uint8)
+
+
+class Search:
+    """One exploration. Close it, or use it in a ``with``: it holds memory that Python does not see."""
+
+    def __init__(self, native: Native, settings: Settings) -> None:
+        self.native = native
+        self.workers = settings.workers
+        self._library = native._library
+        self._handle: int | None = None
+        given = _Settings(
+            workers=settings.workers,
+            exact=settings.bits is None,
+            bits=settings.bits or 0,
+            seed=settings.seed % 2**64,
+            deadlock=settings.deadlock,
+            budget=settings.budget,
+            disk_limit=settings.disk_limit,
+            most_states=2**64 - 1 if settings.most_states is None else settings.most_states,
+            most_found=settings.most_found,
+            file=-1 if settings.file is None else settings.file,
+            first_lines=settings.first_lines,
+            wide=settings.wide,
+        )
+        self._handle = self._library.outcrop_open(ctypes.byref(given))
+        if self._handle is None:
+            raise MemoryError("no memory to start a search in")
+
+    def __enter__(self) -> Search:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        if self._handle is not None:
+            self._library.outcrop_close(self._handle)
+            self._handle = None
+
+    def abandon(self) -> None:
+        """Leaves the memory to the end of the process, because workers that cannot be waited for still use it."""
+        self._handle = None
+
+    # --- Levels ------------------------------------------------------------------------------------------------
+
+    def start(self) -> int:
+        """Creates the start states; finish_level makes them the current level. Gives how many instances failed."""
+        return int(self._library.outcrop_start(self._handle))
+
+    def expand_level(self, worker: int) -> None:
+        """Takes part in expanding the current level, until nothing of it is left to take."""
+        self._library.outcrop_expand_level(self._handle, worker)
+
+    def finish_level(self) -> int:
+        """Makes the new states the current level and gives its size. No worker may be at work."""
+        return int(self._library.outcrop_finish_level(self._handle))
+
+    def expand_levels(self, most: int, largest: int) -> list[int]:
+        """Expands and finishes up to ``most`` levels with worker 0, until one is empty or larger than ``largest``,
+        something is found, or the search must stop. Gives the sizes of the new levels."""
+        sizes = np.zeros(most, dtype=np.uint64)
+        count = self._library.outcrop_expand_levels(self._handle, most, largest, sizes.ctypes.data)
+        return [int(size) for size in sizes[:count]]
+
+    def stop(self) -> None:
+        """Asks all workers to return soon. May be called at any time."""
+        self._library.outcrop_stop(self._handle)
+
+    def standing(self) -> Standing:
+        raw = _Standing()
+        self._library.outcrop_standing(self._handle, ctypes.byref(raw))
+        return Standing(
+            raw.states,
+            raw.expanded,
+            raw.levels,
+            raw.level_begin,
+            raw.level_end,
+            raw.memory,
+            raw.disk,
+            raw.positions,
+            StopReason(raw.stop),
+        )
+
+    def count(self) -> tuple[Counts, Counts, NDArray[np.uint8]]:
+        """Times fired per rule, times met per cover goal, and which undefined reads were noted."""
+        fired = np.zeros(self.native.rule_count, dtype=np.uint64)
+        covered = np.zeros(self.native.cover_count, dtype=np.uint64)
+        noted = np.zeros(self.native.note_count, dtype=np.uint8)
+        self._library.outcrop_count(self._handle, fired.ctypes.data, covered.ctypes.data, noted.ctypes.data)
+        return fired, covered, noted
+
+    def take_found(self, kind: Found) -> list[bytes]:
+        """The states found since the last call, each worker's least few."""
+        found: set[bytes] = set()
+        for worker in range(self.workers):
+            count = int(self._library.outcrop_take_found(self._handle, worker, kind, None))
+            if count:
+                states = self.native.states(count)
+                self._library.outcrop_take_found(self._handle, worker, kind, states.ctypes.data)
+                found.update(row.tobytes() for row in states)
+        return sorted(found)
+
+    def take_put(self) -> list[Counts]:
+        """What ``put`` statements have recorded since the last call, for each worker."""
+        taken = []
+        for worker in range(self.workers):
+            words = np.zeros(int(self._library.outcrop_take_put(self._handle, worker, None)), dtype=np.uint64)
+            if len(words):
+                self._library.outcrop_take_put(self._handle, worker, words.ctypes.data)
+                taken.append(words)
+        return taken
+
+    # --- Blocks ------------------------------------------------------------------------------------------------
+
+    def read_block(self, begin: int, end: int) -> States:
+        """States of the arena."""
+        states = self.native.states(end - begin)
+        self._library.outcrop_read_block(self._handle, begin, end, states.ctypes.data)
+        return states
+
+    def insert_block(self, worker: int, states: States) -> NDArray[np.bool_]:
+        """Adds states to those visited and to the new level, and says which were new. Those that a search which must
+        stop had no room for count as not new."""
+        rows = self._packed(states)
+        is_new = np.zeros(len(rows), dtype=np.uint8)
+        self._library.outcrop_insert_block(self._handle, worker, rows.ctypes.data, len(rows), is_new.ctypes.data)
+        return is_new.astype(np.bool_)
+
+    def find_predecessors(self, worker: int, begin: int, end: int, targets: States) -> tuple[States, NDArray[np.bool_]]:
+        """Expands a range of the arena again. Gives the least predecessor of each target in it, and whether it has
+        one. Targets differ from one another."""
+        rows = self._packed(targets)
+        least = self.native.states(len(rows))
+        is_found = np.zeros(len(rows), dtype=np.uint8)
+        complete = self._library.outcrop_find_predecessors(
+            self._handle, worker, begin, end, rows.ctypes.data, len(rows), least.ctypes.data, is_found.ctypes.data
+        )
+        if not complete:
+            raise MemoryError("no memory to look for predecessors with")
+        return least, is_found.astype(np.bool_)
+
+    # --- Liveness ----------------------------------------------------------------------------------------------
+
+    def mark_satisfied(self, worker: int, begin: int, end: int, first: int, marks: Marks) -> None:
+        """Sets bit i of the marks of each state in a range of the arena that satisfies liveness instance first + i."""
+        self._library.outcrop_mark_satisfied(self._handle, worker, begin, end, first, marks.ctypes.data)
+
+    def mark_predecessors(self, worker: int, begin: int, end: int, wanted: int, marks: Marks) -> int:
+        """Carries marks over to predecessors, from ``end`` down to ``begin``, skipping states that have all that are
+        ``wanted``. Gives how many marks changed."""
+        return int(self._library.outcrop_mark_predecessors(self._handle, worker, begin, end, wanted, marks.ctypes.data))
+
+    def least_unmarked(self, begin: int, end: int, bit: int, marks: Marks) -> bytes | None:
+        """The least state in a range of the arena whose marks lack ``bit``."""
+        least = self.native.states(1)
+        if not self._library.outcrop_least_unmarked(
+            self._handle, begin, end, bit, marks.ctypes.data, least.ctypes.data
+        ):
+            return None
+        return least.tobytes()
+
+    def _packed(self, states: States) -> States:
+        if states.ndim != 2 or states.shape[1] != self.native.state_bytes:
+            raise InternalError(f"states of {self.native.state_bytes} bytes wanted, not an array {states.shape}")
+        # Kernels may read up to 8 bytes past a state.
+        padded = np.zeros(states.size + 8, dtype=np.uint8)
+        padded[: states.size] = states.reshape(-1)
+        return padded[: states.size].reshape(states.shape)

@@ -1,0 +1,278 @@
+"""The skeleton of every search in RAM: levels, limits, progress, Ctrl-C, findings.
+
+Breadth-first, level by level, each level to its end. Small levels run many at a time inside one kernel call, so that
+deep, thin models pay nothing per level; large ones are shared by all workers. Counts, verdict and paths do not depend
+on the number of workers: what is reported is chosen by the bytes of states, never by who found them first.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from types import FrameType
+from typing import TypeVar
+
+from outcrop.kernels import Counts, DeadlockRule, Found, Search, StopReason
+from outcrop.machine import available_cores, available_memory
+from outcrop.options import CheckOptions, Deadlock
+from outcrop.search.outcome import Finding, FindingKind, Outcome, Progress, Stop
+from outcrop.search.paths import PathFinder
+
+ShowProgress = Callable[[Progress], None]
+#: Takes what the ``put`` statements of one worker have recorded.
+TakePut = Callable[[Counts], None]
+
+_Result = TypeVar("_Result")
+
+#: Levels up to this size are left to one worker: sharing them would take longer.
+SMALL_LEVEL = 8192
+#: Levels that one kernel call may expand.
+_LEVELS_A_CALL = 4096
+#: Findings of one kind and level that are kept when there is no limit.
+_MOST_FOUND = 10_000
+_SECONDS_BETWEEN_LOOKS = 0.1
+#: What the process needs beside states and tables: buffers of a worker, and what Python allocates on the way.
+_BYTES_A_WORKER = 512 << 10
+_BYTES_BESIDE = 6 << 20
+
+_KIND_ORDER = {kind: position for position, kind in enumerate(FindingKind)}
+_STOPS = {StopReason.MEMORY: Stop.MEMORY, StopReason.DISK: Stop.DISK}
+
+DEADLOCK_RULES = {
+    Deadlock.OFF: DeadlockRule.OFF,
+    Deadlock.STUTTERING: DeadlockRule.STUTTERING,
+    Deadlock.STUCK: DeadlockRule.STUCK,
+}
+
+
+def worker_count(options: CheckOptions) -> int:
+    return options.threads or available_cores()
+
+
+def most_found(options: CheckOptions) -> int:
+    return _MOST_FOUND if options.max_errors is None else min(options.max_errors, _MOST_FOUND)
+
+
+def state_budget(options: CheckOptions) -> int:
+    """Bytes that states and tables may take, so that the whole process stays within its memory."""
+    memory = options.memory if options.memory is not None else available_memory() * 3 // 4
+    return max(0, memory - _resident_bytes() - _BYTES_BESIDE - worker_count(options) * _BYTES_A_WORKER)
+
+
+def _resident_bytes() -> int:
+    try:
+        pages = int(Path("/proc/self/statm").read_text().split()[1])
+    except (OSError, ValueError, IndexError):
+        return 64 << 20
+    return pages * 4096
+
+
+class Stopped(Exception):
+    """The search must end before it is complete."""
+
+    def __init__(self, stop: Stop) -> None:
+        self.stop = stop
+
+
+class Exploration:
+    """One run of a search, from start states to Outcome."""
+
+    def __init__(
+        self, search: Search, options: CheckOptions, progress: ShowProgress | None = None, put: TakePut | None = None
+    ) -> None:
+        self.search = search
+        self.native = search.native
+        self.options = options
+        self.levels: list[int] = []
+        self._progress = progress
+        self._put = put
+        self._found: dict[tuple[FindingKind, bytes, int | None], int] = {}  #: with the level of the state
+        self._has_failed_start = False
+        self._asked: Stop | None = None  #: why the workers were asked to stop
+        self._started = time.monotonic()
+
+    def run(self) -> Outcome:
+        with self._interruptible():
+            try:
+                stop = self._explore()
+                if stop is Stop.COMPLETE and self.native.liveness_count and not self._count_findings():
+                    from outcrop.search.liveness import check_liveness
+
+                    check_liveness(self)
+            except Stopped as stopped:
+                stop = stopped.stop
+            if stop is Stop.COMPLETE and self._has_enough_findings():
+                stop = Stop.VIOLATION
+            fired, covered, noted = self.search.count()
+            seconds = time.monotonic() - self._started
+            self._report_progress()
+            return Outcome(
+                stop=stop,
+                levels=[size for size in self.levels if size],
+                fired=[int(count) for count in fired],
+                covered=[int(count) for count in covered],
+                undefined_reads=sorted(
+                    {offset for offset, seen in zip(self.native.note_offsets, noted, strict=False) if seen}
+                ),
+                findings=self._findings(),
+                seconds=seconds,
+                peak_disk_bytes=self.search.standing().disk,
+            )
+
+    # --- Levels ------------------------------------------------------------------------------------------------
+
+    def _explore(self) -> Stop:
+        (failures,) = self.together(self.search.start)
+        self._has_failed_start = failures > 0
+        self._level_done([self.search.finish_level()])
+        while self.levels[-1]:
+            if self._has_enough_findings():
+                return Stop.VIOLATION
+            if self.options.depth is not None and len(self.levels) > self.options.depth:
+                return Stop.DEPTH
+            if self.options.states is not None and sum(self.levels) >= self.options.states:
+                return Stop.STATES
+            self._expand()
+        return Stop.COMPLETE
+
+    def _expand(self) -> None:
+        search, workers = self.search, self.search.workers
+        if workers == 1 or self.levels[-1] <= SMALL_LEVEL:
+            depth = self.options.depth
+            most = _LEVELS_A_CALL if depth is None else min(_LEVELS_A_CALL, depth + 1 - len(self.levels))
+            largest = SMALL_LEVEL if workers > 1 else 2**63
+            (sizes,) = self.together(partial(search.expand_levels, most, largest))
+        else:
+            self.together(*(partial(search.expand_level, worker) for worker in range(workers)))
+            sizes = [search.finish_level()]
+        self._level_done(sizes)
+
+    def _level_done(self, sizes: list[int]) -> None:
+        """Takes note of new levels, and of what was found in and while expanding the last ones."""
+        self.levels += sizes
+        newest = len(self.levels) - 1
+        self.collect(FindingKind.DEADLOCK, Found.DEADLOCK, newest - 1)
+        self.collect(FindingKind.STATE, Found.STATE, newest)
+        self.collect(FindingKind.RULE, Found.RULE, newest - 1)
+        if self.native.prints:
+            for words in self.search.take_put():
+                if self._put is not None:
+                    self._put(words)
+        self.check_stop()
+
+    def check_stop(self) -> None:
+        """Raises Stopped when a limit has made the workers return early."""
+        reason = self.search.standing().stop
+        if reason is not StopReason.NONE:
+            raise Stopped(_STOPS.get(reason) or self._asked or Stop.INTERRUPTED)
+
+    # --- Findings ----------------------------------------------------------------------------------------------
+
+    def collect(self, kind: FindingKind, found: Found, level: int) -> None:
+        for state in self.search.take_found(found):
+            self.find(kind, state, level)
+
+    def find(self, kind: FindingKind, state: bytes, level: int, liveness: int | None = None) -> None:
+        self._found.setdefault((kind, state, liveness), level)
+
+    def _count_findings(self) -> int:
+        return len(self._found) + self._has_failed_start
+
+    def _has_enough_findings(self) -> bool:
+        return self.options.max_errors is not None and self._count_findings() >= self.options.max_errors
+
+    def _findings(self) -> list[Finding]:
+        """The first few by length of the path, kind, and bytes of the last state; then the paths of those."""
+        rows = sorted(
+            (level, _KIND_ORDER[kind], state, -1 if liveness is None else liveness, kind)
+            for (kind, state, liveness), level in self._found.items()
+        )
+        findings = [Finding(FindingKind.START, ())] if self._has_failed_start else []
+        if self.options.max_errors is not None:
+            rows = rows[: self.options.max_errors - len(findings)]
+        paths = PathFinder(self.search, self.levels, self.together).paths(
+            [(state, level) for level, _, state, *_ in rows]
+        )
+        for (_, _, _, liveness, kind), path in zip(rows, paths, strict=True):
+            findings.append(Finding(kind, path, None if liveness < 0 else liveness))
+        return findings
+
+    # --- Workers and the clock ---------------------------------------------------------------------------------
+
+    def together(self, *tasks: Callable[[], _Result]) -> list[_Result]:
+        """Runs each task in a thread of its own, and watches the clock meanwhile."""
+        results: dict[int, _Result] = {}
+        failures: list[BaseException] = []
+        returned = threading.Semaphore(0)
+
+        def work(number: int, task: Callable[[], _Result]) -> None:
+            try:
+                results[number] = task()
+            except BaseException as failure:
+                failures.append(failure)
+            returned.release()
+
+        for number, task in enumerate(tasks):
+            threading.Thread(target=work, args=(number, task), daemon=True).start()
+        for _ in tasks:
+            while not returned.acquire(timeout=self._seconds_to_next_look()):
+                self._look()
+        if failures:
+            raise failures[0]
+        return [results[number] for number in range(len(tasks))]
+
+    def _seconds_to_next_look(self) -> float:
+        limit = self.options.time_limit
+        if limit is None or self._asked is not None:
+            return _SECONDS_BETWEEN_LOOKS
+        return min(_SECONDS_BETWEEN_LOOKS, max(0.001, self._started + limit - time.monotonic()))
+
+    def _look(self) -> None:
+        limit = self.options.time_limit
+        if limit is not None and time.monotonic() - self._started >= limit:
+            self._ask_to_stop(Stop.TIME)
+        self._report_progress()
+
+    def _ask_to_stop(self, why: Stop) -> None:
+        if self._asked is None:
+            self._asked = why
+            self.search.stop()
+
+    def _report_progress(self) -> None:
+        if self._progress is None:
+            return
+        standing = self.search.standing()
+        self._progress(
+            Progress(
+                level=max(0, standing.levels - 1),
+                states=standing.states,
+                rules_fired=int(self.search.count()[0].sum()),
+                frontier=standing.states - standing.expanded,
+                seconds=time.monotonic() - self._started,
+            )
+        )
+
+    @contextmanager
+    def _interruptible(self) -> Iterator[None]:
+        """Ctrl-C asks the workers to stop; a second one does not wait for them."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+
+        def interrupted(number: int, frame: FrameType | None) -> None:
+            if self._asked is Stop.INTERRUPTED:
+                self.search.abandon()
+                raise KeyboardInterrupt
+            self._ask_to_stop(Stop.INTERRUPTED)
+            self._asked = Stop.INTERRUPTED
+
+        before = signal.signal(signal.SIGINT, interrupted)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, before)
