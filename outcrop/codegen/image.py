@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from outcrop.codegen.shape import Loop, Node, Offset, Run, Shape, Slots, Value, weight
+from outcrop.codegen.shape import Loop, Node, Offset, Packet, Run, Shape, Slots, packets, weight
 from outcrop.codegen.text import braced
 from outcrop.ir.types import Simple
 
 #: Reads up to which an array is written out element by element.
 LARGEST_UNROLLED = 64
+#: The widest array that fits one read at any bit.
+WIDEST_ROW = 56
 
 
 @dataclass(eq=False)
@@ -74,19 +76,49 @@ class Image:
 
     def _moves(self, nodes: Sequence[Node], source: Offset, target: Offset, depth: int) -> list[str]:
         lines: list[str] = []
-        for node in nodes:
+        for node in packets(nodes):
             here, there = source.plus(node.bit), target.plus(node.bit)
-            if isinstance(node, Run):
-                for piece in Run(0, node.width).pieces():
-                    read = f"get_bits(state, {here.plus(piece.bit)}, {piece.width})"
-                    lines.append(f"image_bits(image, {there.plus(piece.bit)}, {piece.width}, {read});")
-            elif isinstance(node, Value):
-                table = f"image_{self.shape.kinds[node.kind]}"
-                read = f"(uint64_t){table}[get_bits(state, {here}, {node.width})]"
-                lines.append(f"image_bits(image, {there}, {node.width}, {read});")
+            if isinstance(node, Packet):
+                lines += self._packet(node, here, there)
+            elif isinstance(node, Loop) and self._is_row(node):
+                lines += self._row(node, here, there)
             else:
                 lines += self._repeat(node, here, there, depth)
         return lines
+
+    def _image_of(self, kind: Simple, packed: str) -> str:
+        return f"image_{self.shape.kinds[kind]}[{packed}]"
+
+    def _packet(self, packet: Packet, source: Offset, target: Offset) -> list[str]:
+        read = f"get_bits(state, {source}, {packet.width})"
+        if not packet.values:
+            return [f"image_bits(image, {target}, {packet.width}, {read});"]
+        moved = packet.replaced("bits", self._image_of)
+        return braced("", [f"const uint64_t bits = {read};", f"image_bits(image, {target}, {packet.width}, {moved});"])
+
+    def _is_row(self, node: Loop) -> bool:
+        """Is an array one word, and each of its elements one packet?"""
+        size = node.index.cardinality * node.stride
+        return (
+            size <= WIDEST_ROW
+            and all(isinstance(each, Packet) for each in packets(node.body))
+            and weight(node.body) == 1
+        )
+
+    def _row(self, node: Loop, source: Offset, target: Offset) -> list[str]:
+        """Moves the elements of a small array within a register."""
+        count, (packet,) = node.index.cardinality, packets(node.body)
+        assert isinstance(packet, Packet)
+        lines = [f"const uint64_t row = get_bits(state, {source}, {count * node.stride});", "uint64_t moved = 0, bits;"]
+        for place in range(count):
+            origin = str(place)
+            if self.shape.is_moved(node.index):
+                origin = f"origin_{self.shape.kinds[node.index]}[{place}]"
+            shift = f"({Offset(packet.bit).times(origin, node.stride)})"
+            lines.append(f"bits = row >> {shift} & {(1 << packet.width) - 1};")
+            lines.append(f"moved |= ({packet.replaced('bits', self._image_of)}) << {place * node.stride + packet.bit};")
+        lines.append(f"image_bits(image, {target}, {count * node.stride}, moved);")
+        return braced("", lines)
 
     def _repeat(self, node: Loop | Slots, source: Offset, target: Offset, depth: int) -> list[str]:
         count = node.index.cardinality if isinstance(node, Loop) else node.kind.capacity
@@ -94,23 +126,15 @@ class Image:
         table = f"origin_{self.shape.kinds[node.index]}" if isinstance(node, Loop) and moved else ""
 
         def element(place: str) -> list[str]:
-            origin = f"{table}[{place}]" if moved else place
-            here = source.times(origin, node.stride)
-            body: list[str] = []
+            here = source.times(f"{table}[{place}]" if moved else place, node.stride)
+            lines: list[str] = []
             if here.terms and weight(node.body) > 1:
-                name = f"from{depth}"
-                body.append(f"const uint64_t {name} = {here};")
-                here = Offset(0, (name,))
-            if weight(node.body) > 3:
-                body.append(f"if (!zero_throughout(state, {here}, {node.stride}))")
-                return body + braced("", self._moves(node.body, here, target.times(place, node.stride), depth + 1))
-            return body + self._moves(node.body, here, target.times(place, node.stride), depth + 1)
+                lines.append(f"const uint64_t from{depth} = {here};")
+                here = Offset(0, (f"from{depth}",))
+            return lines + self._moves(node.body, here, target.times(place, node.stride), depth + 1)
 
         if count * weight(node.body) <= LARGEST_UNROLLED:
-            lines: list[str] = []
-            for place in range(count):
-                rows = element(str(place))
-                lines += braced("", rows) if len(rows) > 1 else rows
-            return lines
+            elements = [element(str(place)) for place in range(count)]
+            return [line for lines in elements for line in (braced("", lines) if len(lines) > 1 else lines)]
         counter = f"place{depth}"
         return braced(f"for (unsigned {counter} = 0; {counter} < {count}; {counter}++)", element(counter))

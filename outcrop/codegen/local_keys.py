@@ -2,8 +2,8 @@
 
 That is the plain bits of arrays that the element indexes (and nothing else does), for each scalar that may hold an
 element whether it holds this one, and for each leaf that may hold another element what sort of value it has. All
-of it is exact: equal words mean equal facts. When they fit one word, together with the element's number, sorting
-those words sorts the elements.
+of it is exact: equal words mean that all this is equal. When they fit one word, together with the element's
+number, sorting those words sorts the elements.
 """
 
 from __future__ import annotations
@@ -12,21 +12,21 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from outcrop.codegen.shape import Loop, Node, Run, Shape, Value
+from outcrop.codegen.shape import Loop, Node, Packet, Shape, packets
 from outcrop.codegen.text import braced
+from outcrop.ir.layout import width
 from outcrop.ir.types import Scalarset, Simple
 
 
 @dataclass(frozen=True)
 class Field:
-    """Bits of every element of a scalarset: those of its first element start at ``bit``. ``kind`` is None for plain
-    bits, else the type of the leaf, of which only the category belongs to the element alone."""
+    """A packet of every element of a scalarset: that of its first element starts at ``bit``. Of the values in it only
+    the categories belong to the element alone."""
 
     scalarset: Scalarset
     bit: int
     stride: int
-    width: int
-    kind: Simple | None
+    packet: Packet
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Reference:
     """A leaf that may hold an element and that no element indexes."""
 
     bit: int
-    value: Value
+    kind: Simple
 
 
 @dataclass
@@ -64,10 +64,11 @@ class LocalKeys:
         """The words of each scalarset, and the lines that fill them from fields and from references."""
         words = {scalarset: Words() for scalarset in self.shape.scalarsets}
         terms: dict[tuple[int, int], list[str]] = {}
+        reads: list[str] = []
         for each in self._found:
             if isinstance(each, Field):
-                self._place_field(each, words[each.scalarset], terms)
-        lines = []
+                reads += self._place_field(each, words[each.scalarset], terms)
+        lines: list[str] = []
         references = [each for each in self._found if isinstance(each, Reference)]
         for reference in references:
             lines += self._reference_lines(reference, words)
@@ -77,7 +78,7 @@ class LocalKeys:
             for element in range(self.shape.element_count + 1)
             for word in range(count)
         ]
-        return words, fills, lines
+        return words, reads + fills, lines
 
     @property
     def word_count(self) -> int:
@@ -95,24 +96,24 @@ class LocalKeys:
         head = "static inline void gather_local(const uint8_t *state, uint64_t (*local)[LOCAL_WORDS])"
         return "\n".join([*braced(head, ["(void)state;", *fills, *references]), ""])
 
-    def _place_field(self, each: Field, words: Words, terms: dict[tuple[int, int], list[str]]) -> None:
-        first = self.shape.first_element[each.scalarset]
-        if each.kind is None:
-            for piece in Run(each.bit, each.width).pieces():
-                word, shift = words.place(piece.width)
-                for number in range(each.scalarset.size):
-                    text = f"get_bits(state, {piece.bit + number * each.stride}, {piece.width})"
-                    terms.setdefault((first + number, word), []).append(_shifted(text, shift))
-            return
-        categories = self.shape.categories(each.kind)
-        word, shift = words.place(max(categories).bit_length())
+    def _place_field(self, each: Field, words: Words, terms: dict[tuple[int, int], list[str]]) -> list[str]:
+        first, packet = self.shape.first_element[each.scalarset], each.packet
+        word, shift = words.place(packet.width)
+        lines: list[str] = []
         for number in range(each.scalarset.size):
-            value = f"get_bits(state, {each.bit + number * each.stride}, {each.width})"
-            terms.setdefault((first + number, word), []).append(_shifted(self.shape.category(each.kind, value), shift))
+            bits = f"get_bits(state, {each.bit + number * each.stride}, {packet.width})"
+            if len(packet.values) > 1 or (packet.values and packet.plain_mask):
+                name = f"bits_{each.bit}_{number}"
+                lines.append(f"const uint64_t {name} = {bits};")
+                bits = name
+            text = packet.replaced(bits, self.shape.category)
+            text = f"({text})" if packet.values else text
+            terms.setdefault((first + number, word), []).append(f"{text} << {shift}" if shift else text)
+        return lines
 
     def _reference_lines(self, reference: Reference, words: dict[Scalarset, Words]) -> list[str]:
-        kind = reference.value.kind
-        element = self.shape.element(kind, f"get_bits(state, {reference.bit}, {reference.value.width})")
+        kind = reference.kind
+        element = self.shape.element(kind, f"get_bits(state, {reference.bit}, {width(kind)})")
         scalarsets = list(dict.fromkeys(part.scalarset for part in self.shape.parts(kind) if part.scalarset))
         placed = {scalarset: words[scalarset].place(1) for scalarset in scalarsets}
         if len(scalarsets) == 1:
@@ -129,14 +130,12 @@ class LocalKeys:
         self, nodes: Sequence[Node], bit: int, owner: Scalarset | None, stride: int
     ) -> Iterator[Field | Reference]:
         """``owner``: the one scalarset whose elements index what we are in, ``stride`` bits apart."""
-        for node in nodes:
-            if isinstance(node, Run) and owner:
-                yield Field(owner, bit + node.bit, stride, node.width, None)
-            elif isinstance(node, Value):
+        for node in packets(nodes):
+            if isinstance(node, Packet):
                 if owner:
-                    yield Field(owner, bit + node.bit, stride, node.width, node.kind)
+                    yield Field(owner, bit + node.bit, stride, node)
                 else:
-                    yield Reference(bit + node.bit, node)
+                    yield from (Reference(bit + node.bit + shift, kind) for shift, kind in node.values)
             elif isinstance(node, Loop):
                 for part in self.shape.parts(node.index):
                     start = bit + node.bit + part.first * node.stride
@@ -145,7 +144,3 @@ class LocalKeys:
                             yield from self._walk(node.body, start + number * node.stride, owner, stride)
                     elif owner is None:
                         yield from self._walk(node.body, start, part.scalarset, node.stride)
-
-
-def _shifted(text: str, shift: int) -> str:
-    return f"{text} << {shift}" if shift else text

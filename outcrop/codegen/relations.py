@@ -1,22 +1,20 @@
 """What a state says of several elements at once, as a list of facts that the emitted code fills.
 
-A fact is plain bits in an array that two elements or more index, or a leaf in an array indexed by an element that
-holds another one, or anything in a slot of a multiset. Undefined leaves and zero bits are no facts, so that the
-list is short where the state is sparse. The data of a fact is exact: the number of its place in the types (places
-that elements or slots tell apart share one) and its bits.
+A fact is a packet of an array that two elements or more index, or a leaf in an array indexed by an element that
+holds another one, or anything in a slot of a multiset. Packets that are as they were in the start state are no
+facts, so that the list is short. The data of a fact is exact: the number of its place in the types (places that
+elements or slots tell apart share one) and its bits.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from outcrop.codegen.shape import Loop, Node, Offset, Run, Shape, Slots, Value, weight
+from outcrop.codegen.shape import WIDEST_PACKET, Loop, Node, Offset, Packet, Shape, Slots, Value, packets
 from outcrop.codegen.text import braced
-from outcrop.ir.types import Scalarset
-
-#: Bits of a fact's data that hold bits of the state; the number of the place lies above.
-DATA_BITS = 40
+from outcrop.ir.layout import width
+from outcrop.ir.types import Scalarset, Simple
 
 
 @dataclass(frozen=True)
@@ -24,6 +22,7 @@ class Where:
     """How the emitted code got to a row of nodes."""
 
     bit: Offset
+    first: int  #: the bit when all indices are their first
     place: Offset
     vertex: Offset  #: the number of the first slot in what is ahead
     elements: tuple[str, ...] = ()
@@ -34,6 +33,7 @@ class Where:
 @dataclass(eq=False)
 class Relations:
     shape: Shape
+    start: int  #: the bits of a start state
     columns: int = 0
     slot_columns: int = 0
     most: int = 0  #: facts that a state has at most
@@ -42,7 +42,7 @@ class Relations:
     def __post_init__(self) -> None:
         self._copies = 1
         self._owners: list[Scalarset] = []
-        self._lines = self._rows(self.shape.nodes, Where(Offset(), Offset(1), Offset(1)))
+        self._lines = self._rows(self.shape.nodes, Where(Offset(), 0, Offset(1), Offset(1)))
         self.slots = _slot_count(self.shape.nodes)
 
     def emit(self) -> str:
@@ -57,49 +57,51 @@ class Relations:
 
     def _rows(self, nodes: Sequence[Node], where: Where) -> list[str]:
         lines: list[str] = []
-        for node in nodes:
-            at = where.bit.plus(node.bit)
-            here = Where(at, where.place, where.vertex, where.elements, where.slots, where.depth)
-            if isinstance(node, Run):
-                lines += self._run(node, here)
-            elif isinstance(node, Value):
-                lines += self._value(node, here)
+        for node in packets(nodes):
+            here = replace(where, bit=where.bit.plus(node.bit), first=where.first + node.bit)
+            if isinstance(node, Packet):
+                lines += self._packet(node, here)
             elif isinstance(node, Loop):
                 lines += self._loop(node, here)
             elif where.elements or self._has_elements(node.body):
                 lines += self._multiset(node, here)
-            where = Where(
-                where.bit,
-                where.place.plus(_place_count([node], self.shape)),
-                where.vertex.plus(_slot_count([node])),
-                where.elements,
-                where.slots,
-                where.depth,
+            where = replace(
+                where,
+                place=where.place.plus(_own_places(node, self.shape)),
+                vertex=where.vertex.plus(_own_slots(node)),
             )
         return lines
 
-    def _run(self, node: Run, where: Where) -> list[str]:
-        if len(where.elements) < 2 and not where.slots:
-            return []
+    def _packet(self, packet: Packet, where: Where) -> list[str]:
+        """One fact for the packet as a whole, its values replaced by their categories, if it belongs to more than an
+        element alone; and one for each value in it that is an element."""
         lines: list[str] = []
-        for number, piece in enumerate(Run(0, node.width).pieces(DATA_BITS)):
-            read = f"get_bits(state, {where.bit.plus(piece.bit)}, {piece.width})"
-            fact = self._fact(where.place.plus(number), "bits", where.elements, where.slots)
-            lines += braced("", [f"const uint64_t bits = {read};", *braced("if (bits)", fact)])
-        return lines
-
-    def _value(self, node: Value, where: Where) -> list[str]:
-        alone = len(where.elements) < 2 and not where.slots
-        if alone and not where.elements:
+        if len(where.elements) > 1 or where.slots:
+            usual = self._background(packet, where)
+            data = packet.replaced("bits", self.shape.category)
+            lines += braced(f"if (bits != {usual})", self._fact(where.place, f"({data})", where.elements, where.slots))
+        if where.elements or where.slots:
+            for number, (shift, kind) in enumerate(packet.values):
+                lines += self._value(number, shift, kind, where)
+        if not lines:
             return []
-        self._owners += [part.scalarset for part in self.shape.parts(node.kind) if part.scalarset]
-        element = self.shape.element(node.kind, "bits")
-        category = self.shape.category(node.kind, "bits")
-        fact = self._fact(where.place, category, (*where.elements, element), where.slots)
-        self._owners = self._owners[: len(where.elements)]
-        condition = element if alone else "bits"
-        read = f"get_bits(state, {where.bit}, {node.width})"
-        return braced("", [f"const uint64_t bits = {read};", *braced(f"if ({condition})", fact)])
+        return braced("", [f"const uint64_t bits = get_bits(state, {where.bit}, {packet.width});", *lines])
+
+    def _value(self, number: int, shift: int, kind: Simple, where: Where) -> list[str]:
+        owners = self._owners
+        self._owners = owners + [part.scalarset for part in self.shape.parts(kind) if part.scalarset]
+        element = self.shape.element(kind, f"(bits >> {shift} & {(1 << width(kind)) - 1})")
+        fact = self._fact(where.place.plus(number + 1), "0", (*where.elements, "element"), where.slots)
+        self._owners = owners
+        return braced("", [f"const uint64_t element = {element};", *braced("if (element)", fact)])
+
+    def _background(self, packet: Packet, where: Where) -> int:
+        """What a packet usually is. A background with elements in it would not be the same for all elements."""
+        usual = self.start >> where.first & (1 << packet.width) - 1
+        for shift, kind in packet.values:
+            if self.shape.elements(kind)[usual >> shift & (1 << width(kind)) - 1]:
+                return 0
+        return 0 if where.slots else usual
 
     def _fact(self, place: Offset, data: str, elements: tuple[str, ...], slots: tuple[str, ...]) -> list[str]:
         self.columns = max(self.columns, len(elements))
@@ -107,7 +109,7 @@ class Relations:
         self.most += self._copies
         self.scalarsets.update(self._owners)
         return [
-            f"Relation *fact = add_fact(relations, (uint64_t)({place}) << {DATA_BITS} | {data});",
+            f"Relation *fact = add_fact(relations, (uint64_t)({place}) << {WIDEST_PACKET} | {data});",
             *(f"relate(relations, fact, {column}, {element});" for column, element in enumerate(elements)),
             *(f"fact->slot[{column}] = (uint16_t)({slot});" for column, slot in enumerate(slots)),
         ]
@@ -129,15 +131,14 @@ class Relations:
                 at = place.times(counter, places)
                 place = place.plus(part.count * places)
             self._copies *= part.count
-            inside = Where(start, at, vertex, elements, where.slots, where.depth + 1)
+            first = where.first + part.first * node.stride
+            inside = Where(start, first, at, vertex, elements, where.slots, where.depth + 1)
             body = self._rows(node.body, inside)
             self._copies //= part.count
             if part.scalarset:
                 self._owners.pop()
             if not body:
                 continue
-            if weight(node.body) > 2:
-                body.insert(0, f"if (zero_throughout(state, {start}, {node.stride})) continue;")
             lines += braced(f"for (unsigned {counter} = 0; {counter} < {part.count}; {counter}++)", body)
         return lines
 
@@ -147,7 +148,8 @@ class Relations:
         start = where.bit.times(counter, node.stride)
         slot = where.vertex.times(counter, inner)
         self._copies *= node.kind.capacity
-        inside = Where(start, where.place, slot.plus(1), where.elements, (*where.slots, str(slot)), where.depth + 1)
+        slots = (*where.slots, str(slot))
+        inside = Where(start, where.first, where.place, slot.plus(1), where.elements, slots, where.depth + 1)
         body = [f"if (!get_bits(state, {start}, 1)) continue;", *self._rows(node.body, inside)]
         self._copies //= node.kind.capacity
         return braced(f"for (unsigned {counter} = 0; {counter} < {node.kind.capacity}; {counter}++)", body)
@@ -165,26 +167,26 @@ class Relations:
 
 def _slot_count(nodes: Sequence[Node]) -> int:
     """Slots in all copies of the multisets in a row of nodes."""
-    count = 0
-    for node in nodes:
-        if isinstance(node, Loop):
-            count += node.index.cardinality * _slot_count(node.body)
-        elif isinstance(node, Slots):
-            count += node.kind.capacity * (1 + _slot_count(node.body))
-    return count
+    return sum(_own_slots(node) for node in packets(nodes))
+
+
+def _own_slots(node: Packet | Loop | Slots) -> int:
+    if isinstance(node, Packet):
+        return 0
+    if isinstance(node, Loop):
+        return node.index.cardinality * _slot_count(node.body)
+    return node.kind.capacity * (1 + _slot_count(node.body))
 
 
 def _place_count(nodes: Sequence[Node], shape: Shape) -> int:
     """Places that neither elements nor slots tell apart."""
-    count = 0
-    for node in nodes:
-        if isinstance(node, Run):
-            count += -(-node.width // DATA_BITS)
-        elif isinstance(node, Value):
-            count += 1
-        elif isinstance(node, Slots):
-            count += _place_count(node.body, shape)
-        else:
-            copies = sum(1 if part.scalarset else part.count for part in shape.parts(node.index))
-            count += copies * _place_count(node.body, shape)
-    return count
+    return sum(_own_places(node, shape) for node in packets(nodes))
+
+
+def _own_places(node: Packet | Loop | Slots, shape: Shape) -> int:
+    if isinstance(node, Packet):
+        return 1 + len(node.values)
+    if isinstance(node, Slots):
+        return _place_count(node.body, shape)
+    copies = sum(1 if part.scalarset else part.count for part in shape.parts(node.index))
+    return copies * _place_count(node.body, shape)

@@ -1,13 +1,13 @@
 """A packed state as permutations see it.
 
 The type tree, reduced to what matters to symmetry: stretches of plain bits, leaves whose value a permutation
-renames, arrays whose elements it moves, and multisets, whose slots have no order. Adjacent plain leaves are one
-stretch, so that the emitted code reads words and not leaves.
+renames, arrays whose elements it moves, and multisets, whose slots have no order. Adjacent leaves are put together
+in packets, so that the emitted code reads words and not leaves.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -16,8 +16,8 @@ from outcrop.ir.types import Array, Multiset, Record, Scalarset, Simple, Type, U
 
 #: Arrays over plain indices are written out element by element up to this many parts.
 LARGEST_UNROLLED = 24
-#: The widest stretch of bits that one read at any bit is sure to cover.
-WORD = 56
+#: The widest packet. One read covers it at any bit, and a fact's data (relations.py) has room for it.
+WIDEST_PACKET = 40
 
 
 @dataclass(frozen=True)
@@ -26,10 +26,6 @@ class Run:
 
     bit: int
     width: int
-
-    def pieces(self, widest: int = WORD) -> Iterator[Run]:
-        for start in range(0, self.width, widest):
-            yield Run(self.bit + start, min(widest, self.width - start))
 
 
 @dataclass(frozen=True)
@@ -65,6 +61,68 @@ class Slots:
 
 
 Node = Run | Value | Loop | Slots
+
+
+@dataclass(frozen=True)
+class Packet:
+    """Runs and values next to one another, read as one word. ``values``: (shift, type) of each value in it."""
+
+    bit: int
+    width: int
+    values: tuple[tuple[int, Simple], ...]
+
+    @property
+    def value_mask(self) -> int:
+        return sum((1 << width(kind)) - 1 << shift for shift, kind in self.values)
+
+    @property
+    def plain_mask(self) -> int:
+        return (1 << self.width) - 1 & ~self.value_mask
+
+    def replaced(self, bits: str, table: Callable[[Simple, str], str]) -> str:
+        """C for the packet with each value, as C, replaced by what ``table`` makes of it."""
+        if not self.values:
+            return bits
+        terms = [f"({bits} & UINT64_C({self.plain_mask}))"] if self.plain_mask else []
+        for shift, kind in self.values:
+            value = f"{bits} >> {shift}" if shift else bits
+            value = f"({value} & {(1 << width(kind)) - 1})" if len(self.values) > 1 or self.plain_mask else bits
+            terms.append(f"(uint64_t){table(kind, value)} << {shift}" if shift else f"(uint64_t){table(kind, value)}")
+        text = " | ".join(terms)
+        # Most references are undefined most of the time.
+        return f"{bits} & UINT64_C({self.value_mask}) ? {text} : {bits}" if len(self.values) > 1 else text
+
+
+def packets(nodes: Sequence[Node]) -> Iterator[Packet | Loop | Slots]:
+    """A row of nodes with its runs and values gathered."""
+    start, end = 0, 0
+    values: list[tuple[int, Simple]] = []
+
+    def close() -> Iterator[Packet]:
+        nonlocal start, end, values
+        if end > start:
+            yield Packet(start, end - start, tuple(values))
+        start, end, values = 0, 0, []
+
+    for node in nodes:
+        if isinstance(node, Loop | Slots):
+            yield from close()
+            yield node
+            continue
+        at, stop = node.bit, node.bit + node.width
+        while at < stop:
+            if (
+                end == start
+                or at >= start + WIDEST_PACKET
+                or (isinstance(node, Value) and stop > start + WIDEST_PACKET)
+            ):
+                yield from close()
+                start = at
+            if isinstance(node, Value):
+                values.append((at - start, node.kind))
+            end = min(stop, start + WIDEST_PACKET)
+            at = end
+    yield from close()
 
 
 @dataclass(frozen=True)
@@ -162,8 +220,8 @@ class Shape:
     def category(self, kind: Simple, packed: str) -> str:
         """C for the category of a packed value."""
         if max(self.categories(kind)) == 1:
-            return f"(uint64_t)({packed} != 0)"
-        return f"(uint64_t)category_of_{self.kinds[kind]}[{packed}]"
+            return f"({packed} != 0)"
+        return f"category_of_{self.kinds[kind]}[{packed}]"
 
     def emit_tables(self, users: str) -> str:
         """The constant tables that a text uses."""
@@ -210,10 +268,8 @@ class Shape:
 def weight(nodes: Sequence[Node]) -> int:
     """How many reads a row of nodes takes."""
     total = 0
-    for node in nodes:
-        if isinstance(node, Run):
-            total += -(-node.width // WORD)
-        elif isinstance(node, Value):
+    for node in packets(nodes):
+        if isinstance(node, Packet):
             total += 1
         elif isinstance(node, Loop):
             total += node.index.cardinality * weight(node.body)

@@ -7,7 +7,7 @@ what the state says of several elements at once. See docs/algorithms/symmetry.md
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from outcrop.codegen.image import Image
@@ -16,6 +16,7 @@ from outcrop.codegen.multisets import emit_multisets, has_multisets
 from outcrop.codegen.relations import Relations
 from outcrop.codegen.shape import Shape
 from outcrop.codegen.text import braced
+from outcrop.ir.interpreter import Interpreter
 from outcrop.ir.layout import Layout
 from outcrop.ir.system import System
 from outcrop.ir.types import Scalarset
@@ -53,7 +54,7 @@ class _Canonical:
 
     @cached_property
     def relations(self) -> Relations:
-        return Relations(self.shape)
+        return Relations(self.shape, _start_bits(self.shape.layout))
 
     @cached_property
     def open_scalarsets(self) -> tuple[Scalarset, ...]:
@@ -144,17 +145,23 @@ class _Canonical:
             resolve = [
                 "Relations relations;",
                 "gather_relations(state, &relations);",
-                "resolve_ties(state, local, &relations, order, tied, image);",
+                "found = (unsigned)resolve_ties(state, local, &relations, order, tied, image);",
             ]
-            lines += [
-                *braced("if (found & 2)", resolve),
-                *braced("else if (found)", ["order_image(state, order, image);"]),
-            ]
-            lines += braced("else", [*sort, "return;"])
+            lines += [*braced("if (found & 2)", resolve), "else if (found) order_image(state, order, image);"]
+            lines += braced("if (!found)", [*sort, "return;"])
         else:
             lines += [*braced("if (!found)", [*sort, "return;"]), "order_image(state, order, image);"]
         lines.append("__builtin_memcpy(state, image, STATE_BYTES);")
         return "\n".join([*braced("static void model_normalise(uint8_t *state)", lines), ""])
+
+
+def _start_bits(layout: Layout) -> int:
+    """A start state, which most of most states resembles; zero where there is none."""
+    start = replace(layout.system, start_states=layout.system.start_states[:1], rules=(), properties=())
+    for firing in Interpreter(start, symmetry=False).start_states():
+        if firing.raw is not None:
+            return int.from_bytes(layout.pack(firing.raw), "little")
+    return 0
 
 
 def sorting_network(count: int) -> list[tuple[int, int]]:

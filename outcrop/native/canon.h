@@ -251,9 +251,10 @@ static void search_ties(const uint8_t *state, uint64_t (*local)[LOCAL_WORDS], co
   }
 }
 
-/* The image of a state whose elements are in `order` after sorting, tied[p] where place p equals the one before. */
-static void resolve_ties(const uint8_t *state, uint64_t (*local)[LOCAL_WORDS], const Relations *relations,
-                         const Element *order, const uint8_t *tied, uint64_t *image) {
+/* The image of a state whose elements are in `order` after sorting, tied[p] where place p equals the one before. Gives 0,
+ * and no image, when all are in place. */
+static int resolve_ties(const uint8_t *state, uint64_t (*local)[LOCAL_WORDS], const Relations *relations,
+                        const Element *order, const uint8_t *tied, uint64_t *image) {
   Partition partition;
   partition.cells = 0;
   for (unsigned place = 0, cell = 0; place < ELEMENTS; place++) {
@@ -264,10 +265,14 @@ static void resolve_ties(const uint8_t *state, uint64_t (*local)[LOCAL_WORDS], c
   }
   partition.start[0] = ELEMENTS;
   refine(&partition, relations);
-  if (open_cell(state, local, relations, &partition) == ELEMENTS)
-    order_image(state, partition.order, image);
-  else
+  if (open_cell(state, local, relations, &partition) < ELEMENTS) {
     search_ties(state, local, relations, &partition, image);
+    return 1;
+  }
+  int changed = 0;
+  for (unsigned place = 0; place < ELEMENTS; place++) changed |= partition.order[place] != place + 1;
+  if (changed) order_image(state, partition.order, image);
+  return changed;
 }
 
 #endif

@@ -12,12 +12,6 @@ static inline void image_bits(uint64_t *image, uint64_t bit, unsigned width, uin
   if (shift + width > 64) image[(bit >> 6) + 1] |= bits >> (64 - shift);
 }
 
-static inline int zero_throughout(const uint8_t *state, uint64_t bit, uint64_t width) {
-  for (; width > STEP; bit += STEP, width -= STEP)
-    if (get_bits(state, bit, STEP)) return 0;
-  return get_bits(state, bit, (unsigned)width) == 0;
-}
-
 /* Keys of several words, the first one most significant. */
 static inline int key_less(const uint64_t *a, const uint64_t *b, unsigned words) {
   for (unsigned word = 0; word + 1 < words; word++)
