@@ -227,7 +227,8 @@ def test_multiset_count_and_remove() -> None:
 def test_choose_has_an_instance_for_each_used_slot() -> None:
     system = load(
         BAG
-        + 'startstate begin t := 3; multisetadd(t, m); end; choose i: m do rule "take" begin multisetremove(i, m); end; end;'
+        + "startstate begin t := 3; multisetadd(t, m); end;"
+        + 'choose i: m do rule "take" begin multisetremove(i, m); end; end;'
     )
     interpreter = Interpreter(system, symmetry=False)
     (state,) = (firing.successor for firing in interpreter.start_states())
