@@ -29,13 +29,21 @@ class UndefinedReads(StrEnum):
     ERROR = "error"  #: as in rumur: a runtime error
 
 
+class Overflow(StrEnum):
+    """What storing a value outside the range of a DVE variable means."""
+
+    ERROR = "error"  #: a runtime error
+    WRAP = "wrap"  #: it is reduced modulo the number of values, as in C
+
+
 @dataclass(frozen=True)
 class LoadOptions:
     """What changes the meaning of a model."""
 
-    constants: dict[str, str] = field(default_factory=dict)  #: -D: name to text, read as a Murphi constant
+    constants: dict[str, str] = field(default_factory=dict)  #: -D: name to text, read as a constant of the model's language
     undefined: UndefinedReads = UndefinedReads.PERMIT
     while_limit: int | None = 1_000_000
+    overflow: Overflow = Overflow.ERROR
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from enum import StrEnum
 from functools import cached_property
 from itertools import product
 
+from outcrop.ir.automaton import Automaton
 from outcrop.ir.nodes import Expression, Frame, Local, Statement, Variable
 from outcrop.ir.types import Scalarset, Simple, Type
 from outcrop.source import Source, Span
@@ -136,6 +137,7 @@ class System:
     rules: tuple[Rule, ...]
     properties: tuple[Property, ...]
     covers: tuple[CoverGoal, ...]
+    automaton: Automaton | None = None  #: of the runs that violate a property of infinite runs
 
     @cached_property
     def leaf_types(self) -> tuple[Simple, ...]:

@@ -7,18 +7,23 @@ from pathlib import Path
 
 from outcrop.errors import UsageError
 from outcrop.ir.system import System
-from outcrop.lang.murphi.lowering import lower
+from outcrop.lang.dve.lowering import lower as lower_dve
+from outcrop.lang.murphi.lowering import lower as lower_murphi
 from outcrop.options import LoadOptions
 from outcrop.source import Diagnostic, Source
 
 FrontEnd = Callable[[Source, LoadOptions], tuple[System, list[Diagnostic]]]
 
-_FRONT_ENDS: dict[str, FrontEnd] = {".m": lower}
+_FRONT_ENDS: dict[str, FrontEnd] = {".m": lower_murphi, ".dve": lower_dve}
+_REFUSED = {
+    ".mdve": "it is a template; run m4 on it first and check what that writes, as NAME.dve",
+    ".probdve": "probabilistic models are not supported",
+}
 
 
 def load(path: Path, options: LoadOptions) -> tuple[System, list[Diagnostic]]:
     """The System that a file describes, and the warnings about it; ``ModelError`` when the model is wrong."""
-    _front_end(path.name)
+    front_end(path.name)
     try:
         data = path.read_bytes()
     except OSError as error:
@@ -33,12 +38,15 @@ def load(path: Path, options: LoadOptions) -> tuple[System, list[Diagnostic]]:
 
 def load_text(text: str, name: str, options: LoadOptions) -> tuple[System, list[Diagnostic]]:
     """Like ``load``, for a text; ``name`` is what diagnostics call it, and its suffix tells the language."""
-    return _front_end(name)(Source(name, text), options)
+    return front_end(name)(Source(name, text), options)
 
 
-def _front_end(name: str) -> FrontEnd:
+def front_end(name: str) -> FrontEnd:
+    """What reads a file of this name. A name without a suffix (``/dev/stdin``) is taken for a Murphi model."""
     suffix = Path(name).suffix.lower()
-    if suffix not in _FRONT_ENDS:
+    if suffix in _REFUSED:
+        raise UsageError(f"'{name}' cannot be read: {_REFUSED[suffix]}")
+    if suffix not in _FRONT_ENDS and suffix:
         known = ", ".join(sorted(_FRONT_ENDS))
         raise UsageError(f"'{name}' is not a model that can be read: the suffix must be one of {known}")
-    return _FRONT_ENDS[suffix]
+    return _FRONT_ENDS.get(suffix, lower_murphi)
