@@ -93,7 +93,8 @@ def _never_fired(result: Result) -> str:
         return ""
     shown = ", ".join(names[:_MOST_NAMES])
     rest = f", and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
-    return f"Rules that never fired ({len(names)} of {len(result.coverage)}): {shown}{rest}"
+    never = "never fired" if result.verdict is Verdict.HOLDS else "did not fire until then"
+    return f"Rules that {never} ({len(names)} of {len(result.coverage)}): {shown}{rest}"
 
 
 def _violation(violation: Violation, heading: str, style: TraceStyle, paint: Paint) -> Iterator[str]:

@@ -83,6 +83,7 @@ def test_figures_and_rules_that_never_fired() -> None:
     assert "  memory       40.0 MiB" in lines
     assert "  state size   3 bits" in lines
     assert "Rules that never fired (1 of 2): down" in lines
+    assert "Rules that did not fire until then (1 of 2): down" in report(violated()).splitlines()
 
 
 def test_notes_are_shown() -> None:
