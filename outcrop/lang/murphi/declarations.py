@@ -149,36 +149,43 @@ class DeclarationLowering(StatementLowering):
     # --- Procedures and functions --------------------------------------------------------------------------
 
     def function_declaration(self, node: syntax.FunctionDeclaration) -> None:
-        name = node.name
-        # Types first: a parameter may be called like the type of the next one.
-        formal_types = [self.type_expression(each.type) for each in node.formals]
-        result = None if node.result is None else self.type_expression(node.result)
-        with self.fresh_frame() as frame:
-            formals: list[Formal] = []
-            symbols: list[tuple[syntax.Name, LocalSymbol]] = []
-            for each, kind in zip(node.formals, formal_types, strict=True):
-                for formal_name in each.names:
-                    local = frame.add(formal_name.text, kind, is_parameter=True, is_reference=each.is_var)
-                    formals.append(Formal(local, each.is_var))
-                    reason = "" if each.is_var else "a parameter passed by value"
-                    symbols.append((formal_name, LocalSymbol(local, formal_name.span, reason)))
-                    if each.is_var:
-                        self.references_to_state.add(local)
-            function = Function(name.text, tuple(formals), result, name.span)
-            self.declare(name, FunctionSymbol(function, name.span))
+        outer = self.scope
+        with self.fresh_frame() as frame, self.block():
+            # Types first: a parameter may be called like the type of the next one, or of the result.
+            formal_types = [self.type_expression(each.type) for each in node.formals]
+            result = None if node.result is None else self.type_expression(node.result)
+            names = [(name, each.is_var) for each in node.formals for name in each.names]
+            kinds = [kind for each, kind in zip(node.formals, formal_types, strict=True) for _ in each.names]
+            formals = [
+                Formal(frame.add(name.text, kind, is_parameter=True, is_reference=is_var), is_var)
+                for (name, is_var), kind in zip(names, kinds, strict=True)
+            ]
+            function = Function(node.name.text, tuple(formals), result, node.name.span)
             self.functions.append(function)
+            inner, self.scope = self.scope, outer
+            self.declare(node.name, FunctionSymbol(function, node.name.span))
+            self.scope = inner
+            for (name, _), formal in zip(names, formals, strict=True):
+                self._declare_formal(name, formal)
             self.function = function
-            with self.block():
-                for formal_name, symbol in symbols:
-                    known = symbol.local.type is not UNKNOWN
-                    self.declare(formal_name, symbol if known else UnknownSymbol(formal_name.span))
-                self.declarations(node.declarations)
-                function.body = self.statements(node.body)
+            self.declarations(node.declarations)
+            function.body = self.statements(node.body)
             self.function = None
             function.frame = frame.finish()
         if result is not None and not _has_return(node.body):
-            message = f"the function '{name.text}' has no 'return'"
-            self.report.warning(message, name.span, "reaching its end is a runtime error")
+            message = f"the function '{function.name}' has no 'return'"
+            self.report.warning(message, function.span, "reaching its end is a runtime error")
+
+    def _declare_formal(self, name: syntax.Name, formal: Formal) -> None:
+        local = formal.local
+        if formal.by_reference:
+            self.references_to_state.add(local)
+        if local.type is UNKNOWN:
+            self.declare(name, UnknownSymbol(name.span))
+        else:
+            self.declare(
+                name, LocalSymbol(local, name.span, "" if formal.by_reference else "a parameter passed by value")
+            )
 
 
 def _has_return(body: Sequence[syntax.Statement]) -> bool:

@@ -32,9 +32,8 @@ def _lower_tree(
     with suppress(TooManyErrors):
         lowering.model(tree)
     report = lowering.report
-    diagnostics = warnings + report.diagnostics
     if report.error_count:
-        raise ModelError(_in_text_order([each for each in diagnostics if each.severity is Severity.ERROR]))
+        raise ModelError(_in_text_order(warnings + report.diagnostics))
     warn_about_rules(lowering.rules, lowering.start_states, report)
     warn_unread_variables(lowering.variables, lowering.variables_read, report)
     system = System(

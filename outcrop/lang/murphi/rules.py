@@ -88,7 +88,6 @@ class RuleLowering(DeclarationLowering):
         self.start_states: list[StartState] = []
         self.properties: list[Property] = []
         self._enclosing: list[Enclosing] = []
-        self._quantifier_types: dict[int, Type] = {}
 
     # --- Nesting -------------------------------------------------------------------------------------------
 
@@ -172,8 +171,6 @@ class RuleLowering(DeclarationLowering):
             return None
         kind, values = domain
         if isinstance(values, TypeDomain):
-            # The copies of a rule share one scalarset even where it is written in the ruleset itself.
-            kind = self._quantifier_types.setdefault(id(node), kind)
             assert isinstance(kind, Simple)
             return kind, range(kind.low, kind.high + 1)
         assert isinstance(values, StepDomain) and isinstance(kind, Range)

@@ -122,6 +122,7 @@ class TypeLowering(Context):
         if not name:
             hint = "declare it under a name in a 'type' section"
             self.report.warning("a scalarset without a name carries no symmetry", node.span, hint)
+            return Scalarset("", size, 0)
         self.scalarset_count += 1
         return Scalarset(name, size, self.scalarset_count)
 
