@@ -73,12 +73,11 @@ Location = Address | Cell | Value
 
 
 @dataclass(frozen=True)
-class FunctionResult:
-    """What callers know of a function: its C name, and for a simple result which values it can have."""
+class Callee:
+    """What callers know of a function: its C name, and for a simple result whether it can be undefined."""
 
     name: str
-    interval: Interval = INT64
-    may_be_undefined: bool = True
+    may_be_undefined: bool
 
 
 @dataclass
@@ -87,7 +86,7 @@ class Unit:
 
     system: System
     layout: Layout
-    functions: dict[Function, FunctionResult] = field(default_factory=dict)
+    functions: dict[Function, Callee] = field(default_factory=dict)
     notes: dict[int, int] = field(default_factory=dict)  #: source offset of a NOTE read -> its site
     puts: list[Put] = field(default_factory=list)
     clear_tables: dict[Type, tuple[str, int]] = field(default_factory=dict)  #: type -> name, packed bits

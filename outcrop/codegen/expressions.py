@@ -356,19 +356,14 @@ class Expressions(Loops):
 
     def _call(self, node: Call) -> Value:
         assert isinstance(node.type, Simple)
-        known = self.unit.functions[node.function]
         result = self.name()
-        self.line(f"{'double' if isinstance(node.type, Real) else 'int64_t'} {result} = 0;")
-        outputs, defined = f"&{result}", None
-        if known.may_be_undefined:
-            defined = self.name()
-            self.line(f"int {defined} = 0;")
-            outputs += f", &{defined}"
-        self.invoke(node, outputs)
-        return Value(result, known.interval, defined)
+        self.line(f"uint64_t {result} = 0;")
+        self.invoke(node, f"&{result}")
+        callee = self.unit.functions[node.function]
+        return self.unpacked(node.type, result, may_be_undefined=callee.may_be_undefined)
 
-    def invoke(self, node: Call, outputs: str = "") -> None:
-        """Calls a function; ``outputs`` says where its result goes."""
+    def invoke(self, node: Call, result: str = "") -> None:
+        """Calls a function; ``result`` points to where its result goes."""
         arguments = [self.state, "context"]
         for formal, argument in zip(node.function.formals, node.arguments, strict=True):
             if isinstance(argument, Place):
@@ -379,8 +374,8 @@ class Expressions(Loops):
                 arguments.append(bare(packed))
             else:
                 arguments.append(self.copied(self.complex_value(argument), argument).base)
-        if outputs:
-            arguments.append(outputs)
+        if result:
+            arguments.append(result)
         self.call(f"{self.unit.functions[node.function].name}({', '.join(arguments)})")
 
     def _real_call(self, node: RealCall) -> Value:

@@ -11,14 +11,14 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from outcrop.codegen.bounds import INT64, Interval
-from outcrop.codegen.code import Address, Cell, FunctionResult, Unit, Value, buffer_bytes
+from outcrop.codegen.bounds import Interval
+from outcrop.codegen.code import Address, Callee, Cell, Unit, Value, buffer_bytes
 from outcrop.codegen.statements import Statements, may_return_undefined
 from outcrop.codegen.text import braced, comment, identifier, negated
 from outcrop.ir.faults import MAX_CALL_DEPTH
 from outcrop.ir.nodes import Expression, Local, Statement
 from outcrop.ir.system import Formal, Function, Instantiable, Parameter
-from outcrop.ir.types import Real, Simple
+from outcrop.ir.types import Simple
 from outcrop.ir.walk import writes_state
 
 STATE_COPY = ["uint8_t state[STATE_BYTES + 8];", "__builtin_memcpy(state, original, STATE_BYTES);"]
@@ -106,16 +106,13 @@ def write_functions(unit: Unit) -> list[str]:
 
 def _write_function(unit: Unit, number: int, function: Function, counts_depth: bool) -> list[str]:
     name = identifier("function", number, function.name)
-    unit.functions[function] = FunctionResult(name, INT64, may_return_undefined(function.body))
-    code = Statements(unit, may_return_undefined=unit.functions[function].may_be_undefined)
+    unit.functions[function] = Callee(name, may_return_undefined(function.body))
+    code = Statements(unit, result=function.result)
     for formal in function.formals:
         _bind_formal(code, formal)
     code.statements(function.body)
     code.line("return OK;" if function.result is None else "return FAILED;")
-    if isinstance(function.result, Simple) and code.returned:
-        low, high = min(each.low for each in code.returned), max(each.high for each in code.returned)
-        unit.functions[function] = FunctionResult(name, Interval(low, high), may_return_undefined(function.body))
-    parameters = _parameters(function, unit.functions[function])
+    parameters = _parameters(function)
     kind = "Procedure" if function.result is None else "Function"
     title = comment(f"{kind} {function.name}, line {function.span.line}")
     if not counts_depth:
@@ -146,7 +143,7 @@ def _bind_formal(code: Statements, formal: Formal) -> None:
         code.locals[local] = Cell(name)
 
 
-def _parameters(function: Function, result: FunctionResult) -> list[str]:
+def _parameters(function: Function) -> list[str]:
     parameters = ["uint8_t *state" if function.writes_state else "const uint8_t *state", "Context *context"]
     for formal in function.formals:
         name = f"a{formal.local.index}"
@@ -158,7 +155,4 @@ def _parameters(function: Function, result: FunctionResult) -> list[str]:
             parameters.append(f"uint8_t *{name}")
     if function.result is None:
         return parameters
-    if not isinstance(function.result, Simple):
-        return [*parameters, "uint8_t *result"]
-    parameters.append("double *result" if isinstance(function.result, Real) else "int64_t *result")
-    return [*parameters, "int *defined"] if result.may_be_undefined else parameters
+    return [*parameters, "uint64_t *result" if isinstance(function.result, Simple) else "uint8_t *result"]

@@ -148,7 +148,7 @@ def _write_expand(codes: list[RuleCode]) -> list[str]:
     by_priority = sorted(codes, key=lambda code: code.rule.priority)
     groups = [list(group) for _, group in groupby(by_priority, key=lambda code: code.rule.priority)]
     has_priorities = len(groups) > 1
-    body = ["Context *const context = expansion->context;", "(void)context;"]
+    body = ["Context *const context = expansion->context;", "(void)state, (void)context;"]
     if has_priorities:
         body.append("int enabled = 0;")
     for group in groups:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from outcrop.codegen.bounds import Interval
 from outcrop.codegen.code import Address, Unit, Value
 from outcrop.codegen.expressions import Expressions
 from outcrop.codegen.text import bare, integer, negated, unsigned
@@ -34,7 +33,7 @@ from outcrop.ir.nodes import (
     Undefine,
     While,
 )
-from outcrop.ir.types import Multiset, Real, Simple
+from outcrop.ir.types import Multiset, Real, Simple, Type
 from outcrop.ir.walk import walk, writes_state
 
 #: The widest stretch of bits that one access moves wherever it starts.
@@ -44,10 +43,9 @@ WIDEST_ACCESS = 57
 class Statements(Expressions):
     """Writes code for statements."""
 
-    def __init__(self, unit: Unit, *, is_condition: bool = False, may_return_undefined: bool = False) -> None:
+    def __init__(self, unit: Unit, *, is_condition: bool = False, result: Type | None = None) -> None:
         super().__init__(unit, is_condition=is_condition)
-        self.returned: list[Interval] = []  #: of the values of all return statements
-        self._may_return_undefined = may_return_undefined
+        self._result = result  #: what ``return`` stores into
 
     def statements(self, nodes: Sequence[Statement]) -> None:
         for node in nodes:
@@ -187,12 +185,8 @@ class Statements(Expressions):
 
     def _return(self, node: Return) -> None:
         if node.value is not None:
-            if isinstance(node.value.type, Simple):
-                value = self.value(node.value)
-                self.returned.append(value.interval)
-                self.line(f"*result = {bare(value.text)};")
-                if self._may_return_undefined:
-                    self.line(f"*defined = {bare(value.defined or '1')};")
+            if isinstance(self._result, Simple):
+                self.line(f"*result = {bare(self.pack(self._result, self.value(node.value)))};")
             else:
                 self.copy(Address("result"), self.complex_value(node.value), size(node.value.type))
         self.line("return OK;")
@@ -285,7 +279,8 @@ class Statements(Expressions):
             return ["0", "0", self.read_packed(location, place.type)]
         leaves = zip(leaf_offsets(place.type), place.type.leaves(), strict=True)
         words = [self.read_packed(location.plus(bit), kind) for bit, kind in leaves]
-        return [f"({location.base} == {self.state})", location.position, *words]
+        is_state = "1" if location.base == self.state else f"({location.base} == {self.state})"
+        return [is_state, location.position, *words]
 
 
 def may_return_undefined(nodes: tuple[Statement, ...]) -> bool:
