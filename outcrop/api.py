@@ -16,6 +16,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import re
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,7 +26,16 @@ from outcrop.errors import InternalError, UsageError
 from outcrop.ir.layout import Layout
 from outcrop.ir.system import PropertyKind, System
 from outcrop.machine import available_cores, peak_rss
-from outcrop.options import CheckOptions, Deadlock, Engine, LoadOptions, UndefinedReads, parse_duration, parse_size
+from outcrop.options import (
+    CheckOptions,
+    Deadlock,
+    Engine,
+    LoadOptions,
+    Overflow,
+    UndefinedReads,
+    parse_duration,
+    parse_size,
+)
 from outcrop.report.json import position
 from outcrop.result import Result, Verdict, Violation, ViolationKind
 from outcrop.search.outcome import Outcome, Progress, Stop
@@ -42,22 +52,29 @@ def load(
     *,
     undefined: UndefinedReads | str = UndefinedReads.PERMIT,
     while_limit: int | None = LoadOptions.while_limit,
+    overflow: Overflow | str = LoadOptions.overflow,
     **named: object,
 ) -> Model:
     """Reads a model and type-checks it.
 
     ``constants``, and keywords with the names of constants, replace the values that the model gives them:
     ``load("ring.m", N=4)``. ``undefined`` says whether copying an undefined value is permitted (as in CMurphi) or an
-    error (as in rumur); ``while_limit`` how often a ``while`` loop may turn, None for no limit.
+    error (as in rumur); ``while_limit`` how often a ``while`` loop may turn, None for no limit; ``overflow`` whether
+    storing a value outside the range of a DVE variable is an error or wraps around.
 
     Raises UsageError when the file cannot be read and ModelError, with every diagnostic, when it is no model.
     """
     texts = {name: _constant_text(name, value) for name, value in {**(constants or {}), **named}.items()}
-    options = LoadOptions(texts, _choice(UndefinedReads, "undefined", undefined), while_limit)
+    options = LoadOptions(
+        texts,
+        _choice(UndefinedReads, "undefined", undefined),
+        while_limit,
+        _choice(Overflow, "overflow", overflow),
+    )
     source = read_source(path)
-    from outcrop.lang.murphi.lowering import lower
+    from outcrop.lang import front_end
 
-    system, warnings = lower(source, options)
+    system, warnings = front_end(source.name)(source, options)
     return Model(system, tuple(warnings), options)
 
 
@@ -109,7 +126,7 @@ def read_source(path: str | os.PathLike[str]) -> Source:
 
 # --- Options -----------------------------------------------------------------------------------------------
 
-_Choice = TypeVar("_Choice", Engine, Deadlock, UndefinedReads)
+_Choice = TypeVar("_Choice", Engine, Deadlock, UndefinedReads, Overflow)
 
 
 def _choice(choices: type[_Choice], name: str, value: str) -> _Choice:
@@ -163,7 +180,16 @@ def _search(
         from outcrop.search import reference
 
         return reference.search(system, options, progress=progress, output=output), 0.0
-    raise UsageError("the native engine is not there yet; use --engine interpreter")
+    from outcrop.codegen.c import emit
+    from outcrop.codegen.compiler import compile_model
+    from outcrop.search import compact, ram
+
+    started = time.monotonic()
+    emitted = emit(system, options.symmetry)
+    native = compile_model(emitted.source, note_offsets=emitted.note_offsets, keep_c=options.keep_c)
+    compile_seconds = time.monotonic() - started
+    strategy = compact if options.strategy == "compact" else ram
+    return strategy.search(native, options, progress), compile_seconds
 
 
 def _conclude(model: Model, options: CheckOptions, outcome: Outcome, compile_seconds: float) -> Result:

@@ -40,7 +40,7 @@ class Overflow(StrEnum):
 class LoadOptions:
     """What changes the meaning of a model."""
 
-    constants: dict[str, str] = field(default_factory=dict)  #: -D: name to text, read as a constant of the model's language
+    constants: dict[str, str] = field(default_factory=dict)  #: -D: name to text, read as the model's language has it
     undefined: UndefinedReads = UndefinedReads.PERMIT
     while_limit: int | None = 1_000_000
     overflow: Overflow = Overflow.ERROR

@@ -118,6 +118,7 @@ def check(path: Path, *options: str) -> Result:
         dict(arguments.constants),
         undefined=arguments.undefined,
         while_limit=arguments.while_limit or None,
+        overflow=arguments.overflow,
     )
     return model.check(check_options(arguments))
 

@@ -36,6 +36,7 @@ def run(arguments: argparse.Namespace) -> int:
         dict(arguments.constants),
         undefined=arguments.undefined,
         while_limit=arguments.while_limit or None,
+        overflow=arguments.overflow,
     )
     with _second_interrupt_kills():
         result = _search(model, options, arguments)

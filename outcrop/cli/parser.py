@@ -10,14 +10,23 @@ from typing import Any, NoReturn
 
 from outcrop import __version__
 from outcrop.errors import UsageError
-from outcrop.options import CheckOptions, Deadlock, Engine, LoadOptions, UndefinedReads, parse_duration, parse_size
+from outcrop.options import (
+    CheckOptions,
+    Deadlock,
+    Engine,
+    LoadOptions,
+    Overflow,
+    UndefinedReads,
+    parse_duration,
+    parse_size,
+)
 
 _DEFAULT = CheckOptions()
 
 _DESCRIPTION = """\
-Outcrop explores every reachable state of a protocol written in Murphi and says
-one of three things: it holds, it is violated (with a shortest run that shows
-it), or it is unknown (and why)."""
+Outcrop explores every reachable state of a protocol written in Murphi or DVE
+and says one of three things: it holds, it is violated (with a shortest run that
+shows it), or it is unknown (and why)."""
 
 _EPILOG = """\
 example:
@@ -103,7 +112,7 @@ def build_parser() -> Parser:
 
 
 def _add_model(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("model", metavar="MODEL", help="a Murphi model, usually NAME.m")
+    parser.add_argument("model", metavar="MODEL", help="a model: NAME.m in Murphi, NAME.dve in DVE")
     parser.add_argument(
         "-D",
         dest="constants",
@@ -137,6 +146,12 @@ def _add_meaning(parser: argparse.ArgumentParser) -> None:
         type=_count,
         default=LoadOptions.while_limit,
         help=f"a while loop that turns more often is an error (default: {LoadOptions.while_limit}); 0: no limit",
+    )
+    group.add_argument(
+        "--overflow",
+        choices=[*map(str, Overflow)],
+        default=LoadOptions.overflow,
+        help="storing a value outside the range of a DVE variable: an error (the default), or it wraps around",
     )
 
 

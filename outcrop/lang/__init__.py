@@ -21,23 +21,11 @@ _REFUSED = {
 }
 
 
-def load(path: Path, options: LoadOptions) -> tuple[System, list[Diagnostic]]:
-    """The System that a file describes, and the warnings about it; ``ModelError`` when the model is wrong."""
-    front_end(path.name)
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror or error}") from error
-    try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError:
-        # Old models have Latin-1 comments; every byte string is a Latin-1 text.
-        text = data.decode("latin-1")
-    return load_text(text, str(path), options)
-
-
 def load_text(text: str, name: str, options: LoadOptions) -> tuple[System, list[Diagnostic]]:
-    """Like ``load``, for a text; ``name`` is what diagnostics call it, and its suffix tells the language."""
+    """The System that a text describes, and the warnings about it; ``ModelError`` when the model is wrong.
+
+    ``name`` is what diagnostics call it, and its suffix tells the language.
+    """
     return front_end(name)(Source(name, text), options)
 
 
