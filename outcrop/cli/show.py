@@ -20,9 +20,9 @@ def run(arguments: argparse.Namespace) -> int:
 
         emit(print_system(model.system))
     elif arguments.c:
-        from outcrop.codegen.c import emit_c
+        from outcrop.codegen.c import emit as emit_c
 
-        emit(emit_c(model.system))
+        emit(emit_c(model.system, symmetry=True).source)
     else:
         emit(summary(model.system))
     return 0
