@@ -44,9 +44,9 @@ def counter(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.fixture
-def check(cli: Cli, counter: Path) -> Cli:
-    return lambda *arguments: cli("check", counter, "--engine", "interpreter", *arguments)
+@pytest.fixture(params=["interpreter", "native"])
+def check(cli: Cli, counter: Path, request: pytest.FixtureRequest) -> Cli:
+    return lambda *arguments: cli("check", counter, "--engine", request.param, *arguments)
 
 
 def test_holds(check: Cli) -> None:
