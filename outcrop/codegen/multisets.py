@@ -1,7 +1,8 @@
 """C that sorts the slots of multisets: those in use first, in the order of their leaves.
 
 The leaves of a slot are gathered into words, the first leaf in the highest bits, so that comparing words compares
-leaf by leaf; insertion sort, because a rule touches one slot or two. Nothing is written when all is in place.
+leaf by leaf. Under symmetry any order will do that is the same for the whole orbit, and slots are compared as the
+bits that they are. Insertion sort, because a rule touches one slot or two. Nothing is written when all is in place.
 """
 
 from __future__ import annotations
@@ -21,15 +22,17 @@ from outcrop.ir.types import Array, Multiset, Record, Type
 
 #: (bit within the slot, width, word of the key, shift within the word)
 KeyLeaf = tuple[int, int, int, int]
+#: Bits that one read covers wherever it starts.
+WIDEST = 56
 
 
-def emit_multisets(layout: Layout) -> str:
-    """``static void sort_multisets(uint8_t *state)``, and what it calls."""
+def emit_multisets(layout: Layout, by_leaves: bool) -> str:
+    """``static void sort_multisets(uint8_t *state)``, and what it calls. ``by_leaves``: in the order of the leaves."""
     kinds: dict[Multiset, int] = {}
     for variable in layout.system.variables:
         for kind in _inner_first(variable.type):
             kinds.setdefault(kind, len(kinds))
-    functions = [_sorter(kind, kinds) for kind in kinds]
+    functions = [_sorter(kind, kinds, by_leaves) for kind in kinds]
     calls: list[str] = []
     for variable, start in zip(layout.system.variables, layout.variable_offsets, strict=True):
         calls += _calls(variable.type, str(start), kinds, 1)
@@ -86,9 +89,19 @@ def _key_leaves(kind: Multiset) -> list[KeyLeaf]:
     return placed
 
 
-def _sorter(kind: Multiset, kinds: dict[Multiset, int]) -> str:
+def _key_bits(kind: Multiset) -> list[KeyLeaf]:
+    """The same for a key that is the slot as it is."""
+    whole, start = slot_size(kind), 0
+    placed: list[KeyLeaf] = []
+    while start < whole:
+        placed.append((start, min(WIDEST, whole - start), len(placed), 0))
+        start += WIDEST
+    return placed
+
+
+def _sorter(kind: Multiset, kinds: dict[Multiset, int], by_leaves: bool) -> str:
     name, capacity, stride = kinds[kind], kind.capacity, slot_size(kind)
-    leaves = _key_leaves(kind)
+    leaves = _key_leaves(kind) if by_leaves else _key_bits(kind)
     words = max((word for _, _, word, _ in leaves), default=0) + 1
     gather = [
         f"    key[{word}] |= get_bits(state, at + {offset}, {bits}) << {shift};" for offset, bits, word, shift in leaves

@@ -79,7 +79,8 @@ class Relations:
         if len(where.elements) > 1 or where.slots:
             usual = self._background(packet, where)
             data = packet.replaced("bits", self.shape.category)
-            lines += braced(f"if (bits != {usual})", self._fact(where.place, f"({data})", where.elements, where.slots))
+            fact = self._fact(where.place, f"({data})", where.elements, where.slots, "1")
+            lines += braced(f"if (bits != {usual})", fact)
         if where.elements or where.slots:
             for number, (shift, kind) in enumerate(packet.values):
                 lines += self._value(number, shift, kind, where)
@@ -91,9 +92,9 @@ class Relations:
         owners = self._owners
         self._owners = owners + [part.scalarset for part in self.shape.parts(kind) if part.scalarset]
         element = self.shape.element(kind, f"(bits >> {shift} & {(1 << width(kind)) - 1})")
-        fact = self._fact(where.place.plus(number + 1), "0", (*where.elements, "element"), where.slots)
+        fact = self._fact(where.place.plus(number + 1), "0", (*where.elements, "element"), where.slots, "element != 0")
         self._owners = owners
-        return braced("", [f"const uint64_t element = {element};", *braced("if (element)", fact)])
+        return braced("", [f"const uint64_t element = {element};", *fact])
 
     def _background(self, packet: Packet, where: Where) -> int:
         """What a packet usually is. A background with elements in it would not be the same for all elements."""
@@ -103,15 +104,19 @@ class Relations:
                 return 0
         return 0 if where.slots else usual
 
-    def _fact(self, place: Offset, data: str, elements: tuple[str, ...], slots: tuple[str, ...]) -> list[str]:
+    def _fact(
+        self, place: Offset, data: str, elements: tuple[str, ...], slots: tuple[str, ...], condition: str
+    ) -> list[str]:
+        """Writes a fact, and keeps it if the condition holds: cheaper than a jump that no one can predict."""
         self.columns = max(self.columns, len(elements))
         self.slot_columns = max(self.slot_columns, len(slots))
         self.most += self._copies
         self.scalarsets.update(self._owners)
         return [
-            f"Relation *fact = add_fact(relations, (uint64_t)({place}) << {WIDEST_PACKET} | {data});",
-            *(f"relate(relations, fact, {column}, {element});" for column, element in enumerate(elements)),
+            f"Relation *fact = next_fact(relations, (uint64_t)({place}) << {WIDEST_PACKET} | {data});",
+            *(f"relate(relations, fact, {column}, {each}, {condition});" for column, each in enumerate(elements)),
             *(f"fact->slot[{column}] = (uint16_t)({slot});" for column, slot in enumerate(slots)),
+            f"relations->count += {condition};",
         ]
 
     def _loop(self, node: Loop, where: Where) -> list[str]:

@@ -33,9 +33,10 @@ def needs_normalise(system: System, layout: Layout, symmetry: bool) -> bool:
 def emit_normalise(system: System, layout: Layout, symmetry: bool) -> str:
     """``static void model_normalise(uint8_t *state)``, and what it needs."""
     parts = ['#include "normal.h"', ""]
+    symmetry = symmetry and bool(system.scalarsets)
     if has_multisets(layout):
-        parts.append(emit_multisets(layout))
-    if symmetry and system.scalarsets:
+        parts.append(emit_multisets(layout, by_leaves=not symmetry))
+    if symmetry:
         parts.append(_Canonical(Shape(layout, system.scalarsets), has_multisets(layout)).emit())
     else:
         body = ["sort_multisets(state);"] if has_multisets(layout) else ["(void)state;"]

@@ -27,7 +27,7 @@ typedef struct Relation {
 typedef struct Relations {
   unsigned count;
   uint8_t related[ELEMENTS + 1]; /* does an element occur in any? */
-  Relation list[RELATIONS];
+  Relation list[RELATIONS + 1];
 } Relations;
 
 /* An ordered partition. The cell that starts at place p holds order[p] .. order[p + length[p] - 1]. */
@@ -40,15 +40,16 @@ typedef struct Partition {
 
 static void order_image(const uint8_t *state, const Element *order, uint64_t *image);
 
-static inline Relation *add_fact(Relations *relations, uint64_t data) {
-  Relation *fact = &relations->list[relations->count++];
+/* A fact is written behind the last one, and counted afterwards if it holds. */
+static inline Relation *next_fact(Relations *relations, uint64_t data) {
+  Relation *fact = &relations->list[relations->count];
   *fact = (Relation){.data = data};
   return fact;
 }
 
-static inline void relate(Relations *relations, Relation *fact, unsigned column, uint64_t element) {
+static inline void relate(Relations *relations, Relation *fact, unsigned column, uint64_t element, int holds) {
   fact->element[column] = (Element)element;
-  relations->related[element] = 1;
+  relations->related[element] |= (uint8_t)holds;
 }
 
 /* --- Refinement ---------------------------------------------------------------------------------------------- */
