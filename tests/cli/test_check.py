@@ -38,8 +38,10 @@ invariant "below the limit" forall i: 1..2 do cell[i].level <= LIMIT end;
 
 
 @pytest.fixture
-def counter(tmp_path: Path) -> Path:
-    path = tmp_path / "counter.m"
+def counter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    # Under the same name each time, so that the native engine compiles it once.
+    monkeypatch.chdir(tmp_path)
+    path = Path("counter.m")
     path.write_text(COUNTER)
     return path
 
