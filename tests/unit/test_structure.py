@@ -15,8 +15,8 @@ FOUNDATION = {"", "source", "errors", "options", "machine"}
 ALLOWED = {
     "ir": set(),
     "lang": {"ir"},
-    "codegen": {"ir"},
-    "kernels": {"ir", "codegen"},
+    "codegen": {"ir", "kernels"},
+    "kernels": {"ir"},
     "search": {"ir", "kernels", "store"},
     "result": {"ir", "report"},
     "trace": {"ir", "search", "result"},
