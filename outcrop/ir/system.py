@@ -160,6 +160,19 @@ class System:
                         found[member.uid] = member
         return tuple(found[uid] for uid in sorted(found))
 
+    @cached_property
+    def allows_symmetry(self) -> bool:
+        """May states be reduced to orbit representatives? A liveness property about one scalarset value says
+        something about the way between two states of which representatives, each renamed in its own way, know
+        nothing; all other properties speak of single states."""
+        return not any(
+            member.is_symmetric
+            for each in self.of_kind(PropertyKind.LIVENESS)
+            for parameter in each.parameters
+            for member in getattr(parameter.type, "members", (parameter.type,))
+            if isinstance(member, Scalarset)
+        )
+
     def of_kind(self, kind: PropertyKind) -> tuple[Property, ...]:
         return tuple(each for each in self.properties if each.kind is kind)
 

@@ -49,7 +49,7 @@ class _Search:
     ) -> None:
         self.options = options
         self.progress = progress
-        self.interpreter = Interpreter(system, options.symmetry, output)
+        self.interpreter = Interpreter(system, options.symmetry and system.allows_symmetry, output)
         self.layout = Layout(system)
         self.rule_numbers = {rule: number for number, rule in enumerate(system.rules)}
         self.has_liveness = bool(system.of_kind(PropertyKind.LIVENESS))

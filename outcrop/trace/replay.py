@@ -33,7 +33,7 @@ def explain(
     the map that the search used, and is the interpreter's own by default."""
     interpreter = Interpreter(system, symmetry=False)
     if canonical is None:
-        canonical = Normaliser(system, options.symmetry)
+        canonical = Normaliser(system, options.symmetry and system.allows_symmetry)
     if finding.kind is FindingKind.START:
         firing = _first_failing(interpreter.start_states())
         return _of_fault(firing.fault, None, firing.label)

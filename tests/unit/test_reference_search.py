@@ -221,3 +221,17 @@ def test_undefined_reads_are_listed_by_offset() -> None:
     text = 'var x, y: 0..9; startstate x := y; end; rule "r" true ==> x := y; end;'
     starts = [at for at in range(len(text)) if text.startswith("y;", at)]
     assert explore(text, deadlock=Deadlock.OFF).undefined_reads == starts
+
+
+def test_liveness_of_one_scalarset_value_turns_the_reduction_off() -> None:
+    text = """
+        type Node: scalarset(2);
+        var owner: Node;
+        ruleset n: Node do startstate owner := n; end; end;
+        ruleset n: Node do
+          rule "give" owner != n ==> owner := n; end;
+          liveness "everybody gets it" owner = n;
+        end;
+    """
+    outcome = explore(text)
+    assert (outcome.findings, outcome.levels) == ([], [2])
