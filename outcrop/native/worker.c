@@ -112,7 +112,7 @@ static int grow_table(Search *search) {
   uint64_t wanted = wanted_line_count(table->line_count, table->wide);
   int wide = table->wide || table_needs_wide(table_limit(wanted, 0) + slack);
   if (wide && !table->wide) wanted *= 2;
-  uint64_t lines = grown_line_count(search, wanted, table_limit(20, wide) / 20);
+  uint64_t lines = grown_line_count(search, wanted, (table_limit(20, wide) + 19) / 20);
   if (table_limit(lines, wide) < table->limit + table->limit / 16) return 0;
   table_close(table); /* before the new one is opened, so that they never take memory at the same time */
   return table_open(table, lines, wide, slack);

@@ -1,0 +1,44 @@
+/* Several threads insert overlapping sets of states into one visited set that starts small and grows many times. To be
+ * run under the thread sanitizer; also counts what was new. Arguments: exact (0 or 1), wide (0 or 1). */
+#include "toy_model.c"
+
+#include "kernels.c"
+
+#include <stdio.h>
+
+enum { THREADS = 4, STATES = 20000, SHIFT = 5000 };
+
+static Search *visited;
+static uint64_t new_states[THREADS];
+
+static void *insert_states(void *argument) {
+  uint64_t number = (uint64_t)(uintptr_t)argument;
+  uint8_t *states = calloc(STATES, STATE_BYTES), *is_new = calloc(STATES, 1);
+  for (uint64_t i = 0; i < STATES; i++) {
+    uint64_t value = (i + number * SHIFT) * 0x9E3779B97F4A7C15ull;
+    memcpy(states + i * STATE_BYTES, &value, STATE_BYTES < 8 ? STATE_BYTES : 8);
+  }
+  outcrop_insert_block(visited, number, states, STATES, is_new);
+  for (uint64_t i = 0; i < STATES; i++) new_states[number] += is_new[i];
+  free(states);
+  free(is_new);
+  return NULL;
+}
+
+int main(int count, char **arguments) {
+  if (count < 3) return 2;
+  int exact = atoi(arguments[1]), wide = atoi(arguments[2]);
+  Settings settings = {.workers = THREADS, .exact = (uint64_t)exact, .bits = wide ? 64 : 40, .seed = 1, .budget = 64 << 20,
+                       .most_states = UINT64_MAX, .most_found = 1, .file = -1, .first_lines = 16,
+                       .wide = (uint64_t)wide};
+  visited = outcrop_open(&settings);
+  pthread_t threads[THREADS];
+  for (uint64_t i = 0; i < THREADS; i++) pthread_create(&threads[i], NULL, insert_states, (void *)(uintptr_t)i);
+  for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
+  uint64_t total = 0;
+  for (int i = 0; i < THREADS; i++) total += new_states[i];
+  uint64_t kept = outcrop_finish_level(visited);
+  outcrop_close(visited);
+  printf("%lu new, %lu kept\n", total, kept);
+  return total != STATES + (THREADS - 1) * SHIFT || kept != total;
+}
