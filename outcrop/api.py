@@ -185,7 +185,7 @@ def _search(
     from outcrop.search import compact, ram
 
     started = time.monotonic()
-    emitted = emit(system, options.symmetry)
+    emitted = emit(system, options.symmetry and system.allows_symmetry)
     native = compile_model(emitted.source, note_offsets=emitted.note_offsets, keep_c=options.keep_c)
     compile_seconds = time.monotonic() - started
     strategy = compact if options.strategy == "compact" else ram

@@ -29,15 +29,16 @@ def explain(
     options: CheckOptions,
     canonical: Callable[[State], State] | None = None,
 ) -> Violation:
-    """The violation that a search found. ``canonical`` maps a state to the representative of its orbit; it must be
-    the map that the search used, and is the interpreter's own by default."""
+    """The violation that a search found. ``canonical`` maps a state to a representative of its orbit, by default the
+    interpreter's; the search may have chosen others."""
     interpreter = Interpreter(system, symmetry=False)
     if canonical is None:
         canonical = Normaliser(system, options.symmetry and system.allows_symmetry)
     if finding.kind is FindingKind.START:
         firing = _first_failing(interpreter.start_states())
         return _of_fault(firing.fault, None, firing.label)
-    steps = _run(interpreter, [Layout(system).unpack(packed) for packed in finding.path], canonical)
+    path = [canonical(Layout(system).unpack(packed)) for packed in finding.path]
+    steps = _run(interpreter, path, canonical)
     trace, last = Trace(system, tuple(steps)), steps[-1].state
     match finding.kind:
         case FindingKind.DEADLOCK:

@@ -134,6 +134,33 @@ def test_put_does_not_disturb_the_document(cli: Cli, tmp_path: Path) -> None:
     assert cli("check", model, "--engine", "interpreter").out.startswith("hello\nHOLDS: ")
 
 
+SYMMETRIC = """
+type P: scalarset(3);
+var owner: P; want: array [P] of boolean; count: 0..3;
+startstate begin for p: P do want[p] := false; end; count := 0; end;
+ruleset p: P do
+  rule "want" !want[p] ==> want[p] := true; count := count + 1; end;
+  rule "take" want[p] & count = 2 ==> owner := p; end;
+end;
+invariant "nobody" isundefined(owner);
+"""
+
+
+@pytest.mark.parametrize("engine", ["interpreter", "native"])
+def test_a_trace_under_symmetry_is_a_run_of_the_model(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, engine: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("symmetric.m").write_text(SYMMETRIC)
+    run = cli("check", "symmetric.m", "--engine", engine)
+    assert run.code == 1
+    wanting = re.findall(r"Rule want, p: (P_\d) fired\.\n +want\[(P_\d)\]: false -> true", run.out)
+    assert len(wanting) == 2 and all(one == other for one, other in wanting)
+    owner = re.search(r"Rule take, p: (P_\d) fired\.\n +owner: undefined -> (P_\d)", run.out)
+    assert owner is not None and owner[1] == owner[2]
+    assert owner[1] in {one for one, _ in wanting}
+
+
 @pytest.mark.parametrize("name", ["peterson", "bounded_buffer"])
 def test_examples_run_from_a_process(process: Cli, repository: Path, name: str) -> None:
     model = repository / "examples" / f"{name}.m"
