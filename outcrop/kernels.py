@@ -20,12 +20,14 @@ from numpy.typing import NDArray
 from outcrop.errors import InternalError
 
 #: What native/kernels.c must have been compiled with.
-ABI_VERSION = 1
+ABI_VERSION = 2
 
 States = NDArray[np.uint8]  #: one row a state
 Counts = NDArray[np.uint64]
 Marks = NDArray[np.uint8]
 
+#: Bytes behind packed states that kernels may touch.
+SPARE_BYTES = 8
 #: Lines of 64 bytes that the exact table starts with, in all 256 KB.
 FIRST_LINES = 4096
 
@@ -143,6 +145,7 @@ _SIGNATURES: dict[str, tuple[type | None, tuple[type, ...]]] = {
     "outcrop_take_put": (_NUMBER, (_POINTER, _NUMBER, _POINTER)),
     "outcrop_read_block": (None, (_POINTER, _NUMBER, _NUMBER, _POINTER)),
     "outcrop_insert_block": (_NUMBER, (_POINTER, _NUMBER, _POINTER, _NUMBER, _POINTER)),
+    "outcrop_normalise_block": (None, (_POINTER, _NUMBER)),
     "outcrop_find_predecessors": (
         ctypes.c_int,
         (_POINTER, _NUMBER, _NUMBER, _NUMBER, _POINTER, _NUMBER, _POINTER, _POINTER),
@@ -188,6 +191,13 @@ class Native:
     def states(self, count: int) -> States:
         """Room for so many packed states, all zero."""
         return np.zeros((count, self.state_bytes), dtype=np.uint8)
+
+    def normalise(self, packed: bytes) -> bytes:
+        """The normal form of one packed state; if compiled with symmetry, the representative of its orbit."""
+        room = np.zeros(self.state_bytes + SPARE_BYTES, dtype=np.uint8)
+        room[: self.state_bytes] = np.frombuffer(packed, dtype=np.uint8)
+        self._library.outcrop_normalise_block(room.ctypes.data, 1)
+        return room[: self.state_bytes].tobytes()
 
 
 class Search:
