@@ -15,7 +15,8 @@ from outcrop.ir.system import PropertyKind, System
 
 HERE = Path(__file__).parent
 NATIVE = HERE.parent / "outcrop" / "native"
-WARNINGS = ["-Wall", "-Wextra", "-Werror", "-Wno-unused-function", "-Wno-unused-variable", "-Wno-unused-but-set-variable"]
+UNUSED = ["-Wno-unused-function", "-Wno-unused-variable", "-Wno-unused-but-set-variable"]
+WARNINGS = ["-Wall", "-Wextra", "-Werror", *UNUSED]
 
 
 @dataclass(frozen=True)
@@ -26,17 +27,23 @@ class NativeFiring:
     normal: bytes
 
 
-def compile_c(source: str, directory: Path, *flags: str) -> Path:
-    """The shared object of a translation unit."""
-    c_file, library = directory / "model.c", directory / "model.so"
-    c_file.write_text(source + '\n#include "driver.c"\n')
-    command = [os.environ.get("CC", "cc"), "-std=gnu11", "-fPIC", "-shared", *WARNINGS, *flags]
-    command += ["-I", os.fspath(HERE / "emitted"), "-I", os.fspath(NATIVE)]
-    done = subprocess.run(
-        [*command, os.fspath(c_file), "-o", os.fspath(library), "-lm"], capture_output=True, text=True, check=False
-    )
+def compile_c(source: str, directory: Path, driver: str, *flags: str) -> Path:
+    """Compiles a translation unit with one of the drivers in ``emitted``; a warning is an error."""
+    c_file, made = directory / "model.c", directory / driver.removesuffix(".c")
+    c_file.write_text(f'{source}\n#include "{driver}"\n')
+    command = [os.environ.get("CC", "cc"), "-std=gnu11", *WARNINGS, *flags]
+    command += ["-I", os.fspath(HERE / "emitted"), "-I", os.fspath(NATIVE), os.fspath(c_file), "-o", os.fspath(made)]
+    done = subprocess.run([*command, "-lm"], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[:4000]
-    return library
+    return made
+
+
+def explore(system: System, symmetry: bool, directory: Path, most_states: int, *flags: str) -> int:
+    """Runs a model in a process of its own, up to so many states; gives how many there were."""
+    program = compile_c(emit(system, symmetry).source, directory, "explore.c", *flags)
+    done = subprocess.run([program, str(most_states)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[:4000]
+    return int(done.stdout)
 
 
 class EmittedModel:
@@ -45,7 +52,8 @@ class EmittedModel:
     def __init__(self, system: System, symmetry: bool, directory: Path, *flags: str) -> None:
         self.system = system
         self.emitted: Emitted = emit(system, symmetry)
-        self.library = ctypes.CDLL(os.fspath(compile_c(self.emitted.source, directory, *(flags or ("-O0",)))))
+        library = compile_c(self.emitted.source, directory, "driver.c", "-fPIC", "-shared", *(flags or ("-O0",)))
+        self.library = ctypes.CDLL(os.fspath(library))
         self.library.driver_expand.restype = ctypes.c_uint64
         self.library.driver_covered.restype = ctypes.c_uint64
         self._bytes = self.emitted.layout.byte_count

@@ -344,8 +344,11 @@ class Expressions(Loops):
         if len(pieces) == 1:
             (interval, shift) = pieces[0]
             value = self.limit(value, interval)
-            return replace(value, text=f"({value.text} + {integer(shift)})", interval=bounds.add(
-                value.interval, Interval(shift, shift)))
+            return replace(
+                value,
+                text=f"({value.text} + {integer(shift)})",
+                interval=bounds.add(value.interval, Interval(shift, shift)),
+            )
         inside = " || ".join(f"({value.text} >= {piece.low} && {value.text} <= {piece.high})" for piece, _ in pieces)
         self.check(f"!({inside})" if value.defined is None else f"{value.defined} && !({inside})")
         choices = "".join(f"{value.text} <= {piece.high} ? {integer(shift)} : " for piece, shift in pieces[:-1])
@@ -395,4 +398,3 @@ class Expressions(Loops):
             self.bind(local, self.frozen(self.value(target), local.type))
         else:
             self.locals[local] = self.copied(self.complex_value(target), target)
-

@@ -21,7 +21,7 @@ from outcrop.ir.system import Formal, Function, Instantiable, Parameter
 from outcrop.ir.types import Simple
 from outcrop.ir.walk import writes_state
 
-STATE_COPY = ["uint8_t state[STATE_BYTES + 8];", "__builtin_memcpy(state, original, STATE_BYTES);"]
+STATE_COPY = ["uint8_t state[STATE_BYTES + 8];", "__builtin_memcpy(state, original, STATE_BYTES + 8);"]
 
 
 @dataclass(frozen=True)
@@ -70,9 +70,7 @@ def write_body(unit: Unit, name: str, of: Instantiable, body: Sequence[Statement
     return definition(name, ["uint8_t *state", "Context *context", *parameters], code)
 
 
-def write_condition(
-    unit: Unit, name: str, parameters: Sequence[Parameter], conjuncts: Sequence[Expression]
-) -> Written:
+def write_condition(unit: Unit, name: str, parameters: Sequence[Parameter], conjuncts: Sequence[Expression]) -> Written:
     """The function that says whether all of some conditions hold; they are evaluated in order."""
     code = Statements(unit, is_condition=True)
     bind_parameters(code, parameters)

@@ -121,8 +121,10 @@ class Places(Code):
             return base.plus((value.constant - kind.low) * stride)
         packed = self.packed_as(kind, value)
         if packed is not None:
-            return base.plus(-stride, f"{stride} * {packed}") if base.bit >= stride else base.plus(
-                0, f"{stride} * ({packed} - 1)"
+            return (
+                base.plus(-stride, f"{stride} * {packed}")
+                if base.bit >= stride
+                else base.plus(0, f"{stride} * ({packed} - 1)")
             )
         text = value.text if kind.low == 0 else f"({bare(value.text)} - {integer(kind.low)})"
         return base.plus(0, f"{stride} * (uint64_t){text}")

@@ -148,7 +148,13 @@ def _write_expand(codes: list[RuleCode]) -> list[str]:
     by_priority = sorted(codes, key=lambda code: code.rule.priority)
     groups = [list(group) for _, group in groupby(by_priority, key=lambda code: code.rule.priority)]
     has_priorities = len(groups) > 1
-    body = ["Context *const context = expansion->context;", "(void)state, (void)context;"]
+    body = [
+        # The compiler knows that nothing changes a copy, so what guards have loaded stays known across firings.
+        "uint8_t state[STATE_BYTES + 8];",
+        "__builtin_memcpy(state, original, STATE_BYTES + 8);",
+        "Context *const context = expansion->context;",
+        "(void)state, (void)context;",
+    ]
     if has_priorities:
         body.append("int enabled = 0;")
     for group in groups:
@@ -159,7 +165,7 @@ def _write_expand(codes: list[RuleCode]) -> list[str]:
             root.insert(code)
         body += _write_level(root, 0, has_priorities)
     body.append("return OK;")
-    signature = "static UNUSED int model_expand(const uint8_t *restrict state, Expansion *expansion)"
+    signature = "static UNUSED int model_expand(const uint8_t *original, Expansion *expansion)"
     return ["", comment("Fires every rule instance that the state enables."), *braced(signature, body)]
 
 
@@ -197,8 +203,8 @@ def _write_firing(code: RuleCode, depth: int, has_priorities: bool) -> list[str]
     body = f"{code.name}_body({_arguments('next', depth)})"
     fire = ["enabled = 1;"] if has_priorities else []
     fire += [
-        "uint8_t *next = successor_begin(expansion, state);",
-        f"successor_end(expansion, state, {code.number}, {body});",
+        "uint8_t *next = successor_begin(expansion, original);",
+        f"successor_end(expansion, original, {code.number}, {body});",
     ]
     guard = code.last_guard(depth)
     if guard is None:
@@ -208,4 +214,4 @@ def _write_firing(code: RuleCode, depth: int, has_priorities: bool) -> list[str]
         failure += f" && {code.whole_guard}({_arguments('state', depth)}) < 0"
     lines = braced(f"if ({guard} == 1)", fire)
     lines[-1] += f" else if ({failure}) {{"
-    return [*lines, f"  expansion_failed(expansion, state, {code.number});", "}"]
+    return [*lines, f"  expansion_failed(expansion, original, {code.number});", "}"]

@@ -1,0 +1,167 @@
+"""Emitted C says what the interpreter says, state by state, and is clean in itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from emitted_model import EmittedModel, compare, explore
+from expectations import EXAMPLES, TEST_MODELS, expectation
+
+from outcrop.codegen.c import emit
+from outcrop.codegen.puts import PutFormatter
+from outcrop.ir.interpreter import Interpreter
+from outcrop.ir.system import System
+from outcrop.lang import load_text
+from outcrop.options import LoadOptions, UndefinedReads
+
+MODELS = [path for path in (*EXAMPLES, *TEST_MODELS) if expectation(path).verdict != "rejected"]
+MOST_STATES = 60
+
+
+def read(path: Path) -> System:
+    """With the shortest ``while`` limit that the models can live with, since some exceed any."""
+    return load_text(path.read_text(encoding="utf-8"), path.name, LoadOptions(while_limit=2000))[0]
+
+
+def system_of(text: str, **options: object) -> System:
+    return load_text(text, "model.m", LoadOptions(**options))[0]  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("path", MODELS, ids=lambda path: path.stem)
+def test_agrees_with_the_interpreter(path: Path, tmp_path: Path) -> None:
+    system = read(path)
+    compare(system, EmittedModel(system, False, tmp_path), False, MOST_STATES)
+
+
+@pytest.mark.parametrize("path", MODELS, ids=lambda path: path.stem)
+def test_is_clean_under_sanitizers(path: Path, tmp_path: Path) -> None:
+    flags = ("-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+    explore(read(path), True, tmp_path, MOST_STATES, *flags)
+
+
+@pytest.mark.parametrize("undefined", UndefinedReads)
+def test_undefined_reads_agree(undefined: UndefinedReads, tmp_path: Path) -> None:
+    system = system_of(
+        """
+        type node: scalarset(2); small: 0 .. 3;
+        var a, b: small; owner, other: node; r: record f: small; g: node; end;
+        function pick(x: small): small; begin return x; end;
+        procedure set(x: small; var y: small); begin y := x; end;
+        startstate begin end;
+        rule "define" isundefined(a) ==> a := 1; end;
+        rule "copy" begin b := a; other := owner; end;
+        rule "compare" owner = other ==> r.g := owner; end;
+        rule "differ" owner != other ==> undefine r; end;
+        rule "through functions" begin set(a, r.f); b := pick(r.f); end;
+        rule "choose" begin a := isundefined(b) ? b : a; end;
+        ruleset n: node do rule "own" n != owner ==> owner := n; end; end;
+        """,
+        undefined=undefined,
+    )
+    count = compare(system, EmittedModel(system, False, tmp_path), False, 400)
+    assert count > 20 if undefined is UndefinedReads.PERMIT else count > 2
+
+
+def test_wide_and_extreme_ranges_agree(tmp_path: Path) -> None:
+    high = 2**63 - 1
+    system = system_of(
+        f"""
+        const low: -{high} - 1; high: {high};
+        var a: low .. 0; c: 1 .. high; b: 0 .. 1; d: array [0 .. 2] of -5 .. {2**58};
+        startstate begin a := low; c := high; b := 0; d[1] := -5; end;
+        rule "up" begin a := a + 1; end;
+        rule "down" begin a := a - 1; end;
+        rule "negate" begin c := -a; end;
+        rule "divide" begin c := a / -1; end;
+        rule "remainder" begin b := a % -1; end;
+        rule "multiply" begin c := c * 2; end;
+        rule "halve" begin c := c / 2; a := -c; end;
+        rule "shift" begin a := a >> 3; d[2] := (c >> 6) & 1023; end;
+        rule "shift back" begin a := a << 1; end;
+        rule "last" begin for i := high - 1 to high do d[0] := high - i; end; end;
+        """
+    )
+    assert compare(system, EmittedModel(system, False, tmp_path), False, 300) == 300
+
+
+HOISTED = """
+type t: 0 .. 2;
+var x: array [t] of t; zero: t; marks: array [t] of t;
+startstate begin for i: t do x[i] := i; end; zero := 0; end;
+ruleset i: t; j: t do
+  rule "overtakes" i != j & x[i] = 1 ==> zero := i; end;
+  rule "in order" zero = 0 & x[i] / zero = 1 & i = j ==> zero := j; end;
+  rule "undefined where i differs from j" i != j & marks[i] = 1 & i > 3 ==> zero := 0; end;
+  rule "never undefined" i = j & i != j & marks[i] = 1 ==> zero := 0; end;
+  rule "marks" zero = 1 & x[j] = 2 & j != i ==> marks[i] := j; end;
+end;
+"""
+
+
+def test_conjuncts_are_hoisted_without_changing_errors(tmp_path: Path) -> None:
+    system = system_of(HOISTED)
+    source = emit(system, False).source
+    assert "rule_0_overtakes_guard_1(" in source
+    assert "rule_0_overtakes_whole_guard(" in source
+    compare(system, EmittedModel(system, False, tmp_path), False, 300)
+
+
+def test_guards_that_count_or_write_run_once_for_each_instance(tmp_path: Path) -> None:
+    system = system_of(
+        """
+        var n: 0 .. 3;
+        function counted(x: 0 .. 3): boolean; begin cover x = 1 "one"; return x < 3; end;
+        function writing(): boolean; begin n := 3; return true; end;
+        startstate begin n := 0; end;
+        ruleset i: 0 .. 2; j: 0 .. 2 do
+          rule "count" counted(n) & i = j ==> n := (n + 1) % 4; end;
+          rule "write" writing() & n = 3 & i = 2 ==> n := 0; end;
+        end;
+        """
+    )
+    compare(system, EmittedModel(system, False, tmp_path), False, 50)
+
+
+def test_put_prints_what_the_interpreter_prints(tmp_path: Path) -> None:
+    system = system_of(
+        """
+        type r: record a: boolean; b: array [0 .. 1] of -1 .. 1; end; m: multiset [2] of r;
+        var g: array [boolean] of r; x: real(3, 10); u: -5 .. 5;
+        procedure show(var y: r; z: r); begin put y; put y.b[1]; put z; put z.a; end;
+        startstate
+        var l: r; n: 0 .. 9;
+        begin
+          put "start \\"quoted\\" %d\\n"; u := -3; x := 2.0 / 3.0; l.b[1] := 1;
+          put u; put u - 4; put x; put x * 2.0; put g; put g[true].b; put l; put l.b[1]; put n; put u < 0;
+          for i: boolean do put g[i].b[0]; put i; end;
+          show(g[true], l); show(l, g[false]);
+        end;
+        """
+    )
+    texts: list[str] = []
+    list(Interpreter(system, False, put=texts.append).start_states())
+    model = EmittedModel(system, False, tmp_path)
+    model.start(0)
+    assert "".join(PutFormatter(model.emitted).texts(model.put_words)) == "".join(texts)
+    assert len(texts) > 30
+
+
+def test_names_and_texts_of_a_model_cannot_break_out_of_the_c(tmp_path: Path) -> None:
+    evil = r"*/ int main(void) { return 1; } /* ??/ \\ \" # %: _Pragma(\"x\")" + "\u202e\u2028"
+    system = system_of(
+        f"""
+        var int: 0 .. 1; state, context, p0, t1, OK: 0 .. 1; uint64_t: boolean;
+        function main(restrict: boolean): boolean; begin return !restrict; end;
+        startstate "{evil}" begin int := 0; state := 0; context := 0; p0 := 1; t1 := 0; OK := 0; uint64_t := true; end;
+        ruleset original: 0 .. 1 do
+          rule "{evil}" main(uint64_t) ==> put "{evil}"; error "{evil}"; end;
+        end;
+        rule "" state = 0 ==> assert p0 = 1 "{evil}"; state := 1; end;
+        invariant "{evil}" p0 = 1;
+        """
+    )
+    source = emit(system, False).source
+    assert source.isascii()
+    assert "??/" not in source and "\\" not in source and source.count("/*") == source.count("*/")
+    compare(system, EmittedModel(system, False, tmp_path, "-O0", "-trigraphs"), False, 10)
