@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from outcrop.errors import InternalError, UsageError
-from outcrop.ir.layout import Layout
+from outcrop.ir.layout import Layout, State
 from outcrop.ir.system import PropertyKind, System
 from outcrop.machine import available_cores, peak_rss
 from outcrop.options import (
@@ -101,8 +101,8 @@ class Model:
         snapshot now and then, ``output`` with what the model's ``put`` statements print.
         """
         chosen = _changed(options or CheckOptions(), changes)
-        outcome, compile_seconds = _search(self.system, chosen, progress, output)
-        return _conclude(self, chosen, outcome, compile_seconds)
+        outcome, compile_seconds, canonical = _search(self.system, chosen, progress, output)
+        return _conclude(self, chosen, outcome, compile_seconds, canonical)
 
 
 def read_source(path: str | os.PathLike[str]) -> Source:
@@ -166,35 +166,64 @@ def _changed(options: CheckOptions, changes: dict[str, Any]) -> CheckOptions:
 
 # --- Searching and concluding ------------------------------------------------------------------------------
 
+#: Maps a state to the representative of its orbit.
+_Canonical = Callable[[State], State]
+
 
 def _search(
     system: System,
     options: CheckOptions,
     progress: Callable[[Progress], None] | None,
     output: Callable[[str], None] | None,
-) -> tuple[Outcome, float]:
-    """Runs the search that the options name. Also gives the seconds spent compiling."""
+) -> tuple[Outcome, float, _Canonical | None]:
+    """Runs the search that the options name. Also gives the seconds spent compiling, and what the search took for the
+    representative of a state (None: the interpreter's)."""
     if options.engine is Engine.INTERPRETER:
         if options.strategy != "ram":
             raise UsageError(f"the interpreter has only the strategy ram, not {options.strategy}")
         from outcrop.search import reference
 
-        return reference.search(system, options, progress=progress, output=output), 0.0
+        return reference.search(system, options, progress=progress, output=output), 0.0, None
+    return _search_native(system, options, progress, output)
+
+
+def _search_native(
+    system: System,
+    options: CheckOptions,
+    progress: Callable[[Progress], None] | None,
+    output: Callable[[str], None] | None,
+) -> tuple[Outcome, float, _Canonical]:
     from outcrop.codegen.c import emit
     from outcrop.codegen.compiler import compile_model
+    from outcrop.codegen.puts import PutFormatter
+    from outcrop.kernels import Counts
     from outcrop.search import compact, ram
 
     started = time.monotonic()
     emitted = emit(system, options.symmetry and system.allows_symmetry)
     native = compile_model(emitted.source, note_offsets=emitted.note_offsets, keep_c=options.keep_c)
     compile_seconds = time.monotonic() - started
+    formatter = PutFormatter(emitted)
+
+    def put(words: Counts) -> None:
+        if output is not None:
+            for text in formatter.texts(words.tolist()):
+                output(text)
+
     strategy = compact if options.strategy == "compact" else ram
-    return strategy.search(native, options, progress), compile_seconds
+    layout = emitted.layout
+
+    def canonical(state: State) -> State:
+        return layout.unpack(native.normalise(layout.pack(state)))
+
+    return strategy.search(native, options, progress, put), compile_seconds, canonical
 
 
-def _conclude(model: Model, options: CheckOptions, outcome: Outcome, compile_seconds: float) -> Result:
+def _conclude(
+    model: Model, options: CheckOptions, outcome: Outcome, compile_seconds: float, canonical: _Canonical | None
+) -> Result:
     system = model.system
-    violations = _violations(system, options, outcome)
+    violations = _violations(system, options, outcome, canonical)
     if violations:
         verdict, kind = Verdict.VIOLATED, str(violations[0].kind)
     elif outcome.stop is Stop.COMPLETE:
@@ -241,13 +270,15 @@ def _guarantee(outcome: Outcome) -> str:
     return f"the probability that a state was missed is at most {outcome.omission_bound:.2g}"
 
 
-def _violations(system: System, options: CheckOptions, outcome: Outcome) -> list[Violation]:
+def _violations(
+    system: System, options: CheckOptions, outcome: Outcome, canonical: _Canonical | None
+) -> list[Violation]:
     """Each finding, replayed and explained; then the cover goals that a complete search never met."""
     violations: list[Violation] = []
     if outcome.findings:
         from outcrop.trace.replay import explain
 
-        violations = [explain(system, finding, options) for finding in outcome.findings]
+        violations = [explain(system, finding, options, canonical) for finding in outcome.findings]
     elif outcome.stop is Stop.VIOLATION:
         raise InternalError("the search stopped for a violation that it does not name")
     if outcome.stop is Stop.COMPLETE:

@@ -125,13 +125,17 @@ def test_the_same_run_prints_the_same(check: Cli) -> None:
     assert stable(check().out) == stable(check().out)
 
 
-def test_put_does_not_disturb_the_document(cli: Cli, tmp_path: Path) -> None:
-    model = tmp_path / "chatty.m"
-    model.write_text('var x: boolean; startstate begin x := true; put "hello"; end; rule begin x := !x; end;')
-    run = cli("check", model, "--json", "--engine", "interpreter")
+@pytest.mark.parametrize("engine", ["interpreter", "native"])
+def test_put_does_not_disturb_the_document(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, engine: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = 'var x: boolean; startstate begin x := true; put "hello"; end; rule begin x := !x; end;'
+    Path("chatty.m").write_text(text)
+    run = cli("check", "chatty.m", "--json", "--engine", engine)
     assert json.loads(run.out)["states"] == 2
     assert "hello" in run.err
-    assert cli("check", model, "--engine", "interpreter").out.startswith("hello\nHOLDS: ")
+    assert cli("check", "chatty.m", "--engine", engine).out.startswith("hello\nHOLDS: ")
 
 
 SYMMETRIC = """
