@@ -106,11 +106,12 @@ def test_surprises_are_kept_in_a_file(cli: Cli, tmp_path: Path, monkeypatch: pyt
 @pytest.mark.parametrize(
     ("error", "code"), [(MemoryError(), 3), (KeyboardInterrupt(), 3), (InternalError("engines disagree"), 4)]
 )
-def test_other_ends(cli: Cli, monkeypatch: pytest.MonkeyPatch, error: BaseException, code: int) -> None:
+def test_other_ends(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: BaseException, code: int) -> None:
     def fail(path: object) -> None:
         raise error
 
     monkeypatch.setattr(api, "read_source", fail)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     run = cli("show", "x.m")
     assert run.code == code
     assert "Traceback" not in run.err
