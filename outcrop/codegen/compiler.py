@@ -37,6 +37,11 @@ NATIVE = Path(__file__).resolve().parent.parent / "native"
 #: inline. Signed overflow wraps, so that a check after the fact is a check.
 FLAGS = ("-std=gnu11", "-O2", "-march=native", "-fPIC", "-shared", "-fwrapv", "-fno-strict-aliasing", "-pthread", "-w")
 
+#: GCC 12 clears arrays on the stack with 32-byte stores, where the processor has them, followed by a 16-byte store that
+#: wants an alignment the array does not have. These flags came with that change and take it back; other compilers do
+#: not know them.
+_NARROW_STORES = ("-mstore-max=128", "-mmove-max=128")
+
 _CANDIDATES = ("cc", "gcc", "clang")
 
 
@@ -44,6 +49,7 @@ _CANDIDATES = ("cc", "gcc", "clang")
 class Compiler:
     command: tuple[str, ...]
     version: str
+    flags: tuple[str, ...]  #: that this compiler needs
 
 
 @cache
@@ -70,11 +76,20 @@ def find_compiler() -> Compiler:
 
 
 def _try(command: list[str]) -> Compiler | None:
+    version = _run([*command, "--version"])
+    if version is None:
+        return None
+    knows_narrow_stores = _run([*command, *_NARROW_STORES, "-E", "-x", "c", os.devnull]) is not None
+    return Compiler(tuple(command), version, _NARROW_STORES if knows_narrow_stores else ())
+
+
+def _run(command: list[str]) -> str | None:
+    """What a command prints, None when it fails."""
     try:
-        run = subprocess.run([*command, "--version"], capture_output=True, text=True, timeout=60, check=False)
+        run = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return None
-    return Compiler(tuple(command), run.stdout) if run.returncode == 0 else None
+    return run.stdout if run.returncode == 0 else None
 
 
 def compile_model(
@@ -114,7 +129,7 @@ def _compile(text: str, compiler: Compiler, flags: Sequence[str], library: Path)
     with tempfile.TemporaryDirectory(dir=library.parent, prefix="compiling-") as scratch:
         source, made = Path(scratch, "model.c"), Path(scratch, "model.so")
         source.write_text(text, encoding="utf-8")
-        command = [*compiler.command, *flags, "-I", str(NATIVE), str(source), "-o", str(made), "-lm"]
+        command = [*compiler.command, *flags, *compiler.flags, "-I", str(NATIVE), str(source), "-o", str(made), "-lm"]
         environment = {**os.environ, "LC_ALL": "C", "TMPDIR": scratch}
         run = subprocess.run(command, capture_output=True, text=True, errors="replace", env=environment, check=False)
         if run.returncode == 0:
@@ -137,7 +152,12 @@ def _shortened(messages: str, lines: int = 20) -> str:
 
 def _key(text: str, compiler: Compiler, flags: Sequence[str]) -> str:
     digest = hashlib.sha256()
-    parts = [text.encode(), " ".join(flags).encode(), " ".join(compiler.command).encode(), compiler.version.encode()]
+    parts = [
+        text.encode(),
+        " ".join((*flags, *compiler.flags)).encode(),
+        " ".join(compiler.command).encode(),
+        compiler.version.encode(),
+    ]
     parts += [_processor().encode(), *(kernel.read_bytes() for kernel in _kernel_files())]
     for part in parts:
         digest.update(len(part).to_bytes(8, "little"))
