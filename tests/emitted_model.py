@@ -15,7 +15,7 @@ from outcrop.ir.system import PropertyKind, System
 
 HERE = Path(__file__).parent
 NATIVE = HERE.parent / "outcrop" / "native"
-UNUSED = ["-Wno-unused-function", "-Wno-unused-variable", "-Wno-unused-but-set-variable"]
+UNUSED = ["-Wno-unused-but-set-variable"]  # models have locals that they never read
 WARNINGS = ["-Wall", "-Wextra", "-Werror", *UNUSED]
 
 

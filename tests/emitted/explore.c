@@ -26,7 +26,7 @@ static void inspect(const uint8_t *state) {
 int main(int argc, char **argv) {
   uint64_t most = argc > 1 ? strtoull(argv[1], 0, 10) : 100;
   Expansion expansion = {.context = &the_context, .working = calloc(STATE_BYTES + 8, 1)};
-  for (uint64_t instance = 0; instance < START_COUNT && count < most; instance++) {
+  for (uint64_t instance = 0; instance + 1 <= START_COUNT && count < most; instance++) {
     if (model_start(instance, expansion.working, &the_context) != OK) continue;
 #if HAS_NORMALISE
     model_normalise(expansion.working);
