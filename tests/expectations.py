@@ -1,6 +1,6 @@
 """Expectations that a model carries in its own header, and a way to hold a check against them.
 
-A header line reads ``-- key: value`` and stands before the first declaration:
+A header line reads ``-- key: value``, in DVE ``// key: value``, and stands before the first declaration:
 
 * ``expect``: ``holds``, ``unknown``, ``rejected``, or ``violated KIND`` with an optional ``"NAME"`` of the property
 * ``message``: a part of the violation's message, or of the diagnostics; may be repeated
@@ -26,8 +26,10 @@ from outcrop.options import Engine
 from outcrop.result import Result
 
 REPOSITORY = Path(__file__).parent.parent
-EXAMPLES = tuple(sorted((REPOSITORY / "examples").glob("*.m")))
-TEST_MODELS = tuple(sorted((REPOSITORY / "tests" / "models").glob("*.m")))
+EXAMPLES, TEST_MODELS = (
+    tuple(sorted(path for suffix in ("m", "dve") for path in (REPOSITORY / folder).glob(f"*.{suffix}")))
+    for folder in ("examples", "tests/models")
+)
 
 #: Every engine that must give the same answers.
 ENGINES = (Engine.INTERPRETER,)
@@ -35,7 +37,7 @@ ENGINES = (Engine.INTERPRETER,)
 #: The interpreter explores some 5,000 states a second, fewer under symmetry.
 MOST_STATES_INTERPRETED = 6_000
 
-_HEADER_LINE = re.compile(r"--\s*(?:([a-z][a-z ]*): (.*))?")
+_HEADER_LINE = re.compile(r"(?:--|//)\s*(?:([a-z][a-z ]*): (.*))?")
 _EXPECT = re.compile(r'(holds|unknown|rejected|violated (\w+)(?: "(.*)")?)')
 
 
@@ -75,7 +77,7 @@ def read_header(path: Path) -> dict[str, list[str]]:
     """The values of each key."""
     found: dict[str, list[str]] = {}
     for line in path.read_text(encoding="utf-8").splitlines():
-        if not line.startswith("--"):
+        if not line.startswith(("--", "//")):
             break
         match = _HEADER_LINE.fullmatch(line)
         if match and match[1]:

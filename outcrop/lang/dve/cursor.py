@@ -18,8 +18,6 @@ MAX_NESTING = 100
 # Height of an expression's tree, which long chains of operators make without nesting. The passes after us recurse.
 MAX_HEIGHT = 400
 
-_OPENING = {"{": "}", "(": ")", "[": "]"}
-_CLOSING = frozenset(_OPENING.values())
 #: What never stands inside anything else.
 _ITEM_STARTS = frozenset(("process", "system", END_OF_FILE))
 
@@ -153,7 +151,7 @@ class Cursor:
 
     def skip(self, start: int, until: frozenset[str]) -> str:
         """After a mistake in what starts at token ``start``: to the first of the kinds ``until`` where all the
-        brackets that opened since ``start`` are closed, or to one that closes more. Returns the kind there."""
+        braces that opened since ``start`` are closed, or to one that closes more. Returns the kind there."""
         self.nesting = 0
         failed_at = max(self.at, start + 1)
         depth, at = 0, start
@@ -165,8 +163,8 @@ class Cursor:
             ):
                 self.at = at
                 return kind
-            if kind in _OPENING:
+            if kind == "{":
                 depth += 1
-            elif kind in _CLOSING:
+            elif kind == "}":
                 depth -= 1
             at += 1

@@ -66,7 +66,8 @@ class _ModelLowering(TransitionLowering):
         moves = [move for symbol in symbols for move in self._moves(symbol)]
         for symbol in symbols:
             self._assertions(symbol)
-        self._found_rules = self.rules(moves)
+        if not self.report.error_count:
+            self._found_rules = self.rules(moves)
         self._property_processes(tree, automata)
 
     def start_local(self, kind: Type) -> Local:

@@ -1,0 +1,69 @@
+"""The models of BEEM give BEEM's numbers of states, transitions and levels."""
+
+from __future__ import annotations
+
+import csv
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+import outcrop
+from outcrop.options import Engine
+
+#: Larger models belong to the benchmarks; a model is compiled in seconds, so that only some are.
+_MOST_STATES_INTERPRETED = 3_500
+_COMPILED = ("elevator2.2", "needham.2", "peterson.2", "sorter.5", "synapse.2", "hanoi.2", "lamport.5")
+_COMPILERS = ("cc", "gcc", "clang")
+
+
+def _rows() -> list[dict[str, str]]:
+    # Parameters are wanted before fixtures run; without the models there is nothing to parametrise over.
+    table = Path(os.environ.get("OUTCROP_MODELS", ""), "models", "dve", "EXPECTED.csv")
+    if not table.is_file():
+        return []
+    with table.open(encoding="utf-8") as file:
+        return [row for row in csv.DictReader(file) if row["complete"] == "yes"]
+
+
+def _compare(row: dict[str, str], engine: Engine, shared: Path) -> None:
+    model = outcrop.load(shared / "models" / "dve" / row["file"])
+    result = model.check(engine=engine, deadlock="off")
+    assert not result.violations
+    assert result.states == int(row["states"])
+    if row["transitions"]:
+        assert (result.rules_fired, result.diameter + 1) == (int(row["transitions"]), int(row["bfs_levels"]))
+
+
+def _chosen(engine: Engine) -> list[object]:
+    rows = [
+        row
+        for row in _rows()
+        if (
+            int(row["states"]) <= _MOST_STATES_INTERPRETED
+            if engine is Engine.INTERPRETER
+            else Path(row["file"]).stem in _COMPILED
+        )
+    ]
+    return [pytest.param(row, id=Path(row["file"]).stem) for row in rows]
+
+
+@pytest.mark.parametrize("row", _chosen(Engine.INTERPRETER))
+def test_counts_of_the_interpreter(row: dict[str, str], shared: Path) -> None:
+    _compare(row, Engine.INTERPRETER, shared)
+
+
+@pytest.mark.skipif(not any(map(shutil.which, _COMPILERS)), reason="needs a C compiler")
+@pytest.mark.parametrize("row", _chosen(Engine.NATIVE))
+def test_counts_of_compiled_models(row: dict[str, str], shared: Path) -> None:
+    _compare(row, Engine.NATIVE, shared)
+
+
+def test_every_model_is_accepted(shared: Path) -> None:
+    paths = sorted((shared / "models" / "dve").rglob("*.dve"))
+    assert paths
+    for path in paths:
+        system = outcrop.load(path).system
+        assert system.rules, path
+        assert (system.automaton is not None) == (".prop" in path.name), path
