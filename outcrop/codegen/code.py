@@ -120,6 +120,10 @@ def fits_leaf(kind: Simple) -> bool:
     return kind != INTEGER
 
 
+class CannotTry(Exception):
+    """What was to be tried does more than read."""
+
+
 class Code:
     """Lines of one function."""
 
@@ -131,6 +135,7 @@ class Code:
         self.has_effects = False  #: it notes, counts, prints or calls: to run it early or twice shows
         self._is_condition = is_condition
         self._temporaries = 0
+        self._unknown: list[str] | None = None  #: while trying: conditions under which the attempt says nothing
 
     # --- Lines ---
 
@@ -181,14 +186,36 @@ class Code:
 
     # --- Checks ---
 
+    @contextmanager
+    def trying(self) -> Iterator[list[str]]:
+        """What is written inside must not fail, branch, or leave a trace: undefined reads go to the list, all else
+        raises ``CannotTry``."""
+        assert not self.is_trying
+        self._unknown = []
+        try:
+            yield self._unknown
+        finally:
+            self._unknown = None
+
+    @property
+    def is_trying(self) -> bool:
+        return self._unknown is not None
+
+    def only_for_real(self) -> None:
+        """What follows cannot be tried."""
+        if self.is_trying:
+            raise CannotTry
+
     def check(self, failure: str) -> None:
         """Fails where the condition ``failure`` is true."""
+        self.only_for_real()
         self.can_fail = True
         leave = "return -FAILED;" if self._is_condition else "return FAILED;"
         self.line(leave if failure == "1" else f"if (unlikely({bare(failure)})) {leave}")
 
     def call(self, text: str) -> None:
         """Calls a function that gives a status. A condition that is abandoned is false."""
+        self.only_for_real()
         self.can_fail = self.has_effects = True
         status = self.name("status")
         result = f"{status} == FAILED ? -FAILED : 0" if self._is_condition else status
@@ -199,8 +226,13 @@ class Code:
         """An undefined value fails."""
         if value.defined is None:
             return value
-        self.check("1" if value.defined == "0" else f"!{value.defined}")
-        return replace(value, defined=None)
+        failure = "1" if value.defined == "0" else f"!{value.defined}"
+        if self._unknown is None:
+            self.check(failure)
+            return replace(value, defined=None)
+        # The attempt goes on with whatever an undefined leaf looks like, one less than its least value.
+        self._unknown.append(failure)
+        return replace(value, defined=None, interval=Interval(value.interval.low - 1, value.interval.high))
 
     def limit(self, value: Value, interval: Interval) -> Value:
         """A defined value outside the interval fails."""

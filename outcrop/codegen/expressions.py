@@ -7,7 +7,7 @@ from dataclasses import replace
 from outcrop.codegen import bounds
 from outcrop.codegen.bounds import INT64, TRUTH, Interval
 from outcrop.codegen.code import Address, Value
-from outcrop.codegen.loops import Loops
+from outcrop.codegen.quantifiers import Quantifiers
 from outcrop.codegen.text import bare, integer, negated
 from outcrop.ir.layout import size
 from outcrop.ir.nodes import (
@@ -26,7 +26,6 @@ from outcrop.ir.nodes import (
     MultisetCount,
     Place,
     Quantified,
-    Quantifier,
     RealCall,
     SlotUsed,
     Unary,
@@ -68,7 +67,7 @@ def truth(text: str) -> Value:
     return Value(text, TRUTH)
 
 
-class Expressions(Loops):
+class Expressions(Quantifiers):
     """Writes code for expressions."""
 
     def value(self, node: Expression) -> Value:
@@ -86,7 +85,8 @@ class Expressions(Loops):
             case Conditional():
                 return self._conditional(node)
             case Quantified():
-                return self._quantified(node)
+                self.only_for_real()
+                return truth(self.quantified(node))
             case IsUndefined():
                 return self._is_undefined(node)
             case IsMember():
@@ -207,6 +207,7 @@ class Expressions(Loops):
             right = self.condition(node.right)
         if not lines:
             return f"({left} {'&&' if is_and else '||'} {right})"
+        self.only_for_real()
         result = self.name()
         self.line(f"int {result} = {bare(left)};")
         self.nest(f"if ({result})" if is_and else f"if (!{result})", [*lines, f"{result} = {bare(right)};"])
@@ -254,6 +255,7 @@ class Expressions(Loops):
         are_defined = then.defined is None and otherwise.defined is None
         if not then_lines and not else_lines and are_defined:
             return Value(f"({condition} ? ({c_type}){then.text} : ({c_type}){otherwise.text})", interval)
+        self.only_for_real()
         result, defined = self.name(), None if are_defined else self.name()
         self.line(f"{c_type} {result};")
         if defined is not None:
@@ -266,6 +268,7 @@ class Expressions(Loops):
         return Value(result, interval, defined)
 
     def _complex_conditional(self, node: Conditional) -> Address:
+        self.only_for_real()
         result = self.buffer(node.type)
         condition = self.condition(node.condition)
         with self.block() as then_lines:
@@ -277,18 +280,9 @@ class Expressions(Loops):
 
     # --- Domains ---
 
-    def _quantified(self, node: Quantified) -> Value:
-        result = self.name()
-        is_exists = node.quantifier is Quantifier.EXISTS
-        self.line(f"int {result} = {int(not is_exists)};")
-        with self.loop(node.variable, node.domain):
-            condition = self.condition(node.body)
-            decided = condition if is_exists else negated(condition)
-            self.nest(f"if ({bare(decided)})", [f"{result} = {int(is_exists)};", "break;"])
-        return truth(result)
-
     def _multiset_count(self, node: MultisetCount) -> Value:
         assert isinstance(node.place.type, Multiset)
+        self.only_for_real()
         result = self.name()
         self.line(f"int64_t {result} = 0;")
         with self.used_slots(node.variable, self.address(node.place), node.place.type):

@@ -154,6 +154,7 @@ class Places(Code):
             return value
         if node.undefined is Undefined.ERROR:
             return self.require(value)
+        self.only_for_real()
         site = self.unit.note_site(node.span)
         self.has_effects = True
         self.line(f"if (unlikely(!{value.defined})) context->noted[{site}] = 1;")

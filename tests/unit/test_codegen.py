@@ -107,6 +107,34 @@ def test_conjuncts_are_hoisted_without_changing_errors(tmp_path: Path) -> None:
     compare(system, EmittedModel(system, False, tmp_path), False, 300)
 
 
+def test_loops_of_quantifiers_are_left_out_without_changing_errors(tmp_path: Path) -> None:
+    system = system_of(
+        """
+        type t: 1 .. 3;
+        var a, b: array [t] of t; c: t;
+        startstate begin c := 1; end;
+        ruleset i: t; j: t do
+          rule "a" begin a[i] := j; end;
+          rule "b" begin b[i] := j; end;
+        end;
+        rule "c" begin c := c % 3 + 1; end;
+        ruleset i: t do
+          rule "plain" exists j: t do i != j & a[i] = 2 & a[j] = 2 end ==> c := 1; end;
+          rule "undefined index" exists j: t do i != j & a[b[i]] = 2 & b[j] = 1 end ==> c := 2; end;
+          rule "either" forall j: t do i = j | (a[i] = 1 | b[i] = 2) | a[j] = 3 end ==> c := 3; end;
+          rule "divides" exists j: t do j > i & 6 / a[i] = 3 & 6 / (a[i] - 1) > j end ==> c := 1; end;
+          rule "implied" forall j: t do i != j & c = i -> b[i] != b[j] end ==> c := 2; end;
+          rule "may fail first" exists j: t do a[j] = 2 & b[i] = 2 end ==> c := 3; end;
+          rule "chosen" exists j: t do (c = 1 ? a[i] : b[i]) = 2 & j = 2 end ==> c := 1; end;
+        end;
+        """,
+        undefined=UndefinedReads.ERROR,
+    )
+    assert "|| (t" in emit(system, False).source  # one loop at least is conditional
+    compare(system, EmittedModel(system, False, tmp_path), False, 250)
+    explore(system, False, tmp_path, 250, "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+
+
 def test_guards_that_count_or_write_run_once_for_each_instance(tmp_path: Path) -> None:
     system = system_of(
         """
