@@ -3,7 +3,8 @@
 This is the definition, slow and plain, that the compiled version is tested against. A permutation of the
 scalarsets renames their values wherever one is stored (a leaf of the scalarset, a part of a union) and moves the
 elements of the arrays that they index. The representative of an orbit is the least state among its images under
-all permutations, each with its multisets sorted; states are compared as tuples of encoded leaves.
+all permutations, each with its multisets sorted; states are compared as tuples of encoded leaves. Only where there
+are too many permutations is it the least under those that candidates.py proposes, which identifies orbits as well.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from itertools import permutations, product
 from math import factorial, prod
 
+from outcrop.ir.candidates import Candidates
 from outcrop.ir.layout import Leaf, State, decode, encode
 from outcrop.ir.system import System
 from outcrop.ir.types import Array, Multiset, Record, Scalarset, Simple, Type, Union
@@ -23,8 +25,8 @@ Encoded = tuple[int, ...]
 #: For each leaf of the image: the leaf it comes from, and the packed value that each packed value becomes.
 Action = tuple[tuple[int, ...], tuple[tuple[int, ...] | None, ...]]
 
-#: Groups of more permutations than this are walked through anew for every state instead of being kept.
-LARGEST_KEPT_GROUP = 50_000
+#: The most permutations that are tried one and all.
+LARGEST_GROUP = 6000
 
 
 def image(kind: Simple, renaming: dict[Scalarset, tuple[int, ...]]) -> tuple[int, ...] | None:
@@ -88,7 +90,8 @@ class Normaliser:
             for at, multiset in _multisets(variable.type, start):
                 self._sorts.append((at, multiset.slot_leaf_count, multiset.capacity))
             start += variable.type.leaf_count
-        self._kept: list[Action] | None = None
+        self._actions: list[Action] = []
+        self._candidates = Candidates(system) if self.group_order > LARGEST_GROUP else None
 
     @property
     def is_identity(self) -> bool:
@@ -114,7 +117,8 @@ class Normaliser:
 
     def orbit_size(self, state: Sequence[Leaf]) -> int:
         """How many states (with sorted multisets) have the same normal form."""
-        return len(set(self._images(self._encode(state))))
+        encoded = self._encode(state)
+        return len({self._apply(self._action(permutation), encoded) for permutation in self.permutations()})
 
     def permutations(self) -> Iterator[Permutation]:
         """All elements of the group, the identity first."""
@@ -127,14 +131,24 @@ class Normaliser:
         return tuple(decode(kind, value) for kind, value in zip(self._kinds, encoded, strict=True))
 
     def _images(self, encoded: Encoded) -> Iterator[Encoded]:
-        return (self._apply(action, encoded) for action in self._actions())
+        """The images of a state among which the least is its normal form."""
+        if self._candidates is not None:
+            return self._candidate_images(self._candidates, self._sort(encoded))
+        if not self._actions:
+            self._actions = [self._action(permutation) for permutation in self.permutations()]
+        return (self._apply(action, encoded) for action in self._actions)
 
-    def _actions(self) -> Iterator[Action]:
-        if self._kept is None and self.group_order <= LARGEST_KEPT_GROUP:
-            self._kept = [self._action(permutation) for permutation in self.permutations()]
-        if self._kept is not None:
-            return iter(self._kept)
-        return (self._action(permutation) for permutation in self.permutations())
+    def _candidate_images(self, candidates: Candidates, encoded: Encoded) -> Iterator[Encoded]:
+        def swap_fixes(kind: Scalarset, one: int, other: int) -> bool:
+            image = list(range(kind.size))
+            image[one], image[other] = other, one
+            swap = tuple(tuple(image if each == kind else range(each.size)) for each in self.scalarsets)
+            return self._apply(self._action(swap), encoded) == encoded
+
+        return (
+            self._apply(self._action(permutation), encoded)
+            for permutation in candidates.permutations(encoded, swap_fixes)
+        )
 
     def _action(self, permutation: Permutation) -> Action:
         renaming = dict(zip(self.scalarsets, permutation, strict=True))

@@ -10,13 +10,15 @@ from typing import Any, TypeVar
 
 import pytest
 
+from outcrop.api import read_source
 from outcrop.errors import ModelError, UsageError
 from outcrop.ir import nodes
 from outcrop.ir.nodes import BinaryOperator, Undefined
 from outcrop.ir.system import PropertyKind, System
 from outcrop.ir.types import BOOLEAN, Enum, Range, Scalarset, Union
-from outcrop.lang import load, load_text
+from outcrop.lang import front_end, load_text
 from outcrop.options import LoadOptions, UndefinedReads
+from outcrop.source import Diagnostic
 
 Node = TypeVar("Node")
 ERROR_MODE = LoadOptions(undefined=UndefinedReads.ERROR)
@@ -305,9 +307,13 @@ def test_the_while_limit_comes_from_the_options() -> None:
 # --- Outside models ----------------------------------------------------------------------------------------
 
 
-def test_other_suffixes_are_refused(tmp_path: Path) -> None:
+def test_other_suffixes_are_refused() -> None:
     with pytest.raises(UsageError, match="suffix"):
-        load(tmp_path / "model.txt", LoadOptions())
+        front_end("model.txt")
+
+
+def load(path: Path, options: LoadOptions) -> tuple[System, list[Diagnostic]]:
+    return front_end(path.name)(read_source(path), options)
 
 
 def test_every_outside_model_is_lowered(shared: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import product
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from type_trees import COLOUR, states, system_of, systems
@@ -98,6 +99,27 @@ def test_the_form_is_one_for_the_whole_orbit(data: st.DataObject) -> None:
     moved = normalise.permute(state, data.draw(st.sampled_from(group)))
     assert normalise(moved) == form
     assert normalise.group_order % normalise.orbit_size(state) == 0
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_candidate_permutations_tell_the_same_orbits_apart(data: st.DataObject) -> None:
+    system = data.draw(systems())
+    by_definition = Normaliser(system, symmetry=True)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("outcrop.ir.symmetry.LARGEST_GROUP", 0)
+        by_candidates = Normaliser(system, symmetry=True)
+    one, other = data.draw(states(system)), data.draw(states(system))
+    moved = by_definition.permute(one, data.draw(st.sampled_from(list(by_definition.permutations()))))
+    assert by_candidates(moved) == by_candidates(one)
+    assert by_definition(by_candidates(one)) == by_definition(one)
+    assert (by_candidates(one) == by_candidates(other)) == (by_definition(one) == by_definition(other))
+
+
+def test_ten_thousand_times_more_permutations_than_can_be_tried() -> None:
+    many = Scalarset("many", 12, 0)
+    normalise = Normaliser(system_of(Array(many, BOOLEAN), many), symmetry=True)
+    assert len({normalise((*(i < n for i in range(12)), m)) for n in range(13) for m in range(12)}) == 24
 
 
 def test_records_in_multisets_follow_their_scalarset_fields() -> None:
