@@ -3,7 +3,7 @@
  * Elements of all scalarsets are numbered 1..ELEMENTS. They have been sorted by what the state says of each alone
  * (`local`); what it says of several at once is in the relations. Where that leaves ties, cells of equal elements are
  * refined by how relations connect them to other cells. Cells that remain are harmless when any two of their elements
- * can be swapped without changing the state; otherwise one element after the other is set apart, and the least image
+ * can be swapped without changing the state; otherwise one element after the other is set apart, and the best image
  * found is the representative. docs/algorithms/symmetry.md says why this is canonical.
  *
  * Needs ELEMENTS, LOCAL_WORDS, STATE_WORDS, RELATIONS (at most so many), COLUMNS (elements in a
@@ -96,8 +96,8 @@ static void add_relations(const Partition *partition, const Relations *relations
   }
 }
 
-/* Sorts each cell by the sums of its elements and splits it where they differ. */
-static int split_cells(Partition *partition, const uint64_t *sum) {
+/* Sorts each cell by the sums of its elements and splits it where they differ. What it saw goes into `trace`. */
+static int split_cells(Partition *partition, const uint64_t *sum, uint64_t *trace) {
   Element *order = partition->order;
   const unsigned before = partition->cells;
   for (unsigned start = 0, end; start < ELEMENTS; start = end) {
@@ -111,10 +111,10 @@ static int split_cells(Partition *partition, const uint64_t *sum) {
     }
     for (unsigned place = start, cell = start; place < end; place++) {
       if (place > start && sum[order[place]] != sum[order[place - 1]]) {
-        partition->length[cell] = (Element)(place - cell);
         partition->cells++;
         cell = place;
       }
+      *trace = scramble(*trace + sum[order[place]] + cell);
       partition->start[order[place]] = (Element)cell;
       partition->length[cell] = (Element)(place + 1 - cell);
     }
@@ -122,12 +122,15 @@ static int split_cells(Partition *partition, const uint64_t *sum) {
   return partition->cells > before;
 }
 
-static void refine(Partition *partition, const Relations *relations) {
-  uint64_t sum[ELEMENTS + 1];
-  while (partition->cells < ELEMENTS) {
+/* Gives a number that depends on how refinement went, and not on which elements are called what. */
+static uint64_t refine(Partition *partition, const Relations *relations) {
+  uint64_t sum[ELEMENTS + 1], trace = 0;
+  int split = 1;
+  while (split && partition->cells < ELEMENTS) {
     add_relations(partition, relations, sum);
-    if (!split_cells(partition, sum)) return;
+    split = split_cells(partition, sum, &trace);
   }
+  return trace;
 }
 
 /* Puts one element of a cell before the others. */
@@ -208,47 +211,81 @@ static unsigned open_cell(const uint8_t *state, uint64_t (*local)[LOCAL_WORDS], 
   return ELEMENTS;
 }
 
-/* The least image over all ways to set elements of open cells apart. Two equal images are an automorphism that carries
- * one branch to the other, from where their paths part: the rest of the second need not be searched. */
+/* One way to set elements of open cells apart, as far as it has gone. */
+typedef struct Branch {
+  unsigned depth;
+  Element path[ELEMENTS];   /* the element set apart at each step */
+  uint64_t trace[ELEMENTS]; /* how refinement went after it, and which cell is open then */
+} Branch;
+
+/* Takes step number `step` of a branch. Gives the cell that is open after it. */
+static unsigned take_step(const uint8_t *state, uint64_t (*local)[LOCAL_WORDS], const Relations *relations,
+                          Partition *partition, Branch *branch, unsigned step) {
+  set_apart(partition, branch->path[step]);
+  const uint64_t trace = refine(partition, relations);
+  const unsigned open = open_cell(state, local, relations, partition);
+  branch->trace[step] = scramble(trace + open);
+  return open;
+}
+
+/* Negative when the last step of a branch makes it better than the best one, positive when worse. */
+static int compare_step(const Branch *branch, const Branch *best) {
+  const unsigned step = branch->depth - 1;
+  if (step >= best->depth) return 1;
+  return (branch->trace[step] > best->trace[step]) - (branch->trace[step] < best->trace[step]);
+}
+
+static int compare_images(const uint64_t *one, const uint64_t *other) {
+  for (unsigned word = 0; word < STATE_WORDS; word++)
+    if (one[word] != other[word]) return one[word] < other[word] ? -1 : 1;
+  return 0;
+}
+
+/* Among all ways to set elements of open cells apart, those with the least traces, and among these the least image.
+ * Two equal images are an automorphism that carries one branch to the other, from where their paths part: the rest of
+ * the second need not be searched. `open` is the open cell of the root. */
 static void search_ties(const uint8_t *state, uint64_t (*local)[LOCAL_WORDS], const Relations *relations,
-                        const Partition *root, uint64_t *best) {
-  Element path[ELEMENTS], best_path[ELEMENTS], cell[ELEMENTS], child[ELEMENTS], width[ELEMENTS];
+                        const Partition *root, unsigned open, uint64_t *best_image) {
+  Branch branch, best;
+  Element cell[ELEMENTS], child[ELEMENTS], width[ELEMENTS]; /* the open cell before each step, and which of it we took */
   uint64_t image[STATE_WORDS + 1];
-  unsigned depth = 0;
-  int found = 0;
   Partition partition = *root;
+  int order = -1; /* of this branch against the best one */
+  branch.depth = best.depth = 0;
   for (;;) {
-    const unsigned open = open_cell(state, local, relations, &partition);
-    if (open < ELEMENTS) {
-      cell[depth] = (Element)open;
-      child[depth] = 0;
-      width[depth] = partition.length[open];
-      path[depth] = partition.order[open];
-      set_apart(&partition, path[depth++]);
-      refine(&partition, relations);
-      continue;
+    while (order <= 0 && open < ELEMENTS) {
+      const unsigned step = branch.depth++;
+      cell[step] = (Element)open;
+      child[step] = 0;
+      width[step] = partition.length[open];
+      branch.path[step] = partition.order[open];
+      open = take_step(state, local, relations, &partition, &branch, step);
+      if (order == 0) order = compare_step(&branch, &best);
     }
-    order_image(state, partition.order, image);
-    unsigned word = 0;
-    while (found && word < STATE_WORDS && image[word] == best[word]) word++;
-    if (!found || (word < STATE_WORDS && image[word] < best[word])) {
-      for (unsigned each = 0; each < STATE_WORDS; each++) best[each] = image[each];
-      for (unsigned each = 0; each < depth; each++) best_path[each] = path[each];
-      found = 1;
-    } else if (word == STATE_WORDS) {
-      unsigned common = 0;
-      while (path[common] == best_path[common]) common++;
-      depth = common + 1;
+    if (order <= 0) {
+      order_image(state, partition.order, image);
+      if (order == 0) order = branch.depth < best.depth ? -1 : compare_images(image, best_image);
+      if (order < 0) {
+        best = branch;
+        for (unsigned word = 0; word < STATE_WORDS; word++) best_image[word] = image[word];
+      } else if (order == 0) {
+        unsigned common = 0;
+        while (branch.path[common] == best.path[common]) common++;
+        branch.depth = common + 1;
+      }
     }
-    while (depth > 0 && child[depth - 1] + 1 == width[depth - 1]) depth--;
-    if (depth == 0) return;
-    child[depth - 1]++;
+    while (branch.depth > 0 && child[branch.depth - 1] + 1 == width[branch.depth - 1]) branch.depth--;
+    if (branch.depth == 0) return;
+    /* The steps before are taken again, which is cheaper than keeping a partition for each. */
+    const unsigned last = branch.depth - 1;
     partition = *root;
-    for (unsigned each = 0; each < depth; each++) {
-      if (each == depth - 1) path[each] = partition.order[cell[each] + child[each]];
-      set_apart(&partition, path[each]);
+    for (unsigned step = 0; step < last; step++) {
+      set_apart(&partition, branch.path[step]);
       refine(&partition, relations);
     }
+    branch.path[last] = partition.order[cell[last] + ++child[last]];
+    open = take_step(state, local, relations, &partition, &branch, last);
+    order = compare_step(&branch, &best);
   }
 }
 
@@ -266,8 +303,9 @@ static int resolve_ties(const uint8_t *state, uint64_t (*local)[LOCAL_WORDS], co
   }
   partition.start[0] = ELEMENTS;
   refine(&partition, relations);
-  if (open_cell(state, local, relations, &partition) < ELEMENTS) {
-    search_ties(state, local, relations, &partition, image);
+  const unsigned open = open_cell(state, local, relations, &partition);
+  if (open < ELEMENTS) {
+    search_ties(state, local, relations, &partition, open, image);
     return 1;
   }
   int changed = 0;
