@@ -1,0 +1,156 @@
+"""Büchi automata whose transitions carry conjunctions of propositions and negated propositions.
+
+A run begins in the initial state; in each state of the word it takes a transition whose label is true *there* and goes
+on with the next state of the word. It accepts if it meets an accepting state infinitely often.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+
+from outcrop.ltl.formula import Formula
+from outcrop.ltl.graph import components
+
+
+@dataclass(frozen=True)
+class Label:
+    """True where all of ``positive`` hold and none of ``negative``; the empty one is true everywhere."""
+
+    positive: tuple[Formula, ...] = ()
+    negative: tuple[Formula, ...] = ()
+
+    def holds_in(self, position: Collection[Formula]) -> bool:
+        """``position`` has the propositions that are true."""
+        return all(each in position for each in self.positive) and not any(each in position for each in self.negative)
+
+    def excludes(self, other: Label) -> bool:
+        """No position satisfies both."""
+        return bool({*self.positive} & {*other.negative} or {*self.negative} & {*other.positive})
+
+    def __str__(self) -> str:
+        literals = [str(each) for each in self.positive] + [f"!{each}" for each in self.negative]
+        return " && ".join(literals) or "true"
+
+
+@dataclass(frozen=True)
+class Transition:
+    label: Label
+    target: int
+
+
+class Strength(StrEnum):
+    """How little a search for an accepting cycle has to do."""
+
+    #: An accepting state, once reached, accepts whatever follows: reachability is enough.
+    TERMINAL = "terminal"
+    #: No cycle mixes accepting and other states: any cycle through an accepting state will do.
+    WEAK = "weak"
+    GENERAL = "general"
+
+
+@dataclass(frozen=True)
+class Automaton:
+    """States are numbers from 0, ``transitions[s]`` are those that leave ``s``. A state lies on a cycle or is not
+    accepting, and every state but perhaps the initial one reaches an accepting cycle."""
+
+    propositions: tuple[Formula, ...]
+    initial: int
+    transitions: tuple[tuple[Transition, ...], ...]
+    accepting: frozenset[int]
+
+    @property
+    def size(self) -> int:
+        """The number of states."""
+        return len(self.transitions)
+
+    @property
+    def transition_count(self) -> int:
+        return sum(len(each) for each in self.transitions)
+
+    @cached_property
+    def components(self) -> list[list[int]]:
+        """Strongly connected components, successors before predecessors."""
+        return components([[each.target for each in leaving] for leaving in self.transitions])
+
+    @cached_property
+    def strength(self) -> Strength:
+        for component in self.components:
+            accepting = self.accepting.intersection(component)
+            if accepting and len(accepting) < len(component):
+                return Strength.GENERAL
+        return Strength.TERMINAL if all(map(self._accepts_all, self.accepting)) else Strength.WEAK
+
+    def _accepts_all(self, state: int) -> bool:
+        return any(each.label == Label() and each.target in self.accepting for each in self.transitions[state])
+
+    @cached_property
+    def very_weak(self) -> bool:
+        """Every cycle is a self-loop."""
+        return all(len(component) == 1 for component in self.components)
+
+    @cached_property
+    def deterministic(self) -> bool:
+        """No two transitions of a state can be taken at once."""
+        return all(
+            one.label.excludes(other.label)
+            for leaving in self.transitions
+            for index, one in enumerate(leaving)
+            for other in leaving[:index]
+        )
+
+    def to_text(self) -> str:
+        """One block a state: its number and role, then its transitions."""
+        lines = []
+        for state, leaving in enumerate(self.transitions):
+            roles = [name for name, has in self._roles(state) if has]
+            lines.append(f"state {state}" + (f" ({', '.join(roles)})" if roles else ""))
+            width = max((len(str(each.label)) for each in leaving), default=0)
+            lines += [f"  {str(each.label).ljust(width)}  -> {each.target}" for each in leaving]
+        return "\n".join(lines)
+
+    def _roles(self, state: int) -> list[tuple[str, bool]]:
+        return [("initial", state == self.initial), ("accepting", state in self.accepting)]
+
+    def to_dot(self, name: str) -> str:
+        """A graph for Graphviz; accepting states have a double rim, transitions between the same states one arrow."""
+        lines = ["digraph automaton {", f"  label={_quoted(name)};", "  rankdir=LR;", '  start [label="", shape=point];']
+        for state in range(self.size):
+            rim = "doublecircle" if state in self.accepting else "circle"
+            lines.append(f"  {state} [shape={rim}];")
+        lines.append(f"  start -> {self.initial};")
+        for state, leaving in enumerate(self.transitions):
+            labels: dict[int, list[str]] = {}
+            for each in leaving:
+                labels.setdefault(each.target, []).append(str(each.label))
+            lines += [f"  {state} -> {target} [label={_quoted(*texts)}];" for target, texts in labels.items()]
+        return "\n".join([*lines, "}"])
+
+    def to_json(self) -> dict[str, object]:
+        """The automaton in numbers and strings, for a JSON document."""
+        return {
+            "propositions": [{"text": each.text, "verbatim": each.verbatim} for each in self.propositions],
+            "states": self.size,
+            "initial": self.initial,
+            "accepting": sorted(self.accepting),
+            "transitions": [
+                {
+                    "source": state,
+                    "target": each.target,
+                    "true": [self.propositions.index(one) for one in each.label.positive],
+                    "false": [self.propositions.index(one) for one in each.label.negative],
+                }
+                for state, leaving in enumerate(self.transitions)
+                for each in leaving
+            ],
+            "strength": str(self.strength),
+            "very_weak": self.very_weak,
+            "deterministic": self.deterministic,
+        }
+
+
+def _quoted(*lines: str) -> str:
+    escaped = (each.replace("\\", "\\\\").replace('"', '\\"') for each in lines)
+    return '"' + "\\n".join(escaped) + '"'

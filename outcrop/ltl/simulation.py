@@ -1,0 +1,157 @@
+"""Makes an automaton smaller by comparing what its states can do (Somenzi and Bloem, CAV 2000).
+
+State t simulates s if t has for every transition of s one that asks for no more, promises no more and leads to a state
+that simulates the target. States that simulate each other are merged, and a transition is dropped beside one of the
+same state that can do all it can. The same is done backwards, with the transitions that enter a state.
+"""
+
+from __future__ import annotations
+
+from outcrop.ltl.tableau import Edge
+
+#: Comparing all pairs of transitions is not worth it beyond this many pairs; states that are alike still merge.
+MAX_PAIRS = 2_000_000
+
+Edges = list[list[Edge]]
+#: For each state the set of states that simulate it, as bits.
+Relation = list[int]
+
+
+def reduce(edges: Edges) -> Edges:
+    """An automaton with the same language; state 0 stays the initial one."""
+    while True:
+        before = [sorted(each) for each in edges]
+        edges = merge_labels(reachable(edges))
+        if sum(map(len, edges)) ** 2 > MAX_PAIRS:
+            return _merge_alike(edges)
+        edges = _apply(edges, _simulation(edges, [0] * len(edges)))
+        edges = reachable(_reduce_backwards(edges))
+        if [sorted(each) for each in edges] == before:
+            return edges
+
+
+def _reduce_backwards(edges: Edges) -> Edges:
+    """The initial state and states whose transitions promise different things all their way stay apart."""
+    entering: Edges = [[] for _ in edges]
+    for state, leaving in enumerate(edges):
+        for each in leaving:
+            entering[each.target].append(Edge(each.label, each.promises, state))
+    colours = [min((each.promises for each in leaving), default=0) for leaving in edges]
+    colours[0] = -1
+    entering = _apply(entering, _simulation(entering, colours))
+    result: Edges = [[] for _ in entering]
+    for state, arriving in enumerate(entering):
+        for each in arriving:
+            result[each.target].append(Edge(each.label, each.promises, state))
+    return result
+
+
+def _weaker_targets(edges: Edges) -> dict[tuple[int, int], list[int]]:
+    """For each label and promises that occur: where each state gets to asking for and promising no more, as bits."""
+    kinds: dict[tuple[int, int], list[int]] = {(each[0], each[1]): [] for leaving in edges for each in leaving}
+    for (label, promises), targets in kinds.items():
+        for leaving in edges:
+            bits = 0
+            for other_label, other_promises, target in leaving:
+                if not (other_label & ~label or other_promises & ~promises):
+                    bits |= 1 << target
+            targets.append(bits)
+    return kinds
+
+
+def _simulation(edges: Edges, colours: list[int]) -> Relation:
+    """The greatest simulation among states of the same colour."""
+    weaker = _weaker_targets(edges)
+    moves = [[(weaker[each[0], each[1]], each[2]) for each in leaving] for leaving in edges]
+    classes: dict[int, int] = {}
+    for state, colour in enumerate(colours):
+        classes[colour] = classes.get(colour, 0) | 1 << state
+    relation = [classes[colour] for colour in colours]
+    changed = True
+    while changed:
+        changed = False
+        for state, leaving in enumerate(moves):
+            others = relation[state] & ~(1 << state)
+            while others:
+                other = others.bit_length() - 1
+                others ^= 1 << other
+                for targets, target in leaving:
+                    if not targets[other] & relation[target]:
+                        relation[state] ^= 1 << other
+                        changed = True
+                        break
+    return relation
+
+
+def _apply(edges: Edges, relation: Relation) -> Edges:
+    """Merges and prunes; merged states are left behind without transitions."""
+    leader = [_leader(state, relation) for state in range(len(edges))]
+    result: Edges = [[] for _ in edges]
+    for state, leaving in enumerate(edges):
+        if leader[state] == state:
+            moved = sorted({Edge(label, promises, leader[target]) for label, promises, target in leaving})
+            result[state] = [
+                one for one in moved if not any(other is not one and _beats(other, one, relation) for other in moved)
+            ]
+    return result
+
+
+def _leader(state: int, relation: Relation) -> int:
+    """The first of the states that simulate this one and are simulated by it."""
+    return next(other for other in range(state + 1) if relation[state] >> other & relation[other] >> state & 1)
+
+
+def _beats(one: Edge, other: Edge, relation: Relation) -> bool:
+    """``one`` asks for no more, promises no more, and leads to a state that can do more."""
+    return not (one.label & ~other.label or one.promises & ~other.promises) and bool(
+        relation[other.target] >> one.target & 1
+    )
+
+
+def _merge_alike(edges: Edges) -> Edges:
+    """Merges states with equal transitions, again and again."""
+    while True:
+        first: dict[frozenset[Edge], int] = {}
+        leader = [first.setdefault(frozenset(leaving), state) for state, leaving in enumerate(edges)]
+        if len(first) == len(edges):
+            return edges
+        edges = reachable([sorted({Edge(each.label, each.promises, leader[each.target]) for each in leaving}) for leaving in edges])
+
+
+def reachable(edges: Edges) -> Edges:
+    """Numbers the states anew, from the initial one on; what it does not reach is dropped."""
+    numbers = {0: 0}
+    waiting = [0]
+    for state in waiting:
+        for each in sorted(edges[state]):
+            if each.target not in numbers:
+                numbers[each.target] = len(numbers)
+                waiting.append(each.target)
+    return [[Edge(each.label, each.promises, numbers[each.target]) for each in edges[state]] for state in waiting]
+
+
+def merge_labels(edges: Edges) -> Edges:
+    """Makes one transition of two to the same state whose labels differ in the sign of one proposition only."""
+    return [_merge_opposites(leaving) for leaving in edges]
+
+
+def _merge_opposites(leaving: list[Edge]) -> list[Edge]:
+    left = {*leaving}
+    waiting = sorted(left)
+    while waiting:
+        edge = waiting.pop()
+        if edge not in left:
+            continue
+        label = edge.label
+        while label:
+            bit = label & -label
+            label ^= bit
+            position = bit.bit_length() - 1
+            opposite = edge._replace(label=edge.label ^ bit ^ 1 << (position ^ 1))
+            if opposite in left:
+                left -= {edge, opposite}
+                joined = edge._replace(label=edge.label ^ bit)
+                left.add(joined)
+                waiting.append(joined)
+                break
+    return sorted(left)

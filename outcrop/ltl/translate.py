@@ -1,0 +1,87 @@
+"""From a formula to a small Büchi automaton.
+
+The formula is simplified and becomes a generalised automaton (``outcrop.ltl.tableau``), which is cleaned up, reduced
+by simulation, brought to one acceptance set, and reduced again. Where a choice decides about the size of the result
+(in which order promises are kept, what transitions are taken for that do not matter), the choices are tried.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import permutations
+
+from outcrop.ltl.acceptance import Buchi, clean, degeneralise, from_edges, merge_transient, settle
+from outcrop.ltl.automaton import Automaton, Label, Transition
+from outcrop.ltl.formula import Formula
+from outcrop.ltl.simplify import normal_form
+from outcrop.ltl.simulation import reduce
+from outcrop.ltl.tableau import Generalised, Tableau
+
+#: So many transitions are worth building to find the best choices.
+EFFORT = 1_000
+
+
+def translate(formula: Formula) -> Automaton:
+    """An automaton that accepts exactly the words that satisfy the formula; raises TooLarge."""
+    normal = normal_form(formula)
+    propositions = [each for each in formula.propositions() if each in {*normal.propositions()}]
+    tableau = Tableau(propositions).build(normal)
+    best: Buchi | None = None
+    for candidate in _candidates(tableau):
+        if best is None or _cost(candidate) < _cost(best):
+            best = candidate
+    assert best is not None
+    return _finish(best, propositions)
+
+
+def _cost(automaton: Buchi) -> tuple[int, int]:
+    return len(automaton.edges), sum(map(len, automaton.edges))
+
+
+def _candidates(tableau: Generalised) -> Iterator[Buchi]:
+    effort = EFFORT
+    tried = []
+    for filler in (-1, 0):
+        general = _reduced(clean(tableau, filler), filler)
+        if general in tried:
+            continue
+        tried.append(general)
+        for order in permutations(range(general.promises.bit_count())):
+            for enter_accepting in (True, False):
+                automaton = degeneralise(general, order, enter_accepting)
+                effort -= sum(map(len, automaton.edges))
+                yield shrink(automaton)
+                if effort < 0:
+                    return
+
+
+def _reduced(automaton: Generalised, filler: int) -> Generalised:
+    """Until reducing shows no more promises that could be dropped."""
+    while True:
+        smaller = clean(Generalised(reduce(automaton.edges), automaton.promises), filler)
+        if smaller == automaton:
+            return automaton
+        automaton = smaller
+
+
+def shrink(automaton: Buchi) -> Buchi:
+    """Reduces until nothing changes."""
+    while True:
+        smaller = merge_transient(settle(from_edges(reduce(automaton.edges))))
+        if smaller == automaton:
+            return automaton
+        automaton = smaller
+
+
+def _finish(automaton: Buchi, propositions: Sequence[Formula]) -> Automaton:
+    def label(bits: int) -> Label:
+        positive = tuple(each for index, each in enumerate(propositions) if bits >> 2 * index & 1)
+        negative = tuple(each for index, each in enumerate(propositions) if bits >> 2 * index + 1 & 1)
+        return Label(positive, negative)
+
+    transitions = tuple(
+        tuple(Transition(label(each.label), each.target) for each in sorted(leaving)) for leaving in automaton.edges
+    )
+    accepting = frozenset(state for state, accepts in enumerate(automaton.accepting) if accepts)
+    used = {each for leaving in transitions for one in leaving for each in (*one.label.positive, *one.label.negative)}
+    return Automaton(tuple(each for each in propositions if each in used), 0, transitions, accepting)
