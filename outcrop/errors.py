@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 
 from outcrop.source import Diagnostic
@@ -33,6 +34,15 @@ class CompilerNotFound(OutcropError):
     """No C compiler on this machine."""
 
     exit_code = 2
+
+
+class DamagedFile(OutcropError):
+    """A file that we wrote is not as it was written: a disk fault, or somebody's hand."""
+
+    exit_code = 3
+
+    def __init__(self, path: os.PathLike[str], what: str) -> None:
+        super().__init__(f"'{os.fspath(path)}' is damaged: {what}")
 
 
 class InternalError(OutcropError):

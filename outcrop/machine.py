@@ -52,6 +52,12 @@ def available_cores() -> int:
     return max(1, math.ceil(min(limits)))
 
 
+def cache_home() -> Path:
+    """Where this user's programs keep what they can make again."""
+    home = Path(os.environ.get("XDG_CACHE_HOME") or "")
+    return home if home.is_absolute() else Path("~/.cache").expanduser()
+
+
 def _groups(controller: str) -> Iterator[Path]:
     """The directories of our control group and of its ancestors, for one controller."""
     for line in _read(Path("/proc/self/cgroup")).splitlines():

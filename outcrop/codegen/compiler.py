@@ -29,6 +29,7 @@ from pathlib import Path
 
 from outcrop.errors import CompilerNotFound, InternalError, UsageError
 from outcrop.kernels import Native
+from outcrop.machine import cache_home
 
 #: The kernels, which every model includes.
 NATIVE = Path(__file__).resolve().parent.parent / "native"
@@ -183,9 +184,7 @@ def _processor() -> str:
 @cache
 def cache_directory() -> Path:
     """Where compiled models are kept; made if need be."""
-    home = os.environ.get("XDG_CACHE_HOME") or ""
-    base = Path(home) if Path(home).is_absolute() else Path("~/.cache").expanduser()
-    directory = base / "outcrop"
+    directory = cache_home() / "outcrop"
     if _make_private(directory):
         return directory
     temporary = Path(tempfile.mkdtemp(prefix="outcrop-"))

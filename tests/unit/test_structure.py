@@ -18,6 +18,7 @@ ALLOWED = {
     "ltl": {"ir"},
     "codegen": {"ir", "kernels"},
     "kernels": {"ir"},
+    "store": {"kernels"},
     "search": {"ir", "kernels", "store"},
     "result": {"ir", "report"},
     "trace": {"ir", "search", "result"},

@@ -1,0 +1,144 @@
+"""An append-only file of blocks, each with a header that says what it must be: its number, its length, its checksum.
+
+What lies on a disk can be cut short or flipped. Whoever reads a block gets what was written, or DamagedFile with the
+name of the file, the block and what is wrong with it.
+
+Reads and writes are large and sequential, straight from and to arrays. The checksum runs at the speed of memory: words
+are laid out as a table, and a CRC is taken of the sums of its rows and of its columns. A flipped bit changes a sum,
+exchanged words change two.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+import zlib
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from outcrop.errors import DamagedFile
+from outcrop.store.workdir import WorkDirectory, disk_errors
+
+#: Magic, checksum, number of the block, bytes of its payload.
+_HEADER = struct.Struct("<4sIQQ")
+_MAGIC = b"OCB1"
+_ROW_WORDS = 1024
+
+Array = NDArray[Any]
+Bytes = NDArray[np.uint8]
+
+
+def checksum(data: Bytes) -> int:
+    """32 bits that change when the bytes do."""
+    whole = len(data) // (8 * _ROW_WORDS) * (8 * _ROW_WORDS)
+    result = zlib.crc32(data[whole:].data)
+    if whole:
+        table = data[:whole].view(np.uint64).reshape(-1, _ROW_WORDS)
+        result = zlib.crc32(np.add.reduce(table, axis=0), result)
+        result = zlib.crc32(np.add.reduce(table, axis=1), result)
+    return result
+
+
+class BlockFile:
+    """A new file in ``directory``, or, with ``reopen``, the one that is there."""
+
+    def __init__(self, directory: WorkDirectory, name: str, *, reopen: bool = False) -> None:
+        self.path = directory.path / name
+        self.bytes = 0  #: on disk, headers included
+        self._directory = directory
+        self._starts: list[int] = []  #: of each block
+        flags = os.O_RDWR | os.O_CLOEXEC | (0 if reopen else os.O_CREAT | os.O_EXCL)
+        with disk_errors():
+            self._file = os.open(self.path, flags, 0o600)
+        if reopen:
+            self._find_blocks()
+
+    def __len__(self) -> int:
+        """How many blocks."""
+        return len(self._starts)
+
+    def append(self, *parts: Array) -> int:
+        """Writes the bytes of some arrays as one block; gives its number."""
+        pieces = [np.ascontiguousarray(part).reshape(-1).view(np.uint8) for part in parts]
+        data = pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
+        number = len(self._starts)
+        header = _HEADER.pack(_MAGIC, checksum(data), number, len(data))
+        self._directory.claim(len(header) + len(data))
+        try:
+            self._write([memoryview(header), data.data])
+        except BaseException:
+            self._directory.release(len(header) + len(data))
+            raise
+        self._starts.append(self.bytes)
+        self.bytes += len(header) + len(data)
+        return number
+
+    def read(self, number: int) -> Bytes:
+        """The bytes of a block."""
+        start = self._starts[number]
+        end = self._starts[number + 1] if number + 1 < len(self._starts) else self.bytes
+        header = bytearray(_HEADER.size)
+        data = np.empty(end - start - _HEADER.size, dtype=np.uint8)
+        # Most systems take a few gigabytes at most in one call.
+        read = os.preadv(self._file, [header, data.data], start)
+        while read < end - start:
+            more = os.preadv(self._file, [data.data[read - _HEADER.size :]], start + read) if read else 0
+            if not more:
+                raise DamagedFile(self.path, f"block {number} is cut short")
+            read += more
+        magic, expected, its_number, length = _HEADER.unpack(header)
+        if magic != _MAGIC or its_number != number or length != len(data):
+            raise DamagedFile(self.path, f"block {number} has a wrong header")
+        if checksum(data) != expected:
+            raise DamagedFile(self.path, f"block {number} has a wrong checksum")
+        return data
+
+    def clear(self) -> None:
+        """Forgets all blocks."""
+        os.ftruncate(self._file, 0)
+        self._directory.release(self.bytes)
+        self.bytes = 0
+        self._starts.clear()
+
+    def sync(self) -> None:
+        """Returns when everything is on the disk."""
+        with disk_errors():
+            os.fsync(self._file)
+
+    def close(self) -> None:
+        """Keeps the file."""
+        os.close(self._file)
+
+    def delete(self) -> None:
+        self.close()
+        self.path.unlink(missing_ok=True)
+        self._directory.release(self.bytes)
+
+    def _write(self, pieces: list[memoryview]) -> None:
+        at = self.bytes
+        with disk_errors():
+            while pieces:
+                written = os.pwritev(self._file, pieces, at)
+                at += written
+                while pieces and written >= len(pieces[0]):
+                    written -= len(pieces.pop(0))
+                if pieces:
+                    pieces[0] = pieces[0][written:]
+
+    def _find_blocks(self) -> None:
+        size = os.fstat(self._file).st_size
+        while self.bytes < size:
+            number = len(self._starts)
+            header = os.pread(self._file, _HEADER.size, self.bytes)
+            if len(header) < _HEADER.size:
+                raise DamagedFile(self.path, f"block {number} is cut short")
+            magic, _, its_number, length = _HEADER.unpack(header)
+            if magic != _MAGIC or its_number != number:
+                raise DamagedFile(self.path, f"block {number} has a wrong header")
+            if self.bytes + _HEADER.size + length > size:
+                raise DamagedFile(self.path, f"block {number} is cut short")
+            self._starts.append(self.bytes)
+            self.bytes += _HEADER.size + length
+        self._directory.claim(size)
