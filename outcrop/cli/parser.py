@@ -43,6 +43,15 @@ examples:
 exit codes: 0 holds, 1 violated, 2 bad model or usage, 3 unknown, 4 internal error"""
 
 
+_LTL_EPILOG = """\
+operators: G F X (also [] <>), U R W M, ! && || -> <->; propositions begin with a
+lower-case letter, or are expressions of the model in braces
+
+examples:
+  outcrop ltl 'GF p -> GF q'
+  outcrop ltl --negate --dot 'G (request -> F granted)' | dot -Tsvg > automaton.svg"""
+
+
 class Parser(argparse.ArgumentParser):
     """argparse, with errors as UsageError and a guess at what a mistyped option was meant to be."""
 
@@ -100,7 +109,14 @@ def build_parser() -> Parser:
         description="Prints what a model consists of: constants, variables, rules and properties.",
         usage="%(prog)s MODEL [-D NAME=VALUE]... [--ir | --c]",
     )
-    parser.verbs = {"check": check, "show": show}
+    ltl = verbs.add_parser(
+        "ltl",
+        help="print the Büchi automaton of a formula",
+        description="Translates a formula of linear temporal logic to a Büchi automaton and prints it.",
+        epilog=_LTL_EPILOG,
+        usage="%(prog)s FORMULA [--negate] [--dot | --json]",
+    )
+    parser.verbs = {"check": check, "show": show, "ltl": ltl}
     for verb in (check, show):
         _add_model(verb)
     _add_meaning(check)
@@ -108,6 +124,7 @@ def build_parser() -> Parser:
     _add_limits(check)
     _add_output(check)
     _add_views(show)
+    _add_formula(ltl)
     return parser
 
 
@@ -231,6 +248,14 @@ def _add_views(parser: argparse.ArgumentParser) -> None:
     views = parser.add_mutually_exclusive_group()
     views.add_argument("--ir", action="store_true", help="print the whole model as Outcrop understands it")
     views.add_argument("--c", action="store_true", help="print the C that the native engine compiles")
+
+
+def _add_formula(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("formula", metavar="FORMULA", help="like 'G (request -> F {count > 0})'")
+    parser.add_argument("--negate", action="store_true", help="take its negation: what a check looks for in a model")
+    views = parser.add_mutually_exclusive_group()
+    views.add_argument("--dot", action="store_true", help="print a graph for Graphviz")
+    views.add_argument("--json", action="store_true", help="print one JSON document")
 
 
 def _constant(text: str) -> tuple[str, str]:

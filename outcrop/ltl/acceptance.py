@@ -25,9 +25,7 @@ def _component_of(edges: Edges) -> tuple[list[int], list[list[int]]]:
 
 def _within(edges: Edges, members: list[int], component: list[int]) -> list[Edge]:
     """The transitions that stay in a component."""
-    return [
-        each for state in members for each in edges[state] if component[each.target] == component[state]
-    ]
+    return [each for state in members for each in edges[state] if component[each.target] == component[state]]
 
 
 def prune(edges: Edges, live: Sequence[bool], component: list[int], found: list[list[int]]) -> Edges:
@@ -66,9 +64,7 @@ def clean(automaton: Generalised, filler: int) -> Generalised:
             return everything
         return sum(1 << new for old, new in renaming.items() if edge.promises >> old & 1)
 
-    edges = [
-        [each._replace(promises=promises(state, each)) for each in leaving] for state, leaving in enumerate(edges)
-    ]
+    edges = [[each._replace(promises=promises(state, each)) for each in leaving] for state, leaving in enumerate(edges)]
     return Generalised(reachable(edges), everything)
 
 
@@ -179,7 +175,7 @@ def settle(automaton: Buchi) -> Buchi:
             accepting[state] = whole or (live[-1] and accepting[state])
     edges = prune(edges, live, component, found)
     coloured = [
-        [each._replace(promises=0 if accepting[state] else 1) for each in leaving] for state, leaving in enumerate(edges)
+        [each._replace(promises=int(not accepting[state])) for each in leaving] for state, leaving in enumerate(edges)
     ]
     return from_edges(reachable(coloured))
 

@@ -116,7 +116,12 @@ class Automaton:
 
     def to_dot(self, name: str) -> str:
         """A graph for Graphviz; accepting states have a double rim, transitions between the same states one arrow."""
-        lines = ["digraph automaton {", f"  label={_quoted(name)};", "  rankdir=LR;", '  start [label="", shape=point];']
+        lines = [
+            "digraph automaton {",
+            f"  label={_quoted(name)};",
+            "  rankdir=LR;",
+            '  start [label="", shape=point];',
+        ]
         for state in range(self.size):
             rim = "doublecircle" if state in self.accepting else "circle"
             lines.append(f"  {state} [shape={rim}];")

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from enum import StrEnum
 from hashlib import blake2b
+from typing import ClassVar
 from weakref import WeakValueDictionary
 
 
@@ -55,7 +56,7 @@ _Key = tuple[Operator, tuple["Formula", ...], str, bool]
 class Formula:
     """One node. ``text`` is a proposition's name, or its expression in the model's language if it is ``verbatim``."""
 
-    __slots__ = ("__weakref__", "digest", "operands", "operator", "text", "verbatim")
+    __slots__ = ("__weakref__", "digest", "height", "operands", "operator", "text", "verbatim")
 
     operator: Operator
     operands: tuple[Formula, ...]
@@ -63,8 +64,10 @@ class Formula:
     verbatim: bool
     #: Orders formulas in a way that depends on nothing but their structure.
     digest: bytes
+    #: Levels of operators.
+    height: int
 
-    _known: WeakValueDictionary[_Key, Formula] = WeakValueDictionary()
+    _known: ClassVar[WeakValueDictionary[_Key, Formula]] = WeakValueDictionary()
 
     def __new__(cls, operator: Operator, *operands: Formula, text: str = "", verbatim: bool = False) -> Formula:
         key = (operator, operands, text, verbatim)
@@ -74,6 +77,7 @@ class Formula:
             known.operator, known.operands, known.text, known.verbatim = key
             parts = [f"{operator}\0{text}\0{verbatim}".encode(), *(each.digest for each in operands)]
             known.digest = blake2b(b"\0".join(parts), digest_size=16).digest()
+            known.height = 1 + max((each.height for each in operands), default=-1)
             cls._known[key] = known
         return known
 

@@ -31,6 +31,32 @@ def normal_form(formula: Formula) -> Formula:
     return Simplifier().normal(formula, True)
 
 
+def gathered(formula: Formula) -> Formula:
+    """An equivalent normal form with F (a || b) for F a || b where b is eventual, everywhere. As a formula it is not
+    simpler, but its automaton can wait for a and b in one state."""
+    simplifier = Simplifier()
+    known: dict[Formula, Formula] = {}
+
+    def gather(each: Formula) -> Formula:
+        if each not in known:
+            result = each if each.is_literal else Formula(each.operator, *map(gather, each.operands))
+            known[each] = _gather_disjunction(simplifier, result) if result.operator is Operator.OR else result
+        return known[each]
+
+    return gather(formula)
+
+
+def _gather_disjunction(simplifier: Simplifier, formula: Formula) -> Formula:
+    awaited = [each.operands[0] for each in formula.operands if each.operator is Operator.FINALLY]
+    others = [each for each in formula.operands if each.operator is not Operator.FINALLY]
+    eventual = [each for each in others if simplifier.eventual(each)]
+    if not awaited or not eventual:
+        return formula
+    joined = Formula(Operator.FINALLY, Formula(Operator.OR, *awaited, *eventual))
+    rest = [each for each in others if each not in eventual]
+    return Formula(Operator.OR, joined, *rest) if rest else joined
+
+
 class Simplifier:
     """Remembers what it found out about each formula, since formulas share their parts."""
 
@@ -100,7 +126,7 @@ class Simplifier:
         """If it holds of a suffix of a word, then of the word (by its syntax)."""
         if formula not in self._eventual:
             operator, operands = formula.operator, formula.operands
-            if operator is Operator.FINALLY or not operands and operator is not Operator.PROPOSITION:
+            if operator is Operator.FINALLY or (not operands and operator is not Operator.PROPOSITION):
                 result = True
             elif operator in (Operator.AND, Operator.OR, Operator.NEXT, Operator.GLOBALLY) or (
                 operator in TEMPORAL_BINARY and operator is not Operator.WEAK_UNTIL
@@ -215,7 +241,7 @@ class Simplifier:
 
 
 def _next(simplifier: Simplifier, operand: Formula) -> Formula:
-    if not operand.operands and operand.operator is not Operator.PROPOSITION or simplifier.suspendable(operand):
+    if (not operand.operands and operand.operator is not Operator.PROPOSITION) or simplifier.suspendable(operand):
         return operand
     return Formula(Operator.NEXT, operand)
 
@@ -260,7 +286,9 @@ def _finally_globally(simplifier: Simplifier, always: Formula) -> Formula:
         if free:
             rest = [each for each in inner.operands if each not in free]
             parts = [_finally(simplifier, _globally(simplifier, each)) for each in free]
-            return simplifier.disjunction([*parts, _finally(simplifier, _globally(simplifier, simplifier.disjunction(rest)))])
+            return simplifier.disjunction(
+                [*parts, _finally(simplifier, _globally(simplifier, simplifier.disjunction(rest)))]
+            )
     return Formula(Operator.FINALLY, always)
 
 

@@ -115,7 +115,9 @@ def _merge_alike(edges: Edges) -> Edges:
         leader = [first.setdefault(frozenset(leaving), state) for state, leaving in enumerate(edges)]
         if len(first) == len(edges):
             return edges
-        edges = reachable([sorted({Edge(each.label, each.promises, leader[each.target]) for each in leaving}) for leaving in edges])
+        edges = reachable(
+            [sorted({Edge(each.label, each.promises, leader[each.target]) for each in leaving}) for leaving in edges]
+        )
 
 
 def reachable(edges: Edges) -> Edges:

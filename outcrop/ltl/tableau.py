@@ -125,9 +125,7 @@ class Tableau:
         parts = [self._ways(self._formulas[number]) for number in _bits(state)]
         # The short ones first keep the products small.
         ways = self._product(sorted(parts, key=len))
-        kept = [
-            Alternative(each.label, self._open_promises(each), self._without_implied(each.target)) for each in ways
-        ]
+        kept = [Alternative(each.label, self._open_promises(each), self._without_implied(each.target)) for each in ways]
         return weakest(kept)
 
     def _open_promises(self, way: Alternative) -> int:

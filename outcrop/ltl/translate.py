@@ -13,7 +13,7 @@ from itertools import permutations
 from outcrop.ltl.acceptance import Buchi, clean, degeneralise, from_edges, merge_transient, settle
 from outcrop.ltl.automaton import Automaton, Label, Transition
 from outcrop.ltl.formula import Formula
-from outcrop.ltl.simplify import normal_form
+from outcrop.ltl.simplify import gathered, normal_form
 from outcrop.ltl.simulation import reduce
 from outcrop.ltl.tableau import Generalised, Tableau
 
@@ -25,11 +25,11 @@ def translate(formula: Formula) -> Automaton:
     """An automaton that accepts exactly the words that satisfy the formula; raises TooLarge."""
     normal = normal_form(formula)
     propositions = [each for each in formula.propositions() if each in {*normal.propositions()}]
-    tableau = Tableau(propositions).build(normal)
     best: Buchi | None = None
-    for candidate in _candidates(tableau):
-        if best is None or _cost(candidate) < _cost(best):
-            best = candidate
+    for form in dict.fromkeys((normal, gathered(normal))):
+        for candidate in _candidates(Tableau(propositions).build(form)):
+            if best is None or _cost(candidate) < _cost(best):
+                best = candidate
     assert best is not None
     return _finish(best, propositions)
 

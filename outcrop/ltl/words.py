@@ -116,9 +116,7 @@ def accepts(automaton: Automaton, word: Lasso) -> bool:
 
 def _successors(automaton: Automaton, word: Lasso, state: int, index: int) -> set[tuple[int, int]]:
     position = word.position(index)
-    return {
-        (each.target, word.after(index)) for each in automaton.transitions[state] if each.label.holds_in(position)
-    }
+    return {(each.target, word.after(index)) for each in automaton.transitions[state] if each.label.holds_in(position)}
 
 
 def _spread(automaton: Automaton, word: Lasso, reached: set[tuple[int, int]]) -> None:

@@ -1,0 +1,115 @@
+"""``.ltl`` files, as DiVinE reads them: propositions and properties for a model beside them.
+
+``#define NAME text`` names an expression of the model's language, ``#property FORMULA`` is a property; every other line
+is a remark. The formulas are stated as they should hold, not negated.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from outcrop.errors import ModelError
+from outcrop.ltl.lexer import WORDS, refuse
+from outcrop.ltl.parser import Parsed, parse_span
+from outcrop.source import Diagnostic, Source, Span
+
+_LINE = re.compile(r"^[ \t]*\#[ \t]*(define|property)\b((?:\\\r?\n|[^\n])*)", re.MULTILINE)
+_DEFINITION = re.compile(r"[ \t]*([A-Za-z_]\w*)(\(?)")
+_WORD = re.compile(r"[A-Za-z_]\w*")
+
+
+@dataclass(frozen=True)
+class Definition:
+    """``text`` is an expression of the model's language in which the names of other definitions are replaced."""
+
+    name: str
+    text: str
+    span: Span
+
+
+@dataclass(frozen=True)
+class FormulaFile:
+    """``properties`` are in the order of the file; the first is number 1 for the user."""
+
+    definitions: dict[str, Definition]
+    properties: tuple[Parsed, ...]
+
+
+def parse_file(source: Source) -> FormulaFile:
+    """Reads a file; raises ModelError with all that is wrong in it."""
+    return _Reader(source).run()
+
+
+class _Reader:
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.bodies: dict[str, Span] = {}
+        self.names: dict[str, Span] = {}
+        self.diagnostics: list[Diagnostic] = []
+
+    def run(self) -> FormulaFile:
+        lines: dict[str, list[Span]] = {"define": [], "property": []}
+        for line in _LINE.finditer(self.source.text):
+            lines[line.group(1)].append(Span(self.source, *line.span(2)))
+        for each in lines["define"]:
+            try:
+                self._define(each)
+            except ModelError as error:
+                self.diagnostics += error.diagnostics
+        properties = []
+        for each in lines["property"]:
+            try:
+                properties.append(self._property(each))
+            except ModelError as error:
+                self.diagnostics += error.diagnostics
+        if self.diagnostics:
+            raise ModelError(self.diagnostics)
+        definitions = {
+            name: Definition(name, self._expand(span.text, (name,)), span) for name, span in self.bodies.items()
+        }
+        return FormulaFile(definitions, tuple(properties))
+
+    def _define(self, line: Span) -> None:
+        match = _DEFINITION.match(self.source.text, line.start, line.end)
+        if match is None:
+            raise refuse("expected a name after #define", _trimmed(line))
+        name = Span(self.source, *match.span(1))
+        if match.group(2):
+            raise refuse(f"'{name.text}' is a macro with parameters, which is not supported", name)
+        if name.text in WORDS:
+            raise refuse(f"'{name.text}' has a meaning of its own in formulas", name)
+        if name.text in self.names:
+            raise refuse(f"'{name.text}' is defined twice", name, f"first in line {self.names[name.text].line}")
+        body = _trimmed(Span(self.source, name.end, line.end))
+        if body.start == body.end:
+            raise refuse(f"'{name.text}' is defined as nothing", name, "an expression of the model follows the name")
+        self.names[name.text] = name
+        self.bodies[name.text] = body
+
+    def _property(self, line: Span) -> Parsed:
+        parsed = parse_span(_trimmed(line), self.names)
+        for each, span in parsed.propositions.items():
+            if not each.verbatim and each.text not in self.names:
+                raise refuse(
+                    f"'{each.text}' is not defined", span, f"#define {each.text} EXPRESSION says what it means"
+                )
+        return parsed
+
+    def _expand(self, text: str, above: tuple[str, ...]) -> str:
+        """Replaces the names of definitions by what they stand for, in brackets; a name within its own definition
+        stays, as in C."""
+
+        def replace(match: re.Match[str]) -> str:
+            name = match.group()
+            if name in above or name not in self.bodies:
+                return name
+            return f"({self._expand(self.bodies[name].text, (*above, name))})"
+
+        return _WORD.sub(replace, text.replace("\\\r\n", " ").replace("\\\n", " "))
+
+
+def _trimmed(span: Span) -> Span:
+    text = span.text
+    start = span.start + len(text) - len(text.lstrip())
+    return Span(span.source, start, max(start, span.start + len(text.rstrip())))
