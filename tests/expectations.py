@@ -32,7 +32,7 @@ EXAMPLES, TEST_MODELS = (
 )
 
 #: Every engine that must give the same answers.
-ENGINES = (Engine.INTERPRETER,)
+ENGINES = (Engine.INTERPRETER, Engine.NATIVE)
 
 #: The interpreter explores some 5,000 states a second, fewer under symmetry.
 MOST_STATES_INTERPRETED = 6_000

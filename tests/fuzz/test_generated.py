@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from random import Random
 
 import pytest
@@ -10,13 +11,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from outcrop.api import Model
-from outcrop.lang.murphi.load import load_system
+from outcrop.lang import load_text
 from outcrop.options import Engine, LoadOptions
 from outcrop.result import Result, Verdict
-from outcrop.source import Source
 
 #: Deep enough for rules to build on one another, shallow enough for milliseconds.
 DEPTH = 6
+
+# The interpreter raises the limit; hypothesis objects when that happens in the midst of a test.
+sys.setrecursionlimit(100_000)
 
 quick = settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck))
 thorough = settings(quick, max_examples=2_000)
@@ -24,7 +27,7 @@ thorough = settings(quick, max_examples=2_000)
 
 def load(text: str) -> Model:
     options = LoadOptions(while_limit=1_000)
-    system, warnings = load_system(Source("generated.m", text), options)
+    system, warnings = load_text(text, "generated.m", options)
     return Model(system, tuple(warnings), options)
 
 

@@ -23,9 +23,9 @@ import pytest
 
 from outcrop.api import Model
 from outcrop.errors import ModelError
-from outcrop.lang.murphi.load import load_system
+from outcrop.lang import load_text
 from outcrop.options import Engine, LoadOptions
-from outcrop.source import Severity, Source
+from outcrop.source import Severity
 
 _REPOSITORY = Path(__file__).parent.parent.parent
 _TOKEN = re.compile(r'--[^\n]*|"[^"\n]*"|\w+|==>|:=|\.\.|[<>!=]=|->|\s+|.', re.DOTALL)
@@ -80,7 +80,7 @@ def answer(text: str) -> str:
     """The verdict on a text, or "rejected"; anything else that happens is an exception."""
     options = LoadOptions(while_limit=100)
     try:
-        system, warnings = load_system(Source("mutant.m", text), options)
+        system, warnings = load_text(text, "mutant.m", options)
     except ModelError as error:
         assert any(each.severity is Severity.ERROR for each in error.diagnostics)
         assert str(error)

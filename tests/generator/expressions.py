@@ -163,7 +163,7 @@ class ExpressionGenerator:
             right = self.literal(kind) if operator in ("<<", ">>") else self.integer(scope, depth - 1, safe=safe)
             return f"({left} {operator} {right})"
         if choice == 7:
-            return f"({self.random.choice('-~')}{self.integer(scope, depth - 1, safe=safe)})"
+            return f"({self.random.choice('-~')} {self.integer(scope, depth - 1, safe=safe)})"
         if choice == 8:
             return self._conditional(scope, kind, depth, safe)
         return self._count(scope, depth) if not safe else self.literal(kind)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from random import Random
 
-from generator.kinds import Array, Kind, Kinds, Multiset, Range, Record, generate_kinds
+from generator.kinds import Array, Kind, Kinds, Multiset, Range, Record, generate_kinds, parts
 from generator.scope import Callable, Name, Scope
 from generator.statements import StatementGenerator, indent
 
@@ -32,7 +33,7 @@ class _ModelGenerator(StatementGenerator):
         pieces += [self._callable(scope) for _ in range(self.random.randint(0, 3))]
         scope.callables = tuple(self.callables)
         pieces += [self._startstate(scope) for _ in range(self.random.choice((1, 1, 1, 2)))]
-        pieces += [self._rule_item(scope, is_rule=True) for _ in range(self.random.randint(1, 4))]
+        pieces += [self._rule_item(scope, is_rule=True) for _ in range(self.random.randint(2, 6))]
         pieces += [self._rule_item(scope, is_rule=False) for _ in range(self.random.randint(0, 3))]
         return "\n\n".join(pieces) + "\n"
 
@@ -71,7 +72,7 @@ class _ModelGenerator(StatementGenerator):
         if result is not None and not self.can_make(inner, result):
             result = inner.result = None
         head = "; ".join(f"{'var ' if is_var else ''}{formal}: {kind.name}" for is_var, kind, formal in formals)
-        body = self.block(inner)
+        body = self._initialise_all(inner, locals_) + self.block(inner)
         if result is not None and self.chance(0.97):
             body += f"\nreturn {self.expression(inner, result)};"
         keyword = f"function {name}({head}): {result.name}" if result else f"procedure {name}({head})"
@@ -92,13 +93,23 @@ class _ModelGenerator(StatementGenerator):
 
     # --- Rules ---------------------------------------------------------------------------------------------
 
-    def _locals(self, scope: Scope) -> tuple[str, Scope]:
-        """Declarations of locals, and the scope that has them."""
+    def _locals(self, scope: Scope) -> tuple[str, str, Scope]:
+        """Declarations of locals, statements that give them values, and the scope that has them."""
         kinds = [self.random.choice(scope.kinds.declared) for _ in range(self.random.randint(0, 1))]
         names = [Name(scope.fresh("local"), kind) for kind in kinds if kind.values <= _MOST_STATES]
         names.append(Name(scope.fresh("counter"), _COUNTER))
         text = "var\n" + "".join(f"  {each.text}: {each.kind.name};\n" for each in names)
-        return text, scope.with_names(*names)
+        return text, self._initialise_all(scope, names), scope.with_names(*names)
+
+    def _initialise_all(self, scope: Scope, names: Sequence[Name]) -> str:
+        """Statements that give values to variables, to most of them."""
+        fitting = [name for name in names if self._can_initialise(scope, name.kind) and self.chance(0.9)]
+        return "".join(self._initialise(scope, name) + "\n" for name in fitting)
+
+    def _can_initialise(self, scope: Scope, kind: Kind) -> bool:
+        if kind.is_simple:
+            return self.can_make(scope, kind, safe=True)
+        return isinstance(kind, Multiset) or all(self._can_initialise(scope, part) for part in parts(kind))
 
     def _startstate(self, scope: Scope) -> str:
         parameters, quantifiers = [], []
@@ -107,8 +118,9 @@ class _ModelGenerator(StatementGenerator):
                 parameters.append(Name(scope.fresh("s"), kind, is_writable=False, is_defined=True))
                 quantifiers.append(f"{parameters[-1].text}: {kind.name}")
         inner = scope.with_names(*parameters)
-        lines = [self._initialise(inner, name) for name in scope.names if self.chance(0.9)]
-        declared, inner = self._locals(inner)
+        lines = [self._initialise(inner, name) for name in scope.names if self.chance(0.96)]
+        declared, initial, inner = self._locals(inner)
+        lines.append(initial)
         if self.chance(0.3):
             lines.append(self.statement(inner, 1))
         body = f'startstate "start"\n{declared}begin\n{indent(chr(10).join(lines))}\nend;'
@@ -116,7 +128,7 @@ class _ModelGenerator(StatementGenerator):
 
     def _initialise(self, scope: Scope, name: Name) -> str:
         """Gives every part of a variable a value: by ``clear`` where that is allowed, else part by part."""
-        if isinstance(name.kind, Multiset) or not name.kind.is_symmetric:
+        if not name.kind.is_symmetric:
             return f"clear {name.text};" if self.chance(0.5) or not name.kind.is_simple else self._set(scope, name)
         return self._set(scope, name)
 
@@ -131,7 +143,7 @@ class _ModelGenerator(StatementGenerator):
             element = self._initialise(inner, Name(f"{name.text}[{index}]", kind.element))
             return f"for {index}: {kind.index.name} do\n{indent(element)}\nend;"
         if isinstance(kind, Multiset):
-            return f"clear {name.text};"
+            return f"undefine {name.text};"
         return f"{name.text} := {self.atom(scope, kind, safe=True)};"
 
     def _rule_item(self, scope: Scope, *, is_rule: bool) -> str:
@@ -170,12 +182,12 @@ class _ModelGenerator(StatementGenerator):
 
     def _rule(self, scope: Scope, remove: str) -> str:
         priority = f"{self.random.randint(0, 2)} " if self.chance(0.1) else ""
-        guard = f"{self.condition(scope)} ==>\n" if self.chance(0.85) else "true ==>\n"
-        declared, inner = self._locals(scope)
-        body = self.block(inner)
+        guard = self.random.choice(("true", self.condition(scope), self.condition(scope, 1)))
+        declared, initial, inner = self._locals(scope)
+        body = initial + (self.step(inner) + "\n" if self.chance(0.8) else "") + self.block(inner)
         if remove:
             body += f"\n{remove}"
-        return f'rule {priority}"{scope.fresh("rule ")}"\n  {guard}{declared}begin\n{indent(body)}\nend;'
+        return f'rule {priority}"{scope.fresh("rule ")}"\n  {guard} ==>\n{declared}begin\n{indent(body)}\nend;'
 
     def _property(self, scope: Scope) -> str:
         name = scope.fresh("property ")

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from generator.expressions import ExpressionGenerator
-from generator.kinds import Array, Enumeration, Kind, Multiset, Range, Scalarset, contains
+from generator.kinds import Array, Boolean, Enumeration, Kind, Multiset, Range, Scalarset, contains
 from generator.scope import Name, Path, Scope
 
 _INDENT = "  "
@@ -21,8 +21,8 @@ class StatementGenerator(ExpressionGenerator):
         return "\n".join(self.statement(scope, depth) for _ in range(self.random.randint(1, most)))
 
     def statement(self, scope: Scope, depth: int) -> str:
-        simple: list[Callable[[Scope], str]] = [self._assign] * 8
-        simple += [self._undefine, self._clear, self._call_procedure, self._multiset_add, self._check, self._put]
+        simple: list[Callable[[Scope], str]] = [self._assign] * 16
+        simple += [self._clear, self._call_procedure, self._multiset_add, self._check] * 2 + [self._undefine, self._put]
         if depth <= 0 or self.chance(0.6):
             return self.random.choice(simple)(scope)
         nested: list[Callable[[Scope, int], str]] = [
@@ -49,16 +49,35 @@ class StatementGenerator(ExpressionGenerator):
     def _assign(self, scope: Scope) -> str:
         targets = self.writable(scope, lambda kind: kind.is_simple or self.chance(0.2))
         targets = [path for path in targets if self.can_make(scope, path.kind)]
+        if self.chance(0.7):
+            targets = [path for path in targets if is_state_variable(root(path.pieces[0]))] or targets
         if not targets:
             return self._put(scope)
         path = self.random.choice(targets)
         target = self.fill(scope, path)
-        if path.kind.is_simple and self.chance(0.05):
+        if path.kind.is_simple and self.chance(0.02):
             return f"{target} := undefined;"
         if isinstance(path.kind, Range) and self.chance(0.15):
             # May leave the range, in some states.
             return f"{target} := {target} {self.random.choice('+-')} 1;"
         return f"{target} := {self.expression(scope, path.kind)};"
+
+    def step(self, scope: Scope) -> str:
+        """Changes a part of the state to another value, so that there is somewhere to go."""
+        targets = self.writable(scope, lambda kind: kind.is_simple and self.can_make(scope, kind, safe=True))
+        targets = [path for path in targets if is_state_variable(root(path.pieces[0]))]
+        if not targets:
+            return self._assign(scope)
+        path = self.random.choice(targets)
+        target = self.fill(scope, path, safe=all(self.can_make(scope, index, safe=True) for index in path.indices))
+        if isinstance(path.kind, Boolean):
+            return f"{target} := !{target};"
+        if isinstance(path.kind, Range):
+            return f"{target} := {self.in_range(f'{target} + 1', path.kind)};"
+        if isinstance(path.kind, Enumeration):
+            first, last = path.kind.members[0], path.kind.members[-1]
+            return f"{target} := ({target} = {first} ? {last} : {first});"
+        return f"{target} := {self.atom(scope, path.kind, safe=True)};"
 
     def _undefine(self, scope: Scope) -> str:
         targets = self.writable(scope, lambda kind: True)
@@ -230,13 +249,18 @@ class StatementGenerator(ExpressionGenerator):
 
 def _apart_from(target: str, names: tuple[Name, ...]) -> tuple[Name, ...]:
     """The names that cannot mean a part of the variable ``target``; an alias or a var formal might."""
-    root = target.split(".")[0].split("[")[0]
-    is_variable = is_state_variable(root)
+    variable = root(target)
+    is_variable = is_state_variable(variable)
     return tuple(
         name
         for name in names
-        if name.is_defined or (is_variable and is_state_variable(name.text) and name.text != root)
+        if name.is_defined or (is_variable and is_state_variable(name.text) and name.text != variable)
     )
+
+
+def root(place: str) -> str:
+    """The name that a place is a part of."""
+    return place.split(".")[0].split("[")[0]
 
 
 def is_state_variable(name: str) -> bool:
