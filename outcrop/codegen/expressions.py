@@ -165,6 +165,9 @@ class Expressions(Quantifiers):
         return self._arithmetic(node.operator, left, right)
 
     def _arithmetic(self, operator: BinaryOperator, left: Value, right: Value) -> Value:
+        if operator in _DIVISIONS and right.constant == 0:
+            self.check("1")
+            return left  # never reached
         if operator in _DIVISIONS and right.interval.low <= 0 <= right.interval.high:
             right = replace(right, text=self.keep("int64_t", right.text))
             self.check(f"{right.text} == 0")

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from outcrop.codegen.bounds import Interval
 from outcrop.codegen.code import Address, Callee, Cell, Unit, Value, buffer_bytes
 from outcrop.codegen.statements import Statements, may_return_undefined
-from outcrop.codegen.text import braced, comment, identifier, negated
+from outcrop.codegen.text import bare, braced, comment, identifier, negated
 from outcrop.ir.faults import MAX_CALL_DEPTH
 from outcrop.ir.nodes import Expression, Local, Statement
 from outcrop.ir.system import Formal, Function, Instantiable, Parameter
@@ -77,9 +77,9 @@ def write_condition(unit: Unit, name: str, parameters: Sequence[Parameter], conj
     texts: list[str] = []
     for conjunct in conjuncts:
         if texts:
-            code.line(f"if ({negated(texts[-1])}) return 0;")
+            code.line(f"if ({bare(negated(texts[-1]))}) return 0;")
         texts.append(code.condition(conjunct))
-    code.line(f"return {texts[-1]};")
+    code.line(f"return {bare(texts[-1])};")
     needs_copy = any(writes_state(each) for each in conjuncts)
     state = "const uint8_t *original" if needs_copy else "const uint8_t *state"
     if needs_copy:
@@ -123,7 +123,7 @@ def _write_function(unit: Unit, number: int, function: Function, counts_depth: b
         "context->depth--;",
         "return status;",
     ]
-    signature = f"static int {name}({', '.join(parameters)})"
+    signature = f"static UNUSED int {name}({', '.join(parameters)})"
     body = definition(f"{name}_body", parameters, code)
     return ["", title, f"{signature};", *body, *braced(signature, guarded)]
 

@@ -16,7 +16,7 @@ from outcrop.codegen.code import Unit
 from outcrop.codegen.functions import write_body, write_condition
 from outcrop.codegen.text import braced, comment, identifier, integer
 from outcrop.ir.nodes import Binary, BinaryOperator, Call, Constant, Cover, Expression, LocalPlace, Put
-from outcrop.ir.system import Rule
+from outcrop.ir.system import Function, Rule
 from outcrop.ir.walk import walk
 
 
@@ -65,13 +65,17 @@ def conjuncts(node: Expression) -> Iterator[Expression]:
         yield node
 
 
-def is_observable(node: object) -> bool:
+def is_observable(node: Expression) -> bool:
     """Does a call in it count or print something, or write to the state, so that every evaluation shows?"""
-    for each in walk(node):
-        if isinstance(each, Cover | Put):
-            return True
-        if isinstance(each, Call) and (each.function.writes_state or is_observable(each.function.body)):
-            return True
+    pending: list[object] = [node]
+    called: set[Function] = set()
+    while pending:
+        for each in walk(pending.pop()):
+            if isinstance(each, Cover | Put) or (isinstance(each, Call) and each.function.writes_state):
+                return True
+            if isinstance(each, Call) and each.function not in called:
+                called.add(each.function)
+                pending.append(each.function.body)
     return False
 
 

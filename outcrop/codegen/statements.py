@@ -82,7 +82,7 @@ class Statements(Expressions):
             case Assert():
                 self.check(negated(self.condition(node.condition)))
             case Assume():
-                self.line(f"if ({negated(self.condition(node.condition))}) return ABANDONED;")
+                self.line(f"if ({bare(negated(self.condition(node.condition)))}) return ABANDONED;")
             case Cover():
                 condition = self.condition(node.condition)
                 self.line(f"context->covered[{node.cover}] += {bare(condition)};")
@@ -167,7 +167,7 @@ class Statements(Expressions):
         if node.limit is not None:
             self.line(f"uint64_t {count} = 0;")
         with self.block() as lines:
-            self.line(f"if ({negated(self.condition(node.condition))}) break;")
+            self.line(f"if ({bare(negated(self.condition(node.condition)))}) break;")
             if node.limit is not None:
                 self.check(f"{count}++ == {unsigned(node.limit)}")
             self.statements(node.body)

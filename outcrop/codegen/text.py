@@ -68,7 +68,7 @@ def bare(text: str) -> str:
 
 def negated(text: str) -> str:
     """The opposite of a condition."""
-    return f"!{text}" if is_atom(text) or bare(text) != text else f"!({text})"
+    return f"(!{text})" if is_atom(text) or bare(text) != text else f"(!({text}))"
 
 
 def braced(head: str, body: list[str]) -> list[str]:

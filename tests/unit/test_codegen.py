@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from random import Random
 
 import pytest
 from emitted_model import EmittedModel, compare, explore
 from expectations import EXAMPLES, TEST_MODELS, expectation
+from generator import generate
 
 from outcrop.codegen.c import emit
 from outcrop.codegen.puts import PutFormatter
@@ -38,6 +40,13 @@ def test_agrees_with_the_interpreter(path: Path, tmp_path: Path) -> None:
 def test_is_clean_under_sanitizers(path: Path, tmp_path: Path) -> None:
     flags = ("-O0", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
     explore(read(path), True, tmp_path, MOST_STATES, *flags)
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_agrees_on_generated_models(seed: int, tmp_path: Path) -> None:
+    undefined = UndefinedReads.ERROR if seed % 2 else UndefinedReads.PERMIT
+    system, symmetry = system_of(generate(Random(seed)), while_limit=50, undefined=undefined), seed % 3 == 0
+    compare(system, EmittedModel(system, symmetry, tmp_path), symmetry, MOST_STATES)
 
 
 @pytest.mark.parametrize("undefined", UndefinedReads)
