@@ -144,7 +144,7 @@ class _Lexer:
             raise refuse(
                 f"'{word}' is neither an operator nor a proposition",
                 Span(self.source, self.at, self.at + len(word)),
-                f"a proposition begins with a lower-case letter; an expression of the model stands in braces: {{{word}}}",
+                f"a proposition begins with a lower-case letter; any other expression stands in braces: {{{word}}}",
             )
         else:
             self._name(word)

@@ -12,25 +12,34 @@ from outcrop.ltl.tableau import Edge
 #: Comparing all pairs of transitions is not worth it beyond this many pairs; states that are alike still merge.
 MAX_PAIRS = 2_000_000
 
+#: Labels are compared by the assignments that satisfy them up to this many propositions.
+MAX_COVERED = 6
+
 Edges = list[list[Edge]]
 #: For each state the set of states that simulate it, as bits.
 Relation = list[int]
 
 
-def reduce(edges: Edges) -> Edges:
-    """An automaton with the same language; state 0 stays the initial one."""
+def reduce(edges: Edges, thorough: bool) -> Edges:
+    """An automaton with the same language; state 0 stays the initial one. ``thorough`` also sees where only several
+    transitions together can do what one can, and takes longer."""
     while True:
-        before = [sorted(each) for each in edges]
+        before = size(edges)
         edges = merge_labels(reachable(edges))
         if sum(map(len, edges)) ** 2 > MAX_PAIRS:
             return _merge_alike(edges)
-        edges = _apply(edges, _simulation(edges, [0] * len(edges)))
-        edges = reachable(_reduce_backwards(edges))
-        if [sorted(each) for each in edges] == before:
+        edges = _apply(edges, [0] * len(edges), thorough)
+        edges = reachable(_reduce_backwards(edges, thorough))
+        if size(edges) >= before:
             return edges
 
 
-def _reduce_backwards(edges: Edges) -> Edges:
+def size(edges: Edges) -> tuple[int, int]:
+    """States and transitions."""
+    return len(edges), sum(map(len, edges))
+
+
+def _reduce_backwards(edges: Edges, thorough: bool) -> Edges:
     """The initial state and states whose transitions promise different things all their way stay apart."""
     entering: Edges = [[] for _ in edges]
     for state, leaving in enumerate(edges):
@@ -38,7 +47,7 @@ def _reduce_backwards(edges: Edges) -> Edges:
             entering[each.target].append(Edge(each.label, each.promises, state))
     colours = [min((each.promises for each in leaving), default=0) for leaving in edges]
     colours[0] = -1
-    entering = _apply(entering, _simulation(entering, colours))
+    entering = _apply(entering, colours, thorough)
     result: Edges = [[] for _ in entering]
     for state, arriving in enumerate(entering):
         for each in arriving:
@@ -59,7 +68,7 @@ def _weaker_targets(edges: Edges) -> dict[tuple[int, int], list[int]]:
     return kinds
 
 
-def _simulation(edges: Edges, colours: list[int]) -> Relation:
+def _simulation(edges: Edges, colours: list[int], minterms: Minterms) -> Relation:
     """The greatest simulation among states of the same colour."""
     weaker = _weaker_targets(edges)
     moves = [[(weaker[each[0], each[1]], each[2]) for each in leaving] for leaving in edges]
@@ -75,24 +84,69 @@ def _simulation(edges: Edges, colours: list[int]) -> Relation:
             while others:
                 other = others.bit_length() - 1
                 others ^= 1 << other
-                for targets, target in leaving:
-                    if not targets[other] & relation[target]:
+                for number, (targets, target) in enumerate(leaving):
+                    if not (
+                        targets[other] & relation[target]
+                        or _covered(edges[state][number], edges[other], relation, minterms)
+                    ):
                         relation[state] ^= 1 << other
                         changed = True
                         break
     return relation
 
 
-def _apply(edges: Edges, relation: Relation) -> Edges:
+class Minterms:
+    """For each label the set of assignments to the propositions that satisfy it, as bits; so one can see whether
+    several labels together cover another one. Empty where there are too many propositions for that."""
+
+    def __init__(self, edges: Edges) -> None:
+        labels = {each.label for leaving in edges for each in leaving}
+        count = max((label.bit_length() + 1 for label in labels), default=0) // 2
+        self.sets: dict[int, int] = {}
+        if count <= MAX_COVERED:
+            everything = (1 << (1 << count)) - 1
+            # Bit a of a mask is assignment a; a proposition is true in every second stretch of 2^i assignments.
+            positive = [everything // ((1 << (1 << index)) + 1) << (1 << index) for index in range(count)]
+            signs = [mask for each in positive for mask in (each, everything ^ each)]
+            for label in labels:
+                mask = everything
+                for bit, sign in enumerate(signs):
+                    if label >> bit & 1:
+                        mask &= sign
+                self.sets[label] = mask
+
+
+def _covered(edge: Edge, candidates: list[Edge], relation: Relation, minterms: Minterms) -> bool:
+    """Whatever position allows the edge allows one of the candidates, which promise no more and lead to states that
+    can do more."""
+    if not minterms.sets:
+        return False
+    left, promises, better = minterms.sets[edge.label], ~edge.promises, relation[edge.target]
+    for each in candidates:
+        if better >> each.target & 1 and not each.promises & promises:
+            left &= ~minterms.sets[each.label]
+            if not left:
+                return True
+    return False
+
+
+def _apply(edges: Edges, colours: list[int], thorough: bool) -> Edges:
     """Merges and prunes; merged states are left behind without transitions."""
+    minterms = Minterms(edges if thorough else [])
+    relation = _simulation(edges, colours, minterms)
     leader = [_leader(state, relation) for state in range(len(edges))]
     result: Edges = [[] for _ in edges]
     for state, leaving in enumerate(edges):
         if leader[state] == state:
             moved = sorted({Edge(label, promises, leader[target]) for label, promises, target in leaving})
-            result[state] = [
+            kept = [
                 one for one in moved if not any(other is not one and _beats(other, one, relation) for other in moved)
             ]
+            for each in [*kept]:
+                others = [other for other in kept if other is not each]
+                if _covered(each, others, relation, minterms):
+                    kept = others
+            result[state] = kept
     return result
 
 
@@ -106,6 +160,30 @@ def _beats(one: Edge, other: Edge, relation: Relation) -> bool:
     return not (one.label & ~other.label or one.promises & ~other.promises) and bool(
         relation[other.target] >> one.target & 1
     )
+
+
+def separate(edges: Edges) -> Edges:
+    """Makes transitions exclude each other where that takes one more literal: where q holds, nothing is lost if a
+    transition is not taken beside one with the label q that can do all it can. Fewer runs have to be looked at so."""
+    relation = _simulation(edges, [0] * len(edges), Minterms([]))
+    return [_separate_leaving(leaving, relation) for leaving in edges]
+
+
+def _separate_leaving(leaving: list[Edge], relation: Relation) -> list[Edge]:
+    result = sorted(leaving)
+    for index, edge in enumerate(result):
+        for other in result:
+            extra = other.label & ~edge.label
+            if (
+                other is not edge
+                and extra.bit_count() == 1
+                and not other.promises & ~edge.promises
+                and relation[edge.target] >> other.target & 1
+            ):
+                opposite = 1 << (extra.bit_length() - 1 ^ 1)
+                edge = edge._replace(label=edge.label | opposite)
+                result[index] = edge
+    return result
 
 
 def _merge_alike(edges: Edges) -> Edges:

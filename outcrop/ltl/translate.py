@@ -14,7 +14,7 @@ from outcrop.ltl.acceptance import Buchi, clean, degeneralise, from_edges, merge
 from outcrop.ltl.automaton import Automaton, Label, Transition
 from outcrop.ltl.formula import Formula
 from outcrop.ltl.simplify import gathered, normal_form
-from outcrop.ltl.simulation import reduce
+from outcrop.ltl.simulation import reduce, separate, size
 from outcrop.ltl.tableau import Generalised, Tableau
 
 #: So many transitions are worth building to find the best choices.
@@ -28,14 +28,11 @@ def translate(formula: Formula) -> Automaton:
     best: Buchi | None = None
     for form in dict.fromkeys((normal, gathered(normal))):
         for candidate in _candidates(Tableau(propositions).build(form)):
-            if best is None or _cost(candidate) < _cost(best):
+            if best is None or size(candidate.edges) < size(best.edges):
                 best = candidate
     assert best is not None
-    return _finish(best, propositions)
-
-
-def _cost(automaton: Buchi) -> tuple[int, int]:
-    return len(automaton.edges), sum(map(len, automaton.edges))
+    best = shrink(best, thorough=True)
+    return _finish(from_edges(separate(best.edges)), propositions)
 
 
 def _candidates(tableau: Generalised) -> Iterator[Buchi]:
@@ -46,11 +43,12 @@ def _candidates(tableau: Generalised) -> Iterator[Buchi]:
         if general in tried:
             continue
         tried.append(general)
+        general = Generalised(separate(general.edges), general.promises)
         for order in permutations(range(general.promises.bit_count())):
             for enter_accepting in (True, False):
                 automaton = degeneralise(general, order, enter_accepting)
                 effort -= sum(map(len, automaton.edges))
-                yield shrink(automaton)
+                yield shrink(automaton, thorough=False)
                 if effort < 0:
                     return
 
@@ -58,18 +56,18 @@ def _candidates(tableau: Generalised) -> Iterator[Buchi]:
 def _reduced(automaton: Generalised, filler: int) -> Generalised:
     """Until reducing shows no more promises that could be dropped."""
     while True:
-        smaller = clean(Generalised(reduce(automaton.edges), automaton.promises), filler)
-        if smaller == automaton:
-            return automaton
+        smaller = clean(Generalised(reduce(automaton.edges, thorough=True), automaton.promises), filler)
+        if (size(smaller.edges), smaller.promises) >= (size(automaton.edges), automaton.promises):
+            return smaller
         automaton = smaller
 
 
-def shrink(automaton: Buchi) -> Buchi:
+def shrink(automaton: Buchi, thorough: bool) -> Buchi:
     """Reduces until nothing changes."""
     while True:
-        smaller = merge_transient(settle(from_edges(reduce(automaton.edges))))
-        if smaller == automaton:
-            return automaton
+        smaller = merge_transient(settle(from_edges(reduce(automaton.edges, thorough))))
+        if size(smaller.edges) >= size(automaton.edges):
+            return smaller
         automaton = smaller
 
 
