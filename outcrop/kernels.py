@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from outcrop.errors import InternalError
 
 #: What native/kernels.c must have been compiled with.
-ABI_VERSION = 2
+ABI_VERSION = 3
 
 States = NDArray[np.uint8]  #: one row a state
 Counts = NDArray[np.uint64]
@@ -145,6 +145,9 @@ _SIGNATURES: dict[str, tuple[type | None, tuple[type, ...]]] = {
     "outcrop_take_put": (_NUMBER, (_POINTER, _NUMBER, _POINTER)),
     "outcrop_read_block": (None, (_POINTER, _NUMBER, _NUMBER, _POINTER)),
     "outcrop_insert_block": (_NUMBER, (_POINTER, _NUMBER, _POINTER, _NUMBER, _POINTER)),
+    "outcrop_expand_block": (_NUMBER, (_POINTER, _NUMBER, _POINTER, _NUMBER)),
+    "outcrop_take_successors": (None, (_POINTER, _NUMBER, _POINTER, _POINTER)),
+    "outcrop_check_block": (None, (_POINTER, _NUMBER, _POINTER, _NUMBER)),
     "outcrop_normalise_block": (None, (_POINTER, _NUMBER)),
     "outcrop_find_predecessors": (
         ctypes.c_int,
@@ -325,6 +328,24 @@ class Search:
         is_new = np.zeros(len(rows), dtype=np.uint8)
         self._library.outcrop_insert_block(self._handle, worker, rows.ctypes.data, len(rows), is_new.ctypes.data)
         return is_new.astype(np.bool_)
+
+    def expand_block(self, worker: int, states: States) -> tuple[States, Counts]:
+        """Expands states that lie anywhere. Gives all successors, duplicates included, and the hash of each. Firings,
+        deadlocks and failures are counted and found as in a level; whether a successor is new is the caller's to say,
+        and check_block its to call."""
+        rows = self._packed(states)
+        count = self._library.outcrop_expand_block(self._handle, worker, rows.ctypes.data, len(rows))
+        if count == 2**64 - 1:
+            raise MemoryError("no memory for the successors of a block")
+        successors = np.empty(count * self.native.state_bytes + SPARE_BYTES, dtype=np.uint8)
+        hashes = np.empty(count, dtype=np.uint64)
+        self._library.outcrop_take_successors(self._handle, worker, successors.ctypes.data, hashes.ctypes.data)
+        return successors[:-SPARE_BYTES].reshape(count, self.native.state_bytes), hashes
+
+    def check_block(self, worker: int, states: States) -> None:
+        """Checks the properties of new states, and counts the cover goals that they meet."""
+        rows = self._packed(states)
+        self._library.outcrop_check_block(self._handle, worker, rows.ctypes.data, len(rows))
 
     def find_predecessors(self, worker: int, begin: int, end: int, targets: States) -> tuple[States, NDArray[np.bool_]]:
         """Expands a range of the arena again. Gives the least predecessor of each target in it, and whether it has

@@ -16,11 +16,12 @@
 #include "findings.c"
 #include "worker.c"
 #include "level.c"
+#include "blocks.c"
 #include "paths.c"
 #include "liveness.c"
 
 /* Raised whenever what is exported changes. */
-enum { ABI_VERSION = 2 };
+enum { ABI_VERSION = 3 };
 
 #define EXPORT __attribute__((visibility("default"), used))
 
@@ -98,6 +99,7 @@ static void worker_close(Worker *worker) {
   free(worker->scratch);
   free(worker->fired_before);
   free(worker->is_new);
+  gathered_close(&worker->gathered);
   for (int kind = 0; kind < FOUND_KINDS; kind++) free(worker->found[kind].states);
 }
 
@@ -243,6 +245,24 @@ EXPORT uint64_t outcrop_insert_block(Search *search, uint64_t number, const uint
   }
   worker_leave(worker);
   return done;
+}
+
+/* Expands states that have spare bytes behind them; counts and finds as a level does. Gives how many successors there
+ * are, which the next call takes; UINT64_MAX when memory does not hold them. */
+EXPORT uint64_t outcrop_expand_block(Search *search, uint64_t number, const uint8_t *states, uint64_t count) {
+  return gather_block(&search->workers[number], states, count);
+}
+
+EXPORT void outcrop_take_successors(Search *search, uint64_t number, uint8_t *states, uint64_t *hashes) {
+  Gathered *gathered = &search->workers[number].gathered;
+  if (gathered->count) memcpy(states, gathered->states, gathered->count * STATE_BYTES);
+  if (gathered->count) memcpy(hashes, gathered->hashes, gathered->count * sizeof *hashes);
+  gathered->count = 0;
+}
+
+/* What a level does with each new state. */
+EXPORT void outcrop_check_block(Search *search, uint64_t number, const uint8_t *states, uint64_t count) {
+  check_block(&search->workers[number], states, count);
 }
 
 /* Brings states into their normal form. As everywhere, there are 8 spare bytes behind the last one. */

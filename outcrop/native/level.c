@@ -50,6 +50,15 @@ static void expand_state(Worker *worker, const uint8_t *state) {
   }
 }
 
+static void limit_put(Worker *worker) {
+#if HAS_PUT
+  Context *context = worker->expansion.context;
+  if (context->put_length > MOST_PUT_WORDS) context->put_length = MOST_PUT_WORDS;
+#else
+  (void)worker;
+#endif
+}
+
 /* Expands a block of the level. When the search must stop in the middle, the block counts as not expanded: its
  * firings are taken back. */
 static void expand_block(Worker *worker, uint64_t begin, uint64_t end) {
@@ -59,9 +68,7 @@ static void expand_block(Worker *worker, uint64_t begin, uint64_t end) {
     expand_state(worker, arena_state(&worker->search->arena, index));
   add_successors(&worker->expansion);
   if (worker->overflow) memcpy(context->fired, worker->fired_before, sizeof context->fired);
-#if HAS_PUT
-  if (context->put_length > MOST_PUT_WORDS) context->put_length = MOST_PUT_WORDS;
-#endif
+  limit_put(worker);
 }
 
 /* Expands blocks of the current level until there are no more. */

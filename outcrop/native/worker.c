@@ -40,6 +40,14 @@ typedef struct {
   uint64_t growths;      /* completed, successful or not */
 } Search;
 
+/* Successors that a search past RAM has yet to deal with. */
+typedef struct {
+  uint8_t *states;
+  uint64_t *hashes;
+  uint64_t count;
+  uint64_t room;
+} Gathered;
+
 struct Worker {
   Expansion expansion; /* first, so that a flush can find its worker */
   Search *search;
@@ -47,6 +55,7 @@ struct Worker {
   Context *scratch; /* for expanding states again, which does not count */
   Chunk chunk;
   Found found[FOUND_KINDS];
+  Gathered gathered;
   int overflow; /* successors were lost because the search stops: their block counts as not expanded */
   uint8_t *is_new;
   uint64_t *fired_before; /* counters at the start of the block */
