@@ -153,6 +153,10 @@ _SIGNATURES: dict[str, tuple[type | None, tuple[type, ...]]] = {
         ctypes.c_int,
         (_POINTER, _NUMBER, _NUMBER, _NUMBER, _POINTER, _NUMBER, _POINTER, _POINTER),
     ),
+    "outcrop_find_predecessors_among": (
+        ctypes.c_int,
+        (_POINTER, _NUMBER, _POINTER, _NUMBER, _POINTER, _NUMBER, _POINTER, _POINTER),
+    ),
     "outcrop_mark_satisfied": (None, (_POINTER, _NUMBER, _NUMBER, _NUMBER, _NUMBER, _POINTER)),
     "outcrop_mark_predecessors": (_NUMBER, (_POINTER, _NUMBER, _NUMBER, _NUMBER, _NUMBER, _POINTER)),
     "outcrop_least_unmarked": (ctypes.c_int, (_POINTER, _NUMBER, _NUMBER, _NUMBER, _POINTER, _POINTER)),
@@ -360,6 +364,25 @@ class Search:
             raise MemoryError("no memory to look for predecessors with")
         return least, is_found.astype(np.bool_)
 
+    def find_predecessors_among(
+        self, worker: int, states: States, targets: States, least: States, is_found: Marks
+    ) -> None:
+        """The same among some states that lie anywhere. ``least`` and ``is_found``, one row for each target, take what
+        is found, and hold what was found before."""
+        rows, wanted = self._packed(states), self._packed(targets)
+        complete = self._library.outcrop_find_predecessors_among(
+            self._handle,
+            worker,
+            rows.ctypes.data,
+            len(rows),
+            wanted.ctypes.data,
+            len(wanted),
+            least.ctypes.data,
+            is_found.ctypes.data,
+        )
+        if not complete:
+            raise MemoryError("no memory to look for predecessors with")
+
     # --- Liveness ----------------------------------------------------------------------------------------------
 
     def mark_satisfied(self, worker: int, begin: int, end: int, first: int, marks: Marks) -> None:
@@ -383,7 +406,16 @@ class Search:
     def _packed(self, states: States) -> States:
         if states.ndim != 2 or states.shape[1] != self.native.state_bytes:
             raise InternalError(f"states of {self.native.state_bytes} bytes wanted, not an array {states.shape}")
-        # Kernels may read up to 8 bytes past a state.
-        padded = np.zeros(states.size + 8, dtype=np.uint8)
+        if _has_spare_bytes(states):
+            return states
+        padded = np.zeros(states.size + SPARE_BYTES, dtype=np.uint8)
         padded[: states.size] = states.reshape(-1)
         return padded[: states.size].reshape(states.shape)
+
+
+def _has_spare_bytes(states: States) -> bool:
+    """Whether kernels may touch what lies behind the last state, because it is part of a larger array."""
+    if not states.flags.c_contiguous or not isinstance(states.base, np.ndarray) or not states.base.flags.c_contiguous:
+        return False
+    end = states.ctypes.data + states.nbytes
+    return bool(end + SPARE_BYTES <= states.base.ctypes.data + states.base.nbytes)

@@ -290,7 +290,19 @@ static Worker *uncounted(Search *search, uint64_t number) {
 EXPORT int outcrop_find_predecessors(Search *search, uint64_t number, uint64_t begin, uint64_t end,
                                      const uint8_t *targets, uint64_t count, uint8_t *least, uint8_t *is_found) {
   Worker *worker = uncounted(search, number);
-  int complete = find_predecessors(worker, begin, end, targets, (uint32_t)count, least, is_found);
+  int complete = find_predecessors(worker, arena_state(&search->arena, begin), end - begin, begin, targets,
+                                   (uint32_t)count, least, is_found);
+  worker->expansion.context = worker->counted;
+  return complete;
+}
+
+/* The same among states that do not lie in the arena; there are spare bytes behind them. */
+EXPORT int outcrop_find_predecessors_among(Search *search, uint64_t number, const uint8_t *states,
+                                           uint64_t state_count, const uint8_t *targets, uint64_t count,
+                                           uint8_t *least, uint8_t *is_found) {
+  Worker *worker = uncounted(search, number);
+  int complete =
+      find_predecessors(worker, states, state_count, UINT64_MAX, targets, (uint32_t)count, least, is_found);
   worker->expansion.context = worker->counted;
   return complete;
 }

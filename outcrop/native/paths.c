@@ -34,9 +34,11 @@ static void match_successors(Expansion *expansion) {
   expansion->count = 0;
 }
 
-/* `targets` are different from one another. Gives 0 when there is no memory. */
-static int find_predecessors(Worker *worker, uint64_t begin, uint64_t end, const uint8_t *targets, uint32_t count,
-                             uint8_t *least, uint8_t *is_found) {
+/* Among `state_count` states. `targets` are different from one another; `least` and `is_found` are what other states
+ * have given. `begin`: where in the arena the states lie, UINT64_MAX when they lie elsewhere. Gives 0 when there is no
+ * memory. */
+static int find_predecessors(Worker *worker, const uint8_t *states, uint64_t state_count, uint64_t begin,
+                             const uint8_t *targets, uint32_t count, uint8_t *least, uint8_t *is_found) {
   Search *search = worker->search;
   uint32_t size = 4;
   while (size < 2 * count) size *= 2;
@@ -45,12 +47,13 @@ static int find_predecessors(Worker *worker, uint64_t begin, uint64_t end, const
   for (uint32_t i = 0; i < count; i++) {
     const uint8_t *target = targets + (size_t)i * STATE_BYTES;
     *target_slot(&step, target, hash_state(&search->hasher, target)) = i + 1;
+    step.found += is_found[i] != 0;
   }
   worker->purpose = &step;
   worker->expansion.flush = match_successors;
-  for (uint64_t block = begin; block < end; block += BLOCK_STATES) {
-    worker->block = arena_state(&search->arena, block);
-    for (uint32_t i = 0; i < BLOCK_STATES && block + i < end; i++) {
+  for (uint64_t block = 0; block < state_count; block += BLOCK_STATES) {
+    worker->block = states + block * STATE_BYTES;
+    for (uint32_t i = 0; i < BLOCK_STATES && block + i < state_count; i++) {
       const uint8_t *state = worker->block + (size_t)i * STATE_BYTES;
       /* Once the only target has a predecessor, greater states need not be expanded. */
       if (count == 1 && step.found && memcmp(state, least, STATE_BYTES) >= 0) continue;
@@ -58,7 +61,7 @@ static int find_predecessors(Worker *worker, uint64_t begin, uint64_t end, const
       model_expand(state, &worker->expansion);
     }
     match_successors(&worker->expansion);
-    arena_passed(&search->arena, begin, block, block + BLOCK_STATES);
+    if (begin != UINT64_MAX) arena_passed(&search->arena, begin, begin + block, begin + block + BLOCK_STATES);
   }
   free(step.slots);
   return 1;

@@ -1,4 +1,4 @@
-"""The skeleton of every search in RAM: levels, limits, progress, Ctrl-C, findings.
+"""The skeleton of every search: levels, limits, progress, Ctrl-C, findings. As it stands it searches in RAM.
 
 Breadth-first, level by level, each level to its end. Small levels run many at a time inside one kernel call, so that
 deep, thin models pay nothing per level; large ones are shared by all workers. Counts, verdict and paths do not depend
@@ -21,7 +21,7 @@ from outcrop.kernels import Counts, DeadlockRule, Found, Search, StopReason
 from outcrop.machine import available_cores, available_memory
 from outcrop.options import CheckOptions, Deadlock
 from outcrop.search.outcome import Finding, FindingKind, Outcome, Progress, Stop
-from outcrop.search.paths import PathFinder
+from outcrop.search.paths import Look, PathFinder, look_in_arena
 
 ShowProgress = Callable[[Progress], None]
 #: Takes what the ``put`` statements of one worker have recorded.
@@ -92,24 +92,22 @@ class Exploration:
         self._progress = progress
         self._put = put
         self._found: dict[tuple[FindingKind, bytes, int | None], int] = {}  #: with the level of the state
-        self._has_failed_start = False
+        self.has_failed_start = False
         self._asked: Stop | None = None  #: why the workers were asked to stop
         self._started = time.monotonic()
 
     def run(self) -> Outcome:
         with self._interruptible():
             try:
-                stop = self._explore()
+                stop = self.explore()
                 if stop is Stop.COMPLETE and self.native.liveness_count and not self._count_findings():
-                    from outcrop.search.liveness import check_liveness
-
-                    check_liveness(self)
+                    self.check_liveness()
             except Stopped as stopped:
                 stop = stopped.stop
             if stop is Stop.COMPLETE and self._has_enough_findings():
                 stop = Stop.VIOLATION
             fired, covered, noted = self.search.count()
-            seconds = time.monotonic() - self._started
+            seconds = self.seconds()
             self._report_progress()
             return Outcome(
                 stop=stop,
@@ -121,26 +119,18 @@ class Exploration:
                 ),
                 findings=self._findings(),
                 seconds=seconds,
-                peak_disk_bytes=self.search.standing().disk,
+                peak_disk_bytes=self.peak_disk_bytes(),
             )
 
-    # --- Levels ------------------------------------------------------------------------------------------------
+    # --- What a search past RAM does otherwise -----------------------------------------------------------------
 
-    def _explore(self) -> Stop:
+    def create_start_states(self) -> None:
         (failures,) = self.together(self.search.start)
-        self._has_failed_start = failures > 0
-        self._level_done([self.search.finish_level()])
-        while self.levels[-1]:
-            if self._has_enough_findings():
-                return Stop.VIOLATION
-            if self.options.depth is not None and len(self.levels) > self.options.depth:
-                return Stop.DEPTH
-            if self.options.states is not None and sum(self.levels) >= self.options.states:
-                return Stop.STATES
-            self._expand()
-        return Stop.COMPLETE
+        self.has_failed_start = failures > 0
+        self.level_done([self.search.finish_level()])
 
-    def _expand(self) -> None:
+    def expand(self) -> None:
+        """Expands the last level, and perhaps some more; tells level_done of the new ones."""
         search, workers = self.search, self.search.workers
         if workers == 1 or self.levels[-1] <= SMALL_LEVEL:
             depth = self.options.depth
@@ -150,9 +140,45 @@ class Exploration:
         else:
             self.together(*(partial(search.expand_level, worker) for worker in range(workers)))
             sizes = [search.finish_level()]
-        self._level_done(sizes)
+        self.level_done(sizes)
 
-    def _level_done(self, sizes: list[int]) -> None:
+    def check_liveness(self) -> None:
+        from outcrop.search.liveness import check_liveness
+
+        check_liveness(self)
+
+    def look(self) -> Look:
+        """How to find predecessors."""
+        return look_in_arena(self.search, self.levels, self.together)
+
+    def peak_disk_bytes(self) -> int:
+        return self.search.standing().disk
+
+    def snapshot(self) -> Progress:
+        standing = self.search.standing()
+        return Progress(
+            level=max(0, standing.levels - 1),
+            states=standing.states,
+            rules_fired=int(self.search.count()[0].sum()),
+            frontier=standing.states - standing.expanded,
+            seconds=self.seconds(),
+        )
+
+    # --- Levels ------------------------------------------------------------------------------------------------
+
+    def explore(self) -> Stop:
+        self.create_start_states()
+        while self.levels[-1]:
+            if self._has_enough_findings():
+                return Stop.VIOLATION
+            if self.options.depth is not None and len(self.levels) > self.options.depth:
+                return Stop.DEPTH
+            if self.options.states is not None and sum(self.levels) >= self.options.states:
+                return Stop.STATES
+            self.expand()
+        return Stop.COMPLETE
+
+    def level_done(self, sizes: list[int]) -> None:
         """Takes note of new levels, and of what was found in and while expanding the last ones."""
         self.levels += sizes
         newest = len(self.levels) - 1
@@ -181,7 +207,7 @@ class Exploration:
         self._found.setdefault((kind, state, liveness), level)
 
     def _count_findings(self) -> int:
-        return len(self._found) + self._has_failed_start
+        return len(self._found) + self.has_failed_start
 
     def _has_enough_findings(self) -> bool:
         return self.options.max_errors is not None and self._count_findings() >= self.options.max_errors
@@ -192,12 +218,10 @@ class Exploration:
             (level, _KIND_ORDER[kind], state, -1 if liveness is None else liveness, kind)
             for (kind, state, liveness), level in self._found.items()
         )
-        findings = [Finding(FindingKind.START, ())] if self._has_failed_start else []
+        findings = [Finding(FindingKind.START, ())] if self.has_failed_start else []
         if self.options.max_errors is not None:
             rows = rows[: self.options.max_errors - len(findings)]
-        paths = PathFinder(self.search, self.levels, self.together).paths(
-            [(state, level) for level, _, state, *_ in rows]
-        )
+        paths = PathFinder(self.look()).paths([(state, level) for level, _, state, *_ in rows])
         for (_, _, _, liveness, kind), path in zip(rows, paths, strict=True):
             findings.append(Finding(kind, path, None if liveness < 0 else liveness))
         return findings
@@ -234,7 +258,7 @@ class Exploration:
 
     def _look(self) -> None:
         limit = self.options.time_limit
-        if limit is not None and time.monotonic() - self._started >= limit:
+        if limit is not None and self.seconds() >= limit:
             self._ask_to_stop(Stop.TIME)
         self._report_progress()
 
@@ -243,19 +267,13 @@ class Exploration:
             self._asked = why
             self.search.stop()
 
+    def seconds(self) -> float:
+        """Since the search began."""
+        return time.monotonic() - self._started
+
     def _report_progress(self) -> None:
-        if self._progress is None:
-            return
-        standing = self.search.standing()
-        self._progress(
-            Progress(
-                level=max(0, standing.levels - 1),
-                states=standing.states,
-                rules_fired=int(self.search.count()[0].sum()),
-                frontier=standing.states - standing.expanded,
-                seconds=time.monotonic() - self._started,
-            )
-        )
+        if self._progress is not None:
+            self._progress(self.snapshot())
 
     @contextmanager
     def _interruptible(self) -> Iterator[None]:

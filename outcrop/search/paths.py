@@ -6,7 +6,8 @@ Costs at most as much as the search did, and no memory; all findings are followe
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterable
 from functools import partial
 from itertools import accumulate
 
@@ -16,19 +17,60 @@ from numpy.typing import NDArray
 from outcrop.errors import InternalError
 from outcrop.kernels import Search, States
 
-_Predecessors = tuple[States, NDArray[np.bool_]]
+#: For each target the least of its predecessors found, and whether any was.
+Predecessors = tuple[States, NDArray[np.bool_]]
+#: Expands a level again, looking for predecessors of some states; parts of the level may answer apart.
+Look = Callable[[int, States], list[Predecessors]]
+#: Runs tasks in threads, and gives what each gives.
+Together = Callable[..., list[Predecessors]]
 
 #: States of a level that are worth a worker of their own.
 _STATES_A_WORKER = 4096
 
 
-class PathFinder:
+def look_in_arena(search: Search, levels: list[int], together: Together) -> Look:
     """``levels``: the sizes of the levels, which lie in the arena one after the other."""
+    ends = [0, *accumulate(levels)]
 
-    def __init__(self, search: Search, levels: list[int], together: Callable[..., list[_Predecessors]]) -> None:
-        self._search = search
-        self._ends = list(accumulate(levels))
-        self._together = together
+    def look(level: int, targets: States) -> list[Predecessors]:
+        begin, end = ends[level], ends[level + 1]
+        workers = max(1, min(search.workers, (end - begin) // _STATES_A_WORKER))
+        cuts = [begin + (end - begin) * number // workers for number in range(workers + 1)]
+        return together(
+            *(
+                partial(search.find_predecessors, worker, cuts[worker], cuts[worker + 1], targets)
+                for worker in range(workers)
+            )
+        )
+
+    return look
+
+
+def look_in_blocks(search: Search, read_level: Callable[[int], Iterable[States]], together: Together) -> Look:
+    """``read_level`` gives the states of a level, block by block."""
+
+    def look(level: int, targets: States) -> list[Predecessors]:
+        blocks = iter(read_level(level))
+        reading = threading.Lock()
+
+        def work(worker: int) -> Predecessors:
+            least = search.native.states(len(targets))
+            is_found = np.zeros(len(targets), dtype=np.uint8)
+            while True:
+                with reading:
+                    block = next(blocks, None)
+                if block is None:
+                    return least, is_found.astype(np.bool_)
+                search.find_predecessors_among(worker, block, targets, least, is_found)
+
+        return together(*(partial(work, worker) for worker in range(search.workers)))
+
+    return look
+
+
+class PathFinder:
+    def __init__(self, look: Look) -> None:
+        self._look = look
 
     def paths(self, goals: list[tuple[bytes, int]]) -> list[tuple[bytes, ...]]:
         """A shortest path to each goal, a state and its level."""
@@ -50,17 +92,8 @@ class PathFinder:
 
     def _step(self, states: list[bytes], level: int) -> dict[bytes, bytes]:
         """The least predecessor in ``level`` of each of some states of the next one."""
-        begin = self._ends[level - 1] if level else 0
-        end = self._ends[level]
         targets = np.frombuffer(b"".join(states), dtype=np.uint8).reshape(len(states), -1)
-        workers = max(1, min(self._search.workers, (end - begin) // _STATES_A_WORKER))
-        cuts = [begin + (end - begin) * number // workers for number in range(workers + 1)]
-        found = self._together(
-            *(
-                partial(self._search.find_predecessors, worker, cuts[worker], cuts[worker + 1], targets)
-                for worker in range(workers)
-            )
-        )
+        found = self._look(level, targets)
         step = {}
         for number, state in enumerate(states):
             candidates = [least[number].tobytes() for least, is_found in found if is_found[number]]

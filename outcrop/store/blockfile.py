@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from outcrop.errors import DamagedFile
+from outcrop.kernels import SPARE_BYTES
 from outcrop.store.workdir import WorkDirectory, disk_errors
 
 #: Magic, checksum, number of the block, bytes of its payload.
@@ -76,11 +77,11 @@ class BlockFile:
         return number
 
     def read(self, number: int) -> Bytes:
-        """The bytes of a block."""
+        """The bytes of a block. It is part of an array with spare bytes behind it, as kernels like it."""
         start = self._starts[number]
         end = self._starts[number + 1] if number + 1 < len(self._starts) else self.bytes
         header = bytearray(_HEADER.size)
-        data = np.empty(end - start - _HEADER.size, dtype=np.uint8)
+        data = np.empty(end - start - _HEADER.size + SPARE_BYTES, dtype=np.uint8)[:-SPARE_BYTES]
         # Most systems take a few gigabytes at most in one call.
         read = os.preadv(self._file, [header, data.data], start)
         while read < end - start:
