@@ -129,7 +129,8 @@ EXPORT Search *outcrop_open(const Settings *settings) {
   hasher_seed(&search->hasher, settings->seed);
   uint64_t arena = settings->file < 0 ? settings->budget : settings->disk_limit;
   uint64_t slack = settings->workers * MOST_CHUNK_STATES;
-  search->workers = calloc(settings->workers, sizeof *search->workers);
+  search->workers = aligned_alloc(_Alignof(Worker), settings->workers * sizeof *search->workers);
+  if (search->workers) memset(search->workers, 0, settings->workers * sizeof *search->workers);
   int complete = search->workers && arena_open(&search->arena, arena, (int)settings->file, settings->disk_limit);
   complete = complete && (search->exact
                               ? table_open(&search->table, settings->first_lines, (int)settings->wide, slack)

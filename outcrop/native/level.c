@@ -136,7 +136,7 @@ static uint64_t finish_level(Search *search) {
   search->cursor = search->level_begin;
   __atomic_fetch_add(&search->levels, 1, __ATOMIC_RELAXED);
   uint64_t size = search->level_end - search->level_begin;
-  uint64_t share = size / (16 * (uint64_t)search->worker_count);
+  uint64_t share = size / (64 * (uint64_t)search->worker_count);
   search->chunk_states = share < 64 ? 64 : share > MOST_CHUNK_STATES ? MOST_CHUNK_STATES : share;
   return size;
 }

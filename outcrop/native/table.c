@@ -17,9 +17,9 @@ enum { LEAST_TAG_BITS = 3 };
 
 static unsigned bit_length(uint64_t number) { return number ? 64 - (unsigned)__builtin_clzll(number) : 0; }
 
-/* Full enough to be small, with an overflow into the next line for about every tenth state. */
+/* Full enough to be small, and yet most states lie in the line where they belong. */
 static uint64_t table_limit(uint64_t line_count, int wide) {
-  return line_count * (wide ? WIDE_SLOTS : NARROW_SLOTS) / 20 * 17;
+  return line_count * (wide ? WIDE_SLOTS : NARROW_SLOTS) / 20 * 15;
 }
 
 /* Whether indexes up to `greatest` need slots of 64 bits. */
@@ -98,13 +98,17 @@ static inline __attribute__((always_inline)) uint64_t table_look_up(View view, c
   }
 }
 
-/* Fetches the arena state that a look-up will probably compare with. */
-static inline void table_prefetch_state(View view, uint64_t hash, int wide) {
+/* The arena index that a look-up will probably end at, or 0. Whatever else it may need to look at is fetched. */
+static inline uint64_t table_guess(View view, uint64_t hash, int wide) {
   uint8_t *line = view.lines + multiply_high(hash, view.line_count) * LINE_BYTES;
   Look look = line_look(line, wide, view.tag_mask, hash << view.index_bits & view.tag_mask);
-  uint32_t match = look.match & ~look.empty;
-  if (match)
-    __builtin_prefetch(view.states + ((slot_get(line, wide, __builtin_ctz(match)) & ~view.tag_mask) - 1) * STATE_BYTES);
+  uint64_t guess = 0;
+  if (!look.empty) __builtin_prefetch(line + LINE_BYTES);
+  for (uint32_t match = look.match & ~look.empty; match; match &= match - 1) {
+    guess = (slot_get(line, wide, __builtin_ctz(match)) & ~view.tag_mask) - 1;
+    __builtin_prefetch(view.states + guess * STATE_BYTES);
+  }
+  return guess;
 }
 
 /* Room in the arena that one thread fills. */
@@ -119,12 +123,19 @@ static inline __attribute__((always_inline)) uint32_t table_insert_slots(const T
                                                                          Chunk *chunk, const uint8_t *states,
                                                                          const uint64_t *hashes, uint32_t count,
                                                                          uint8_t *is_new, int wide, int shared) {
+  enum { AHEAD = 16 }; /* how many look-ups a guess precedes its own */
   const View view = table_view(table, arena);
-  for (uint32_t i = 0; i < count; i++) table_prefetch_state(view, hashes[i], wide);
-  uint64_t room = chunk->next;
+  uint64_t room = chunk->next, guesses[AHEAD];
+  for (uint32_t i = 0; i < AHEAD && i < count; i++) guesses[i] = table_guess(view, hashes[i], wide);
   uint32_t done = 0;
   for (; done < count && room < chunk->end; done++) {
     uint8_t is_this_new = 0;
+    uint64_t guess = guesses[done % AHEAD];
+    if (done + AHEAD < count) guesses[done % AHEAD] = table_guess(view, hashes[done + AHEAD], wide);
+    if (states_equal(view.states + guess * STATE_BYTES, states + (size_t)done * STATE_BYTES)) {
+      is_new[done] = 0;
+      continue;
+    }
     table_look_up(view, states + (size_t)done * STATE_BYTES, hashes[done], wide, &room, shared, &is_this_new);
     is_new[done] = is_this_new;
     room += is_this_new;

@@ -5,7 +5,7 @@ enum { STOP_NONE, STOP_REQUESTED, STOP_MEMORY, STOP_DISK };
 enum { DEADLOCK_OFF, DEADLOCK_STUTTERING, DEADLOCK_STUCK };
 
 /* What the arena may hold unfilled for each worker. */
-enum { MOST_CHUNK_STATES = 4096 };
+enum { MOST_CHUNK_STATES = 1024 };
 
 typedef struct Worker Worker;
 
@@ -61,7 +61,7 @@ struct Worker {
   uint64_t *fired_before; /* counters at the start of the block */
   const uint8_t *block;   /* the states being expanded; `owner` counts from here */
   void *purpose;          /* of a flush other than searching */
-};
+} __attribute__((aligned(128))); /* no cache line, nor the one fetched with it, belongs to two workers */
 
 static uint64_t visited_bytes(const Search *search) {
   return (search->exact ? search->table.line_count : search->signatures.line_count) * LINE_BYTES;

@@ -20,7 +20,7 @@ MODELS = sorted((Path(__file__).parent.parent / "models").glob("[!r]*.m")) + sor
     (Path(__file__).parent.parent / "models").glob("r[!e]*.m")
 )
 #: Compiling takes longer than searching these models.
-QUICK_FLAGS = tuple(flag for flag in FLAGS if flag != "-O2") + ("-O0",)
+QUICK_FLAGS = (*(flag for flag in FLAGS if flag != "-O2"), "-O0")
 
 
 def compiled(path: Path, symmetry: bool) -> tuple[outcrop.Model, Native]:
