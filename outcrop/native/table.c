@@ -98,15 +98,16 @@ static inline __attribute__((always_inline)) uint64_t table_look_up(View view, c
   }
 }
 
-/* The arena index that a look-up will probably end at, or 0. Whatever else it may need to look at is fetched. */
+/* The arena index that a look-up will probably end at, plus one; 0 when there is none. Whatever else it may need to
+ * look at is fetched. */
 static inline uint64_t table_guess(View view, uint64_t hash, int wide) {
   uint8_t *line = view.lines + multiply_high(hash, view.line_count) * LINE_BYTES;
   Look look = line_look(line, wide, view.tag_mask, hash << view.index_bits & view.tag_mask);
   uint64_t guess = 0;
   if (!look.empty) __builtin_prefetch(line + LINE_BYTES);
   for (uint32_t match = look.match & ~look.empty; match; match &= match - 1) {
-    guess = (slot_get(line, wide, __builtin_ctz(match)) & ~view.tag_mask) - 1;
-    __builtin_prefetch(view.states + guess * STATE_BYTES);
+    guess = slot_get(line, wide, __builtin_ctz(match)) & ~view.tag_mask;
+    __builtin_prefetch(view.states + (guess - 1) * STATE_BYTES);
   }
   return guess;
 }
@@ -132,7 +133,7 @@ static inline __attribute__((always_inline)) uint32_t table_insert_slots(const T
     uint8_t is_this_new = 0;
     uint64_t guess = guesses[done % AHEAD];
     if (done + AHEAD < count) guesses[done % AHEAD] = table_guess(view, hashes[done + AHEAD], wide);
-    if (states_equal(view.states + guess * STATE_BYTES, states + (size_t)done * STATE_BYTES)) {
+    if (guess && states_equal(view.states + (guess - 1) * STATE_BYTES, states + (size_t)done * STATE_BYTES)) {
       is_new[done] = 0;
       continue;
     }
