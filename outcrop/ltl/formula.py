@@ -130,7 +130,7 @@ def negate(formula: Formula) -> Formula:
 def _print(formula: Formula) -> str:
     operator, operands = formula.operator, formula.operands
     if operator is Operator.PROPOSITION:
-        return f"{{{formula.text}}}" if formula.verbatim else formula.text
+        return _print_expression(formula.text) if formula.verbatim else formula.text
     if not operands:
         return str(operator)
     if operator in UNARY:
@@ -143,6 +143,16 @@ def _print(formula: Formula) -> str:
     first = [_enclose(each, limit + 1) for each in operands[:-1]]
     last_limit = limit if operator is Operator.IMPLIES or operator in TEMPORAL_BINARY else limit + 1
     return f" {operator} ".join([*first, _enclose(operands[-1], last_limit)])
+
+
+def _print_expression(text: str) -> str:
+    """In braces, unless braces within would confuse them."""
+    depth = 0
+    for character in text:
+        depth += {"{": 1, "}": -1}.get(character, 0)
+        if depth < 0:
+            break
+    return f'"{text}"' if depth else f"{{{text}}}"
 
 
 def _enclose(formula: Formula, limit: int) -> str:
