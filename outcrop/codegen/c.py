@@ -42,6 +42,7 @@ def emit(system: System, symmetry: bool) -> Emitted:
         comment(f"The model {system.name}"),
         *(f"#define {name} {value}" for name, value in constants.items()),
         "#define UNUSED __attribute__((unused))",
+        "#define NOINLINE __attribute__((noinline))",
         '#include "state.h"',
         '#include "expand.h"',
         *_clear_tables(unit),

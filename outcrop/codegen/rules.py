@@ -19,6 +19,14 @@ from outcrop.ir.nodes import Binary, BinaryOperator, Call, Constant, Cover, Expr
 from outcrop.ir.system import Function, Rule
 from outcrop.ir.walk import walk
 
+#: What compilers take grows faster than the length of a function, and every rule adds to it.
+RULES_PER_FUNCTION = 128
+
+#: The compiler knows that nothing changes a copy, so what guards have loaded stays known across firings.
+_COPIED = ["uint8_t state[STATE_BYTES + 8];", "__builtin_memcpy(state, original, STATE_BYTES + 8);"]
+#: Where there are many functions, each would make its copy.
+_NOT_COPIED = ["const uint8_t *const state = original;"]
+
 
 @dataclass
 class RuleCode:
@@ -152,25 +160,35 @@ def _write_expand(codes: list[RuleCode]) -> list[str]:
     by_priority = sorted(codes, key=lambda code: code.rule.priority)
     groups = [list(group) for _, group in groupby(by_priority, key=lambda code: code.rule.priority)]
     has_priorities = len(groups) > 1
-    body = [
-        # The compiler knows that nothing changes a copy, so what guards have loaded stays known across firings.
-        "uint8_t state[STATE_BYTES + 8];",
-        "__builtin_memcpy(state, original, STATE_BYTES + 8);",
-        "Context *const context = expansion->context;",
-        "(void)state, (void)context;",
-    ]
-    if has_priorities:
-        body.append("int enabled = 0;")
+    lines: list[str] = []
+    body = ["int enabled = 0;"]
     for group in groups:
         if group is not groups[0]:
             body.append("if (enabled) return OK;")
-        root = Level()
-        for code in group:
-            root.insert(code)
-        body += _write_level(root, 0, has_priorities)
-    body.append("return OK;")
-    signature = "static UNUSED int model_expand(const uint8_t *original, Expansion *expansion)"
-    return ["", comment("Fires every rule instance that the state enables."), *braced(signature, body)]
+        for start in range(0, len(group), RULES_PER_FUNCTION):
+            name = f"expand_from_{group[start].number}"
+            head = _COPIED if len(codes) <= RULES_PER_FUNCTION else _NOT_COPIED
+            lines += _write_some(name, head, group[start : start + RULES_PER_FUNCTION], has_priorities)
+            body.append(f"enabled |= {name}(state, expansion);")
+    body += ["(void)state, (void)expansion, (void)enabled;", "return OK;"]
+    signature = "static UNUSED int model_expand(const uint8_t *state, Expansion *expansion)"
+    return [*lines, "", comment("Fires every rule instance that the state enables."), *braced(signature, body)]
+
+
+def _write_some(name: str, head: list[str], codes: list[RuleCode], has_priorities: bool) -> list[str]:
+    """A function that fires the instances of some rules; it says whether any is enabled if that matters."""
+    root = Level()
+    for code in codes:
+        root.insert(code)
+    body = [
+        *head,
+        "Context *const context = expansion->context;",
+        "(void)state, (void)context;",
+        "int enabled = 0;",
+        *_write_level(root, 0, has_priorities),
+        "return enabled;",
+    ]
+    return ["", *braced(f"static NOINLINE int {name}(const uint8_t *original, Expansion *expansion)", body)]
 
 
 def _write_level(level: Level, depth: int, has_priorities: bool) -> list[str]:
