@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from outcrop.errors import InternalError
 
 #: What native/kernels.c must have been compiled with.
-ABI_VERSION = 3
+ABI_VERSION = 4
 
 States = NDArray[np.uint8]  #: one row a state
 Counts = NDArray[np.uint64]
@@ -67,6 +67,7 @@ class _Settings(ctypes.Structure):
         ("file", ctypes.c_int64),
         ("first_lines", ctypes.c_uint64),
         ("wide", ctypes.c_uint64),
+        ("spills", ctypes.c_uint64),
     )
 
 
@@ -90,7 +91,19 @@ class _Shape(ctypes.Structure):
 class _Standing(ctypes.Structure):
     _fields_ = tuple(
         (name, ctypes.c_uint64)
-        for name in ("states", "expanded", "levels", "level_begin", "level_end", "memory", "disk", "positions", "stop")
+        for name in (
+            "states",
+            "expanded",
+            "levels",
+            "level_begin",
+            "level_end",
+            "memory",
+            "disk",
+            "positions",
+            "stop",
+            "started",
+            "unexpanded",
+        )
     )
 
 
@@ -107,6 +120,8 @@ class Standing:
     disk: int  #: bytes
     positions: int  #: how many marks mark_* needs
     stop: StopReason
+    has_started: bool  #: all start states are created
+    unexpanded: int  #: the first state of the level before that was not expanded, because the search had to stop
 
 
 @dataclass(frozen=True)
@@ -124,6 +139,8 @@ class Settings:
     disk_limit: int = 0  #: bytes of that file
     first_lines: int = FIRST_LINES
     wide: bool = False  #: start with 64-bit slots in the exact table
+    spills: bool = False  #: goes on past RAM, with outcrop.kernels_spill
+    weak_hash: bool = False  #: for tests of spilling: hashes the first eight bytes of a state only
 
 
 _POINTER = ctypes.c_void_p
@@ -228,6 +245,7 @@ class Search:
             file=-1 if settings.file is None else settings.file,
             first_lines=settings.first_lines,
             wide=settings.wide,
+            spills=settings.spills * (1 + settings.weak_hash),
         )
         self._handle = self._library.outcrop_open(ctypes.byref(given))
         if self._handle is None:
@@ -286,6 +304,8 @@ class Search:
             raw.disk,
             raw.positions,
             StopReason(raw.stop),
+            bool(raw.started),
+            raw.unexpanded,
         )
 
     def count(self) -> tuple[Counts, Counts, NDArray[np.uint8]]:

@@ -1,28 +1,6 @@
 /* Blocks: states that lie anywhere, for searches that keep the visited ones outside RAM. Expanding a block counts and
  * finds what expanding it as part of a level would; what becomes of the successors is the caller's affair. */
 
-static int gather(Gathered *gathered, const uint8_t *states, const uint64_t *hashes, uint64_t count) {
-  uint64_t needed = gathered->count + count;
-  if (needed > gathered->room) {
-    uint64_t room = needed > 2 * gathered->room ? needed : 2 * gathered->room;
-    uint8_t *more_states = realloc(gathered->states, room * STATE_BYTES + SPARE_BYTES);
-    if (more_states) gathered->states = more_states;
-    uint64_t *more_hashes = realloc(gathered->hashes, room * sizeof *gathered->hashes);
-    if (more_hashes) gathered->hashes = more_hashes;
-    if (!more_states || !more_hashes) return 0;
-    gathered->room = room;
-  }
-  memcpy(gathered->states + gathered->count * STATE_BYTES, states, count * STATE_BYTES);
-  memcpy(gathered->hashes + gathered->count, hashes, count * sizeof *hashes);
-  gathered->count = needed;
-  return 1;
-}
-
-static void gathered_close(Gathered *gathered) {
-  free(gathered->states);
-  free(gathered->hashes);
-}
-
 /* A flush that keeps all successors. */
 static void gather_successors(Expansion *expansion) {
   Worker *worker = (Worker *)expansion;

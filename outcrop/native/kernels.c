@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "expand.h"
 
@@ -14,14 +15,17 @@
 #include "table.c"
 #include "signatures.c"
 #include "findings.c"
+#include "gathered.c"
+#include "runs.c"
 #include "worker.c"
 #include "level.c"
 #include "blocks.c"
+#include "spill.c"
 #include "paths.c"
 #include "liveness.c"
 
 /* Raised whenever what is exported changes. */
-enum { ABI_VERSION = 3 };
+enum { ABI_VERSION = 4 };
 
 #define EXPORT __attribute__((visibility("default"), used))
 
@@ -38,6 +42,7 @@ typedef struct {
   int64_t file;         /* descriptor of the arena's file, or -1 */
   uint64_t first_lines; /* of the exact table */
   uint64_t wide;        /* the exact table starts with slots of 64 bits */
+  uint64_t spills;      /* the search goes on past RAM; 2, for tests: with a hash of the first word only */
 } Settings;
 
 typedef struct {
@@ -57,6 +62,8 @@ typedef struct {
   uint64_t disk;
   uint64_t positions;   /* for marks */
   uint64_t stop;
+  uint64_t started;     /* all start instances are dealt with */
+  uint64_t unexpanded;  /* the first state of the level before that was not expanded */
 } Standing;
 
 EXPORT void outcrop_shape(Shape *shape) {
@@ -100,6 +107,8 @@ static void worker_close(Worker *worker) {
   free(worker->fired_before);
   free(worker->is_new);
   gathered_close(&worker->gathered);
+  gathered_close(&worker->fresh);
+  run_work_close(&worker->runs);
   for (int kind = 0; kind < FOUND_KINDS; kind++) free(worker->found[kind].states);
 }
 
@@ -108,6 +117,7 @@ EXPORT void outcrop_close(Search *search) {
   free(search->workers);
   table_close(&search->table);
   signatures_close(&search->signatures);
+  if (search->known) munmap(search->known, search->arena.capacity / 8 + 2);
   arena_close(&search->arena);
   pthread_cond_destroy(&search->changed);
   pthread_mutex_destroy(&search->lock);
@@ -127,6 +137,8 @@ EXPORT Search *outcrop_open(const Settings *settings) {
   pthread_mutex_init(&search->lock, NULL);
   pthread_cond_init(&search->changed, NULL);
   hasher_seed(&search->hasher, settings->seed);
+  if (settings->spills) hasher_reverse(&search->hasher, settings->spills == 2);
+  search->carries = settings->spills != 0;
   uint64_t arena = settings->file < 0 ? settings->budget : settings->disk_limit;
   uint64_t slack = settings->workers * MOST_CHUNK_STATES;
   search->workers = aligned_alloc(_Alignof(Worker), settings->workers * sizeof *search->workers);
@@ -153,7 +165,8 @@ EXPORT void outcrop_standing(Search *search, Standing *standing) {
                          cursor < search->level_end ? cursor : search->level_end,
                          __atomic_load_n(&search->levels, __ATOMIC_RELAXED), search->level_begin, search->level_end,
                          arena_bytes(&search->arena) + visited_bytes(search), search->arena.on_disk,
-                         visited_positions(search), (uint64_t)__atomic_load_n(&search->stop, __ATOMIC_RELAXED)};
+                         visited_positions(search), (uint64_t)__atomic_load_n(&search->stop, __ATOMIC_RELAXED),
+                         search->started == START_COUNT, search->unexpanded};
 }
 
 /* --- Levels -------------------------------------------------------------------------------------------------- */
@@ -273,6 +286,89 @@ EXPORT void outcrop_normalise_block(uint8_t *states, uint64_t count) {
 #else
   (void)states, (void)count;
 #endif
+}
+
+/* --- Past RAM ------------------------------------------------------------------------------------------------ */
+
+/* From now on states that are not in the arena are candidates. Gives 0 when there is no memory. */
+EXPORT int outcrop_defer(Search *search) {
+  search->defers = 1;
+  if (!search->known) search->known = map_pages(search->arena.capacity / 8 + 2, -1);
+  return search->known != NULL;
+}
+
+/* After a stop for want of memory: closes holes, so that states lie without gaps, and lets workers work again. Gives
+ * how many states the arena holds, UINT64_MAX when successors were lost. */
+EXPORT uint64_t outcrop_resume(Search *search) {
+  close_holes(search);
+  int memory = STOP_MEMORY;
+  __atomic_compare_exchange_n(&search->stop, &memory, STOP_NONE, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+  return search->lost ? UINT64_MAX : search->arena.used;
+}
+
+EXPORT uint64_t outcrop_expand_states(Search *search, uint64_t number, const uint8_t *states, uint64_t count) {
+  Worker *worker = &search->workers[number];
+  worker_enter(worker);
+  uint64_t expanded = expand_states(worker, states, count);
+  worker_leave(worker);
+  return expanded;
+}
+
+EXPORT uint64_t outcrop_add_carried(Search *search, uint64_t number) {
+  Worker *worker = &search->workers[number];
+  worker_enter(worker);
+  uint64_t left = add_carried(worker);
+  worker_leave(worker);
+  return left;
+}
+
+/* Gives how many of the candidates are new, UINT64_MAX when a run cannot be read. */
+EXPORT uint64_t outcrop_resolve(Search *search, uint64_t number, uint64_t first, uint64_t begin, uint64_t end,
+                                uint64_t few, const Run *runs, uint64_t run_count) {
+  Worker *worker = &search->workers[number];
+  int complete = resolve_slices(worker, first, (unsigned)begin, (unsigned)end, (int)few, runs, run_count);
+  return complete ? worker->fresh.count : UINT64_MAX;
+}
+
+EXPORT void outcrop_take_fresh(Search *search, uint64_t number, uint8_t *states) {
+  Gathered *fresh = &search->workers[number].fresh;
+  if (fresh->count) memcpy(states, fresh->states, fresh->count * STATE_BYTES);
+}
+
+/* How many states below `end` no run has. */
+EXPORT uint64_t outcrop_count_unknown(const Search *search, uint64_t end) {
+  uint64_t known = 0;
+  for (uint64_t index = 0; index < end; index++) known += (uint64_t)is_known(search, index);
+  return end - known;
+}
+
+EXPORT int outcrop_write_run(Search *search, uint64_t number, uint64_t end, uint64_t begin_slice, uint64_t end_slice,
+                             const Run *run, uint64_t *length, uint64_t *starts, uint64_t *counts) {
+  return write_slices(&search->workers[number], end, (unsigned)begin_slice, (unsigned)end_slice, run, length, starts,
+                      counts);
+}
+
+EXPORT int outcrop_merge_runs(Search *search, uint64_t number, const Run *runs, uint64_t run_count, const Run *merged,
+                              uint64_t begin_slice, uint64_t end_slice) {
+  for (uint64_t slice = begin_slice; slice < end_slice; slice++)
+    if (!run_merge_slice(&search->workers[number].runs, runs, run_count, merged, (unsigned)slice)) return 0;
+  return 1;
+}
+
+EXPORT void outcrop_forget(Search *search, uint64_t count) { forget(search, count); }
+
+/* Enters states of the arena into the table that forgetting has emptied. */
+EXPORT void outcrop_enter(Search *search, uint64_t begin, uint64_t end) {
+  table_enter(&search->table, &search->arena, &search->hasher, begin, end, search->worker_count > 1);
+}
+
+/* Bytes that all workers have read from and written to runs. */
+EXPORT void outcrop_traffic(const Search *search, uint64_t *read, uint64_t *written) {
+  *read = *written = 0;
+  for (uint32_t i = 0; i < search->worker_count; i++) {
+    *read += search->workers[i].runs.read;
+    *written += search->workers[i].runs.written;
+  }
 }
 
 /* --- Expanding again ----------------------------------------------------------------------------------------- */

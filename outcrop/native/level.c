@@ -29,12 +29,19 @@ static void add_successors(Expansion *expansion) {
   Worker *worker = (Worker *)expansion;
   uint32_t count = expansion->count;
   expansion->count = 0;
-  if (worker->overflow) return;
-  uint32_t done = visited_add(worker, expansion->successors, expansion->hashes, count, worker->is_new);
-  if (HAS_ASSUMPTIONS || HAS_INVARIANTS || HAS_COVER_PROPERTIES)
+  Search *search = worker->search;
+  if (worker->overflow && !search->carries) return;
+  uint32_t done = 0;
+  if (!worker->overflow)
+    done = visited_add(worker, expansion->successors, expansion->hashes, count, worker->is_new);
+  if (!search->defers && (HAS_ASSUMPTIONS || HAS_INVARIANTS || HAS_COVER_PROPERTIES))
     for (uint32_t i = 0; i < done; i++)
       if (worker->is_new[i]) check_state(worker, expansion->successors + (size_t)i * STATE_BYTES);
-  worker->overflow = done < count;
+  worker->overflow |= done < count;
+  if (done < count && search->carries &&
+      !gather(&worker->gathered, expansion->successors + (size_t)done * STATE_BYTES, expansion->hashes + done,
+              count - done))
+    __atomic_store_n(&search->lost, 1, __ATOMIC_RELAXED);
 }
 
 static void expand_state(Worker *worker, const uint8_t *state) {
@@ -60,14 +67,15 @@ static void limit_put(Worker *worker) {
 }
 
 /* Expands a block of the level. When the search must stop in the middle, the block counts as not expanded: its
- * firings are taken back. */
+ * firings are taken back; unless the search carries what it has no room for. */
 static void expand_block(Worker *worker, uint64_t begin, uint64_t end) {
   Context *context = worker->expansion.context;
+  int carries = worker->search->carries;
   memcpy(worker->fired_before, context->fired, sizeof context->fired);
-  for (uint64_t index = begin; index < end && !worker->overflow; index++)
+  for (uint64_t index = begin; index < end && (carries || !worker->overflow); index++)
     expand_state(worker, arena_state(&worker->search->arena, index));
   add_successors(&worker->expansion);
-  if (worker->overflow) memcpy(context->fired, worker->fired_before, sizeof context->fired);
+  if (worker->overflow && !carries) memcpy(context->fired, worker->fired_before, sizeof context->fired);
   limit_put(worker);
 }
 
@@ -85,13 +93,15 @@ static void expand_level(Worker *worker) {
   }
 }
 
-/* Creates the start states. Gives the number of instances that failed. */
+/* Creates the start states, or goes on where there was no more room. Gives the number of instances that failed. */
 static uint64_t expand_start_states(Worker *worker) {
   Expansion *expansion = &worker->expansion;
+  Search *search = worker->search;
   uint64_t failures = 0;
   worker->overflow = 0;
   expansion->flush = add_successors;
-  for (uint64_t instance = 0; instance < START_COUNT && !stopping(worker->search); instance++) {
+  while (search->started < START_COUNT && !stopping(search)) {
+    uint64_t instance = search->started++;
     if (expansion->count == SUCCESSOR_ROOM) add_successors(expansion);
     uint8_t *state = expansion->successors + (size_t)expansion->count * STATE_BYTES;
     memset(state, 0, STATE_BYTES);
@@ -131,6 +141,7 @@ static void close_holes(Search *search) {
 /* Makes what was found the current level; gives its size. */
 static uint64_t finish_level(Search *search) {
   close_holes(search);
+  search->unexpanded = search->cursor < search->level_end ? search->cursor : search->level_end;
   search->level_begin = search->level_end;
   search->level_end = search->arena.used;
   search->cursor = search->level_begin;

@@ -29,6 +29,14 @@ typedef struct {
   uint64_t chunk_states;           /* how much of the arena a worker claims at once, at most MOST_CHUNK_STATES */
   int stop;                        /* atomic */
 
+  /* Past RAM. */
+  int carries;         /* successors that memory does not hold are gathered, not lost */
+  int defers;          /* states not in the arena need not be new: they are checked later */
+  int lost;            /* ... but some were lost, because there was no memory even to gather them */
+  uint64_t started;    /* start instances dealt with */
+  uint64_t unexpanded; /* the first state of the level before that was not expanded */
+  uint8_t *known;      /* a bit a state: does some run have it? */
+
   /* Growing the visited set: all workers that are at work gather, and rebuild it together. */
   pthread_mutex_t lock;
   pthread_cond_t changed;
@@ -40,14 +48,6 @@ typedef struct {
   uint64_t growths;      /* completed, successful or not */
 } Search;
 
-/* Successors that a search past RAM has yet to deal with. */
-typedef struct {
-  uint8_t *states;
-  uint64_t *hashes;
-  uint64_t count;
-  uint64_t room;
-} Gathered;
-
 struct Worker {
   Expansion expansion; /* first, so that a flush can find its worker */
   Search *search;
@@ -55,7 +55,9 @@ struct Worker {
   Context *scratch; /* for expanding states again, which does not count */
   Chunk chunk;
   Found found[FOUND_KINDS];
-  Gathered gathered;
+  Gathered gathered; /* successors for the caller to deal with */
+  Gathered fresh;    /* candidates found to be new */
+  RunWork runs;
   int overflow; /* successors were lost because the search stops: their block counts as not expanded */
   uint8_t *is_new;
   uint64_t *fired_before; /* counters at the start of the block */

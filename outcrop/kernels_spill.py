@@ -1,0 +1,173 @@
+"""The kernels of a search past RAM, as Python objects; beside outcrop.kernels the only module that touches pointers.
+
+The arena of the search holds the states met last, runs on disk those that it had to forget. States that are not in the
+arena are candidates, until they have been compared with the runs.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from outcrop.kernels import SPARE_BYTES, Counts, Search, States
+
+#: Stretches that a run is made of, by the first bits of the hash.
+SLICES = 256
+#: The least number of bits of a bucket's number in a run, and the greatest.
+LEAST_BITS = 16
+MOST_BITS = 25
+
+_NONE = 2**64 - 1
+_POINTER = ctypes.c_void_p
+_NUMBER = ctypes.c_uint64
+_FLAG = ctypes.c_int
+
+_SIGNATURES: dict[str, tuple[type | None, tuple[type, ...]]] = {
+    "outcrop_defer": (_FLAG, (_POINTER,)),
+    "outcrop_resume": (_NUMBER, (_POINTER,)),
+    "outcrop_expand_states": (_NUMBER, (_POINTER, _NUMBER, _POINTER, _NUMBER)),
+    "outcrop_add_carried": (_NUMBER, (_POINTER, _NUMBER)),
+    "outcrop_resolve": (_NUMBER, (_POINTER, _NUMBER, _NUMBER, _NUMBER, _NUMBER, _NUMBER, _POINTER, _NUMBER)),
+    "outcrop_take_fresh": (None, (_POINTER, _NUMBER, _POINTER)),
+    "outcrop_count_unknown": (_NUMBER, (_POINTER, _NUMBER)),
+    "outcrop_write_run": (
+        _FLAG,
+        (_POINTER, _NUMBER, _NUMBER, _NUMBER, _NUMBER, _POINTER, _POINTER, _POINTER, _POINTER),
+    ),
+    "outcrop_merge_runs": (_FLAG, (_POINTER, _NUMBER, _POINTER, _NUMBER, _POINTER, _NUMBER, _NUMBER)),
+    "outcrop_forget": (None, (_POINTER, _NUMBER)),
+    "outcrop_enter": (None, (_POINTER, _NUMBER, _NUMBER)),
+    "outcrop_traffic": (None, (_POINTER, _POINTER, _POINTER)),
+}
+
+
+class _Run(ctypes.Structure):
+    _fields_ = (
+        ("file", ctypes.c_int64),
+        ("bits", ctypes.c_uint64),
+        ("starts", ctypes.c_void_p),
+        ("counts", ctypes.c_void_p),
+    )
+
+
+@dataclass(frozen=True)
+class RunLayout:
+    """Where a run lies: ``starts`` and ``counts``, in bytes and entries, have a number for each slice."""
+
+    file: int  #: descriptor
+    bits: int  #: of a bucket's number
+    starts: Counts
+    counts: Counts
+
+
+class RunDamaged(Exception):
+    """A run could not be read or written, or is not what was written."""
+
+
+def entry_bytes(state_bytes: int) -> int:
+    """What a run needs for a state."""
+    return 4 + 2 + max(0, state_bytes - 8)
+
+
+def index_bytes(bits: int) -> int:
+    """What a run needs beside its entries."""
+    return SLICES * ((1 << bits) // SLICES + 1) * 4
+
+
+class Spill:
+    """What a search that was opened with ``spills`` can do beside what every search can."""
+
+    def __init__(self, search: Search) -> None:
+        self._search = search
+        self._library = search.native._library
+        for name, (result, arguments) in _SIGNATURES.items():
+            function = getattr(self._library, name)
+            function.restype = result
+            function.argtypes = arguments
+
+    def defer(self) -> None:
+        """From now on states that are not in the arena are candidates."""
+        if not self._library.outcrop_defer(self._handle):
+            raise MemoryError("no memory to go on past RAM with")
+
+    def resume(self) -> int:
+        """Lets a search that ran out of memory go on; no worker may be at work. Gives how many states the arena has."""
+        used = int(self._library.outcrop_resume(self._handle))
+        if used == _NONE:
+            raise MemoryError("no memory for the successors of a block")
+        return used
+
+    def expand(self, worker: int, states: States) -> int:
+        """Expands states, in order, until the arena is full; the last successors are then carried. Gives how many."""
+        rows = self._search._packed(states)
+        return int(self._library.outcrop_expand_states(self._handle, worker, rows.ctypes.data, len(rows)))
+
+    def add_carried(self, worker: int) -> int:
+        """Makes candidates of what the worker carries. Gives how much it still does, because the arena is full."""
+        return int(self._library.outcrop_add_carried(self._handle, worker))
+
+    def resolve(self, worker: int, first: int, slices: tuple[int, int], few: bool, runs: Sequence[RunLayout]) -> States:
+        """Compares with runs the candidates, states of the arena from ``first`` on, that belong to some slices, or all
+        if there are ``few``. Checks those that are new, and gives them."""
+        count = int(self._library.outcrop_resolve(self._handle, worker, first, *slices, few, _table(runs), len(runs)))
+        if count == _NONE:
+            raise RunDamaged
+        width = self._search.native.state_bytes
+        fresh = np.empty(count * width + SPARE_BYTES, dtype=np.uint8)
+        self._library.outcrop_take_fresh(self._handle, worker, fresh.ctypes.data)
+        return fresh[:-SPARE_BYTES].reshape(count, width)
+
+    def count_unknown(self, end: int) -> int:
+        """How many states of the arena below ``end`` no run has."""
+        return int(self._library.outcrop_count_unknown(self._handle, end))
+
+    def write_run(self, worker: int, end: int, slices: tuple[int, int], run: RunLayout, length: Counts) -> None:
+        """Writes slices of a new run of those states of the arena below ``end`` that no run has yet: to the end of the
+        file, which ``length`` keeps, an array of one."""
+        done = self._library.outcrop_write_run(
+            self._handle,
+            worker,
+            end,
+            *slices,
+            _table([run]),
+            length.ctypes.data,
+            run.starts.ctypes.data,
+            run.counts.ctypes.data,
+        )
+        if not done:
+            raise RunDamaged
+
+    def merge_runs(self, worker: int, runs: Sequence[RunLayout], merged: RunLayout, slices: tuple[int, int]) -> None:
+        """Writes slices of ``merged``, whose layout is complete, from those of some runs with no more bits."""
+        done = self._library.outcrop_merge_runs(
+            self._handle, worker, _table(runs), len(runs), _table([merged]), *slices
+        )
+        if not done:
+            raise RunDamaged
+
+    def forget(self, count: int) -> None:
+        """Drops the first states of the arena, a multiple of 8, and empties the table."""
+        self._library.outcrop_forget(self._handle, count)
+
+    def enter(self, begin: int, end: int) -> None:
+        """Enters states of the arena into the table again."""
+        self._library.outcrop_enter(self._handle, begin, end)
+
+    def traffic(self) -> tuple[int, int]:
+        """Bytes read from runs, and written to them."""
+        counts = np.zeros(2, dtype=np.uint64)
+        self._library.outcrop_traffic(self._handle, counts.ctypes.data, counts[1:].ctypes.data)
+        return int(counts[0]), int(counts[1])
+
+    @property
+    def _handle(self) -> int | None:
+        return self._search._handle
+
+
+def _table(runs: Sequence[RunLayout]) -> ctypes.Array[_Run]:
+    return (_Run * len(runs))(
+        *(_Run(run.file, run.bits, run.starts.ctypes.data, run.counts.ctypes.data) for run in runs)
+    )

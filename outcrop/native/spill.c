@@ -1,0 +1,188 @@
+/* A search past RAM: the arena holds the states met last, and runs on disk those that it had to forget. A state that
+ * is not in the arena is a candidate; when the arena is full, or the level ends, the candidates are compared with the
+ * runs, and those found in none are new.
+ *
+ * The line of a state in the table is its hash, scaled. So a sweep over the table, line by line, meets the states of
+ * the arena in the order of their hashes, nearly, and comparing them with runs, which have the same order, needs no
+ * sort and no memory. */
+
+static inline int is_known(const Search *search, uint64_t index) {
+  return search->known[index / 8] >> index % 8 & 1;
+}
+
+static inline void set_known(Search *search, uint64_t index) {
+  __atomic_fetch_or(&search->known[index / 8], (uint8_t)(1u << index % 8), __ATOMIC_RELAXED);
+}
+
+static int add_candidate(RunWork *work, uint64_t index) {
+  if (work->count == work->room) {
+    uint64_t room = work->room * 2 + 1024;
+    Candidate *candidates = realloc(work->candidates, room * sizeof *candidates);
+    if (candidates) work->candidates = candidates;
+    uint8_t *is_old = realloc(work->is_old, room);
+    if (is_old) work->is_old = is_old;
+    if (!candidates || !is_old) return 0;
+    work->room = room;
+  }
+  work->candidates[work->count++].index = index;
+  return 1;
+}
+
+static int compare_candidates(const void *one, const void *other) {
+  uint64_t a = ((const Candidate *)one)->hash, b = ((const Candidate *)other)->hash;
+  return (a > b) - (a < b);
+}
+
+/* Sorts what is nearly sorted. */
+static void settle_candidates(Candidate *candidates, uint64_t count) {
+  for (uint64_t i = 1; i < count; i++) {
+    Candidate candidate = candidates[i];
+    uint64_t at = i;
+    for (; at && candidates[at - 1].hash > candidate.hash; at--) candidates[at] = candidates[at - 1];
+    candidates[at] = candidate;
+  }
+}
+
+/* The states of the arena from `begin` to `end` that belong to a slice, in the order of their hashes; `unknown`: only
+ * those that no run has. */
+static int collect_slice(Worker *worker, uint64_t begin, uint64_t end, unsigned slice, int unknown) {
+  const Search *search = worker->search;
+  const Table *table = &search->table;
+  RunWork *work = &worker->runs;
+  uint64_t least = (uint64_t)slice << (64 - SLICE_BITS), tag_mask = table_tag_mask(table);
+  uint8_t *line = table_line(table, least), *last = table_line(table, least | UINT64_MAX >> SLICE_BITS), *first = line;
+  int slots = table->wide ? WIDE_SLOTS : NARROW_SLOTS, past = 0, used;
+  work->count = 0;
+  /* States of the last line may have overflowed into those behind it, as far as lines are full. */
+  do {
+    for (used = 0; used < slots; used++) {
+      uint64_t entry = slot_get(line, table->wide, used);
+      if (!entry) break;
+      uint64_t index = (entry & ~tag_mask) - 1;
+      if (index < begin || index >= end || (unknown && is_known(search, index))) continue;
+      if (!add_candidate(work, index)) return 0;
+      __builtin_prefetch(arena_state(&search->arena, index));
+    }
+    past |= line == last;
+    line = table_next_line(table, line);
+  } while ((!past || used == slots) && line != first);
+  uint64_t kept = 0;
+  for (uint64_t i = 0; i < work->count; i++) {
+    uint64_t index = work->candidates[i].index;
+    uint64_t hash = hash_state(&search->hasher, arena_state(&search->arena, index));
+    work->candidates[kept] = (Candidate){hash, index};
+    kept += hash >> (64 - SLICE_BITS) == slice;
+  }
+  work->count = kept;
+  settle_candidates(work->candidates, kept);
+  return 1;
+}
+
+/* The same for all slices, where there are few. */
+static int collect_few(Worker *worker, uint64_t begin, uint64_t end) {
+  RunWork *work = &worker->runs;
+  work->count = 0;
+  for (uint64_t index = begin; index < end; index++) {
+    if (!add_candidate(work, index)) return 0;
+    work->candidates[work->count - 1].hash =
+        hash_state(&worker->search->hasher, arena_state(&worker->search->arena, index));
+  }
+  qsort(work->candidates, work->count, sizeof *work->candidates, compare_candidates);
+  return 1;
+}
+
+/* Compares the candidates collected, some or all of one slice, with all runs. The new ones are checked and gathered. */
+static int resolve_collected(Worker *worker, const Run *runs, uint64_t run_count) {
+  Search *search = worker->search;
+  RunWork *work = &worker->runs;
+  if (work->count) memset(work->is_old, 0, work->count);
+  for (uint64_t at = 0, end; at < work->count; at = end) {
+    unsigned slice = (unsigned)(work->candidates[at].hash >> (64 - SLICE_BITS));
+    for (end = at + 1; end < work->count && work->candidates[end].hash >> (64 - SLICE_BITS) == slice;) end++;
+    for (uint64_t i = 0; i < run_count; i++)
+      if (!run_look_up(work, &runs[i], slice, &search->arena, work->candidates + at, work->is_old + at, end - at))
+        return 0;
+  }
+  for (uint64_t i = 0; i < work->count; i++) {
+    const uint8_t *state = arena_state(&search->arena, work->candidates[i].index);
+    if (work->is_old[i]) {
+      set_known(search, work->candidates[i].index);
+      continue;
+    }
+    if (HAS_ASSUMPTIONS || HAS_INVARIANTS || HAS_COVER_PROPERTIES) check_state(worker, state);
+    if (!gather(&worker->fresh, state, &work->candidates[i].hash, 1)) return 0;
+  }
+  return 1;
+}
+
+/* Compares the candidates, from `first` on, of slices `begin` to `end`; those of all slices at once where `few`. */
+static int resolve_slices(Worker *worker, uint64_t first, unsigned begin, unsigned end, int few, const Run *runs,
+                          uint64_t run_count) {
+  uint64_t used = worker->search->arena.used;
+  worker->fresh.count = 0;
+  if (few) return collect_few(worker, first, used) && resolve_collected(worker, runs, run_count);
+  for (unsigned slice = begin; slice < end; slice++)
+    if (!collect_slice(worker, first, used, slice, 0) || !resolve_collected(worker, runs, run_count)) return 0;
+  return 1;
+}
+
+/* Writes those states below `end` that no run has to a new one: slices as they come, `*length` is where it ends. */
+static int write_slices(Worker *worker, uint64_t end, unsigned slice, unsigned last_slice, const Run *run,
+                        uint64_t *length, uint64_t *starts, uint64_t *counts) {
+  RunWork *work = &worker->runs;
+  for (; slice < last_slice; slice++) {
+    if (!collect_slice(worker, 0, end, slice, 1)) return 0;
+    uint64_t bytes = run_index_bytes(run->bits) + work->count * (sizeof(uint32_t) + REST_BYTES);
+    counts[slice] = work->count;
+    starts[slice] = __atomic_fetch_add(length, bytes, __ATOMIC_RELAXED);
+    if (!run_write_slice(work, run->file, run->bits, starts[slice], &worker->search->arena)) return 0;
+  }
+  return 1;
+}
+
+/* Drops the first states of the arena, a multiple of 8. The rest is to be entered into the table again. */
+static void forget(Search *search, uint64_t count) {
+  Arena *arena = &search->arena;
+  uint64_t kept = arena->used - count;
+  memmove(arena->base, arena_state(arena, count), kept * STATE_BYTES);
+  memmove(search->known, search->known + count / 8, kept / 8 + 1);
+  /* States that come to lie here are not known. */
+  memset(search->known + kept / 8 + 1, 0, (kept + count) / 8 - kept / 8);
+  search->known[kept / 8] &= (uint8_t)((1u << kept % 8) - 1);
+  memset(search->table.lines, 0, search->table.line_count * LINE_BYTES);
+  arena->used = kept;
+  search->reserved = kept;
+  for (uint32_t i = 0; i < search->worker_count; i++) search->workers[i].chunk = (Chunk){kept, kept};
+}
+
+/* Expands states until there is no more room for successors; the rest of those of the last one are carried. Gives how
+ * many it expanded. */
+static uint64_t expand_states(Worker *worker, const uint8_t *states, uint64_t count) {
+  uint64_t number = 0;
+  worker->overflow = 0;
+  worker->expansion.flush = add_successors;
+  while (number < count && !worker->overflow && !stopping(worker->search)) {
+    uint64_t end = number + BLOCK_STATES < count ? number + BLOCK_STATES : count;
+    while (number < end && !worker->overflow) expand_state(worker, states + number++ * STATE_BYTES);
+    limit_put(worker);
+  }
+  add_successors(&worker->expansion);
+  return number;
+}
+
+/* Adds what was carried to the candidates; gives how much is left because there is no room. */
+static uint64_t add_carried(Worker *worker) {
+  Gathered *carried = &worker->gathered;
+  uint64_t done = 0;
+  while (done < carried->count) {
+    uint32_t batch = carried->count - done < SUCCESSOR_ROOM ? (uint32_t)(carried->count - done) : SUCCESSOR_ROOM;
+    uint32_t dealt =
+        visited_add(worker, carried->states + done * STATE_BYTES, carried->hashes + done, batch, worker->is_new);
+    done += dealt;
+    if (dealt < batch) break;
+  }
+  carried->count -= done;
+  memmove(carried->states, carried->states + done * STATE_BYTES, carried->count * STATE_BYTES);
+  memmove(carried->hashes, carried->hashes + done, carried->count * sizeof *carried->hashes);
+  return carried->count;
+}
