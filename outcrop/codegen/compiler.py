@@ -2,7 +2,8 @@
 
 The key of a cached library is everything that went into it: the C of the model, the kernels, the flags, the compiler
 and the processor. A library appears in the cache under its final name only when it is complete (an atomic rename), so
-any number of processes may compile the same model at once. One that cannot be loaded all the same is compiled anew.
+any number of processes may compile the same model at once. One that is damaged all the same, or cannot be loaded, is
+compiled anew.
 
 What lies in the cache gets loaded and run, so the directory must be ours and closed to others; where it is not, a
 private temporary directory takes its place.
@@ -104,7 +105,7 @@ def compile_model(
     compiler = find_compiler()
     directory = cache_directory()
     library = directory / f"{_key(text, compiler, flags)}.so"
-    if library.exists():
+    if _is_whole(library):
         try:
             return Native(library, note_offsets)
         except OSError:
@@ -134,6 +135,7 @@ def _compile(text: str, compiler: Compiler, flags: Sequence[str], library: Path)
         environment = {**os.environ, "LC_ALL": "C", "TMPDIR": scratch}
         run = subprocess.run(command, capture_output=True, text=True, errors="replace", env=environment, check=False)
         if run.returncode == 0:
+            made.write_bytes(_sealed(made.read_bytes()))
             made.replace(library)
             return
     kept = keep_source(text, Path(tempfile.mkdtemp(prefix="outcrop-failed-")))
@@ -168,6 +170,21 @@ def _key(text: str, compiler: Compiler, flags: Sequence[str]) -> str:
 
 def _kernel_files() -> list[Path]:
     return sorted(path for path in NATIVE.iterdir() if path.suffix in (".c", ".h"))
+
+
+def _sealed(content: bytes) -> bytes:
+    """A library followed by its digest, which the loader does not mind."""
+    return content + hashlib.sha256(content).digest()
+
+
+def _is_whole(library: Path) -> bool:
+    """Whether a cached library is there and as it was written. Loading one that is cut short would kill the process,
+    not raise."""
+    try:
+        content = library.read_bytes()
+    except OSError:
+        return False
+    return len(content) > 32 and _sealed(content[:-32]) == content
 
 
 @cache

@@ -1,0 +1,126 @@
+"""Finding a compiler, and the cache of compiled models."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from outcrop.codegen import compiler
+from outcrop.errors import CompilerNotFound, InternalError, UsageError
+
+TOY = (Path(__file__).parents[1] / "kernels" / "toy_model.c").read_text()
+FLAGS = (*(flag for flag in compiler.FLAGS if flag != "-O2"), "-O0")
+
+
+@pytest.fixture(autouse=True)
+def fresh(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Path]:
+    """Every test has a cache directory of its own, and forgets which compiler was found."""
+    compiler.find_compiler.cache_clear()
+    compiler.cache_directory.cache_clear()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "caches"))
+    yield tmp_path / "caches" / "outcrop"
+    compiler.find_compiler.cache_clear()
+    compiler.cache_directory.cache_clear()
+
+
+def compile_toy(text: str = TOY) -> int:
+    return compiler.compile_model(text, flags=FLAGS).state_bytes
+
+
+def libraries(directory: Path) -> list[Path]:
+    return sorted(directory.glob("*.so"))
+
+
+def test_compiled_once_and_kept_private(fresh: Path) -> None:
+    assert compile_toy() == 7
+    (library,) = libraries(fresh)
+    written = library.stat().st_mtime_ns
+    assert compile_toy() == 7
+    assert library.stat().st_mtime_ns == written
+    assert stat.S_IMODE(fresh.stat().st_mode) == 0o700
+    assert [path.name for path in fresh.iterdir()] == [library.name]
+
+
+def test_another_text_or_flag_is_another_library(fresh: Path) -> None:
+    compile_toy()
+    compile_toy(TOY + "\n/* changed */\n")
+    compiler.compile_model(TOY, flags=(*FLAGS, "-DN=4"))
+    assert len(libraries(fresh)) == 3
+
+
+@pytest.mark.parametrize("content", [b"", b"not a library", None])
+def test_a_broken_library_is_compiled_anew(fresh: Path, content: bytes | None) -> None:
+    """None: cut in half. In a process of its own, because a library that is loaded must not change under it."""
+    with ProcessPoolExecutor(1) as pool:
+        pool.submit(compile_toy).result()
+    (library,) = libraries(fresh)
+    whole = library.read_bytes()
+    library.write_bytes(whole[: len(whole) // 2] if content is None else content)
+    with ProcessPoolExecutor(1) as pool:
+        assert pool.submit(compile_toy).result() == 7
+    assert len(library.read_bytes()) == len(whole)
+
+
+def test_several_processes_compile_the_same_model(fresh: Path) -> None:
+    with ProcessPoolExecutor(4) as pool:
+        assert list(pool.map(compile_toy, [TOY] * 4)) == [7] * 4
+    assert len(libraries(fresh)) == 1
+    assert len(list(fresh.iterdir())) == 1
+
+
+def test_a_directory_open_to_others_is_closed_and_emptied(fresh: Path) -> None:
+    fresh.mkdir(parents=True)
+    fresh.chmod(0o777)
+    (fresh / "planted.so").write_bytes(b"")
+    assert compiler.cache_directory() == fresh
+    assert stat.S_IMODE(fresh.stat().st_mode) == 0o700
+    assert not libraries(fresh)
+
+
+def test_a_link_or_a_file_in_its_place_is_not_used(fresh: Path, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    fresh.parent.mkdir(parents=True)
+    fresh.symlink_to(tmp_path / "elsewhere")
+    chosen = compiler.cache_directory()
+    assert chosen != fresh
+    assert stat.S_IMODE(chosen.stat().st_mode) == 0o700
+    assert compile_toy() == 7
+    assert not list((tmp_path / "elsewhere").iterdir())
+
+
+def test_no_compiler_says_how_to_get_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("CC", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(CompilerNotFound, match=r"apt install gcc.*outcrop\[zig\].*--engine interpreter"):
+        compiler.find_compiler()
+
+
+def test_cc_is_preferred_and_must_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CC", f"{sys.executable} -E")
+    assert compiler.find_compiler().command == (sys.executable, "-E")
+    compiler.find_compiler.cache_clear()
+    monkeypatch.setenv("CC", "/no/such/compiler")
+    with pytest.raises(UsageError, match="/no/such/compiler"):
+        compiler.find_compiler()
+
+
+def test_refused_code_is_our_bug_and_kept(fresh: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    with pytest.raises(InternalError, match=r"bug in Outcrop.*model\.c") as caught:
+        compile_toy(TOY.replace("static int model_start(", "static int model_start(?"))
+    (kept,) = tmp_path.glob("outcrop-failed-*/model.c")
+    assert str(kept) in str(caught.value)
+    assert not list(fresh.iterdir())
+
+
+def test_keep_c_leaves_what_compiles_by_hand(tmp_path: Path) -> None:
+    compiler.compile_model(TOY, flags=FLAGS, keep_c=str(tmp_path / "kept"))
+    command = f"cd {tmp_path}/kept && cc {' '.join(FLAGS)} model.c -o model.so"
+    assert os.system(command) == 0
