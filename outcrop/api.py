@@ -155,6 +155,8 @@ def _changed(options: CheckOptions, changes: dict[str, Any]) -> CheckOptions:
         "engine": lambda text: _choice(Engine, "engine", text),
         "deadlock": lambda text: _choice(Deadlock, "deadlock", text),
         "memory": parse_size,
+        "state_memory": parse_size,
+        "disk": parse_size,
         "time_limit": parse_duration,
     }
     values = {

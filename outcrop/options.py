@@ -56,6 +56,8 @@ class CheckOptions:
     deadlock: Deadlock = Deadlock.STUTTERING
     threads: int | None = None  #: all cores that the container may use
     memory: int | None = None  #: bytes of peak RSS; 75% of what the container may use
+    state_memory: int | None = None  #: bytes of what grows with the states: tables, caches, queues in RAM
+    disk: int | None = None  #: bytes of files in the work directory
     depth: int | None = None  #: levels past the start states
     states: int | None = None
     time_limit: float | None = None  #: seconds
@@ -66,7 +68,15 @@ class CheckOptions:
     workdir: str | None = None
 
     def __post_init__(self) -> None:
-        for name, least in (("threads", 1), ("memory", 1), ("depth", 0), ("states", 1), ("max_errors", 1)):
+        for name, least in (
+            ("threads", 1),
+            ("memory", 1),
+            ("state_memory", 1),
+            ("disk", 1),
+            ("depth", 0),
+            ("states", 1),
+            ("max_errors", 1),
+        ):
             value = getattr(self, name)
             if value is not None and value < least:
                 raise UsageError(f"{name.replace('_', ' ')} must be at least {least}, not {value}")

@@ -54,6 +54,8 @@ def check_options(arguments: argparse.Namespace) -> CheckOptions:
         deadlock=Deadlock(arguments.deadlock),
         threads=arguments.threads,
         memory=arguments.memory,
+        state_memory=arguments.state_memory,
+        disk=arguments.disk,
         depth=arguments.depth,
         states=arguments.states,
         time_limit=arguments.time_limit,

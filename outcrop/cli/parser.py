@@ -214,6 +214,15 @@ def _add_limits(parser: argparse.ArgumentParser) -> None:
         type=_unit(parse_size),
         help="peak memory, like 500M or 8G (default: 75%% of what there is)",
     )
+    group.add_argument(
+        "--state-memory",
+        metavar="SIZE",
+        type=_unit(parse_size),
+        help="memory of what grows with the number of states: tables, caches, queues (default: what --memory leaves)",
+    )
+    group.add_argument(
+        "--disk", metavar="SIZE", type=_unit(parse_size), help="files in the work directory (default: all there is)"
+    )
     group.add_argument("--time-limit", metavar="TIME", type=_unit(parse_duration), help="like 90s, 30m or 2h")
     group.add_argument("--depth", metavar="N", type=_count, help="rules in a row from a start state")
     group.add_argument("--states", metavar="N", type=_count, help="states in all")

@@ -134,6 +134,8 @@ EXPORT Search *outcrop_open(const Settings *settings) {
   search->most_states = settings->most_states;
   search->most_found = (uint32_t)settings->most_found;
   search->chunk_states = 64;
+  uint64_t batch = settings->budget / (STATE_BYTES + 8) / (8 * settings->workers);
+  search->most_batch = !settings->spills || batch > SUCCESSOR_ROOM ? SUCCESSOR_ROOM : batch < 16 ? 16 : (uint32_t)batch;
   pthread_mutex_init(&search->lock, NULL);
   pthread_cond_init(&search->changed, NULL);
   hasher_seed(&search->hasher, settings->seed);

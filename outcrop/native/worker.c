@@ -26,6 +26,7 @@ typedef struct {
   uint64_t level_begin, level_end; /* the level being expanded: a range of the arena */
   uint64_t cursor;                 /* the first state of it that no worker has taken (atomic) */
   uint64_t reserved;               /* states in the visited set, and successors about to be entered (atomic) */
+  uint32_t most_batch;             /* successors entered at once: fewer than the least table has room for */
   uint64_t chunk_states;           /* how much of the arena a worker claims at once, at most MOST_CHUNK_STATES */
   int stop;                        /* atomic */
 
@@ -257,7 +258,7 @@ static uint32_t visited_add(Worker *worker, const uint8_t *states, const uint64_
   Chunk *chunk = &worker->chunk;
   int shared = search->worker_count > 1;
   for (uint32_t done = 0; done < count;) {
-    uint32_t rest = count - done;
+    uint32_t rest = count - done < search->most_batch ? count - done : search->most_batch;
     if (chunk->next == chunk->end && !claim_chunk(worker)) return done;
     if (!reserve_visited(worker, rest)) return done;
     const uint8_t *batch = states + (size_t)done * STATE_BYTES;

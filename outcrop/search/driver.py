@@ -61,7 +61,8 @@ def most_found(options: CheckOptions) -> int:
 def state_budget(options: CheckOptions) -> int:
     """Bytes that states and tables may take, so that the whole process stays within its memory."""
     memory = options.memory if options.memory is not None else available_memory() * 3 // 4
-    return max(0, memory - _resident_bytes() - _BYTES_BESIDE - worker_count(options) * _BYTES_A_WORKER)
+    left = max(0, memory - _resident_bytes() - _BYTES_BESIDE - worker_count(options) * _BYTES_A_WORKER)
+    return left if options.state_memory is None else min(left, options.state_memory)
 
 
 def _resident_bytes() -> int:
