@@ -22,7 +22,9 @@ static inline uint32_t lanes_equal(Eight a, Eight b) {
 }
 
 static inline Look look_narrow(const uint32_t *slots, uint32_t mask, uint32_t wanted) {
-  const Eight *halves = (const Eight *)slots;
+  /* Volatile, because each slot must be read once: were a slot empty when it is compared, and taken by another thread
+   * when it is tested for emptiness, we would go on to the slot behind it and enter the same state twice. */
+  const volatile Eight *halves = (const volatile Eight *)slots;
   Eight zero = {0}, first = halves[0], second = halves[1];
   Look look = {lanes_equal(first, zero) | lanes_equal(second, zero) << 8,
                lanes_equal(first & mask, zero + wanted) | lanes_equal(second & mask, zero + wanted) << 8};
