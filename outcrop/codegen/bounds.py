@@ -62,7 +62,7 @@ def multiply(a: Interval, b: Interval) -> Interval:
 
 
 def divide(a: Interval, b: Interval) -> Interval:
-    """Truncation never makes a quotient larger than the dividend; only INT64_MIN / -1 leaves 64 bits."""
+    """Truncation never makes a quotient larger than the dividend; only the least number / -1 leaves 64 bits."""
     low = 0 if a.low >= 0 and b.low >= 0 else -a.magnitude
     return Interval(low, a.magnitude)
 
@@ -74,18 +74,18 @@ def remainder(a: Interval, b: Interval) -> Interval:
 
 def bit_and(a: Interval, b: Interval) -> Interval:
     bounds = [each.high for each in (a, b) if each.low >= 0]
-    return Interval(0, min(bounds)) if bounds else INT64
+    return Interval(0, min(bounds)) if bounds else bit_or(a, b)
 
 
 def bit_or(a: Interval, b: Interval) -> Interval:
-    """Of two non-negative numbers; also for exclusive or."""
-    if a.low < 0 or b.low < 0:
-        return INT64
-    return Interval(0, (1 << max(a.high, b.high).bit_length()) - 1)
+    """Also for exclusive or. The result needs no more bits than the operands, and a sign if one of them has it."""
+    bits = max((~bound if bound < 0 else bound).bit_length() for bound in (*a, *b))
+    return Interval(-(1 << bits) if min(a.low, b.low) < 0 else 0, (1 << bits) - 1)
 
 
-def anything(a: Interval, b: Interval) -> Interval:
-    return INT64
+def shift(a: Interval, b: Interval) -> Interval:
+    """To the right it goes no further from zero; to the left it is cut to 64 bits with a sign."""
+    return INT64.joined(a)
 
 
 OPERATIONS: dict[BinaryOperator, Callable[[Interval, Interval], Interval]] = {
@@ -97,6 +97,6 @@ OPERATIONS: dict[BinaryOperator, Callable[[Interval, Interval], Interval]] = {
     BinaryOperator.BIT_AND: bit_and,
     BinaryOperator.BIT_OR: bit_or,
     BinaryOperator.BIT_XOR: bit_or,
-    BinaryOperator.SHIFT_LEFT: anything,
-    BinaryOperator.SHIFT_RIGHT: anything,
+    BinaryOperator.SHIFT_LEFT: shift,
+    BinaryOperator.SHIFT_RIGHT: shift,
 }

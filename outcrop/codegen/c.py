@@ -14,6 +14,7 @@ from outcrop.ir.faults import MAX_CALL_DEPTH
 from outcrop.ir.layout import Layout
 from outcrop.ir.nodes import Put
 from outcrop.ir.system import PropertyKind, System
+from outcrop.ir.types import INTEGER
 
 
 @dataclass(frozen=True)
@@ -77,6 +78,7 @@ def _constants(unit: Unit, symmetry: bool, model: list[str]) -> dict[str, int]:
         "HAS_COVER_PROPERTIES": int(bool(of_kind(PropertyKind.COVER))),
         "HAS_NORMALISE": int(needs_normalise(system, layout, symmetry)),
         "HAS_PUT": int(bool(unit.puts)),
+        "HAS_WIDE_INTEGERS": int(system.integers != INTEGER),
         "HAS_REALS": int(any("double" in line or "real" in line for line in model)),
     }
 

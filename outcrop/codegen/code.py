@@ -26,7 +26,7 @@ SPARE_BYTES = 8
 
 @dataclass(frozen=True)
 class Value:
-    """A simple value. ``text`` is an int64_t or double, meaningless where undefined; ``defined`` a condition, None
+    """A simple value. ``text`` is an Integer or double, meaningless where undefined; ``defined`` a condition, None
     when always. ``packed``, where known, is the same value as a leaf of type ``kind``."""
 
     text: str
@@ -90,6 +90,11 @@ class Unit:
     notes: dict[int, int] = field(default_factory=dict)  #: source offset of a NOTE read -> its site
     puts: list[Put] = field(default_factory=list)
     clear_tables: dict[Type, tuple[str, int]] = field(default_factory=dict)  #: type -> name, packed bits
+
+    @property
+    def integers(self) -> Interval:
+        """What arithmetic must stay within."""
+        return Interval.of(self.system.integers)
 
     def note_site(self, span: Span) -> int:
         return self.notes.setdefault(span.start, len(self.notes))
@@ -238,7 +243,7 @@ class Code:
         """A defined value outside the interval fails."""
         if value.interval.within(interval):
             return value
-        value = replace(value, text=self.keep("int64_t", value.text))
+        value = replace(value, text=self.keep("Integer", value.text))
         tests = []
         if value.interval.low < interval.low:
             tests.append(f"{value.text} < {integer(interval.low)}")

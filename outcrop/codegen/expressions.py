@@ -169,25 +169,30 @@ class Expressions(Quantifiers):
             self.check("1")
             return left  # never reached
         if operator in _DIVISIONS and right.interval.low <= 0 <= right.interval.high:
-            right = replace(right, text=self.keep("int64_t", right.text))
+            right = replace(right, text=self.keep("Integer", right.text))
             self.check(f"{right.text} == 0")
         interval = bounds.OPERATIONS[operator](left.interval, right.interval)
-        if interval.constant is not None and operator not in _DIVISIONS and interval.within(INT64):
+        integers = self.unit.integers
+        if interval.constant is not None and operator not in _DIVISIONS and interval.within(integers):
             return self.constant_value(interval.constant)
         if operator in _SHIFTS:
             return Value(f"{_SHIFTS[operator]}({bare(left.text)}, {bare(right.text)})", interval)
         if operator is BinaryOperator.REMAINDER and right.interval.low <= -1 <= right.interval.high:
             return Value(f"remainder_of({bare(left.text)}, {bare(right.text)})", interval)
-        if interval.within(INT64):
+        if interval.within(integers):
             return Value(f"({left.text} {_INFIX[operator]} {right.text})", interval)
         if operator is BinaryOperator.DIVIDE:
-            left, right = (replace(each, text=self.keep("int64_t", each.text)) for each in (left, right))
+            left, right = (replace(each, text=self.keep("Integer", each.text)) for each in (left, right))
             self.check(f"{left.text} == INT64_MIN && {right.text} == -1")
-            return Value(f"({left.text} / {right.text})", interval.clipped(INT64))
+            return Value(f"({left.text} / {right.text})", interval.clipped(integers))
+        if operator not in _OVERFLOWING:
+            return self.limit(Value(f"({left.text} {_INFIX[operator]} {right.text})", interval), integers)
         result = self.name()
-        self.line(f"int64_t {result};")
-        self.check(f"{_OVERFLOWING[operator]}((int64_t){left.text}, (int64_t){right.text}, &{result})")
-        return Value(result, interval.clipped(INT64))
+        self.line(f"Integer {result};")
+        self.check(f"{_OVERFLOWING[operator]}((Integer){left.text}, (Integer){right.text}, &{result})")
+        if integers == INT64:
+            return Value(result, interval.clipped(INT64))
+        return self.limit(Value(result, interval), integers)  # an Integer is wider than that
 
     def _real_arithmetic(self, operator: BinaryOperator, left: Value, right: Value) -> Value:
         if operator in _DIVISIONS:
@@ -253,7 +258,7 @@ class Expressions(Quantifiers):
         with self.block() as else_lines:
             otherwise = self.value(node.otherwise)
         is_real = isinstance(node.type, Real)
-        c_type = "double" if is_real else "int64_t"
+        c_type = "double" if is_real else "Integer"
         interval = INT64 if is_real else then.interval.joined(otherwise.interval)
         are_defined = then.defined is None and otherwise.defined is None
         if not then_lines and not else_lines and are_defined:
@@ -287,7 +292,7 @@ class Expressions(Quantifiers):
         assert isinstance(node.place.type, Multiset)
         self.only_for_real()
         result = self.name()
-        self.line(f"int64_t {result} = 0;")
+        self.line(f"Integer {result} = 0;")
         with self.used_slots(node.variable, self.address(node.place), node.place.type):
             self.line(f"{result} += {bare(self.condition(node.condition))};")
         return Value(result, Interval(0, node.place.type.capacity))
@@ -306,7 +311,7 @@ class Expressions(Quantifiers):
         start = union.offset(node.member) if isinstance(union, Union) else 0
         if start is None or node.member.cardinality == 0:
             return FALSE
-        text = self.keep("int64_t", operand.text)
+        text = self.keep("Integer", operand.text)
         tests = [] if operand.defined is None else [operand.defined]
         end = start + node.member.cardinality - 1
         if operand.interval.low < start:
@@ -323,7 +328,7 @@ class Expressions(Quantifiers):
         if isinstance(target, Real):
             return Value(f"((double){value.text})", INT64, value.defined)
         members = source.members if isinstance(source, Union) else (source,)
-        value = replace(value, text=self.keep("int64_t", value.text), packed=None, kind=None)
+        value = replace(value, text=self.keep("Integer", value.text), packed=None, kind=None)
         pieces, start = [], 0  # (last ordinal of a member, what to add to it)
         for member in members:
             assert isinstance(member, Enum | Scalarset)

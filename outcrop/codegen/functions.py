@@ -1,7 +1,7 @@
 """C functions: signatures, declarations, and the functions of the model.
 
 Three forms. A *body* (of a rule, a startstate, a model function) changes the state and gives a status. A *condition*
-(a guard or a part of one, a property) reads the state and gives 1, 0, or -FAILED. Parameters of rulesets are int64_t;
+(a guard or a part of one, a property) reads the state and gives 1, 0, or -FAILED. Parameters of rulesets are Integer;
 by-value formals are packed leaves, or point to a packed copy; ``var`` formals are a pointer and a bit.
 """
 
@@ -66,7 +66,7 @@ def write_body(unit: Unit, name: str, of: Instantiable, body: Sequence[Statement
     bind_parameters(code, of.parameters)
     code.statements(body)
     code.line("return OK;")
-    parameters = [f"int64_t {each}" for each in parameter_names(of.parameters)]
+    parameters = [f"Integer {each}" for each in parameter_names(of.parameters)]
     return definition(name, ["uint8_t *state", "Context *context", *parameters], code)
 
 
@@ -84,7 +84,7 @@ def write_condition(unit: Unit, name: str, parameters: Sequence[Parameter], conj
     state = "const uint8_t *original" if needs_copy else "const uint8_t *state"
     if needs_copy:
         code.lines[:0] = STATE_COPY
-    values = [f"int64_t {each}" for each in parameter_names(parameters)]
+    values = [f"Integer {each}" for each in parameter_names(parameters)]
     lines = definition(name, [state, "Context *context", *values], code)
     return Written(lines, code.can_fail, code.has_effects)
 

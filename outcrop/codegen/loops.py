@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from outcrop.codegen.bounds import INT64, Interval
+from outcrop.codegen.bounds import Interval
 from outcrop.codegen.code import Address, Value
 from outcrop.codegen.places import Places
 from outcrop.codegen.text import bare
@@ -40,17 +40,17 @@ class Loops(Places):
             condition = f"{step.text} > 0 ? {upwards} : {downwards}"
             interval = first.interval.joined(last.interval)
         if interval.low > interval.high:
-            interval = INT64  # it never runs
+            interval = self.unit.integers  # it never runs
         reach = Interval(interval.low + min(step.interval.low, 0), interval.high + max(step.interval.high, 0))
-        head = f"for (int64_t {name} = {bare(first.text)}; {condition};"
+        head = f"for (Integer {name} = {bare(first.text)}; {condition};"
         value = Value(name, interval)
-        if reach.within(INT64):
+        if reach.within(self.unit.integers):
             with self._body(f"{head} {name} += {bare(step.text)})", variable, value):
                 yield
         else:
             with self._body(f"{head})", variable, value):
                 yield
-                self.line(f"if (__builtin_add_overflow({name}, (int64_t){step.text}, &{name})) break;")
+                self.line(f"if (__builtin_add_overflow({name}, (Integer){step.text}, &{name})) break;")
 
     @contextmanager
     def _body(self, head: str, variable: Local, value: Value) -> Iterator[None]:
@@ -67,7 +67,7 @@ class Loops(Places):
         with self.block() as lines:
             self.bind(variable, Value(name, Interval(0, kind.capacity - 1)))
             yield slot
-        head = f"for (int64_t {name} = 0; {name} < {kind.capacity}; {name}++)"
+        head = f"for (Integer {name} = 0; {name} < {kind.capacity}; {name}++)"
         with self.block() as body:
             self.nest(f"if ({self.slot_flag(slot)})", lines)
         self.nest(head, body)

@@ -69,7 +69,7 @@ class Places(Code):
         if value.packed is not None and value.kind is not None:
             packed = self.constant_of("uint64_t", value.packed)
             return self.unpacked(value.kind, packed, may_be_undefined=may_be_undefined)
-        text = self.constant_of("double" if isinstance(kind, Real) else "int64_t", value.text)
+        text = self.constant_of("double" if isinstance(kind, Real) else "Integer", value.text)
         defined = self.constant_of("int", value.defined) if value.defined is not None else None
         return Value(text, value.interval, defined)
 

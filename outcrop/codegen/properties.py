@@ -33,7 +33,7 @@ def _start_call(name: str, start: StartState) -> list[str]:
     for parameter in start.parameters:
         values = parameter.values
         stride //= len(values)
-        position = f"(int64_t)(instance / {unsigned(stride)} % {unsigned(len(values))})"
+        position = f"(Integer)(instance / {unsigned(stride)} % {unsigned(len(values))})"
         arguments.append(f"{integer(values[0])} + {integer(values.step)} * {position}")
     count = unsigned(start.instance_count)
     return [f"if (instance < {count}) return {name}({', '.join(arguments)});", f"instance -= {count};"]

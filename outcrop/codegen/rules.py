@@ -153,7 +153,7 @@ def loop_head(name: str, values: range) -> str:
     """Over a non-empty range."""
     comparison = "<=" if values.step > 0 else ">="
     step = f"{name}++" if values.step == 1 else f"{name} += {integer(values.step)}"
-    return f"for (int64_t {name} = {integer(values[0])}; {name} {comparison} {integer(values[-1])}; {step})"
+    return f"for (Integer {name} = {integer(values[0])}; {name} {comparison} {integer(values[-1])}; {step})"
 
 
 def _write_expand(codes: list[RuleCode]) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from outcrop.ir.types import INT64_MIN
+from outcrop.ir.types import INT64_MAX, INT64_MIN
 
 _UNSAFE_IN_NAME = re.compile(r"[^A-Za-z0-9_]+")
 _UNSAFE_IN_COMMENT = re.compile(r"[^A-Za-z0-9 _.,:;=<>()+\[\]&|!'\"-]")
@@ -29,13 +29,15 @@ def comment(text: str) -> str:
 
 
 def integer(value: int) -> str:
-    """An int64_t.
+    """An Integer of C.
 
     >>> integer(5), integer(-5), integer(2**40)
     ('5', '(-5)', 'INT64_C(1099511627776)')
     """
     if value == INT64_MIN:
         return "INT64_MIN"
+    if value > INT64_MAX:
+        return f"((Integer)UINT64_C({value}))"
     text = str(value) if -(2**31) < value < 2**31 else f"INT64_C({value})"
     return text if value >= 0 else f"({text})"
 

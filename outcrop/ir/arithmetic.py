@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from outcrop.ir.nodes import BinaryOperator
-from outcrop.ir.types import INT64_MAX, INT64_MIN, Real
+from outcrop.ir.types import INT64_MIN, Real
 
 
 def wrap(value: int) -> int:
@@ -97,10 +97,6 @@ REAL_FUNCTIONS: dict[str, Callable[..., float]] = {
     "cosh": math.cosh,
     "tanh": math.tanh,
 }
-
-
-def fits(value: int) -> bool:
-    return INT64_MIN <= value <= INT64_MAX
 
 
 def round_real(kind: Real, value: float) -> float | None:

@@ -13,7 +13,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from outcrop.ir.arithmetic import COMPARISONS, INTEGER_OPERATIONS, REAL_OPERATIONS, fits
+from outcrop.ir.arithmetic import COMPARISONS, INTEGER_OPERATIONS, REAL_OPERATIONS
 from outcrop.ir.calls import Calls
 from outcrop.ir.faults import Fault, FaultKind
 from outcrop.ir.nodes import (
@@ -183,7 +183,7 @@ class Evaluator(Calls):
 
         def negate(state: Store, frame: Store) -> int:
             value: int = operand(state, frame)
-            if not fits(-value):
+            if not self._fits(-value):
                 raise Fault(FaultKind.OVERFLOW, f"-({value}) does not fit in 64 bits", node.span)
             return -value
 
@@ -208,8 +208,10 @@ class Evaluator(Calls):
             return self._real_arithmetic(node, left, right)
         return self._integer_arithmetic(node, left, right)
 
-    @staticmethod
-    def _integer_arithmetic(node: Binary, left: Evaluate, right: Evaluate) -> Evaluate:
+    def _fits(self, value: int) -> bool:
+        return self.system.integers.low <= value <= self.system.integers.high
+
+    def _integer_arithmetic(self, node: Binary, left: Evaluate, right: Evaluate) -> Evaluate:
         operation = INTEGER_OPERATIONS[node.operator]
         is_division = node.operator in _DIVISIONS
 
@@ -218,7 +220,7 @@ class Evaluator(Calls):
             if is_division and b == 0:
                 raise Fault(FaultKind.DIVISION, f"{a} {node.operator} {b} divides by zero", node.span)
             value = operation(a, b)
-            if not fits(value):
+            if not self._fits(value):
                 raise Fault(FaultKind.OVERFLOW, f"{a} {node.operator} {b} does not fit in 64 bits", node.span)
             return value
 

@@ -16,7 +16,7 @@ from itertools import product
 
 from outcrop.ir.automaton import Automaton
 from outcrop.ir.nodes import Expression, Frame, Local, Statement, Variable
-from outcrop.ir.types import Scalarset, Simple, Type
+from outcrop.ir.types import INTEGER, Range, Scalarset, Simple, Type
 from outcrop.source import Source, Span
 
 
@@ -137,6 +137,7 @@ class System:
     rules: tuple[Rule, ...]
     properties: tuple[Property, ...]
     covers: tuple[CoverGoal, ...]
+    integers: Range = INTEGER  #: leaving it in arithmetic is a runtime error
     automaton: Automaton | None = None  #: of the runs that violate a property of infinite runs
 
     @cached_property

@@ -24,6 +24,7 @@ from functools import cached_property
 
 INT64_MIN = -(2**63)
 INT64_MAX = 2**63 - 1
+UINT64_MAX = 2**64 - 1
 
 
 @dataclass(frozen=True)
@@ -127,6 +128,9 @@ class Range(Simple):
 
 #: The type of arithmetic: what an integer expression has before it is stored. Never the type of a leaf.
 INTEGER = Range(INT64_MIN, INT64_MAX, "integer")
+
+#: What INTEGER stands for in a model that writes numbers past it: signed and unsigned 64-bit numbers alike.
+WIDE_INTEGER = Range(INT64_MIN, UINT64_MAX, "integer")
 
 
 @dataclass(frozen=True)

@@ -86,22 +86,34 @@ static inline int equal_bits(const uint8_t *a, uint64_t a_bit, const uint8_t *b,
 
 /* --- Values -------------------------------------------------------------------------------------------------- */
 
-/* In unsigned arithmetic, because the least value of a type may be that of int64_t. */
-static inline int64_t value_of(uint64_t packed, int64_t low) { return (int64_t)(packed - 1 + (uint64_t)low); }
-static inline uint64_t packed_of(int64_t value, int64_t low) { return (uint64_t)value - (uint64_t)low + 1; }
+/* What a model computes with: 64 bits with a sign or, where it writes larger numbers, something wider. */
+#if HAS_WIDE_INTEGERS
+__extension__ typedef __int128 Integer;
+#else
+typedef int64_t Integer;
+#endif
 
-/* A negative count shifts the other way; bits that leave on the left are lost. */
-static inline int64_t shift_left(int64_t value, int64_t count) {
+#if HAS_WIDE_INTEGERS
+static inline Integer value_of(uint64_t packed, Integer low) { return (Integer)packed - 1 + low; }
+static inline uint64_t packed_of(Integer value, Integer low) { return (uint64_t)(value - low + 1); }
+#else
+/* In unsigned arithmetic, because the least value of a type may be that of int64_t. */
+static inline Integer value_of(uint64_t packed, Integer low) { return (Integer)(packed - 1 + (uint64_t)low); }
+static inline uint64_t packed_of(Integer value, Integer low) { return (uint64_t)value - (uint64_t)low + 1; }
+#endif
+
+/* A negative count shifts the other way; bits that leave 64 on the left are lost. */
+static inline Integer shift_left(Integer value, Integer count) {
   if (count < 0) return count <= -64 ? -(value < 0) : value >> -count;
   return count >= 64 ? 0 : (int64_t)((uint64_t)value << count);
 }
-static inline int64_t shift_right(int64_t value, int64_t count) {
+static inline Integer shift_right(Integer value, Integer count) {
   if (count < 0) return count <= -64 ? 0 : (int64_t)((uint64_t)value << -count);
   return count >= 64 ? -(value < 0) : value >> count;
 }
 
 /* INT64_MIN % -1 is 0, but a trap on most machines. */
-static inline int64_t remainder_of(int64_t dividend, int64_t divisor) {
+static inline Integer remainder_of(Integer dividend, Integer divisor) {
   return divisor == -1 ? 0 : dividend % divisor;
 }
 

@@ -336,5 +336,4 @@ def test_conformance_models_are_accepted_or_refused(shared: Path) -> None:
                 refused = True
             if refused != (row["expect"] == "reject"):
                 wrong.append(row["file"])
-    # Values past 2**63 - 1 would need unsigned arithmetic.
-    assert wrong == ["uint64-model.m"]
+    assert not wrong

@@ -3,30 +3,12 @@
 from __future__ import annotations
 
 import math
-import operator
-from collections.abc import Callable
 
+from outcrop.ir.arithmetic import COMPARISONS, INTEGER_OPERATIONS
 from outcrop.ir.nodes import Binary, BinaryOperator, Constant, Expression, UnaryOperator
-from outcrop.ir.types import INT64_MAX, INT64_MIN
 
 Number = int | float
 
-_COMPARE: dict[BinaryOperator, Callable[[Number, Number], bool]] = {
-    BinaryOperator.EQUAL: operator.eq,
-    BinaryOperator.NOT_EQUAL: operator.ne,
-    BinaryOperator.LESS: operator.lt,
-    BinaryOperator.LESS_EQUAL: operator.le,
-    BinaryOperator.GREATER: operator.gt,
-    BinaryOperator.GREATER_EQUAL: operator.ge,
-}
-_EXACT: dict[BinaryOperator, Callable[[int, int], int]] = {
-    BinaryOperator.ADD: operator.add,
-    BinaryOperator.SUBTRACT: operator.sub,
-    BinaryOperator.MULTIPLY: operator.mul,
-    BinaryOperator.BIT_AND: operator.and_,
-    BinaryOperator.BIT_OR: operator.or_,
-    BinaryOperator.BIT_XOR: operator.xor,
-}
 #: Operators with which an integer zero on the left decides the outcome, whatever the right operand is.
 _ZERO_FROM_LEFT = frozenset(
     {
@@ -41,43 +23,15 @@ _ZERO_FROM_LEFT = frozenset(
 _ZERO_FROM_RIGHT = frozenset({BinaryOperator.MULTIPLY, BinaryOperator.BIT_AND})
 
 
-def fits(value: int) -> bool:
-    return INT64_MIN <= value <= INT64_MAX
-
-
-def wrap(value: int) -> int:
-    """The low 64 bits as a signed number."""
-    return (value + 2**63) % 2**64 - 2**63
-
-
-def shift(value: int, count: int) -> int:
-    """To the left by ``count``, to the right when it is negative, as the engines do it on 64 bits."""
-    if count <= -64:
-        return -1 if value < 0 else 0
-    if count < 0:
-        return value >> -count
-    return 0 if count >= 64 else wrap(value << count)
-
-
 def fold_comparison(what: BinaryOperator, left: Number, right: Number) -> int:
-    return int(_COMPARE[what](left, right))
+    return int(COMPARISONS[what](left, right))
 
 
 def fold_integers(what: BinaryOperator, left: int, right: int) -> int | None:
     """None for a division by zero, which stays in the model as the runtime error that it is."""
-    exact = _EXACT.get(what)
-    if exact is not None:
-        return exact(left, right)
-    if what is BinaryOperator.SHIFT_LEFT:
-        return shift(left, right)
-    if what is BinaryOperator.SHIFT_RIGHT:
-        return shift(left, -right)
-    if right == 0:
+    if right == 0 and what in (BinaryOperator.DIVIDE, BinaryOperator.REMAINDER):
         return None
-    quotient = abs(left) // abs(right)
-    if (left < 0) != (right < 0):
-        quotient = -quotient
-    return quotient if what is BinaryOperator.DIVIDE else left - quotient * right
+    return INTEGER_OPERATIONS[what](left, right)
 
 
 def fold_reals(what: BinaryOperator, left: float, right: float) -> float | None:
@@ -138,7 +92,7 @@ def forced_value(expression: Expression) -> int | None:
     if what is BinaryOperator.IMPLIES and (left == 0 or right == 1):
         return 1
     if left is not None and right is not None:
-        return fold_integers(what, left, right) if what in _EXACT else None
+        return fold_integers(what, left, right) if what in INTEGER_OPERATIONS else None
     return None
 
 

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 from outcrop.ir.nodes import Constant, Convert, Expression, Frame, Load, Local, Undefined, Variable
 from outcrop.ir.system import Function
-from outcrop.ir.types import BOOLEAN, DOUBLE, Range, Real, Scalarset, Simple, Type, Union
+from outcrop.ir.types import BOOLEAN, DOUBLE, INTEGER, Range, Real, Scalarset, Simple, Type, Union
 from outcrop.lang.murphi import syntax
 from outcrop.lang.murphi.scope import (
     UNKNOWN,
@@ -54,6 +54,7 @@ class Context:
         self.source = source
         self.options = options
         self.report = Report()
+        self.integers = INTEGER  #: what the model's arithmetic must stay within
         self.builtins = builtin_names(source)
         self.scope = Scope()
         self.frame = FrameBuilder()

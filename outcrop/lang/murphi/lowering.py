@@ -46,6 +46,7 @@ def _lower_tree(
         rules=tuple(lowering.rules),
         properties=tuple(lowering.properties),
         covers=tuple(lowering.covers),
+        integers=lowering.integers,
     )
     return system, _in_text_order(warnings + report.diagnostics)
 

@@ -12,10 +12,9 @@ from outcrop.ir.nodes import (
     UnaryOperator,
     Undefined,
 )
-from outcrop.ir.types import BOOLEAN, DOUBLE, INTEGER, Range, Real, Simple
+from outcrop.ir.types import BOOLEAN, DOUBLE, INTEGER, WIDE_INTEGER, Range, Real, Simple
 from outcrop.lang.murphi import syntax
 from outcrop.lang.murphi.constants import (
-    fits,
     fold_comparison,
     fold_integers,
     fold_reals,
@@ -62,10 +61,13 @@ class OperatorLowering(PlaceLowering):
         raise NotImplementedError
 
     def settled(self, value: Expression) -> Expression:
-        """The expression, once a constant is known to fit into 64 bits."""
-        if type(value) is Constant and type(value.value) is int and not fits(value.value):
-            self.report.error("this constant does not fit into 64 bits", value.span)
-            return self.unknown(value.span)
+        """The expression, once a constant is known to fit into 64 bits, with or without a sign."""
+        if type(value) is Constant and type(value.value) is int:
+            if not WIDE_INTEGER.low <= value.value <= WIDE_INTEGER.high:
+                self.report.error("this constant does not fit into 64 bits", value.span)
+                return self.unknown(value.span)
+            if value.value > INTEGER.high:
+                self.integers = WIDE_INTEGER
         return value
 
     # --- Unary ---------------------------------------------------------------------------------------------
