@@ -16,12 +16,14 @@ from __future__ import annotations
 import re
 import shlex
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
+from unittest.mock import patch
 
 import outcrop
 from outcrop.cli.check import check_options
 from outcrop.cli.parser import build_parser
+from outcrop.codegen import compiler
 from outcrop.options import Engine
 from outcrop.result import Result
 
@@ -36,6 +38,9 @@ ENGINES = (Engine.INTERPRETER, Engine.NATIVE)
 
 #: The interpreter explores some 5,000 states a second, fewer under symmetry.
 MOST_STATES_INTERPRETED = 6_000
+
+#: For models that take longer to compile than to search.
+QUICK_FLAGS = (*(flag for flag in compiler.FLAGS if flag != "-O2"), "-O0")
 
 _HEADER_LINE = re.compile(r"(?:--|//)\s*(?:([a-z][a-z ]*): (.*))?")
 _EXPECT = re.compile(r'(holds|unknown|rejected|violated (\w+)(?: "(.*)")?)')
@@ -112,8 +117,9 @@ def expectation(path: Path) -> Expectation:
     )
 
 
-def check(path: Path, *options: str) -> Result:
-    """Checks a model with options as the command line takes them."""
+def check(path: Path, *options: str, quick: bool = True) -> Result:
+    """Checks a model with options as the command line takes them. ``quick``: compiling it fast matters more than
+    running it fast."""
     arguments = build_parser().parse(["check", str(path), *options])
     model = outcrop.load(
         path,
@@ -122,7 +128,9 @@ def check(path: Path, *options: str) -> Result:
         while_limit=arguments.while_limit or None,
         overflow=arguments.overflow,
     )
-    return model.check(check_options(arguments))
+    compile_model = partial(compiler.compile_model, flags=QUICK_FLAGS) if quick else compiler.compile_model
+    with patch.object(compiler, "compile_model", compile_model):
+        return model.check(check_options(arguments))
 
 
 def compare(expected: Expectation, result: Result, symmetry: bool) -> None:

@@ -21,6 +21,7 @@ import pytest
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).parent.parent))
 
+from expectations import QUICK_FLAGS
 from generator import generate
 
 from outcrop.codegen import compiler
@@ -30,8 +31,6 @@ from outcrop.options import CheckOptions, Deadlock, LoadOptions, UndefinedReads
 from outcrop.search import compact, ram, reference
 from outcrop.search.outcome import Outcome
 
-#: Compiling takes longer than searching these models.
-_QUICK_FLAGS = (*(flag for flag in compiler.FLAGS if flag != "-O2"), "-O0")
 _DEPTH = 6
 
 
@@ -59,7 +58,7 @@ def disagreement(seed: int) -> str:
     system, _ = load_text(text, "generated.m", LoadOptions(undefined=undefined, while_limit=100))
     for symmetry in {False, bool(system.scalarsets) and system.allows_symmetry}:
         emitted = emit(system, symmetry)
-        native = compiler.compile_model(emitted.source, note_offsets=emitted.note_offsets, flags=_QUICK_FLAGS)
+        native = compiler.compile_model(emitted.source, note_offsets=emitted.note_offsets, flags=QUICK_FLAGS)
         for max_errors, deadlock in ((1, Deadlock.STUTTERING), (None, random.choice(list(Deadlock)))):
             options = CheckOptions(symmetry=symmetry, depth=_DEPTH, max_errors=max_errors, deadlock=deadlock)
             expected = comparable(reference.search(system, options), symmetry)
