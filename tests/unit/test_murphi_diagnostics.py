@@ -6,7 +6,7 @@ import pytest
 
 from outcrop.errors import ModelError
 from outcrop.lang import load_text
-from outcrop.lang.murphi.scope import MAX_ERRORS
+from outcrop.lang.report import MAX_ERRORS
 from outcrop.options import LoadOptions, UndefinedReads
 from outcrop.source import Diagnostic, Severity
 

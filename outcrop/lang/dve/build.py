@@ -24,7 +24,7 @@ from outcrop.ir.nodes import (
 )
 from outcrop.ir.types import BOOLEAN, INTEGER, Array, Enum, Range, Simple
 from outcrop.ir.walk import walk
-from outcrop.lang.murphi.constants import fold_short_circuit
+from outcrop.lang.folding import fold_short_circuit
 from outcrop.source import Span
 
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 from difflib import get_close_matches
 from typing import NoReturn
 
-from outcrop.lang.dve.lexer import END_OF_FILE, IDENTIFIER, KEYWORDS, MAX_ERRORS, STRING, tokenize
+from outcrop.lang.dve.lexer import END_OF_FILE, IDENTIFIER, KEYWORDS, STRING, tokenize
 from outcrop.lang.dve.syntax import Name
+from outcrop.lang.report import MAX_ERRORS
 from outcrop.source import Diagnostic, Severity, Source, Span
 
 # Levels of nesting, each a few Python frames: the recursion limit of 1,000 stays out of sight.

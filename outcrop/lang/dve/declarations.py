@@ -35,7 +35,7 @@ from outcrop.lang.dve.scope import (
     VariableSymbol,
     kind_of,
 )
-from outcrop.lang.murphi.scope import did_you_mean
+from outcrop.lang.report import did_you_mean
 from outcrop.options import LoadOptions
 from outcrop.source import Source, Span
 

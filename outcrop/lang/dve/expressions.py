@@ -25,8 +25,8 @@ from outcrop.lang.dve.scope import (
     VariableSymbol,
     kind_of,
 )
-from outcrop.lang.murphi.constants import fold_comparison, fold_integers
-from outcrop.lang.murphi.scope import Report, did_you_mean
+from outcrop.lang.folding import fold_comparison, fold_integers
+from outcrop.lang.report import Report, did_you_mean
 from outcrop.options import LoadOptions
 from outcrop.source import Source, Span
 

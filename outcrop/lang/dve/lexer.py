@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from outcrop.lang.report import MAX_ERRORS
 from outcrop.source import Diagnostic, Severity, Source, Span
 
 IDENTIFIER = "identifier"
@@ -23,9 +24,6 @@ KEYWORDS = frozenset((
     "buchi", "genbuchi", "muller", "rabin", "streett",
 ))
 # fmt: on
-
-# After this many mistakes the rest is more likely a consequence than news.
-MAX_ERRORS = 20
 
 #: Words that mean the same as a sign.
 _SPELLINGS = {"and": "&&", "or": "||"}

@@ -17,7 +17,7 @@ from outcrop.lang.dve import build, syntax
 from outcrop.lang.dve.parser import parse
 from outcrop.lang.dve.scope import ProcessSymbol, Scope
 from outcrop.lang.dve.transitions import FrameBuilder, Move, TransitionLowering
-from outcrop.lang.murphi.scope import TooManyErrors, did_you_mean
+from outcrop.lang.report import TooManyErrors, did_you_mean
 from outcrop.options import LoadOptions
 from outcrop.source import Diagnostic, Severity, Source, Span
 

@@ -13,16 +13,8 @@ from outcrop.ir.nodes import Constant, Convert, Expression, Frame, Load, Local, 
 from outcrop.ir.system import Function
 from outcrop.ir.types import BOOLEAN, DOUBLE, INTEGER, Range, Real, Scalarset, Simple, Type, Union
 from outcrop.lang.murphi import syntax
-from outcrop.lang.murphi.scope import (
-    UNKNOWN,
-    Report,
-    Scope,
-    Symbol,
-    builtin_names,
-    describe,
-    did_you_mean,
-    kind_of,
-)
+from outcrop.lang.murphi.scope import UNKNOWN, Scope, Symbol, builtin_names, describe, kind_of
+from outcrop.lang.report import Report, did_you_mean
 from outcrop.options import LoadOptions, UndefinedReads
 from outcrop.source import Source, Span
 

@@ -19,10 +19,10 @@ from outcrop.lang.murphi.scope import (
     UnknownSymbol,
     VariableSymbol,
     describe,
-    did_you_mean,
 )
 from outcrop.lang.murphi.statements import StatementLowering
 from outcrop.lang.murphi.types import MAX_LEAVES
+from outcrop.lang.report import did_you_mean
 from outcrop.options import LoadOptions
 from outcrop.source import Source, Span
 

@@ -27,15 +27,8 @@ from outcrop.ir.system import Function
 from outcrop.ir.types import BOOLEAN, DOUBLE, INTEGER, Enum, Multiset, Range, Scalarset, Simple, Type, Union
 from outcrop.lang.murphi import syntax
 from outcrop.lang.murphi.operators import OperatorLowering, is_discrete
-from outcrop.lang.murphi.scope import (
-    UNKNOWN,
-    FunctionSymbol,
-    LocalSymbol,
-    UnknownSymbol,
-    describe,
-    did_you_mean,
-    kind_of,
-)
+from outcrop.lang.murphi.scope import UNKNOWN, FunctionSymbol, LocalSymbol, UnknownSymbol, describe, kind_of
+from outcrop.lang.report import did_you_mean
 from outcrop.options import LoadOptions
 from outcrop.source import Source, Span
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from outcrop.lang.report import MAX_ERRORS
 from outcrop.source import Diagnostic, Severity, Source, Span
 
 IDENTIFIER = "identifier"
@@ -26,9 +27,6 @@ KEYWORDS = frozenset((
     "scalarset", "startstate", "switch", "then", "to", "type", "undefine", "union", "var", "while",
 ))
 # fmt: on
-
-# After this many mistakes the rest is more likely a consequence than news.
-MAX_ERRORS = 20
 
 _SIGNS = {
     "∀": "forall",

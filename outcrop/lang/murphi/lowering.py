@@ -9,8 +9,8 @@ from outcrop.ir.system import System
 from outcrop.lang.murphi import syntax
 from outcrop.lang.murphi.parser import parse
 from outcrop.lang.murphi.rules import RuleLowering
-from outcrop.lang.murphi.scope import TooManyErrors
 from outcrop.lang.murphi.warnings import warn_about_rules, warn_unread_variables
+from outcrop.lang.report import TooManyErrors
 from outcrop.options import LoadOptions
 from outcrop.source import Diagnostic, Severity, Source, Span
 

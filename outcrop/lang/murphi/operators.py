@@ -13,14 +13,14 @@ from outcrop.ir.nodes import (
     Undefined,
 )
 from outcrop.ir.types import BOOLEAN, DOUBLE, INTEGER, WIDE_INTEGER, Range, Real, Simple
-from outcrop.lang.murphi import syntax
-from outcrop.lang.murphi.constants import (
+from outcrop.lang.folding import (
     fold_comparison,
     fold_integers,
     fold_reals,
     fold_short_circuit,
     fold_unary,
 )
+from outcrop.lang.murphi import syntax
 from outcrop.lang.murphi.context import has_undefined_equality
 from outcrop.lang.murphi.places import PlaceLowering
 from outcrop.lang.murphi.scope import UNKNOWN, describe

@@ -9,8 +9,9 @@ from __future__ import annotations
 from difflib import get_close_matches
 from typing import NoReturn
 
-from outcrop.lang.murphi.lexer import END_OF_FILE, IDENTIFIER, INTEGER, KEYWORDS, MAX_ERRORS, REAL, STRING, tokenize
+from outcrop.lang.murphi.lexer import END_OF_FILE, IDENTIFIER, INTEGER, KEYWORDS, REAL, STRING, tokenize
 from outcrop.lang.murphi.syntax import Name
+from outcrop.lang.report import MAX_ERRORS
 from outcrop.source import Diagnostic, Severity, Source, Span
 
 # Levels of nesting: at most four Python frames each, so that the recursion limit of 1,000 stays out of sight.

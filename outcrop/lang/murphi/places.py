@@ -25,10 +25,10 @@ from outcrop.lang.murphi.scope import (
     UnknownSymbol,
     VariableSymbol,
     describe,
-    did_you_mean,
     kind_of,
 )
 from outcrop.lang.murphi.types import TypeLowering
+from outcrop.lang.report import did_you_mean
 from outcrop.source import Span
 
 #: A place and why it cannot be assigned ("" when it can); an expression that is no place; None after an error.

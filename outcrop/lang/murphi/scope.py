@@ -1,4 +1,4 @@
-"""Names and what they stand for, and the diagnostics of one model.
+"""Names and what they stand for.
 
 There is one name space: constants, types, variables, functions and enumeration members share it. Inner scopes may
 hide the names of outer ones; ``true``, ``false`` and ``boolean`` are understood in any case and cannot be declared.
@@ -8,15 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from difflib import get_close_matches
 
 from outcrop.ir.nodes import Constant, Local, Place, Variable
 from outcrop.ir.system import Function
 from outcrop.ir.types import BOOLEAN, Multiset, Simple, Type
-from outcrop.source import Diagnostic, Severity, Source, Span
-
-#: More errors than this help nobody.
-MAX_ERRORS = 20
+from outcrop.source import Source, Span
 
 
 @dataclass(frozen=True)
@@ -137,49 +133,7 @@ def builtin_names(source: Source) -> dict[str, Symbol]:
     }
 
 
-def did_you_mean(name: str, candidates: Iterable[str]) -> str:
-    """A hint that names what is spelt almost alike, "" if nothing is."""
-    pool = set(candidates)
-    close = sorted(each for each in pool if each.lower() == name.lower() and each != name)
-    close += [each for each in get_close_matches(name, sorted(pool), n=3, cutoff=0.7) if each not in close]
-    if not close:
-        return ""
-    return "did you mean " + " or ".join(f"'{each}'" for each in close[:3]) + "?"
-
-
 def describe(kind: Type) -> str:
     """A type as a message names it; long structures are cut."""
     text = str(kind)
     return text if len(text) <= 60 else text[:57] + "..."
-
-
-class TooManyErrors(Exception):
-    """Ends the analysis; what was found so far is reported."""
-
-
-class Report:
-    """Collects diagnostics. The same message at the same place, which ruleset copies would repeat, counts once."""
-
-    def __init__(self) -> None:
-        self.diagnostics: list[Diagnostic] = []
-        self.error_count = 0
-        self._seen: set[tuple[int, str]] = set()
-
-    def add(
-        self, severity: Severity, message: str, span: Span | None, hint: str = "", *others: tuple[str, Span]
-    ) -> None:
-        key = (-1 if span is None else span.start, message)
-        if key in self._seen:
-            return
-        self._seen.add(key)
-        self.diagnostics.append(Diagnostic(severity, message, span, hint, others))
-        if severity is Severity.ERROR:
-            self.error_count += 1
-            if self.error_count >= MAX_ERRORS:
-                raise TooManyErrors
-
-    def error(self, message: str, span: Span | None, hint: str = "", *others: tuple[str, Span]) -> None:
-        self.add(Severity.ERROR, message, span, hint, *others)
-
-    def warning(self, message: str, span: Span | None, hint: str = "", *others: tuple[str, Span]) -> None:
-        self.add(Severity.WARNING, message, span, hint, *others)

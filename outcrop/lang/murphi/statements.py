@@ -37,14 +37,7 @@ from outcrop.lang.murphi import syntax
 from outcrop.lang.murphi.context import has_undefined_equality
 from outcrop.lang.murphi.expressions import ExpressionLowering
 from outcrop.lang.murphi.places import is_fixed
-from outcrop.lang.murphi.scope import (
-    UNKNOWN,
-    ConstantSymbol,
-    LocalSymbol,
-    PlaceSymbol,
-    UnknownSymbol,
-    describe,
-)
+from outcrop.lang.murphi.scope import UNKNOWN, ConstantSymbol, LocalSymbol, PlaceSymbol, UnknownSymbol, describe
 from outcrop.lang.murphi.types import has_scalarset
 from outcrop.lang.murphi.warnings import warn_dependent_iterations
 from outcrop.options import LoadOptions, UndefinedReads

@@ -21,8 +21,8 @@ from outcrop.ir.types import (
     Type,
     Union,
 )
+from outcrop.lang.folding import forced_value
 from outcrop.lang.murphi import syntax
-from outcrop.lang.murphi.constants import forced_value
 from outcrop.lang.murphi.context import Context
 from outcrop.lang.murphi.scope import UNKNOWN, ConstantSymbol, TypeSymbol, UnknownSymbol, describe, kind_of
 from outcrop.options import LoadOptions

@@ -25,7 +25,7 @@ from outcrop.ir.nodes import (
 )
 from outcrop.ir.system import Instantiable, Rule, StartState
 from outcrop.ir.types import INTEGER, Range, Scalarset
-from outcrop.lang.murphi.scope import Report
+from outcrop.lang.report import Report
 
 Interval = tuple[int, int]
 
