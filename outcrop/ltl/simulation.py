@@ -26,7 +26,7 @@ def reduce(edges: Edges, thorough: bool) -> Edges:
     while True:
         before = size(edges)
         edges = merge_labels(reachable(edges))
-        if sum(map(len, edges)) ** 2 > MAX_PAIRS:
+        if _too_large(edges):
             return _merge_alike(edges)
         edges = _apply(edges, [0] * len(edges), thorough)
         edges = reachable(_reduce_backwards(edges, thorough))
@@ -39,8 +39,13 @@ def size(edges: Edges) -> tuple[int, int]:
     return len(edges), sum(map(len, edges))
 
 
+def _too_large(edges: Edges) -> bool:
+    return sum(map(len, edges)) ** 2 > MAX_PAIRS
+
+
 def _reduce_backwards(edges: Edges, thorough: bool) -> Edges:
-    """The initial state and states whose transitions promise different things all their way stay apart."""
+    """The same with the transitions that enter a state. The initial state stays alone, and states that promise
+    different things apart: of a Büchi automaton these are the accepting ones and the others."""
     entering: Edges = [[] for _ in edges]
     for state, leaving in enumerate(edges):
         for each in leaving:
@@ -165,7 +170,9 @@ def _beats(one: Edge, other: Edge, relation: Relation) -> bool:
 def separate(edges: Edges) -> Edges:
     """Makes transitions exclude each other where that takes one more literal: where q holds, nothing is lost if a
     transition is not taken beside one with the label q that can do all it can. Fewer runs have to be looked at so."""
-    relation = _simulation(edges, [0] * len(edges), Minterms([]))
+    relation = [1 << state for state in range(len(edges))]
+    if not _too_large(edges):
+        relation = _simulation(edges, [0] * len(edges), Minterms([]))
     return [_separate_leaving(leaving, relation) for leaving in edges]
 
 
