@@ -37,7 +37,7 @@ EXAMPLES, TEST_MODELS = (
 ENGINES = (Engine.INTERPRETER, Engine.NATIVE)
 
 #: The interpreter explores some 5,000 states a second, fewer under symmetry.
-MOST_STATES_INTERPRETED = 6_000
+MOST_STATES_INTERPRETED = 3_000
 
 #: For models that take longer to compile than to search.
 QUICK_FLAGS = (*(flag for flag in compiler.FLAGS if flag != "-O2"), "-O0")
