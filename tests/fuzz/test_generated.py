@@ -61,7 +61,8 @@ def test_symmetry_changes_no_answer_thoroughly(random: Random) -> None:
 
 def test_the_generator_is_worth_its_time() -> None:
     """Of the models it makes, enough hold, enough are violated, and enough have more than a few states."""
-    results = [check(load(generate(Random(seed))), Engine.INTERPRETER, symmetry=False) for seed in range(100)]
+    models = [load(generate(Random(seed))) for seed in range(100)]
+    results = [check(model, Engine.INTERPRETER, symmetry=False, deadlock="off", max_errors=None) for model in models]
     violated = sum(result.verdict is Verdict.VIOLATED for result in results)
     assert 20 <= violated <= 80
     assert sum(result.states >= 5 for result in results) >= 30

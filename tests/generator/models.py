@@ -198,7 +198,8 @@ class _ModelGenerator(StatementGenerator):
         if choice <= 5:
             return f'cover "{name}" {self.condition(scope)};'
         if choice <= 7:
-            return f'assume "{name}" ({self.condition(scope)} | {self.condition(scope)});'
+            # Weak, or there would be no states left.
+            return f'assume "{name}" ({" | ".join(self.condition(scope) for _ in range(4))});'
         return f'liveness "{name}" {self.condition(scope)};'
 
 
