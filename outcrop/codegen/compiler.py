@@ -35,8 +35,8 @@ from outcrop.machine import cache_home
 #: The kernels, which every model includes.
 NATIVE = Path(__file__).resolve().parent.parent / "native"
 
-#: -O2 compiles in two thirds of the time of -O3 and gives code that is as fast: the kernels say themselves what to
-#: inline. Signed overflow wraps, so that a check after the fact is a check.
+#: -O3 takes up to a third longer to compile and did not make the search faster where it was tried (bench/RESULTS.md).
+#: Signed overflow wraps, so that a check after the fact is a check.
 FLAGS = ("-std=gnu11", "-O2", "-march=native", "-fPIC", "-shared", "-fwrapv", "-fno-strict-aliasing", "-pthread", "-w")
 
 #: GCC 12 clears arrays on the stack with 32-byte stores, where the processor has them, followed by a 16-byte store that
