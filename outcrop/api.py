@@ -19,6 +19,7 @@ import re
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -30,8 +31,10 @@ from outcrop.options import (
     CheckOptions,
     Deadlock,
     Engine,
+    Keep,
     LoadOptions,
     Overflow,
+    Replacement,
     UndefinedReads,
     parse_duration,
     parse_size,
@@ -126,7 +129,7 @@ def read_source(path: str | os.PathLike[str]) -> Source:
 
 # --- Options -----------------------------------------------------------------------------------------------
 
-_Choice = TypeVar("_Choice", Engine, Deadlock, UndefinedReads, Overflow)
+_Choice = TypeVar("_Choice", Engine, Deadlock, UndefinedReads, Overflow, Keep, Replacement)
 
 
 def _choice(choices: type[_Choice], name: str, value: str) -> _Choice:
@@ -154,6 +157,8 @@ def _changed(options: CheckOptions, changes: dict[str, Any]) -> CheckOptions:
     convert: dict[str, Callable[[str], Any]] = {
         "engine": lambda text: _choice(Engine, "engine", text),
         "deadlock": lambda text: _choice(Deadlock, "deadlock", text),
+        "keep": lambda text: _choice(Keep, "keep", text),
+        "replacement": lambda text: _choice(Replacement, "replacement", text),
         "memory": parse_size,
         "state_memory": parse_size,
         "disk": parse_size,
@@ -168,6 +173,16 @@ def _changed(options: CheckOptions, changes: dict[str, Any]) -> CheckOptions:
 
 # --- Searching and concluding ------------------------------------------------------------------------------
 
+#: The module of each strategy of the native engine.
+_STRATEGIES = {
+    "ram": "ram",
+    "compact": "compact",
+    "cached": "cached",
+    "disk": "locality",
+    "locality": "locality",
+    "serial": "serial",
+}
+
 #: Maps a state to the representative of its orbit.
 _Canonical = Callable[[State], State]
 
@@ -180,6 +195,8 @@ def _search(
 ) -> tuple[Outcome, float, _Canonical | None]:
     """Runs the search that the options name. Also gives the seconds spent compiling, and what the search took for the
     representative of a state (None: the interpreter's)."""
+    if options.strategy not in _STRATEGIES:
+        raise UsageError(f"strategy is one of {', '.join(_STRATEGIES)}, not '{options.strategy}'")
     if options.engine is Engine.INTERPRETER:
         if options.strategy != "ram":
             raise UsageError(f"the interpreter has only the strategy ram, not {options.strategy}")
@@ -199,7 +216,6 @@ def _search_native(
     from outcrop.codegen.compiler import compile_model
     from outcrop.codegen.puts import PutFormatter
     from outcrop.kernels import Counts
-    from outcrop.search import compact, ram
 
     started = time.monotonic()
     emitted = emit(system, options.symmetry and system.allows_symmetry)
@@ -212,13 +228,14 @@ def _search_native(
             for text in formatter.texts(words.tolist()):
                 output(text)
 
-    strategy = compact if options.strategy == "compact" else ram
+    strategy = import_module(f"outcrop.search.{_STRATEGIES[options.strategy]}")
     layout = emitted.layout
 
     def canonical(state: State) -> State:
         return layout.unpack(native.normalise(layout.pack(state)))
 
-    return strategy.search(native, options, progress, put), compile_seconds, canonical
+    outcome: Outcome = strategy.search(native, options, progress, put)
+    return outcome, compile_seconds, canonical
 
 
 def _conclude(
@@ -242,7 +259,7 @@ def _conclude(
         engine=str(options.engine),
         threads=_threads(options),
         states=outcome.states,
-        states_visited=outcome.states,
+        states_visited=outcome.visited,
         rules_fired=outcome.rules_fired,
         levels=list(outcome.levels),
         seconds=outcome.seconds,

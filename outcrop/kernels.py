@@ -8,7 +8,7 @@ two-dimensional arrays of bytes, one row a state.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
@@ -146,8 +146,9 @@ class Settings:
 _POINTER = ctypes.c_void_p
 _NUMBER = ctypes.c_uint64
 
-#: Result and argument types of each exported function.
-_SIGNATURES: dict[str, tuple[type | None, tuple[type, ...]]] = {
+#: Result and argument types of an exported function.
+Signature = tuple[type | None, tuple[type, ...]]
+_SIGNATURES: dict[str, Signature] = {
     "outcrop_shape": (None, (_POINTER,)),
     "outcrop_open": (_POINTER, (_POINTER,)),
     "outcrop_close": (None, (_POINTER,)),
@@ -187,14 +188,8 @@ class Native:
     """
 
     def __init__(self, path: Path, note_offsets: Sequence[int] = ()) -> None:
-        self._library = ctypes.CDLL(str(path.resolve()))
-        for name, (result, arguments) in _SIGNATURES.items():
-            try:
-                function = getattr(self._library, name)
-            except AttributeError:
-                raise OSError(f"{path} is not a compiled model: it lacks {name}") from None
-            function.restype = result
-            function.argtypes = arguments
+        self._path = path
+        self._library = self.library_with(_SIGNATURES)
         shape = _Shape()
         self._library.outcrop_shape(ctypes.byref(shape))
         if shape.abi_version != ABI_VERSION:
@@ -208,6 +203,18 @@ class Native:
         self.successor_room = int(shape.successor_room)  #: how many successors a worker gathers
         self.prints = bool(shape.prints)
         self.note_offsets = tuple(note_offsets)
+
+    def library_with(self, signatures: Mapping[str, Signature]) -> ctypes.CDLL:
+        """The library, for other parts of the kernels, with the types of some of its functions declared."""
+        library = ctypes.CDLL(str(self._path.resolve()))
+        for name, (result, arguments) in signatures.items():
+            try:
+                function = getattr(library, name)
+            except AttributeError:
+                raise OSError(f"{self._path} is not a compiled model: it lacks {name}") from None
+            function.restype = result
+            function.argtypes = arguments
+        return library
 
     def search(self, settings: Settings) -> Search:
         return Search(self, settings)
@@ -265,6 +272,13 @@ class Search:
     def abandon(self) -> None:
         """Leaves the memory to the end of the process, because workers that cannot be waited for still use it."""
         self._handle = None
+
+    @property
+    def handle(self) -> int:
+        """For other parts of the kernels."""
+        if self._handle is None:
+            raise InternalError("a search is used after it was closed")
+        return self._handle
 
     # --- Levels ------------------------------------------------------------------------------------------------
 
@@ -426,16 +440,15 @@ class Search:
     def _packed(self, states: States) -> States:
         if states.ndim != 2 or states.shape[1] != self.native.state_bytes:
             raise InternalError(f"states of {self.native.state_bytes} bytes wanted, not an array {states.shape}")
-        if _has_spare_bytes(states):
-            return states
-        padded = np.zeros(states.size + SPARE_BYTES, dtype=np.uint8)
-        padded[: states.size] = states.reshape(-1)
-        return padded[: states.size].reshape(states.shape)
+        return with_spare_bytes(states)
 
 
-def _has_spare_bytes(states: States) -> bool:
-    """Whether kernels may touch what lies behind the last state, because it is part of a larger array."""
-    if not states.flags.c_contiguous or not isinstance(states.base, np.ndarray) or not states.base.flags.c_contiguous:
-        return False
-    end = states.ctypes.data + states.nbytes
-    return bool(end + SPARE_BYTES <= states.base.ctypes.data + states.base.nbytes)
+def with_spare_bytes(rows: States) -> States:
+    """The same rows, copied if need be, as part of a larger array: kernels may touch what lies behind the last one."""
+    if rows.flags.c_contiguous and isinstance(rows.base, np.ndarray) and rows.base.flags.c_contiguous:
+        end = rows.ctypes.data + rows.nbytes
+        if end + SPARE_BYTES <= rows.base.ctypes.data + rows.base.nbytes:
+            return rows
+    padded = np.zeros(rows.size + SPARE_BYTES, dtype=np.uint8)
+    padded[: rows.size] = rows.reshape(-1)
+    return padded[: rows.size].reshape(rows.shape)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -36,6 +37,20 @@ class Overflow(StrEnum):
     WRAP = "wrap"  #: it is reduced modulo the number of values, as in C
 
 
+class Keep(StrEnum):
+    """What a search past RAM keeps of each visited state."""
+
+    STATES = "states"  #: all of it: exact
+    SIGNATURES = "signatures"  #: a hash of --bits bits
+
+
+class Replacement(StrEnum):
+    """What a full cache overwrites."""
+
+    OLDEST = "oldest"  #: what was not met for longest
+    RANDOM = "random"  #: anything, as published
+
+
 @dataclass(frozen=True)
 class LoadOptions:
     """What changes the meaning of a model."""
@@ -44,6 +59,18 @@ class LoadOptions:
     undefined: UndefinedReads = UndefinedReads.PERMIT
     while_limit: int | None = 1_000_000
     overflow: Overflow = Overflow.ERROR
+
+
+#: The least and the greatest value of options.
+_BOUNDS: tuple[tuple[str, float, float], ...] = (
+    *((name, 1, math.inf) for name in ("threads", "memory", "states", "max_errors", "disk", "state_memory")),
+    *((name, 1, math.inf) for name in ("blocks", "block_size", "calibration", "block_states")),
+    *((name, 0, math.inf) for name in ("depth", "speedup", "reset_after")),
+    *((name, 0, 1) for name in ("collision_limit", "threshold", "slowdown", "cloud", "beta_high", "beta_low")),
+    *((name, 0, 1) for name in ("reset_above", "reset_chance")),
+    ("bits", 8, 64),
+    ("chain", 2, 64),
+)
 
 
 @dataclass(frozen=True)
@@ -62,26 +89,38 @@ class CheckOptions:
     states: int | None = None
     time_limit: float | None = None  #: seconds
     max_errors: int | None = 1  #: stop after so many violations; None goes on to the end
-    bits: int = 40  #: signature bits of ``compact``
-    seed: int = 0  #: of the signature hash
+    bits: int | None = None  #: of signatures; 40 in RAM and 64 on disk
+    seed: int = 0  #: of the signature hash, and of all that is random
     keep_c: str | None = None  #: a directory to leave the generated C in
-    workdir: str | None = None
+    workdir: str | None = None  #: next to the cache
+    keep: Keep | None = None  #: states with ``cached``, signatures on disk
+
+    # The constants of the papers, where these give them.
+    replacement: Replacement = Replacement.OLDEST
+    chain: int = 16  #: entries of the cache among which a state may go
+    collision_limit: float = 0.9  #: past which ``cached`` gives up
+    threshold: float = 0.1  #: collision rate at which ``serial`` goes to disk
+    blocks: int = 100  #: N: of file D
+    block_size: int = 10_000  #: B: keys in a block of D, at the least
+    calibration: int = 10  #: checks from one calibration to the next
+    speedup: float = 0.15  #: growth of a disk cloud that misses too much
+    slowdown: float = 0.15  #: shrinking of one that misses little
+    cloud: float = 0.6  #: the part of D that the first cloud is
+    curve: tuple[tuple[float, float], tuple[float, float]] = ((0.4, 0.4), (0.7, 0.6))  #: (a1, b1), (a2, b2)
+    beta_high: float = 0.1  #: the part of old states that a cloud may miss before it grows
+    beta_low: float = 0.02  #: ... and below which it shrinks
+    reset_above: float = 0.9  #: a cloud larger than this, for more than
+    reset_after: int = 5  #: ... so many calibrations, is reset to its first size
+    reset_chance: float = 0.5  #: ... with this probability
+    block_states: int | None = None  #: expanded at a time; None is as many as is fast
 
     def __post_init__(self) -> None:
-        for name, least in (
-            ("threads", 1),
-            ("memory", 1),
-            ("state_memory", 1),
-            ("disk", 1),
-            ("depth", 0),
-            ("states", 1),
-            ("max_errors", 1),
-        ):
+        for name, least, most in _BOUNDS:
             value = getattr(self, name)
-            if value is not None and value < least:
-                raise UsageError(f"{name.replace('_', ' ')} must be at least {least}, not {value}")
-        if not 8 <= self.bits <= 64:
-            raise UsageError(f"bits must be from 8 to 64, not {self.bits}")
+            if value is None or least <= value <= most:
+                continue
+            wanted = f"at least {least}" if most == math.inf else f"from {least} to {most}"
+            raise UsageError(f"{name.replace('_', ' ')} must be {wanted}, not {value}")
 
 
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", re.IGNORECASE)

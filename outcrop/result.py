@@ -77,7 +77,7 @@ class Result:
     strategy: str
     engine: str
     threads: int
-    states: int
+    states: int | None  #: different ones; None where states were visited again and nobody counted
     states_visited: int
     rules_fired: int
     levels: list[int]

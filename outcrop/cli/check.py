@@ -9,6 +9,7 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
+from dataclasses import fields
 from pathlib import Path
 from types import FrameType
 from typing import Any, TextIO
@@ -16,7 +17,7 @@ from typing import Any, TextIO
 from outcrop.api import Model, load
 from outcrop.cli.output import emit, wants_color
 from outcrop.errors import UsageError
-from outcrop.options import CheckOptions, Deadlock, Engine
+from outcrop.options import CheckOptions, Deadlock, Engine, Keep, Replacement
 from outcrop.report.text import Paint, report, verdict_line
 from outcrop.result import Result, Verdict
 from outcrop.trace.itf import itf
@@ -47,24 +48,11 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def check_options(arguments: argparse.Namespace) -> CheckOptions:
-    return CheckOptions(
-        engine=Engine(arguments.engine),
-        strategy=arguments.strategy,
-        symmetry=arguments.symmetry == "on",
-        deadlock=Deadlock(arguments.deadlock),
-        threads=arguments.threads,
-        memory=arguments.memory,
-        state_memory=arguments.state_memory,
-        disk=arguments.disk,
-        depth=arguments.depth,
-        states=arguments.states,
-        time_limit=arguments.time_limit,
-        max_errors=arguments.max_errors,
-        bits=arguments.bits,
-        seed=arguments.seed,
-        keep_c=arguments.keep_c,
-        workdir=arguments.workdir,
-    )
+    values = {each.name: getattr(arguments, each.name) for each in fields(CheckOptions)}
+    values["symmetry"] = arguments.symmetry == "on"
+    for name, choices in (("engine", Engine), ("deadlock", Deadlock), ("keep", Keep), ("replacement", Replacement)):
+        values[name] = None if values[name] is None else choices(values[name])
+    return CheckOptions(**values)
 
 
 def _search(model: Model, options: CheckOptions, arguments: argparse.Namespace) -> Result:

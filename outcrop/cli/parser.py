@@ -14,8 +14,10 @@ from outcrop.options import (
     CheckOptions,
     Deadlock,
     Engine,
+    Keep,
     LoadOptions,
     Overflow,
+    Replacement,
     UndefinedReads,
     parse_duration,
     parse_size,
@@ -123,6 +125,7 @@ def build_parser() -> Parser:
     _add_search(check)
     _add_limits(check)
     _add_output(check)
+    _add_constants(check)
     _add_views(show)
     _add_formula(ltl)
     return parser
@@ -182,10 +185,11 @@ def _add_search(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--strategy",
-        choices=["ram", "compact"],
+        choices=["ram", "compact", "cached", "disk", "locality", "serial"],
         default=_DEFAULT.strategy,
         help="ram keeps whole states and is exact (the default); compact keeps signatures, and says how likely it is "
-        "to have missed a state",
+        "to have missed a state; cached keeps what fits and may visit states again; disk and locality keep visited "
+        "states on disk; serial starts as cached and goes on as locality",
     )
     group.add_argument(
         "--symmetry",
@@ -195,10 +199,19 @@ def _add_search(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--threads", metavar="N", type=_count, help="default: every core this process may use")
     group.add_argument(
-        "--bits", metavar="B", type=_count, default=_DEFAULT.bits, help="signature bits of compact (default: 40)"
+        "--bits",
+        metavar="B",
+        type=_count,
+        help="of a signature (default: 40 with compact and cached, 64 with disk, locality and serial)",
     )
     group.add_argument(
-        "--seed", metavar="S", type=_count, default=_DEFAULT.seed, help="seed of the signatures (default: 0)"
+        "--keep",
+        choices=[*map(str, Keep)],
+        help="what searches past RAM keep of a visited state: all of it, which is exact (the default of cached), or a "
+        "signature (the default of disk, locality and serial)",
+    )
+    group.add_argument(
+        "--seed", metavar="S", type=_count, default=_DEFAULT.seed, help="of signatures and random choices (default: 0)"
     )
     group.add_argument("--keep-c", metavar="DIR", help="leave the generated C there")
     group.add_argument("--workdir", metavar="DIR", help="where files go that do not fit into memory")
@@ -253,6 +266,38 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--no-color", action="store_true", help="no colours on a terminal")
 
 
+def _add_constants(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group(
+        "constants of cached, disk, locality and serial",
+        "As published, where the papers say; nobody needs to change them. docs/algorithms says what they do.",
+    )
+    group.add_argument(
+        "--replacement",
+        choices=[*map(str, Replacement)],
+        default=_DEFAULT.replacement,
+        help="what a full cache overwrites: what was not met for longest (the default), or anything, as published",
+    )
+    for name, convert, meaning in _CONSTANTS:
+        default = getattr(_DEFAULT, name)
+        shown = "what is fast" if default is None else f"{default:,}"
+        group.add_argument(
+            f"--{name.replace('_', '-')}",
+            metavar="N" if convert is _count else "X",
+            type=convert,
+            default=default,
+            help=f"{meaning} (default: {shown})",
+        )
+    group.add_argument(
+        "--curve",
+        metavar="A:B,A:B",
+        type=_curve,
+        default=_DEFAULT.curve,
+        help="how likely a block is to be read, by its place in the file: B up to A, and 1 at the end (default: "
+        + ",".join(f"{a}:{b}" for a, b in _DEFAULT.curve)
+        + ")",
+    )
+
+
 def _add_views(parser: argparse.ArgumentParser) -> None:
     views = parser.add_mutually_exclusive_group()
     views.add_argument("--ir", action="store_true", help="print the whole model as Outcrop understands it")
@@ -279,6 +324,40 @@ def _count(text: str) -> int:
     if not digits.isascii() or not digits.isdigit() or len(digits) > 18:
         raise argparse.ArgumentTypeError(f"'{text}' is not a number")
     return int(digits)
+
+
+def _fraction(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a number") from None
+
+
+def _curve(text: str) -> tuple[tuple[float, float], ...]:
+    points = tuple(tuple(_fraction(part) for part in point.split(":")) for point in text.split(","))
+    if len(points) != 2 or any(len(point) != 2 for point in points):
+        raise argparse.ArgumentTypeError(f"'{text}' is not of the form A:B,A:B")
+    return tuple((a, b) for a, b in points)
+
+
+#: The constants of the papers that are plain numbers.
+_CONSTANTS: tuple[tuple[str, Callable[[str], Any], str], ...] = (
+    ("chain", _count, "entries of the cache among which a state may go"),
+    ("collision_limit", _fraction, "collision rate past which cached gives up"),
+    ("threshold", _fraction, "collision rate at which serial goes to disk"),
+    ("blocks", _count, "blocks that the file of visited states is divided into"),
+    ("block_size", _count, "states in such a block, at the least"),
+    ("cloud", _fraction, "part of the blocks that locality reads at first"),
+    ("calibration", _count, "checks from one calibration of that part to the next"),
+    ("speedup", _fraction, "how much it grows when it misses too much"),
+    ("slowdown", _fraction, "how much it shrinks when it misses next to nothing"),
+    ("beta_high", _fraction, "part of the old states to miss that is too much"),
+    ("beta_low", _fraction, "part of the old states to miss that is next to nothing"),
+    ("reset_above", _fraction, "a part that has been larger than this"),
+    ("reset_after", _count, "... for more than so many calibrations"),
+    ("reset_chance", _fraction, "... goes back to what it was at first with this probability"),
+    ("block_states", _count, "states that are expanded at a time"),
+)
 
 
 def _unit(parse: Callable[[str], float]) -> Callable[[str], float]:

@@ -425,3 +425,8 @@ EXPORT int outcrop_least_unmarked(const Search *search, uint64_t begin, uint64_t
                                   const uint8_t *marks, uint8_t *least) {
   return least_unmarked(search, begin, end, (uint8_t)bit, marks, least);
 }
+
+/* --- The tables of searches past RAM ------------------------------------------------------------------------- */
+
+#include "cache.c"
+#include "memory_table.c"

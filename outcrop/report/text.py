@@ -61,7 +61,7 @@ def _meaning(result: Result) -> str:
         others = f" (and {more} more violation{'s' if more > 1 else ''})" if more else ""
         return result.violations[0].message.rstrip(".") + others
     if result.verdict is Verdict.UNKNOWN:
-        return f"{result.kind}; no violation in the {result.states:,} states reached until then"
+        return f"{result.kind}; no violation in the {result.states_visited:,} states reached until then"
     if result.guarantee == "exact":
         return "no violation in any reachable state (exact)"
     return f"no violation in any state reached ({result.guarantee})"
@@ -70,9 +70,10 @@ def _meaning(result: Result) -> str:
 def _figures(result: Result, paint: Paint) -> Iterator[str]:
     threads = f", {result.threads} threads" if result.threads > 1 else ""
     compiled = f" (and {result.compile_seconds:.2f} s to compile)" if result.compile_seconds else ""
-    rows = [("states", f"{result.states:,}")]
-    if result.states_visited != result.states:
-        rows.append(("visited", f"{result.states_visited:,}"))
+    if result.states is None:
+        rows = [("states", f"at most {result.states_visited:,}, some visited again")]
+    else:
+        rows = [("states", f"{result.states:,}")]
     rows += [
         ("rules fired", f"{result.rules_fired:,}"),
         ("diameter", f"{result.diameter:,}"),

@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import accumulate
 from pathlib import Path
@@ -38,15 +38,19 @@ from outcrop.search.driver import (
 )
 from outcrop.search.outcome import Outcome
 
+#: Of a signature.
+_BITS = 40
+
 
 def search(
     native: Native, options: CheckOptions, progress: ShowProgress | None = None, put: TakePut | None = None
 ) -> Outcome:
+    bits = options.bits or _BITS
     directory = Path(options.workdir) if options.workdir is not None else Path(tempfile.gettempdir())
     with _nameless_file(directory) as file:
         settings = Settings(
             workers=worker_count(options),
-            bits=options.bits,
+            bits=bits,
             seed=options.seed,
             deadlock=DEADLOCK_RULES[options.deadlock],
             budget=state_budget(options),
@@ -57,11 +61,11 @@ def search(
         )
         with native.search(settings) as visited:
             outcome = Exploration(visited, options, progress, put).run()
-    outcome.omission_bound = omission_bound(outcome.levels, options.bits)
+    outcome.omission_bound = omission_bound(accumulate(outcome.levels), bits)
     return outcome
 
 
-def omission_bound(levels: list[int], bits: int) -> float:
+def omission_bound(table_sizes: Iterable[int], bits: int) -> float:
     """Formula (1). A state is missed when its signature is that of one of the states before it: of the k - 1 others
     that the table holds when its level ends. A violation is missed only if on a shortest path to it some state is,
     one a level.
@@ -71,7 +75,7 @@ def omission_bound(levels: list[int], bits: int) -> float:
     """
     space = 2.0**bits
     log_found = 0.0
-    for table_size in accumulate(levels):
+    for table_size in table_sizes:
         if table_size - 1 >= space:
             return 1.0
         log_found += math.log1p(-(table_size - 1) / space)

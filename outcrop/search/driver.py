@@ -94,7 +94,7 @@ class Exploration:
         self._put = put
         self._found: dict[tuple[FindingKind, bytes, int | None], int] = {}  #: with the level of the state
         self.has_failed_start = False
-        self._asked: Stop | None = None  #: why the workers were asked to stop
+        self.asked: Stop | None = None  #: why the workers were asked to stop
         self._started = time.monotonic()
 
     def run(self) -> Outcome:
@@ -196,7 +196,7 @@ class Exploration:
         """Raises Stopped when a limit has made the workers return early."""
         reason = self.search.standing().stop
         if reason is not StopReason.NONE:
-            raise Stopped(_STOPS.get(reason) or self._asked or Stop.INTERRUPTED)
+            raise Stopped(_STOPS.get(reason) or self.asked or Stop.INTERRUPTED)
 
     # --- Findings ----------------------------------------------------------------------------------------------
 
@@ -245,27 +245,27 @@ class Exploration:
         for number, task in enumerate(tasks):
             threading.Thread(target=work, args=(number, task), daemon=True).start()
         for _ in tasks:
-            while not returned.acquire(timeout=self._seconds_to_next_look()):
-                self._look()
+            while not returned.acquire(timeout=self.seconds_to_next_look()):
+                self.look_at_clock()
         if failures:
             raise failures[0]
         return [results[number] for number in range(len(tasks))]
 
-    def _seconds_to_next_look(self) -> float:
+    def seconds_to_next_look(self) -> float:
         limit = self.options.time_limit
-        if limit is None or self._asked is not None:
+        if limit is None or self.asked is not None:
             return _SECONDS_BETWEEN_LOOKS
         return min(_SECONDS_BETWEEN_LOOKS, max(0.001, self._started + limit - time.monotonic()))
 
-    def _look(self) -> None:
+    def look_at_clock(self) -> None:
         limit = self.options.time_limit
         if limit is not None and self.seconds() >= limit:
             self._ask_to_stop(Stop.TIME)
         self._report_progress()
 
     def _ask_to_stop(self, why: Stop) -> None:
-        if self._asked is None:
-            self._asked = why
+        if self.asked is None:
+            self.asked = why
             self.search.stop()
 
     def seconds(self) -> float:
@@ -284,11 +284,11 @@ class Exploration:
             return
 
         def interrupted(number: int, frame: FrameType | None) -> None:
-            if self._asked is Stop.INTERRUPTED:
+            if self.asked is Stop.INTERRUPTED:
                 self.search.abandon()
                 raise KeyboardInterrupt
             self._ask_to_stop(Stop.INTERRUPTED)
-            self._asked = Stop.INTERRUPTED
+            self.asked = Stop.INTERRUPTED
 
         before = signal.signal(signal.SIGINT, interrupted)
         try:

@@ -20,6 +20,7 @@ class Stop(StrEnum):
     TIME = "time limit reached"
     MEMORY = "out of memory"
     DISK = "out of disk"
+    COLLISIONS = "collision limit reached"
     INTERRUPTED = "interrupted"
 
 
@@ -54,10 +55,17 @@ class Outcome:
     omission_bound: float = 0.0  #: probability that a state was missed; 0 is exact
     seconds: float = 0.0
     peak_disk_bytes: int = 0
+    revisits: bool = False  #: levels may count a state more than once
 
     @property
-    def states(self) -> int:
+    def visited(self) -> int:
+        """States visited, each as often as it was."""
         return sum(self.levels)
+
+    @property
+    def states(self) -> int | None:
+        """Different states, None where that is not known."""
+        return None if self.revisits else self.visited
 
     @property
     def rules_fired(self) -> int:

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from outcrop.kernels import SPARE_BYTES
 from outcrop.store.blockfile import BlockFile
 from outcrop.store.workdir import WorkDirectory
 
@@ -26,7 +27,8 @@ class RowFile:
         self.width = width
         self.block_rows = block_rows
         self.file = BlockFile(directory, name)
-        self._tail = np.empty((block_rows, width), dtype=np.uint8)
+        room = np.empty(block_rows * width + SPARE_BYTES, dtype=np.uint8)
+        self._tail = room[: block_rows * width].reshape(block_rows, width)
         self._in_tail = 0
 
     def __len__(self) -> int:
@@ -63,7 +65,7 @@ class RowFile:
             first = number * self.block_rows
             rows = self.block(number)[max(0, begin - first) : end - first]
             # The tail will be written over while its rows are still in use.
-            yield rows.copy() if rows.base is self._tail else rows
+            yield rows.copy() if number == len(self.file) else rows
 
     def clear(self) -> None:
         self.file.clear()

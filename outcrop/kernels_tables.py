@@ -1,0 +1,151 @@
+"""The tables of searches past RAM, as Python objects: like outcrop/kernels.py, of which this is a part.
+
+Both take the states of a block with their hashes, and move those that are new to the front of the block.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from types import TracebackType
+from typing import Self
+
+import numpy as np
+
+from outcrop.kernels import Counts, Native, Search, Signature, States, with_spare_bytes
+
+_POINTER = ctypes.c_void_p
+_NUMBER = ctypes.c_uint64
+
+_SIGNATURES: dict[str, Signature] = {
+    "outcrop_cache_open": (_POINTER, (_NUMBER, _NUMBER, _NUMBER, _NUMBER, _NUMBER)),
+    "outcrop_cache_close": (None, (_POINTER,)),
+    "outcrop_cache_insert": (_NUMBER, (_POINTER, _POINTER, _POINTER, _NUMBER)),
+    "outcrop_cache_read": (_NUMBER, (_POINTER, _NUMBER, _NUMBER, _POINTER)),
+    "outcrop_cache_standing": (None, (_POINTER, _POINTER)),
+    "outcrop_memory_table_open": (_POINTER, (_POINTER, _NUMBER, _NUMBER)),
+    "outcrop_memory_table_close": (None, (_POINTER,)),
+    "outcrop_memory_table_clear": (None, (_POINTER,)),
+    "outcrop_memory_table_insert": (_NUMBER, (_POINTER, _POINTER, _POINTER, _NUMBER, _POINTER)),
+    "outcrop_memory_table_remove": (_NUMBER, (_POINTER, _POINTER, _NUMBER)),
+    "outcrop_memory_table_keep": (_NUMBER, (_POINTER, _POINTER, _NUMBER, _POINTER)),
+    "outcrop_memory_table_limit": (_NUMBER, (_POINTER,)),
+    "outcrop_hash_block": (None, (_POINTER, _POINTER, _NUMBER, _POINTER)),
+}
+
+
+class _CacheStanding(ctypes.Structure):
+    _fields_ = tuple((name, _NUMBER) for name in ("insertions", "collisions", "buckets", "chain", "bytes"))
+
+
+def key_bytes(native: Native, bits: int | None) -> int:
+    """Of what is kept of a state: its signature of so many bits, or, with None, all of it."""
+    return native.state_bytes if bits is None else -(-bits // 8)
+
+
+def hash_block(search: Search, states: States) -> Counts:
+    """The hash of each state, as expand_block gives it for successors."""
+    hashes = np.empty(len(states), dtype=np.uint64)
+    library = search.native.library_with(_SIGNATURES)
+    library.outcrop_hash_block(search.handle, states.ctypes.data, len(states), hashes.ctypes.data)
+    return hashes
+
+
+class _Table:
+    """Memory that Python does not see. Close it, or use it in a ``with``."""
+
+    def __init__(self, native: Native, close: str) -> None:
+        self._library = native.library_with(_SIGNATURES)
+        self._close = close
+        self._handle: int | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        if self._handle is not None:
+            getattr(self._library, self._close)(self._handle)
+            self._handle = None
+
+    def _opened(self, handle: int | None) -> None:
+        if handle is None:
+            raise MemoryError("no memory for a table of visited states")
+        self._handle = handle
+
+
+class Cache(_Table):
+    """A table of fixed size that forgets. ``bits`` None keeps states; otherwise signatures. ``oldest``: what was not
+    met for longest is overwritten first, instead of something at random."""
+
+    def __init__(self, native: Native, bytes: int, bits: int | None, chain: int, oldest: bool, seed: int = 0) -> None:
+        super().__init__(native, "outcrop_cache_close")
+        self._key_bytes = native.state_bytes if bits is None else 8
+        self._opened(self._library.outcrop_cache_open(bytes, bits or 0, chain, oldest, seed % 2**64))
+        standing = self._standing()
+        self.buckets = int(standing.buckets)
+        self.chain = int(standing.chain)
+        self.bytes = int(standing.bytes)
+
+    @property
+    def slots(self) -> int:
+        return self.buckets * self.chain
+
+    @property
+    def insertions(self) -> int:
+        return int(self._standing().insertions)
+
+    @property
+    def collisions(self) -> int:
+        """Insertions that overwrote something."""
+        return int(self._standing().collisions)
+
+    def insert(self, states: States, hashes: Counts) -> States:
+        """Enters states, and gives those that were not there: the first rows of ``states``, which are overwritten."""
+        count = self._library.outcrop_cache_insert(self._handle, states.ctypes.data, hashes.ctypes.data, len(states))
+        return states[:count]
+
+    def read(self, first: int, count: int) -> States:
+        """What some buckets hold: states, or signatures of eight bytes each."""
+        keys = np.empty((count * self.chain, self._key_bytes), dtype=np.uint8)
+        return keys[: self._library.outcrop_cache_read(self._handle, first, count, keys.ctypes.data)]
+
+    def _standing(self) -> _CacheStanding:
+        standing = _CacheStanding()
+        self._library.outcrop_cache_standing(self._handle, ctypes.byref(standing))
+        return standing
+
+
+class MemoryTable(_Table):
+    """Table M: a set of states, or of signatures of ``bits`` bits, of ``limit`` at the most. Keys are what ``keep``
+    gives: states, or signatures in as few bytes as they fit into."""
+
+    def __init__(self, search: Search, bytes: int, bits: int | None) -> None:
+        super().__init__(search.native, "outcrop_memory_table_close")
+        self.key_bytes = key_bytes(search.native, bits)
+        self._opened(self._library.outcrop_memory_table_open(search.handle, bytes, bits or 0))
+        self.limit = int(self._library.outcrop_memory_table_limit(self._handle))
+
+    def insert(self, states: States, hashes: Counts) -> tuple[States, int]:
+        """Enters states until it is full. Gives those that were not there, which are the first rows of ``states``, and
+        how many it dealt with."""
+        fresh = ctypes.c_uint64()
+        dealt = self._library.outcrop_memory_table_insert(
+            self._handle, states.ctypes.data, hashes.ctypes.data, len(states), ctypes.byref(fresh)
+        )
+        return states[: fresh.value], int(dealt)
+
+    def remove(self, keys: States) -> int:
+        """Takes keys out; gives how many were there. Threads may do so together; nothing is entered until ``clear``."""
+        rows = with_spare_bytes(keys)
+        return int(self._library.outcrop_memory_table_remove(self._handle, rows.ctypes.data, len(rows)))
+
+    def keep(self, states: States) -> tuple[States, States]:
+        """Those states that are still there, which are the first rows of ``states``, and their keys."""
+        keys = np.empty((len(states), self.key_bytes), dtype=np.uint8)
+        count = self._library.outcrop_memory_table_keep(self._handle, states.ctypes.data, len(states), keys.ctypes.data)
+        return states[:count], keys[:count]
+
+    def clear(self) -> None:
+        self._library.outcrop_memory_table_clear(self._handle)

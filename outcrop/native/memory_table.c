@@ -1,0 +1,203 @@
+/* Table M of the disk searches (U. Stern and D. L. Dill 1998; G. Della Penna et al. 2004, section 5): the candidates for
+ * the next level, as states or as signatures, until the disk has been read and says which of them are old.
+ *
+ * Open addressing over groups of sixteen slots. Each slot has a tag: nothing, taken out, or a few bits of the hash. Nearly
+ * all keys that come from the disk are not in the table, and the tags of one group, a byte each, are all that needs
+ * to be looked at to know. Nothing is added after something was taken out, until the table is cleared. */
+
+typedef struct {
+  uint8_t *tags;
+  uint8_t *keys;
+  size_t reserved;      /* bytes of address space: the tags, then the keys */
+  uint64_t group_count;
+  uint64_t count;       /* keys entered since it was cleared */
+  uint64_t limit;       /* keys it may hold */
+  unsigned bits;        /* of a signature; 0 when the keys are states */
+  unsigned key_bytes;
+  const Hasher *hasher;
+} MemoryTable;
+
+enum { GROUP_SLOTS = 16, TAG_NONE = 0, TAG_REMOVED = 1, FIRST_TAG = 2, TABLE_AHEAD = 16 };
+
+typedef uint8_t Tags __attribute__((vector_size(16)));
+
+/* A key's group, and what its slot is tagged with. */
+typedef struct {
+  uint64_t group;
+  uint8_t tag;
+} Spot;
+
+static void memory_table_close(MemoryTable *table) {
+  if (table->tags) munmap(table->tags, table->reserved);
+  free(table);
+}
+
+/* NULL when there is no memory. */
+static MemoryTable *memory_table_open(const Hasher *hasher, uint64_t bytes, unsigned bits) {
+  MemoryTable *table = calloc(1, sizeof *table);
+  if (!table) return NULL;
+  table->hasher = hasher;
+  table->bits = bits;
+  table->key_bytes = bits ? (bits + 7) / 8 : STATE_BYTES;
+  table->group_count = bytes / (GROUP_SLOTS * (1 + (uint64_t)table->key_bytes));
+  if (!table->group_count) table->group_count = 1;
+  uint64_t slots = table->group_count * GROUP_SLOTS;
+  table->limit = slots - slots / 8 - 1;
+  table->reserved = slots * (1 + (uint64_t)table->key_bytes) + SPARE_BYTES;
+  table->tags = map_pages(table->reserved, -1);
+  if (table->tags) {
+    table->keys = table->tags + slots;
+    return table;
+  }
+  memory_table_close(table);
+  return NULL;
+}
+
+static void memory_table_clear(MemoryTable *table) {
+  if (table->count) memset(table->tags, 0, table->group_count * GROUP_SLOTS);
+  table->count = 0;
+}
+
+/* The group is given by the upper bits of the hash, the tag by the lower ones. Of a short signature these are few, and
+ * the tags less telling; they are still right. */
+static inline Spot spot_of(const MemoryTable *table, uint64_t hash) {
+  uint64_t spread = hash * 0x9E3779B97F4A7C15ull;
+  Spot spot = {multiply_high(hash, table->group_count), (uint8_t)(FIRST_TAG + multiply_high(spread, 256 - FIRST_TAG))};
+  return spot;
+}
+
+static inline uint64_t key_signature(const MemoryTable *table, const uint8_t *key) {
+  uint64_t signature;
+  memcpy(&signature, key, 8);
+  return signature & UINT64_MAX >> (64 - table->bits);
+}
+
+/* The hash of a key as it lies on the disk. */
+static inline uint64_t key_hash(const MemoryTable *table, const uint8_t *key) {
+  return table->bits ? key_signature(table, key) << (64 - table->bits) : hash_state(table->hasher, key);
+}
+
+static inline int keys_equal(const MemoryTable *table, const uint8_t *a, const uint8_t *b) {
+  return table->bits ? key_signature(table, a) == key_signature(table, b) : states_equal(a, b);
+}
+
+static inline uint32_t tags_equal(const uint8_t *tags, uint8_t tag) {
+#ifdef __SSE2__
+  typedef char Bytes __attribute__((vector_size(16)));
+  Tags group;
+  memcpy(&group, tags, sizeof group);
+  return (uint32_t)__builtin_ia32_pmovmskb128((Bytes)(group == tag));
+#else
+  uint32_t equal = 0;
+  for (int i = 0; i < GROUP_SLOTS; i++) equal |= (uint32_t)(tags[i] == tag) << i;
+  return equal;
+#endif
+}
+
+/* The slot of a key, or UINT64_MAX; `*free_slot` is where it would go. */
+static inline uint64_t memory_table_find(const MemoryTable *table, const uint8_t *key, Spot spot, uint64_t *free_slot) {
+  for (uint64_t group = spot.group;; group = group + 1 == table->group_count ? 0 : group + 1) {
+    const uint8_t *tags = table->tags + group * GROUP_SLOTS;
+    for (uint32_t match = tags_equal(tags, spot.tag); match; match &= match - 1) {
+      uint64_t slot = group * GROUP_SLOTS + (uint64_t)__builtin_ctz(match);
+      if (keys_equal(table, table->keys + slot * table->key_bytes, key)) return slot;
+    }
+    uint32_t empty = tags_equal(tags, TAG_NONE);
+    if (!empty) continue;
+    *free_slot = group * GROUP_SLOTS + (uint64_t)__builtin_ctz(empty);
+    return UINT64_MAX;
+  }
+}
+
+/* Enters states until all are, or the table is full, and gives how many it dealt with. Those that were not there are
+ * moved to the front, `*fresh` of them. */
+static uint64_t memory_table_insert(MemoryTable *table, uint8_t *states, const uint64_t *hashes, uint64_t count,
+                                    uint64_t *fresh) {
+  uint64_t number = 0, found = 0;
+  for (; number < count && table->count < table->limit; number++) {
+    if (number + TABLE_AHEAD < count)
+      __builtin_prefetch(table->tags + multiply_high(hashes[number + TABLE_AHEAD], table->group_count) * GROUP_SLOTS, 1);
+    uint8_t *state = states + number * STATE_BYTES, *key = state;
+    uint64_t signature = 0, hash = hashes[number], free_slot;
+    if (table->bits) {
+      signature = hash >> (64 - table->bits);
+      hash = signature << (64 - table->bits);
+      key = (uint8_t *)&signature;
+    }
+    Spot spot = spot_of(table, hash);
+    if (memory_table_find(table, key, spot, &free_slot) != UINT64_MAX) continue;
+    table->tags[free_slot] = spot.tag;
+    memcpy(table->keys + free_slot * table->key_bytes, key, table->key_bytes);
+    table->count++;
+    if (found++ != number) memmove(states + (found - 1) * STATE_BYTES, state, STATE_BYTES);
+  }
+  *fresh = found;
+  return number;
+}
+
+/* Takes keys out; gives how many were there. Several threads may do so at the same time. */
+static uint64_t memory_table_remove(const MemoryTable *table, const uint8_t *keys, uint64_t count) {
+  uint64_t removed = 0, free_slot;
+  Spot spots[TABLE_AHEAD];
+  for (uint64_t i = 0; i < count + TABLE_AHEAD; i++) {
+    Spot *spot = &spots[i % TABLE_AHEAD];
+    if (i >= TABLE_AHEAD) {
+      const uint8_t *key = keys + (i - TABLE_AHEAD) * table->key_bytes;
+      uint64_t slot = memory_table_find(table, key, *spot, &free_slot);
+      if (slot != UINT64_MAX)
+        removed += __atomic_exchange_n(&table->tags[slot], TAG_REMOVED, __ATOMIC_RELAXED) != TAG_REMOVED;
+    }
+    if (i < count) {
+      *spot = spot_of(table, key_hash(table, keys + i * table->key_bytes));
+      __builtin_prefetch(table->tags + spot->group * GROUP_SLOTS);
+    }
+  }
+  return removed;
+}
+
+/* Moves the states that are still in the table to the front, and their keys to `keys`; gives how many there are. */
+static uint64_t memory_table_keep(const MemoryTable *table, uint8_t *states, uint64_t count, uint8_t *keys) {
+  uint64_t kept = 0, free_slot;
+  for (uint64_t number = 0; number < count; number++) {
+    uint8_t *state = states + number * STATE_BYTES, *key = state;
+    uint64_t hash = hash_state(table->hasher, state), signature;
+    if (table->bits) {
+      signature = hash >> (64 - table->bits);
+      hash = signature << (64 - table->bits);
+      key = (uint8_t *)&signature;
+    }
+    if (memory_table_find(table, key, spot_of(table, hash), &free_slot) == UINT64_MAX) continue;
+    memcpy(keys + kept * table->key_bytes, key, table->key_bytes);
+    if (kept++ != number) memmove(states + (kept - 1) * STATE_BYTES, state, STATE_BYTES);
+  }
+  return kept;
+}
+
+/* --- What Python binds --------------------------------------------------------------------------------------- */
+
+EXPORT MemoryTable *outcrop_memory_table_open(const Search *search, uint64_t bytes, uint64_t bits) {
+  return memory_table_open(&search->hasher, bytes, (unsigned)bits);
+}
+
+EXPORT void outcrop_memory_table_close(MemoryTable *table) { memory_table_close(table); }
+
+EXPORT void outcrop_memory_table_clear(MemoryTable *table) { memory_table_clear(table); }
+
+EXPORT uint64_t outcrop_memory_table_insert(MemoryTable *table, uint8_t *states, const uint64_t *hashes, uint64_t count,
+                                            uint64_t *fresh) {
+  return memory_table_insert(table, states, hashes, count, fresh);
+}
+
+EXPORT uint64_t outcrop_memory_table_remove(const MemoryTable *table, const uint8_t *keys, uint64_t count) {
+  return memory_table_remove(table, keys, count);
+}
+
+EXPORT uint64_t outcrop_memory_table_keep(const MemoryTable *table, uint8_t *states, uint64_t count, uint8_t *keys) {
+  return memory_table_keep(table, states, count, keys);
+}
+
+EXPORT uint64_t outcrop_memory_table_limit(const MemoryTable *table) { return table->limit; }
+
+EXPORT void outcrop_hash_block(const Search *search, const uint8_t *states, uint64_t count, uint64_t *hashes) {
+  for (uint64_t i = 0; i < count; i++) hashes[i] = hash_state(&search->hasher, states + i * STATE_BYTES);
+}

@@ -1,0 +1,245 @@
+"""The skeleton of a search past RAM: levels on disk, expanded block by block.
+
+Workers expand the blocks of a level; their successors come back in order and meet the visited states in one place,
+``Visited.insert``, on the main thread. So what a search finds depends on its seed and not on the number of workers, and
+whoever wants to send successors elsewhere first can stand in front of that one call.
+
+New states are checked and appended to the state log, of which each level is a range. It is the queue, with its ends in
+RAM and its middle on disk, and traces are rebuilt from it. A strategy is how it remembers what was visited.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import ExitStack
+from queue import SimpleQueue
+from typing import Protocol, TypeVar
+
+from outcrop.errors import UsageError
+from outcrop.kernels import Counts, Native, Settings, States
+from outcrop.kernels_tables import hash_block
+from outcrop.options import CheckOptions
+from outcrop.search.driver import (
+    DEADLOCK_RULES,
+    Exploration,
+    ShowProgress,
+    Stopped,
+    TakePut,
+    most_found,
+    state_budget,
+    worker_count,
+)
+from outcrop.search.outcome import Outcome, Progress, Stop
+from outcrop.search.paths import Look, look_in_blocks
+from outcrop.store.frontier import RowFile
+from outcrop.store.workdir import DiskFull, WorkDirectory
+
+_Result = TypeVar("_Result")
+
+#: States that are expanded at a time, unless memory is scarce: enough that Python's share is small.
+MOST_BLOCK_STATES = 8192
+FEWEST_BLOCK_STATES = 16
+#: The share of memory for states that the two ends of a queue may take.
+_QUEUE_SHARE = 1 / 8
+#: What kernels keep for start states and the like, whatever the strategy.
+_KERNEL_BYTES = 64 << 20
+_SECONDS_BETWEEN_LOOKS = 0.1
+
+
+class Visited(Protocol):
+    """How a strategy remembers what was visited."""
+
+    @property
+    def revisits(self) -> bool:
+        """Whether states may have been visited more than once."""
+
+    def insert(self, states: States, hashes: Counts) -> None:
+        """Takes successors, which it may overwrite. Sooner or later the new ones are given to ``enqueue``."""
+
+    def end_level(self) -> None:
+        """All successors of the level have been inserted. All new ones must be enqueued."""
+
+    def omission_bound(self, levels: list[int]) -> float: ...
+
+    def close(self) -> None: ...
+
+
+class BlockExploration(Exploration):
+    """One run of a search past RAM. ``remember`` makes the strategy."""
+
+    def __init__(
+        self,
+        native: Native,
+        options: CheckOptions,
+        progress: ShowProgress | None,
+        put: TakePut | None,
+        remember: Callable[[BlockExploration], Visited],
+    ) -> None:
+        if native.liveness_count:
+            raise UsageError(f"the strategy {options.strategy} does not check liveness; ram and compact do")
+        with ExitStack() as resources:
+            self.threads = worker_count(options)
+            settings = Settings(
+                workers=self.threads + 1,  # the last one is the main thread's
+                seed=options.seed,
+                deadlock=DEADLOCK_RULES[options.deadlock],
+                budget=_KERNEL_BYTES,
+                most_found=most_found(options),
+                first_lines=1,
+            )
+            search = resources.enter_context(native.search(settings))
+            super().__init__(search, options, progress, put)
+            self.directory = resources.enter_context(WorkDirectory(options.workdir, options.disk))
+            self.memory = state_budget(options)
+            self.log = self.queue("states")
+            self._level_begin = 0  #: of the level being expanded, in the log
+            self._expanded = 0
+            self._next_look = 0.0
+            self._free_workers: SimpleQueue[int] = SimpleQueue()
+            for worker in range(self.threads):
+                self._free_workers.put(worker)
+            self._pool = resources.enter_context(ThreadPoolExecutor(self.threads)) if self.threads > 1 else None
+            self.visited = remember(self)
+            self._resources = resources.pop_all()
+
+    def run(self) -> Outcome:
+        with self._resources:
+            try:
+                outcome = super().run()
+                outcome.revisits = self.visited.revisits
+                outcome.omission_bound = self.visited.omission_bound(outcome.levels)
+                return outcome
+            finally:
+                self.visited.close()
+
+    # --- For strategies ----------------------------------------------------------------------------------------
+
+    def queue(self, name: str) -> RowFile:
+        """A queue of states whose ends take a small share of the memory for states."""
+        width = self.native.state_bytes
+        fitting = int(self.memory * _QUEUE_SHARE) // (2 * width)
+        rows = self.options.block_states or max(FEWEST_BLOCK_STATES, min(MOST_BLOCK_STATES, fitting))
+        return RowFile(self.directory, name, width, rows)
+
+    def table_memory(self, *queues: RowFile) -> int:
+        """What is left of the memory for states when queues have theirs."""
+        ends = sum(2 * queue.block_rows * queue.width for queue in (self.log, *queues))
+        return max(self.memory // 2, self.memory - ends)
+
+    def enqueue(self, states: States) -> None:
+        """Takes states that are new: they are part of the next level."""
+        if not len(states):
+            return
+        if self.levels:  # start states were checked when they were made
+            self.search.check_block(self.threads, states)
+        self.log.append(states)
+
+    def in_order(self, tasks: Iterable[Callable[[int], _Result]]) -> Iterator[_Result]:
+        """Runs tasks, each with the number of a worker, a few ahead of whoever takes their results."""
+        if self._pool is None:
+            for task in tasks:
+                self.poll()
+                yield task(0)
+            return
+        waiting: deque[Future[_Result]] = deque()
+        try:
+            for task in tasks:
+                waiting.append(self._pool.submit(self._with_worker, task))
+                if len(waiting) > self.threads + 1:
+                    yield self._result(waiting.popleft())
+            while waiting:
+                yield self._result(waiting.popleft())
+        finally:
+            wait(waiting)
+
+    def _with_worker(self, task: Callable[[int], _Result]) -> _Result:
+        worker = self._free_workers.get()
+        try:
+            return task(worker)
+        finally:
+            self._free_workers.put(worker)
+
+    def _result(self, future: Future[_Result]) -> _Result:
+        self.poll()
+        while not future.done():
+            wait([future], timeout=_SECONDS_BETWEEN_LOOKS)
+            self.poll()
+        return future.result()
+
+    def poll(self) -> None:
+        """Looks at the clock now and then. Raises Stopped when the search must end."""
+        now = time.monotonic()
+        if now >= self._next_look:
+            self._next_look = now + min(_SECONDS_BETWEEN_LOOKS, self.seconds_to_next_look())
+            self.look_at_clock()
+        if self.asked is not None:
+            raise Stopped(self.asked)
+
+    # --- Levels ------------------------------------------------------------------------------------------------
+
+    def create_start_states(self) -> None:
+        (failures,) = self.together(self.search.start)
+        self.has_failed_start = failures > 0
+        states = self.search.read_block(0, self.search.finish_level())
+
+        def insert() -> None:
+            self.visited.insert(states, hash_block(self.search, states))
+
+        self._fill_level(insert)
+
+    def expand(self) -> None:
+        begin, end = self._level_begin, len(self.log)
+        self._level_begin = end
+
+        def insert() -> None:
+            for states, hashes in self.in_order(self._expansions(begin, end)):
+                self.visited.insert(states, hashes)
+
+        self._fill_level(insert)
+
+    def _expansions(self, begin: int, end: int) -> Iterator[Callable[[int], tuple[States, Counts]]]:
+        for block in self.log.blocks(begin, end):
+            self._expanded += len(block)
+
+            def expand(worker: int, block: States = block) -> tuple[States, Counts]:
+                return self.search.expand_block(worker, block)
+
+            yield expand
+
+    def _fill_level(self, insert: Callable[[], None]) -> None:
+        """Takes note of the new level, also when it must remain incomplete."""
+        stopped: Stopped | None = None
+        try:
+            insert()
+            self.visited.end_level()
+        except Stopped as reason:
+            stopped = reason
+        except DiskFull:
+            stopped = Stopped(Stop.DISK)
+        self.level_done([len(self.log) - self._level_begin])
+        if stopped is not None:
+            raise stopped
+
+    def read_level(self, level: int) -> Iterator[States]:
+        begin = sum(self.levels[:level])
+        return self.log.blocks(begin, begin + self.levels[level])
+
+    # --- What the skeleton asks --------------------------------------------------------------------------------
+
+    def look(self) -> Look:
+        return look_in_blocks(self.search, self.read_level, self.together)
+
+    def peak_disk_bytes(self) -> int:
+        return self.directory.peak
+
+    def snapshot(self) -> Progress:
+        return Progress(
+            level=max(0, len(self.levels) - 1),
+            states=len(self.log),
+            rules_fired=int(self.search.count()[0].sum()),
+            frontier=len(self.log) - self._expanded,
+            seconds=self.seconds(),
+        )

@@ -1,0 +1,78 @@
+"""Breadth-first search with a cache of fixed size in place of the table of visited states.
+
+G. Della Penna, B. Intrigila, I. Melatti, E. Tronci, M. Venturini Zilli, "Exploiting transition locality in automatic
+verification of finite-state concurrent systems" (2004), section 4 (CBFS).
+
+The cache T forgets: a state that was overwritten and is met again counts as new and is visited again. As most
+transitions lead to states of nearby levels, it is mostly enough to remember the recent ones. When the search ends,
+every reachable state has been visited: *holds* is exact, or with signatures as good as their omission bound, which the
+paper shows to be that of a table. It need not end. So it is given up, as *unknown*, once the collision rate, the share
+of insertions that overwrote a state, passes a limit: nearly everything is being forgotten.
+
+Replacement ``random`` is the published one. ``oldest`` is ours: of the entries where a state may go, the one that
+was not met for longest is overwritten. It keeps the recent levels whole, and old states that transitions keep
+leading back to.
+
+Costs less than the packed state, or the signature, for each state that is remembered; see native/cache.c.
+"""
+
+from __future__ import annotations
+
+from itertools import accumulate
+
+from outcrop.kernels import Counts, Native, States
+from outcrop.kernels_tables import Cache
+from outcrop.options import CheckOptions, Keep, Replacement
+from outcrop.search.blockwise import BlockExploration
+from outcrop.search.compact import omission_bound
+from outcrop.search.driver import ShowProgress, Stopped, TakePut
+from outcrop.search.outcome import Outcome, Stop
+
+#: Of signatures in RAM, as in the paper.
+_BITS = 40
+
+
+def search(
+    native: Native, options: CheckOptions, progress: ShowProgress | None = None, put: TakePut | None = None
+) -> Outcome:
+    bits = (options.bits or _BITS) if options.keep is Keep.SIGNATURES else None
+    return BlockExploration(native, options, progress, put, lambda run: Cached(run, bits)).run()
+
+
+class Cached:
+    """``bits`` None keeps states."""
+
+    def __init__(self, run: BlockExploration, bits: int | None) -> None:
+        options = run.options
+        self.run = run
+        self.bits = bits
+        self.T = Cache(
+            run.native,
+            run.table_memory(),
+            bits,
+            options.chain,
+            oldest=options.replacement is Replacement.OLDEST,
+            seed=options.seed,
+        )
+
+    @property
+    def collision_rate(self) -> float:
+        return self.T.collisions / max(1, self.T.insertions)
+
+    @property
+    def revisits(self) -> bool:
+        return self.T.collisions > 0
+
+    def insert(self, states: States, hashes: Counts) -> None:
+        self.run.enqueue(self.T.insert(states, hashes))
+        if self.collision_rate > self.run.options.collision_limit:
+            raise Stopped(Stop.COLLISIONS)
+
+    def end_level(self) -> None:
+        pass  # what is new has been enqueued
+
+    def omission_bound(self, levels: list[int]) -> float:
+        return 0.0 if self.bits is None else omission_bound(accumulate(levels), self.bits)
+
+    def close(self) -> None:
+        self.T.close()

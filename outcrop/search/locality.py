@@ -1,0 +1,165 @@
+"""Breadth-first search with the visited states on disk, of which it reads those that it probably needs.
+
+U. Stern and D. L. Dill, "Using magnetic disk instead of main memory in the Murphi verifier" (1998), is the strategy
+``disk``. G. Della Penna et al., "Exploiting transition locality in automatic verification of finite-state concurrent
+systems" (2004), section 5 (LDBFS), is ``locality``.
+
+Successors gather in table M, and with their states in the unchecked queue. At the end of a level, or when M is full,
+the table of all visited states, file D, is read: what it knows is taken out of M, and what is left is new. D is in
+the order of discovery, so because transitions are local most old states are found in its last blocks.
+``locality`` reads a random selection of blocks, the disk cloud, that prefers late ones, and from time to time measures
+with the whole of D whether the cloud is too small or too large. ``disk`` always reads everything.
+
+With states as keys ``disk`` is exact, and ``locality`` visits all reachable states, some more than once: *holds* is
+exact. With signatures both have the omission bound of formula (1) of the first paper.
+
+Costs M in RAM, and on disk a key a visited state for D, besides the states themselves in the log, which stands in for
+the checked queue and for the predecessor file. Reads D, or the cloud, once a level.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+
+import numpy as np
+
+from outcrop.kernels import Counts, Native, States
+from outcrop.kernels_tables import MemoryTable, key_bytes
+from outcrop.options import CheckOptions, Keep
+from outcrop.search.blockwise import BlockExploration
+from outcrop.search.compact import omission_bound
+from outcrop.search.driver import ShowProgress, TakePut
+from outcrop.search.outcome import Outcome
+from outcrop.store.frontier import RowFile
+
+#: Of signatures on disk, where room is cheap.
+_BITS = 64
+
+
+def search(
+    native: Native, options: CheckOptions, progress: ShowProgress | None = None, put: TakePut | None = None
+) -> Outcome:
+    return BlockExploration(native, options, progress, put, lambda run: Locality(run, signature_bits(options))).run()
+
+
+def signature_bits(options: CheckOptions) -> int | None:
+    return None if options.keep is Keep.STATES else options.bits or _BITS
+
+
+class Locality:
+    """``bits`` None keeps states."""
+
+    def __init__(self, run: BlockExploration, bits: int | None) -> None:
+        self.run = run
+        self.options = run.options
+        self.bits = bits
+        self.D = RowFile(run.directory, "visited", key_bytes(run.native, bits), run.options.block_size)
+        self.Q_unck = run.queue("unchecked")
+        self.M = MemoryTable(run.search, run.table_memory(self.Q_unck, self.D), bits)
+        #: The part of D's blocks that is read.
+        self.cloud_size = 1.0 if run.options.strategy == "disk" else run.options.cloud
+        self.revisits = False
+        self._random = np.random.default_rng(run.options.seed)
+        self._checks = 0
+        self._high_calibrations = 0  #: in a row
+        self._table_sizes: list[int] = []
+
+    # --- The papers' procedures --------------------------------------------------------------------------------
+
+    def insert(self, states: States, hashes: Counts) -> None:
+        """Insert."""
+        while len(states):
+            new, dealt = self.M.insert(states, hashes)
+            self.Q_unck.append(new)
+            if dealt < len(states):  # M is full
+                self.check_table()
+            states, hashes = states[dealt:], hashes[dealt:]
+
+    def end_level(self) -> None:
+        self.check_table()
+
+    def check_table(self) -> None:
+        """Checktable: finds out what of M is old, and passes the rest on."""
+        block_count = self._block_count()
+        cloud = self.get_disk_cloud(block_count)
+        others = sorted(set(range(block_count)) - set(cloud))
+        is_calibration = bool(others) and self.query_calibration()
+        deleted_in_cloud = self._remove(cloud)
+        if is_calibration:
+            self.calibrate(deleted_in_cloud, self._remove(others))
+        self.revisits = self.revisits or bool(others and not is_calibration)
+        for block in self.Q_unck.blocks(0, len(self.Q_unck)):
+            new, keys = self.M.keep(block)
+            self.D.append(keys)
+            self.run.enqueue(new)
+        self.M.clear()
+        self.Q_unck.clear()
+        self._table_sizes.append(len(self.D))
+
+    def get_disk_cloud(self, block_count: int) -> list[int]:
+        """GetDiskCloud: a selection of blocks by the curve of Fig. 9, where late ones are likelier."""
+        size = math.ceil(self.cloud_size * block_count)
+        if size >= block_count:
+            return list(range(block_count))
+        position = np.arange(block_count) / block_count
+        (a1, b1), (a2, b2) = self.options.curve
+        likelihood = np.select([position < a1, position < a2], [b1, b2], 1.0)
+        return sorted(self._random.choice(block_count, size, False, likelihood / likelihood.sum()).tolist())
+
+    def query_calibration(self) -> bool:
+        """QueryCalibration: every so many checks."""
+        self._checks += 1
+        return self._checks % self.options.calibration == 0
+
+    def calibrate(self, deleted_in_cloud: int, deleted_not_in_cloud: int) -> None:
+        """Calibrate: a cloud that misses much grows, one that misses next to nothing shrinks."""
+        deleted = deleted_in_cloud + deleted_not_in_cloud
+        if not deleted:
+            return
+        beta = deleted_not_in_cloud / deleted
+        if beta >= self.options.beta_high:
+            self.cloud_size = min(1.0, (1 + self.options.speedup) * self.cloud_size)
+        elif beta <= self.options.beta_low:
+            self.cloud_size *= 1 - self.options.slowdown
+        self._reset()
+
+    def _reset(self) -> None:
+        """A cloud that has been large for long starts anew, perhaps."""
+        is_high = self.cloud_size > self.options.reset_above
+        self._high_calibrations = self._high_calibrations + 1 if is_high else 0
+        if self._high_calibrations > self.options.reset_after and self._random.random() < self.options.reset_chance:
+            self.cloud_size = self.options.cloud
+            self._high_calibrations = 0
+
+    # --- Blocks of D -------------------------------------------------------------------------------------------
+
+    def _block_count(self) -> int:
+        """At most so many blocks as the options say, each of as many whole blocks of the file as that needs."""
+        return math.ceil(self.D.block_count / self._blocks_of_file())
+
+    def _blocks_of_file(self) -> int:
+        return max(1, math.ceil(self.D.block_count / self.options.blocks))
+
+    def _remove(self, blocks: Iterable[int]) -> int:
+        """Takes what some blocks of D hold out of M; gives how much that was."""
+        each = self._blocks_of_file()
+
+        def remove(number: int, worker: int) -> int:
+            return self.M.remove(self.D.block(number))
+
+        def tasks() -> Iterator[Callable[[int], int]]:
+            for block in blocks:
+                for number in range(block * each, min((block + 1) * each, self.D.block_count)):
+                    yield partial(remove, number)
+
+        return sum(self.run.in_order(tasks()))
+
+    # --- What the skeleton asks --------------------------------------------------------------------------------
+
+    def omission_bound(self, levels: list[int]) -> float:
+        return 0.0 if self.bits is None else omission_bound(self._table_sizes, self.bits)
+
+    def close(self) -> None:
+        self.M.close()

@@ -1,0 +1,75 @@
+"""``cached`` for as long as that goes well, then ``locality``, without losing the work.
+
+G. Della Penna, B. Intrigila, I. Melatti, E. Tronci, M. Venturini Zilli, "Integrating RAM and disk based verification
+within the Murphi verifier" (2003).
+
+Starts with a cache. When the collision rate reaches a threshold, low enough that little has been visited twice, the
+states that the cache holds become file D of the disk search, its queue the checked queue, and M starts empty. In
+the paper the switch goes through three files: queue, visited states, administration. Here the queue is
+a file already and stays where it is; the visited states are written to D, of which they are the first blocks; and the
+rest is two fields of one object.
+
+States that the cache forgot are not in D and may be visited again. Guarantee and costs are those of the two parts.
+"""
+
+from __future__ import annotations
+
+from itertools import accumulate
+
+import numpy as np
+
+from outcrop.kernels import Counts, Native, States
+from outcrop.options import CheckOptions
+from outcrop.search.blockwise import BlockExploration, Visited
+from outcrop.search.cached import Cached
+from outcrop.search.compact import omission_bound
+from outcrop.search.driver import ShowProgress, TakePut
+from outcrop.search.locality import Locality, signature_bits
+from outcrop.search.outcome import Outcome
+
+#: Of the cache that are carried over at a time.
+_BUCKETS_AT_A_TIME = 4096
+
+
+def search(
+    native: Native, options: CheckOptions, progress: ShowProgress | None = None, put: TakePut | None = None
+) -> Outcome:
+    return BlockExploration(native, options, progress, put, lambda run: Serial(run, signature_bits(options))).run()
+
+
+class Serial:
+    """``bits`` None keeps states."""
+
+    def __init__(self, run: BlockExploration, bits: int | None) -> None:
+        self.run = run
+        self.bits = bits
+        self.part: Visited = Cached(run, bits)
+        self._has_forgotten = False
+
+    @property
+    def revisits(self) -> bool:
+        return self._has_forgotten or self.part.revisits
+
+    def insert(self, states: States, hashes: Counts) -> None:
+        if isinstance(self.part, Cached) and self.part.collision_rate >= self.run.options.threshold:
+            self._switch(self.part)
+        self.part.insert(states, hashes)
+
+    def _switch(self, cached: Cached) -> None:
+        disk = Locality(self.run, self.bits)
+        for first in range(0, cached.T.buckets, _BUCKETS_AT_A_TIME):
+            held = cached.T.read(first, min(_BUCKETS_AT_A_TIME, cached.T.buckets - first))
+            disk.D.append(np.ascontiguousarray(held[:, : disk.D.width]))
+        self._has_forgotten = cached.revisits
+        cached.close()
+        self.part = disk
+
+    def end_level(self) -> None:
+        self.part.end_level()
+
+    def omission_bound(self, levels: list[int]) -> float:
+        # Whichever part a state was compared in, it was with no more than had been visited by the end of its level.
+        return 0.0 if self.bits is None else omission_bound(accumulate(levels), self.bits)
+
+    def close(self) -> None:
+        self.part.close()

@@ -1,0 +1,209 @@
+"""The searches past RAM against the one in RAM, with memory so small that every path of theirs is taken."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from test_ram import MODELS, QUICK_FLAGS, compiled
+
+import outcrop
+from outcrop.codegen.c import emit
+from outcrop.codegen.compiler import compile_model
+from outcrop.errors import UsageError
+from outcrop.kernels import Native
+from outcrop.options import CheckOptions, Deadlock, Keep, Replacement
+from outcrop.search import blockwise, cached, locality, ram, serial
+from outcrop.search.outcome import Outcome, Stop
+from outcrop.store.frontier import RowFile
+
+STRATEGIES: dict[str, Any] = {"cached": cached, "disk": locality, "locality": locality, "serial": serial}
+#: Nothing fits: a few entries in the cache and in M, blocks of a few states, a cloud that misses most of D.
+TINY: dict[str, Any] = {
+    "state_memory": 400,
+    "block_states": 3,
+    "block_size": 4,
+    "blocks": 7,
+    "calibration": 3,
+    "cloud": 0.2,
+    "chain": 4,
+    "collision_limit": 0.999,
+    "threshold": 0.05,
+}
+
+
+class Watch:
+    """Notes what a search did."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.logs: list[RowFile] = []
+        self.seen: Counter[str] = Counter()
+        self.states: list[bytes] = []
+        run = blockwise.BlockExploration.run
+
+        def watched(exploration: blockwise.BlockExploration) -> Outcome:
+            enqueue = exploration.enqueue
+
+            def note(states: Any) -> None:
+                self.states += [row.tobytes() for row in states]
+                enqueue(states)
+
+            monkeypatch.setattr(exploration, "enqueue", note)
+            outcome = run(exploration)
+            self.exploration = exploration
+            return outcome
+
+        monkeypatch.setattr(blockwise.BlockExploration, "run", watched)
+
+    def search(self, strategy: str, native: Native, options: CheckOptions) -> Outcome:
+        self.states.clear()
+        outcome: Outcome = STRATEGIES[strategy].search(native, dataclasses.replace(options, strategy=strategy))
+        return outcome
+
+
+@pytest.fixture
+def watch(monkeypatch: pytest.MonkeyPatch) -> Watch:
+    return Watch(monkeypatch)
+
+
+def compare(watch: Watch, strategy: str, native: Native, options: CheckOptions) -> Outcome:
+    """Runs a strategy, and asserts what must be as it is in RAM."""
+    expected = ram.search(native, dataclasses.replace(options, state_memory=None))
+    outcome = watch.search(strategy, native, options)
+    if outcome.stop is Stop.COLLISIONS:
+        assert strategy == "cached"
+        return outcome
+    assert outcome.stop is expected.stop
+    assert outcome.findings == expected.findings
+    assert outcome.undefined_reads == expected.undefined_reads
+    assert outcome.visited == len(watch.states)
+    if expected.stop is Stop.STATES:
+        return outcome
+    assert len(set(watch.states)) == expected.states
+    if strategy == "disk" or not outcome.revisits:
+        assert (outcome.levels, outcome.fired, outcome.covered) == (expected.levels, expected.fired, expected.covered)
+        assert outcome.states == expected.states
+    else:
+        assert outcome.states is None
+        assert len(outcome.levels) >= len(expected.levels)
+        assert [level > 0 for level in outcome.fired] == [level > 0 for level in expected.fired]
+    assert not (strategy == "disk" and outcome.revisits)
+    return outcome
+
+
+@pytest.mark.parametrize("path", MODELS, ids=lambda path: path.stem)
+def test_corpus_with_next_to_no_memory(path: Path, watch: Watch, tmp_path: Path) -> None:
+    _, native = compiled(path, symmetry=False)
+    if native.liveness_count:
+        pytest.skip("liveness needs the whole state space")
+    for strategy in STRATEGIES:
+        for max_errors, threads in ((1, 1), (None, 2)):
+            options = CheckOptions(
+                symmetry=False, threads=threads, max_errors=max_errors, states=700, workdir=str(tmp_path), **TINY
+            )
+            compare(watch, strategy, native, options)
+    assert list(tmp_path.glob("outcrop-*")) == []
+
+
+@pytest.mark.parametrize("keep", list(Keep))
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_larger_models(strategy: str, keep: Keep, watch: Watch, shared: Path) -> None:
+    for native in larger(shared):
+        for memory, cloud in ((10_000, 0.1), (1 << 24, 0.6)):
+            options = CheckOptions(
+                threads=2, deadlock=Deadlock.OFF, keep=keep, **{**TINY, "state_memory": memory, "cloud": cloud}
+            )
+            options = dataclasses.replace(options, block_states=200, block_size=200, chain=8)
+            outcome = compare(watch, strategy, native, options)
+            if memory == 1 << 24:
+                assert not (strategy in ("cached", "serial") and outcome.revisits)
+            assert (outcome.omission_bound > 0) == (keep is Keep.SIGNATURES)
+
+
+def larger(shared: Path) -> list[Native]:
+    natives = []
+    for name, constants in (("n_peterson", {"N": 4}), ("mcslock1", {"N": 2}), ("german", {})):
+        path = next(shared.rglob(f"murphi/**/{name}.m"), None)
+        if path is not None:
+            emitted = emit(outcrop.load(path, constants).system, True)
+            natives.append(compile_model(emitted.source, note_offsets=emitted.note_offsets, flags=QUICK_FLAGS))
+    assert natives
+    return natives
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_same_result_whatever_the_threads(strategy: str) -> None:
+    _, native = compiled(MODELS[0].parent / "interleaved.m", False)
+    options = CheckOptions(strategy=strategy, replacement=Replacement.RANDOM, **{**TINY, "state_memory": 2_000})
+    one, *others = (
+        STRATEGIES[strategy].search(native, dataclasses.replace(options, threads=threads)) for threads in (1, 2, 4)
+    )
+    for other in others:
+        assert dataclasses.replace(other, seconds=one.seconds) == one
+
+
+def test_every_path_is_taken(watch: Watch, monkeypatch: pytest.MonkeyPatch, shared: Path) -> None:
+    """What the tiny sizes are for: M full inside a level, calibrations that grow and shrink, the queues on disk."""
+    events: Counter[str] = Counter()
+    calibrate, check = locality.Locality.calibrate, locality.Locality.check_table
+
+    def note_calibration(self: locality.Locality, inside: int, outside: int) -> None:
+        before = self.cloud_size
+        calibrate(self, inside, outside)
+        events["grown"] += self.cloud_size > before
+        events["shrunk"] += self.cloud_size < before
+        events["missed"] += outside > 0
+
+    def note_check(self: locality.Locality) -> None:
+        events["full"] += self.Q_unck.block_count > 1
+        events["unchecked queue on disk"] += len(self.Q_unck.file) > 0
+        events["checks"] += 1
+        check(self)
+
+    monkeypatch.setattr(locality.Locality, "calibrate", note_calibration)
+    monkeypatch.setattr(locality.Locality, "check_table", note_check)
+    native = larger(shared)[0]
+    options = CheckOptions(threads=2, deadlock=Deadlock.OFF, **{**TINY, "state_memory": 5_000})
+    outcome = compare(watch, "locality", native, options)
+    assert outcome.revisits
+    assert events["checks"] > len(outcome.levels)
+    assert min(events[name] for name in ("grown", "shrunk", "missed", "full", "unchecked queue on disk")) > 0
+    outcome = compare(watch, "serial", native, options)
+    assert isinstance(watch.exploration.visited, serial.Serial)
+    assert isinstance(watch.exploration.visited.part, locality.Locality)
+
+
+def test_too_many_collisions_are_unknown(shared: Path) -> None:
+    native = larger(shared)[0]
+    options = CheckOptions(deadlock=Deadlock.OFF, **{**TINY, "collision_limit": 0.5})
+    outcome = cached.search(native, dataclasses.replace(options, strategy="cached"))
+    assert outcome.stop is Stop.COLLISIONS
+    assert not outcome.findings
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_a_full_disk_is_unknown(strategy: str, shared: Path, tmp_path: Path) -> None:
+    native = larger(shared)[0]
+    options = CheckOptions(strategy=strategy, deadlock=Deadlock.OFF, workdir=str(tmp_path), disk=20_000, **TINY)
+    outcome = STRATEGIES[strategy].search(native, options)
+    assert outcome.stop in (Stop.DISK, Stop.COLLISIONS)
+    assert outcome.peak_disk_bytes <= 20_000
+    assert list(tmp_path.glob("outcrop-*")) == []
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_limits(strategy: str, shared: Path) -> None:
+    native = larger(shared)[0]
+    options = CheckOptions(strategy=strategy, deadlock=Deadlock.OFF, block_states=16)
+    assert STRATEGIES[strategy].search(native, dataclasses.replace(options, time_limit=0.0)).stop is Stop.TIME
+    deep = STRATEGIES[strategy].search(native, dataclasses.replace(options, depth=5))
+    assert (deep.stop, len(deep.levels)) == (Stop.DEPTH, 6)
+
+
+def test_liveness_is_refused() -> None:
+    model = outcrop.load(MODELS[0].parent / "liveness_holds.m")
+    with pytest.raises(UsageError, match="does not check liveness"):
+        model.check(strategy="cached")
