@@ -29,6 +29,7 @@ class ExpressionGenerator:
             for path in scope.paths()
             if path.kind == kind
             and (path.is_writable or not writable)
+            and (path.is_place or path.is_defined or not safe)
             and all(self.can_make(scope, index, safe=safe) for index in path.indices)
         ]
 
@@ -45,7 +46,7 @@ class ExpressionGenerator:
             others = [path for each in scope.kinds.of(Range) for path in self.places(scope, each) if not path.indices]
             if others:
                 return self.fill(scope, self.random.choice(others))
-        return self.atom(scope, kind, safe=safe)
+        return self.atom(scope, kind, safe=safe, flat=True)
 
     def place(self, scope: Scope, kind: Kind, *, writable: bool = False) -> str | None:
         found = self.places(scope, kind, writable=writable)
@@ -61,13 +62,15 @@ class ExpressionGenerator:
             return any(path.kind == kind and not path.indices and path.is_defined >= safe for path in scope.paths())
         return any(True for path in scope.paths() if path.kind == kind and not path.indices)
 
-    def atom(self, scope: Scope, kind: Kind, *, safe: bool = False) -> str:
-        """A literal or a place."""
+    def atom(self, scope: Scope, kind: Kind, *, safe: bool = False, flat: bool = False) -> str:
+        """A literal or a place; ``flat``: one without indices, so that indices do not nest without end."""
         paths = self.places(scope, kind, safe=safe) if self.chance(0.7) else []
         if isinstance(kind, Scalarset) or not kind.is_simple:
             paths = [path for path in scope.paths() if path.kind == kind and not path.indices]
             if safe:
                 paths = [path for path in paths if path.is_defined]
+        if flat:
+            paths = [path for path in paths if not path.indices]
         if paths:
             path = self.random.choice(paths)
             text = self.fill(scope, path, safe=safe)
@@ -76,7 +79,8 @@ class ExpressionGenerator:
             if not safe or path.is_defined:
                 return text
         if isinstance(kind, Union):
-            return self._union_value(scope, kind, safe)
+            members = [member for member in kind.members if self.can_make(scope, member, safe=safe)]
+            return self.atom(scope, self.random.choice(members), safe=safe, flat=flat)
         return self.literal(kind)
 
     def literal(self, kind: Kind) -> str:
@@ -88,10 +92,6 @@ class ExpressionGenerator:
             return str(self.random.randint(kind.low, kind.high))
         assert isinstance(kind, Real), kind
         return self.random.choice(("0.5", "1.0", "0.333", "2.25"))
-
-    def _union_value(self, scope: Scope, kind: Union, safe: bool) -> str:
-        members = [member for member in kind.members if self.can_make(scope, member, safe=safe)]
-        return self.atom(scope, self.random.choice(members), safe=safe)
 
     # --- Expressions ---------------------------------------------------------------------------------------
 
@@ -247,7 +247,7 @@ class ExpressionGenerator:
 
     def _is_undefined(self, scope: Scope, safe: bool) -> str:
         kind = self.random.choice([each for each in scope.kinds.declared if each.is_simple])
-        paths = [path for path in self.places(scope, kind, safe=safe) if not path.is_defined]
+        paths = [path for path in self.places(scope, kind, safe=safe) if path.is_place and not path.is_defined]
         if not paths:
             return self.atom(scope, scope.kinds.declared[0], safe=safe)
         return f"isundefined({self.fill(scope, self.random.choice(paths), safe=safe)})"

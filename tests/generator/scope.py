@@ -17,6 +17,7 @@ class Name:
     kind: Kind
     is_writable: bool = True
     is_defined: bool = False  #: in every state
+    is_place: bool = True  #: rather than a value
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,7 @@ class Path:
     kind: Kind
     is_writable: bool
     is_defined: bool
+    is_place: bool
 
 
 @dataclass
@@ -60,7 +62,7 @@ class Scope:
 
     def paths(self) -> Iterator[Path]:
         for name in self.names:
-            yield from _paths(Path((name.text,), (), name.kind, name.is_writable, name.is_defined))
+            yield from _paths(Path((name.text,), (), name.kind, name.is_writable, name.is_defined, name.is_place))
 
     def multisets(self) -> list[Path]:
         return [path for path in self.paths() if isinstance(path.kind, Multiset)]

@@ -233,7 +233,7 @@ class StatementGenerator(ExpressionGenerator):
             target, alias = self.fill(scope, path), Name(name, path.kind)
         else:
             kind = scope.kinds.declared[self.random.randint(0, 2)]
-            target, alias = f"({self.expression(scope, kind)})", Name(name, kind, is_writable=False)
+            target, alias = f"({self.expression(scope, kind)})", Name(name, kind, is_writable=False, is_place=False)
         return f"alias {name}: {target} do\n{indent(self.block(scope.with_names(alias), depth - 1, 2))}\nend;"
 
     def _remove_if(self, scope: Scope, depth: int) -> str:
