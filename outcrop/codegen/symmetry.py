@@ -158,6 +158,8 @@ class _Canonical:
 
 def _start_bits(layout: Layout) -> int:
     """A start state, which most of most states resembles; zero where there is none."""
+    if not layout.system.start_states:
+        return 0
     start = replace(layout.system, start_states=layout.system.start_states[:1], rules=(), properties=())
     for firing in Interpreter(start, symmetry=False).start_states():
         if firing.raw is not None:
