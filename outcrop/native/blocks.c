@@ -4,6 +4,7 @@
 /* A flush that keeps all successors. */
 static void gather_successors(Expansion *expansion) {
   Worker *worker = (Worker *)expansion;
+  hash_successors(expansion);
   uint32_t count = expansion->count;
   expansion->count = 0;
   if (!gather(&worker->gathered, expansion->successors, expansion->hashes, count)) worker->overflow = 1;

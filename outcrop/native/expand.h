@@ -1,7 +1,8 @@
 /* Expanding a state: what the emitted model_expand calls for each rule instance.
  *
- * Successors gather in a buffer. Each is hashed as soon as it is made, and the line of the visited-state table that it
- * belongs to is fetched; by the time the buffer is full and `flush` looks the successors up, the lines have arrived.
+ * Successors gather in a buffer. When it is full, `flush` hashes them all, which starts to fetch the lines of the table
+ * of visited states that they belong to, and then looks them up. (To hash a successor as soon as it is made would be
+ * slow: its bytes have just been written in other pieces than the hash reads, and the processor waits for them.)
  *
  * Include after state.h and before the model's functions. */
 #ifndef OUTCROP_EXPAND_H
@@ -54,11 +55,17 @@ static inline uint8_t *successor_begin(Expansion *expansion, const uint8_t *stat
 
 /* Keeps the state at the end of the buffer, which is in its normal form. */
 static inline void successor_keep(Expansion *expansion) {
-  uint32_t number = expansion->count++;
-  uint64_t hash = hash_state(expansion->hasher, expansion->successors + (size_t)number * STATE_BYTES);
-  expansion->hashes[number] = hash;
-  expansion->owners[number] = expansion->owner;
-  __builtin_prefetch(expansion->lines + multiply_high(hash, expansion->line_count) * LINE_BYTES);
+  expansion->owners[expansion->count++] = expansion->owner;
+}
+
+/* What every flush begins with. */
+static void hash_successors(Expansion *expansion) {
+  const uint8_t *lines = expansion->lines;
+  for (uint32_t i = 0; i < expansion->count; i++) {
+    uint64_t hash = hash_state(expansion->hasher, expansion->successors + (size_t)i * STATE_BYTES);
+    expansion->hashes[i] = hash;
+    __builtin_prefetch(lines + multiply_high(hash, expansion->line_count) * LINE_BYTES);
+  }
 }
 
 /* A global assumption that fails to evaluate keeps its state: checking the new state then finds the failure. */

@@ -14,19 +14,22 @@ static void check_state(Worker *worker, const uint8_t *state) {
   int keep;
   failed = model_assumptions(state, context, &keep) != OK;
 #endif
+  if (!failed) {
 #if HAS_INVARIANTS
-  if (!failed) failed = model_invariants(state, context) != OK;
+    failed = model_invariants(state, context) != OK;
 #endif
 #if HAS_COVER_PROPERTIES
-  /* Also where an invariant fails, so that covers count alike whatever else is wrong. */
-  failed |= model_covers(state, context) != OK;
+    /* Also where an invariant fails, so that covers count alike whatever else is wrong. */
+    failed |= model_covers(state, context) != OK;
 #endif
+  }
   if (failed) found_add(&worker->found[FOUND_STATE], state, worker->search->most_found);
 }
 
 /* The flush of a search. */
 static void add_successors(Expansion *expansion) {
   Worker *worker = (Worker *)expansion;
+  hash_successors(expansion);
   uint32_t count = expansion->count;
   expansion->count = 0;
   Search *search = worker->search;
@@ -47,14 +50,16 @@ static void add_successors(Expansion *expansion) {
 static void expand_state(Worker *worker, const uint8_t *state) {
   Expansion *expansion = &worker->expansion;
   const Search *search = worker->search;
-  expansion->enabled = expansion->moved = expansion->failed = 0;
+  expansion->enabled = expansion->failed = 0;
+  expansion->moved = search->deadlock != DEADLOCK_STUTTERING; /* then nobody asks */
   if (model_expand(state, expansion) != OK) expansion->failed = 1;
   if (__builtin_expect(expansion->failed, 0)) {
     found_add(&worker->found[FOUND_RULE], state, search->most_found);
-  } else if (__builtin_expect(!expansion->moved, 0)) {
-    if (search->deadlock == DEADLOCK_STUTTERING || (search->deadlock == DEADLOCK_STUCK && !expansion->enabled))
-      found_add(&worker->found[FOUND_DEADLOCK], state, search->most_found);
+    return;
   }
+  int is_stuck = search->deadlock == DEADLOCK_STUTTERING ? !expansion->moved
+                                                         : search->deadlock == DEADLOCK_STUCK && !expansion->enabled;
+  if (__builtin_expect(is_stuck, 0)) found_add(&worker->found[FOUND_DEADLOCK], state, search->most_found);
 }
 
 static void limit_put(Worker *worker) {

@@ -11,6 +11,7 @@ typedef struct {
 static void spread_marks(Expansion *expansion) {
   Worker *worker = (Worker *)expansion;
   Marking *marking = worker->purpose;
+  hash_successors(expansion);
   for (uint32_t i = 0; i < expansion->count; i++) {
     uint64_t to = marking->positions[expansion->owners[i]];
     uint64_t from =

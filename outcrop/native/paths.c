@@ -21,6 +21,7 @@ static uint32_t *target_slot(const PathStep *step, const uint8_t *state, uint64_
 static void match_successors(Expansion *expansion) {
   Worker *worker = (Worker *)expansion;
   PathStep *step = worker->purpose;
+  hash_successors(expansion);
   for (uint32_t i = 0; i < expansion->count; i++) {
     uint32_t slot = *target_slot(step, expansion->successors + (size_t)i * STATE_BYTES, expansion->hashes[i]);
     if (!slot) continue;
