@@ -19,7 +19,7 @@ from outcrop.result import Verdict
 DEPTH = 4
 
 #: Instances small enough to enumerate every permutation of every state, of models that published counts exist for.
-#: Those of mcslock1, list6too and newlist6 come from normal forms that are not canonical.
+#: Those of mcslock1, ldash and larger newlist6 come from normal forms that are not canonical.
 SMALL = [
     ("mux/mcslock1.m", {"N": 3}),
     ("mux/n_peterson.m", {"N": 4}),
