@@ -116,10 +116,10 @@ def test_no_room_at_all_is_out_of_memory(endless: Native) -> None:
 
 
 def test_omission_bound_is_formula_1() -> None:
-    levels, bits = [1, 9, 90, 900], 16
+    table_sizes, bits = [1, 10, 100, 1000], 16
     found = 1.0
-    for size in (1, 10, 100, 1000):
+    for size in table_sizes:
         found *= 1 - (size - 1) / 2**bits
-    assert omission_bound(levels, bits) == pytest.approx(1 - found)
+    assert omission_bound(table_sizes, bits) == pytest.approx(1 - found)
     assert omission_bound([1], 40) == 0.0
     assert omission_bound([300], 8) == 1.0
