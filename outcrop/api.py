@@ -175,6 +175,7 @@ def _changed(options: CheckOptions, changes: dict[str, Any]) -> CheckOptions:
 
 #: The module of each strategy of the native engine.
 _STRATEGIES = {
+    "auto": "auto",
     "ram": "ram",
     "compact": "compact",
     "cached": "cached",
@@ -274,6 +275,7 @@ def _conclude(
         violations=violations,
         notes=[*model.warnings, *_undefined_note(system, outcome)],
         peak_disk_bytes=outcome.peak_disk_bytes,
+        events=outcome.events,
     )
 
 

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from outcrop.kernels import SPARE_BYTES, Counts, Search, States
 
@@ -40,7 +41,6 @@ _SIGNATURES: dict[str, tuple[type | None, tuple[type, ...]]] = {
     "outcrop_merge_runs": (_FLAG, (_POINTER, _NUMBER, _POINTER, _NUMBER, _POINTER, _NUMBER, _NUMBER)),
     "outcrop_forget": (None, (_POINTER, _NUMBER)),
     "outcrop_enter": (None, (_POINTER, _NUMBER, _NUMBER)),
-    "outcrop_traffic": (None, (_POINTER, _POINTER, _POINTER)),
 }
 
 
@@ -50,6 +50,7 @@ class _Run(ctypes.Structure):
         ("bits", ctypes.c_uint64),
         ("starts", ctypes.c_void_p),
         ("counts", ctypes.c_void_p),
+        ("bytes", ctypes.c_void_p),
     )
 
 
@@ -61,6 +62,7 @@ class RunLayout:
     bits: int  #: of a bucket's number
     starts: Counts
     counts: Counts
+    data: NDArray[np.uint8]  #: the file, mapped
 
 
 class RunDamaged(Exception):
@@ -156,12 +158,6 @@ class Spill:
         """Enters states of the arena into the table again."""
         self._library.outcrop_enter(self._handle, begin, end)
 
-    def traffic(self) -> tuple[int, int]:
-        """Bytes read from runs, and written to them."""
-        counts = np.zeros(2, dtype=np.uint64)
-        self._library.outcrop_traffic(self._handle, counts.ctypes.data, counts[1:].ctypes.data)
-        return int(counts[0]), int(counts[1])
-
     @property
     def _handle(self) -> int | None:
         return self._search._handle
@@ -169,5 +165,8 @@ class Spill:
 
 def _table(runs: Sequence[RunLayout]) -> ctypes.Array[_Run]:
     return (_Run * len(runs))(
-        *(_Run(run.file, run.bits, run.starts.ctypes.data, run.counts.ctypes.data) for run in runs)
+        *(
+            _Run(run.file, run.bits, run.starts.ctypes.data, run.counts.ctypes.data, run.data.ctypes.data)
+            for run in runs
+        )
     )

@@ -91,6 +91,7 @@ class Result:
     notes: list[Diagnostic] = field(default_factory=list)
     ranks: int = 1
     peak_disk_bytes: int = 0
+    events: list[str] = field(default_factory=list)  #: what the search did on the way, a line each
 
     @property
     def diameter(self) -> int:

@@ -185,11 +185,12 @@ def _add_search(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--strategy",
-        choices=["ram", "compact", "cached", "disk", "locality", "serial"],
+        choices=["auto", "ram", "compact", "cached", "disk", "locality", "serial"],
         default=_DEFAULT.strategy,
-        help="ram keeps whole states and is exact (the default); compact keeps signatures, and says how likely it is "
-        "to have missed a state; cached keeps what fits and may visit states again; disk and locality keep visited "
-        "states on disk; serial starts as cached and goes on as locality",
+        help="auto is ram while memory lasts and then goes on, exact, on disk; ram keeps whole states and is exact; "
+        "compact keeps signatures, and says how likely it is to have missed a state; cached keeps what fits and may "
+        "visit states again; disk and locality keep visited states on disk; serial starts as cached and goes on as "
+        "locality",
     )
     group.add_argument(
         "--symmetry",

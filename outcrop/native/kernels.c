@@ -364,15 +364,6 @@ EXPORT void outcrop_enter(Search *search, uint64_t begin, uint64_t end) {
   table_enter(&search->table, &search->arena, &search->hasher, begin, end, search->worker_count > 1);
 }
 
-/* Bytes that all workers have read from and written to runs. */
-EXPORT void outcrop_traffic(const Search *search, uint64_t *read, uint64_t *written) {
-  *read = *written = 0;
-  for (uint32_t i = 0; i < search->worker_count; i++) {
-    *read += search->workers[i].runs.read;
-    *written += search->workers[i].runs.written;
-  }
-}
-
 /* --- Expanding again ----------------------------------------------------------------------------------------- */
 
 /* Nothing of what follows counts. */

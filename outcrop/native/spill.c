@@ -14,18 +14,26 @@ static inline void set_known(Search *search, uint64_t index) {
   __atomic_fetch_or(&search->known[index / 8], (uint8_t)(1u << index % 8), __ATOMIC_RELAXED);
 }
 
-static int add_candidate(RunWork *work, uint64_t index) {
-  if (work->count == work->room) {
-    uint64_t room = work->room * 2 + 1024;
-    Candidate *candidates = realloc(work->candidates, room * sizeof *candidates);
-    if (candidates) work->candidates = candidates;
-    uint8_t *is_old = realloc(work->is_old, room);
-    if (is_old) work->is_old = is_old;
-    if (!candidates || !is_old) return 0;
-    work->room = room;
-  }
-  work->candidates[work->count++].index = index;
+static int reserve_candidates(RunWork *work, uint64_t count) {
+  if (work->count + count <= work->room) return 1;
+  uint64_t room = (work->count + count) * 2 + 1024;
+  Candidate *candidates = realloc(work->candidates, room * sizeof *candidates);
+  if (candidates) work->candidates = candidates;
+  Candidate *unsorted = realloc(work->unsorted, room * sizeof *unsorted);
+  if (unsorted) work->unsorted = unsorted;
+  uint8_t *is_old = realloc(work->is_old, room);
+  if (is_old) work->is_old = is_old;
+  if (!candidates || !unsorted || !is_old) return 0;
+  work->room = room;
   return 1;
+}
+
+/* Sorts candidates of one slice by the byte of the hash behind that of the slice. */
+static void sort_candidates(RunWork *work) {
+  uint32_t at[257] = {0};
+  for (uint64_t i = 0; i < work->count; i++) at[(work->unsorted[i].hash >> 48 & 255) + 1]++;
+  for (int byte = 0; byte < 256; byte++) at[byte + 1] += at[byte];
+  for (uint64_t i = 0; i < work->count; i++) work->candidates[at[work->unsorted[i].hash >> 48 & 255]++] = work->unsorted[i];
 }
 
 static int compare_candidates(const void *one, const void *other) {
@@ -33,19 +41,10 @@ static int compare_candidates(const void *one, const void *other) {
   return (a > b) - (a < b);
 }
 
-/* Sorts what is nearly sorted. */
-static void settle_candidates(Candidate *candidates, uint64_t count) {
-  for (uint64_t i = 1; i < count; i++) {
-    Candidate candidate = candidates[i];
-    uint64_t at = i;
-    for (; at && candidates[at - 1].hash > candidate.hash; at--) candidates[at] = candidates[at - 1];
-    candidates[at] = candidate;
-  }
-}
-
 /* The states of the arena from `begin` to `end` that belong to a slice, in the order of their hashes; `unknown`: only
  * those that no run has. */
 static int collect_slice(Worker *worker, uint64_t begin, uint64_t end, unsigned slice, int unknown) {
+  enum { AHEAD = 16 };
   const Search *search = worker->search;
   const Table *table = &search->table;
   RunWork *work = &worker->runs;
@@ -55,26 +54,28 @@ static int collect_slice(Worker *worker, uint64_t begin, uint64_t end, unsigned 
   work->count = 0;
   /* States of the last line may have overflowed into those behind it, as far as lines are full. */
   do {
+    if (!reserve_candidates(work, (uint64_t)slots)) return 0;
     for (used = 0; used < slots; used++) {
       uint64_t entry = slot_get(line, table->wide, used);
       if (!entry) break;
       uint64_t index = (entry & ~tag_mask) - 1;
-      if (index < begin || index >= end || (unknown && is_known(search, index))) continue;
-      if (!add_candidate(work, index)) return 0;
-      __builtin_prefetch(arena_state(&search->arena, index));
+      /* Whether it is one cannot be foretold, so it is written in any case. */
+      work->unsorted[work->count].index = index;
+      work->count += (index - begin < end - begin) & !(unknown && is_known(search, index));
     }
     past |= line == last;
     line = table_next_line(table, line);
   } while ((!past || used == slots) && line != first);
   uint64_t kept = 0;
   for (uint64_t i = 0; i < work->count; i++) {
-    uint64_t index = work->candidates[i].index;
+    if (i + AHEAD < work->count) __builtin_prefetch(arena_state(&search->arena, work->unsorted[i + AHEAD].index));
+    uint64_t index = work->unsorted[i].index;
     uint64_t hash = hash_state(&search->hasher, arena_state(&search->arena, index));
-    work->candidates[kept] = (Candidate){hash, index};
+    work->unsorted[kept] = (Candidate){hash, index};
     kept += hash >> (64 - SLICE_BITS) == slice;
   }
   work->count = kept;
-  settle_candidates(work->candidates, kept);
+  sort_candidates(work);
   return 1;
 }
 
@@ -82,26 +83,38 @@ static int collect_slice(Worker *worker, uint64_t begin, uint64_t end, unsigned 
 static int collect_few(Worker *worker, uint64_t begin, uint64_t end) {
   RunWork *work = &worker->runs;
   work->count = 0;
-  for (uint64_t index = begin; index < end; index++) {
-    if (!add_candidate(work, index)) return 0;
-    work->candidates[work->count - 1].hash =
-        hash_state(&worker->search->hasher, arena_state(&worker->search->arena, index));
-  }
+  if (!reserve_candidates(work, end - begin)) return 0;
+  for (uint64_t index = begin; index < end; index++)
+    work->candidates[work->count++] =
+        (Candidate){hash_state(&worker->search->hasher, arena_state(&worker->search->arena, index)), index};
   qsort(work->candidates, work->count, sizeof *work->candidates, compare_candidates);
   return 1;
 }
 
-/* Compares the candidates collected, some or all of one slice, with all runs. The new ones are checked and gathered. */
-static int resolve_collected(Worker *worker, const Run *runs, uint64_t run_count) {
+/* Lets go of what looking up in slices `first` to `last` has mapped. */
+static void drop_runs(const Run *runs, uint64_t run_count, unsigned first, unsigned last) {
+  for (uint64_t i = 0; i < run_count; i++) run_drop(&runs[i], first, last);
+}
+
+/* Compares the candidates collected, all of slice `first`, or of all slices from there on, with all runs. The new ones
+ * are checked and gathered. `*mapped`: how much may be mapped, from slice `*from` on. */
+static int resolve_collected(Worker *worker, const Run *runs, uint64_t run_count, unsigned *from, uint64_t *mapped) {
   Search *search = worker->search;
   RunWork *work = &worker->runs;
   if (work->count) memset(work->is_old, 0, work->count);
   for (uint64_t at = 0, end; at < work->count; at = end) {
     unsigned slice = (unsigned)(work->candidates[at].hash >> (64 - SLICE_BITS));
     for (end = at + 1; end < work->count && work->candidates[end].hash >> (64 - SLICE_BITS) == slice;) end++;
-    for (uint64_t i = 0; i < run_count; i++)
-      if (!run_look_up(work, &runs[i], slice, &search->arena, work->candidates + at, work->is_old + at, end - at))
-        return 0;
+    for (uint64_t i = 0; i < run_count; i++) {
+      if (!run_look_up(&runs[i], slice, &search->arena, work->candidates + at, work->is_old + at, end - at)) return 0;
+      uint64_t bytes = run_slice(&runs[i], slice).bytes, most = (end - at) * MOST_MAPPED_BY_ONE;
+      *mapped += bytes < most ? bytes : most;
+    }
+    if (*mapped > MOST_MAPPED) {
+      drop_runs(runs, run_count, *from, slice);
+      *from = slice + 1;
+      *mapped = 0;
+    }
   }
   for (uint64_t i = 0; i < work->count; i++) {
     const uint8_t *state = arena_state(&search->arena, work->candidates[i].index);
@@ -118,12 +131,16 @@ static int resolve_collected(Worker *worker, const Run *runs, uint64_t run_count
 /* Compares the candidates, from `first` on, of slices `begin` to `end`; those of all slices at once where `few`. */
 static int resolve_slices(Worker *worker, uint64_t first, unsigned begin, unsigned end, int few, const Run *runs,
                           uint64_t run_count) {
-  uint64_t used = worker->search->arena.used;
+  uint64_t used = worker->search->arena.used, mapped = 0;
+  unsigned from = begin;
+  int complete = 1;
   worker->fresh.count = 0;
-  if (few) return collect_few(worker, first, used) && resolve_collected(worker, runs, run_count);
-  for (unsigned slice = begin; slice < end; slice++)
-    if (!collect_slice(worker, first, used, slice, 0) || !resolve_collected(worker, runs, run_count)) return 0;
-  return 1;
+  if (few) complete = collect_few(worker, first, used) && resolve_collected(worker, runs, run_count, &from, &mapped);
+  for (unsigned slice = begin; slice < end && !few && complete; slice++)
+    complete = collect_slice(worker, first, used, slice, 0) &&
+               resolve_collected(worker, runs, run_count, &from, &mapped);
+  if (from < end) drop_runs(runs, run_count, from, end - 1);
+  return complete;
 }
 
 /* Writes those states below `end` that no run has to a new one: slices as they come, `*length` is where it ends. */

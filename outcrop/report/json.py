@@ -35,6 +35,7 @@ def document(result: Result) -> dict[str, Any]:
         "state_bits": result.state_bits,
         "peak_rss_bytes": result.peak_rss_bytes,
         "peak_disk_bytes": result.peak_disk_bytes,
+        "events": result.events,
         "properties": result.properties,
         "coverage": result.coverage,
         "violations": violations,

@@ -41,6 +41,10 @@ class ProgressLine:
 
     def __call__(self, snapshot: Progress) -> None:
         now = time.monotonic()
+        if snapshot.event:
+            self._draw(self.line(snapshot))
+            assert self._live is not None
+            self._live.console.print(snapshot.event, markup=False, highlight=False)
         if now < self._next_drawing:
             return
         self._next_drawing = now + _SECONDS_BETWEEN

@@ -41,6 +41,8 @@ def report(result: Result, style: TraceStyle = TraceStyle.DIFF, paint: Paint | N
     never = _never_fired(result)
     if never:
         blocks.append(never)
+    if result.events:
+        blocks.append("\n".join(result.events))
     blocks += [note.render() for note in result.notes]
     for number, violation in enumerate(result.violations, 1):
         heading = f"Violation {number} of {len(result.violations)}" if len(result.violations) > 1 else "Violation"

@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import FrameType
@@ -90,6 +91,7 @@ class Exploration:
         self.native = search.native
         self.options = options
         self.levels: list[int] = []
+        self.events: list[str] = []
         self._progress = progress
         self._put = put
         self._found: dict[tuple[FindingKind, bytes, int | None], int] = {}  #: with the level of the state
@@ -121,6 +123,7 @@ class Exploration:
                 findings=self._findings(),
                 seconds=seconds,
                 peak_disk_bytes=self.peak_disk_bytes(),
+                events=self.events,
             )
 
     # --- What a search past RAM does otherwise -----------------------------------------------------------------
@@ -271,6 +274,12 @@ class Exploration:
     def seconds(self) -> float:
         """Since the search began."""
         return time.monotonic() - self._started
+
+    def tell(self, event: str) -> None:
+        """Says what the search has done that the user should know of."""
+        self.events.append(event)
+        if self._progress is not None:
+            self._progress(replace(self.snapshot(), event=event))
 
     def _report_progress(self) -> None:
         if self._progress is not None:

@@ -55,6 +55,7 @@ class Outcome:
     omission_bound: float = 0.0  #: probability that a state was missed; 0 is exact
     seconds: float = 0.0
     peak_disk_bytes: int = 0
+    events: list[str] = field(default_factory=list)  #: what the search did on the way, a line each
     revisits: bool = False  #: levels may count a state more than once
 
     @property
@@ -81,3 +82,4 @@ class Progress:
     rules_fired: int
     frontier: int
     seconds: float
+    event: str = ""  #: what the search has just done, if it is worth a line

@@ -1,0 +1,153 @@
+"""The default: in RAM while that lasts, then on disk, exact.
+
+Starts as ``ram``. When memory ends, all that was done is carried over: the states go to a log on disk, the arena
+becomes a cache of the states met last, and the search goes on in the middle of the level in which it was. From there on
+new states are told from old ones by comparing them, many at a time, with runs of states on disk (see spilling).
+
+Exact; counts, verdicts and traces are those of ``ram``. Models that fit into memory cost nothing extra. Past it, disk
+for each state twice and, while runs are merged, three times.
+"""
+
+from __future__ import annotations
+
+from outcrop.kernels import FIRST_LINES, Native, Settings
+from outcrop.options import CheckOptions
+from outcrop.search.driver import (
+    DEADLOCK_RULES,
+    Exploration,
+    ShowProgress,
+    Stopped,
+    TakePut,
+    most_found,
+    state_budget,
+    worker_count,
+)
+from outcrop.search.outcome import Outcome, Progress, Stop
+from outcrop.search.paths import Look, look_in_blocks
+from outcrop.search.spilling import DiskLevels
+from outcrop.store.workdir import DiskFull, WorkDirectory
+
+#: The least that a search past RAM can work with: states for each worker.
+_LEAST_STATES = 256
+
+
+def search(
+    native: Native,
+    options: CheckOptions,
+    progress: ShowProgress | None = None,
+    put: TakePut | None = None,
+    *,
+    weak_hash: bool = False,
+) -> Outcome:
+    """``weak_hash``, for tests: different states often have the same hash."""
+    workers = worker_count(options)
+    bytes_a_state = native.state_bytes + 8
+    budget = max(state_budget(options), _LEAST_STATES * workers * bytes_a_state)
+    settings = Settings(
+        workers=workers,
+        deadlock=DEADLOCK_RULES[options.deadlock],
+        budget=budget,
+        most_states=options.states,
+        most_found=most_found(options),
+        first_lines=min(FIRST_LINES, max(1, budget // (16 * bytes_a_state))),
+        spills=True,
+        seed=options.seed,
+        weak_hash=weak_hash,
+    )
+    with native.search(settings) as visited:
+        return Auto(visited, options, progress, put).run()
+
+
+class Auto(Exploration):
+    """``_disk`` is None while memory lasts."""
+
+    _disk: DiskLevels | None = None
+    _directory: WorkDirectory | None = None
+
+    def run(self) -> Outcome:
+        try:
+            return super().run()
+        finally:
+            if self._disk is not None:
+                self._disk.close()
+            if self._directory is not None:
+                self._directory.close()
+
+    def explore(self) -> Stop:
+        try:
+            return super().explore()
+        except DiskFull as full:
+            self.tell(f"disk: {full}")
+            raise Stopped(Stop.DISK) from None
+
+    def create_start_states(self) -> None:
+        try:
+            super().create_start_states()
+        except Stopped as stopped:
+            disk, _ = self._hand_over(stopped)
+            disk.make_room()
+            while not self.search.standing().has_started:
+                (failures,) = self.together(self.search.start)
+                self.has_failed_start |= failures > 0
+                disk.make_room()
+            disk.resolve()
+            self._level_is_on_disk()
+
+    def expand(self) -> None:
+        if self._disk is not None:
+            self._expand_on_disk(self._disk, sum(self.levels[:-1]))
+            return
+        try:
+            super().expand()
+        except Stopped as stopped:
+            disk, begin = self._hand_over(stopped)
+            disk.make_room()
+            self._expand_on_disk(disk, begin)
+
+    def _expand_on_disk(self, disk: DiskLevels, begin: int) -> None:
+        disk.expand(begin, sum(self.levels))
+        self._level_is_on_disk()
+
+    def _level_is_on_disk(self) -> None:
+        assert self._disk is not None
+        self.level_done([len(self._disk.log) - sum(self.levels)])
+
+    def _hand_over(self, stopped: Stopped) -> tuple[DiskLevels, int]:
+        """Carries everything over, in the middle of a level. Gives where in the log the rest of the level begins."""
+        if stopped.stop is not Stop.MEMORY:
+            raise stopped
+        self.levels.pop()  # is not complete
+        unexpanded = self.search.standing().unexpanded
+        self._directory = WorkDirectory(self.options.workdir, self.options.disk)
+        self._disk = DiskLevels(self, self._directory)
+        self._disk.take_over()
+        self.tell(
+            f"memory budget reached at level {max(0, len(self.levels) - 1):,}: {len(self._disk.log):,} states written "
+            f"to disk, going on with runs on disk"
+        )
+        return self._disk, unexpanded
+
+    def look(self) -> Look:
+        if self._disk is None:
+            return super().look()
+        return look_in_blocks(self.search, self._disk.read_level, self.together)
+
+    def check_liveness(self) -> None:
+        if self._disk is not None:
+            self.tell("liveness was not checked: that needs all states in memory")
+            raise Stopped(Stop.MEMORY)
+        super().check_liveness()
+
+    def snapshot(self) -> Progress:
+        if self._disk is None:
+            return super().snapshot()
+        return Progress(
+            level=max(0, len(self.levels) - 1),
+            states=len(self._disk.log),
+            rules_fired=int(self.search.count()[0].sum()),
+            frontier=len(self._disk.log) - self._disk.expanded,
+            seconds=self.seconds(),
+        )
+
+    def peak_disk_bytes(self) -> int:
+        return 0 if self._directory is None else self._directory.peak

@@ -1,0 +1,140 @@
+"""Levels past RAM: breadth-first search with delayed duplicate detection, exact.
+
+P. Lamborn and E. A. Hansen, "Layered duplicate detection in external-memory model checking" (2008), keep recent layers
+in RAM and compare what is not found there with sorted layers on disk when a layer ends. So do we, except that nothing
+is ever missed: all states visited are on disk, and the comparison is with all of them.
+
+The states of every level go to a log, in which a level is a range: it is the queue, and what traces are rebuilt from.
+The arena holds the states met last. A successor that is not in it is a candidate. When the arena is full, or the
+level ends, the candidates are compared with the runs, and those found in none are new. Then the older half of the arena
+is dropped; those of its states that no run has become a new run.
+
+Invariant: each visited state is in the log once, and in the arena or in exactly one run, or both.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import accumulate, pairwise
+
+from outcrop.errors import DamagedFile
+from outcrop.kernels import States, StopReason
+from outcrop.kernels_spill import RunDamaged, Spill
+from outcrop.search.driver import Exploration
+from outcrop.store.frontier import RowFile
+from outcrop.store.runs import Runs, share_slices
+from outcrop.store.workdir import WorkDirectory
+
+#: So many candidates are compared one by one, without a sweep over the table.
+_FEW = 4096
+#: Candidates whose comparison is one piece of work.
+_CANDIDATES_A_PART = 1 << 16
+#: Bytes of states that are expanded as one piece of work.
+_BLOCK_BYTES = 1 << 16
+
+
+class DiskLevels:
+    """The levels of an exploration that has run out of memory, and what it remembers of them."""
+
+    def __init__(self, run: Exploration, directory: WorkDirectory) -> None:
+        self._run = run
+        self._search = run.search
+        self._spill = Spill(run.search)
+        width = run.native.state_bytes
+        self.log = RowFile(directory, "states", width, max(256, _BLOCK_BYTES // width))
+        self._runs = Runs(directory, self._spill, width, run.search.workers, run.together)
+        self._guard = threading.Lock()
+        self._first = 0  #: of the candidates, in the arena
+        self.expanded = 0  #: rows of the log
+
+    # --- Taking over -------------------------------------------------------------------------------------------
+
+    def take_over(self) -> None:
+        """Writes the arena, all of whose states are visited, to the log."""
+        used = self._spill.resume()
+        for begin in range(0, used, self.log.block_rows):
+            self.log.append(self._search.read_block(begin, min(used, begin + self.log.block_rows)))
+        self._first = used
+        self._spill.defer()
+
+    def read_level(self, level: int) -> Iterator[States]:
+        ends = [0, *accumulate(self._run.levels)]
+        return self.log.blocks(ends[level], ends[level + 1])
+
+    def close(self) -> None:
+        self._runs.close()
+        self.log.file.delete()
+
+    # --- Levels ------------------------------------------------------------------------------------------------
+
+    def expand(self, begin: int, end: int) -> None:
+        """Expands rows of the log, and adds to it those successors that are new."""
+        self.expanded = begin
+        blocks = self.log.blocks(begin, end)
+        unfinished: list[States] = []
+
+        def work(worker: int) -> None:
+            while True:
+                with self._guard:
+                    states = unfinished.pop() if unfinished else next(blocks, None)
+                if states is None:
+                    return
+                expanded = self._spill.expand(worker, states)
+                with self._guard:
+                    self.expanded += expanded
+                    if expanded < len(states):
+                        unfinished.append(states[expanded:])
+                        return
+
+        while self._until_full(work):
+            self.make_room()
+        self.resolve()
+
+    def _until_full(self, work: Callable[[int], None]) -> bool:
+        """Lets all workers work until the work is done, or, which it says, the arena is full."""
+        self._run.together(*(partial(work, worker) for worker in range(self._search.workers)))
+        if self._search.standing().stop is StopReason.MEMORY:
+            return True
+        self._run.check_stop()
+        return False
+
+    def make_room(self) -> None:
+        """Resolves the candidates, forgets the older half of the arena, and adds what the workers carry."""
+        left = 1
+        while left:
+            used = self.resolve()
+            dropped = used // 2 // 8 * 8
+            self._runs.write(dropped)
+            self._spill.forget(dropped)
+            self._first = used - dropped
+            cuts = [self._first * number // self._search.workers for number in range(self._search.workers + 1)]
+            self._run.together(*(partial(self._spill.enter, *pair) for pair in pairwise(cuts)))
+            left = sum(
+                self._run.together(
+                    *(partial(self._spill.add_carried, worker) for worker in range(self._search.workers))
+                )
+            )
+
+    def resolve(self) -> int:
+        """Compares all candidates with the runs; the new ones go to the log. Gives how many states the arena has."""
+        used = self._spill.resume()
+        self._run.check_stop()
+        first, self._first = self._first, used
+        few = used - first <= _FEW
+        layouts = self._runs.layouts
+
+        def part(worker: int, slices: tuple[int, int]) -> None:
+            fresh = self._spill.resolve(worker, first, slices, few, layouts)
+            with self._guard:
+                self.log.append(fresh)
+
+        if used > first:
+            workers = self._search.workers
+            parts = 1 if few else max(4 * workers, (used - first) // _CANDIDATES_A_PART)
+            try:
+                share_slices(self._run.together, workers, parts, part)
+            except RunDamaged:
+                raise DamagedFile(self.log.file.path.parent, "a run cannot be read") from None
+        return used

@@ -1,0 +1,179 @@
+"""The search that goes on past RAM, with so little memory that it must, against the search in RAM."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+import outcrop
+from outcrop.codegen.c import emit
+from outcrop.codegen.compiler import FLAGS, compile_model
+from outcrop.errors import ModelError
+from outcrop.kernels import Native
+from outcrop.options import CheckOptions
+from outcrop.search import auto, ram
+from outcrop.search.outcome import FindingKind, Outcome, Stop
+
+REPOSITORY = Path(__file__).parents[2]
+MODELS = sorted((REPOSITORY / "tests" / "models").glob("[!r]*.m")) + sorted((REPOSITORY / "examples").glob("*.*"))
+QUICK_FLAGS = (*(flag for flag in FLAGS if flag != "-O2"), "-O0")
+
+#: 8,000 states in 58 levels; ``reset`` leads back to levels long past. States take 12 bytes, of which the first word
+#: alone tells few apart.
+GRID = """
+type Count : 0 .. 19;
+var a : array [0 .. 2] of Count; wide : array [0 .. 39] of boolean; late : Count;
+startstate begin for i : 0 .. 2 do a[i] := 0; end; for i : 0 .. 39 do wide[i] := false; end; late := 0; end;
+ruleset i : 0 .. 2 do
+  rule "up" a[i] < 19 ==> begin a[i] := a[i] + 1; wide[i] := a[i] % 2 = 1; late := (a[0] + a[1] + a[2]) % 20; end;
+end;
+ruleset i : 0 .. 2 do
+  rule "reset" a[i] % 7 = 6 ==> begin a[i] := 0; wide[i] := false; late := (a[0] + a[1] + a[2]) % 20; end;
+end;
+cover "far" a[0] = 19 & a[1] = 19;
+"""
+VIOLATED = GRID + 'invariant "sum" a[0] + a[1] + a[2] < 40;\n'
+#: 400 start states, all of them in level 0.
+STARTS = """
+type Count : 0 .. 19;
+var a : Count; b : Count; steps : 0 .. 9;
+ruleset i : Count; j : Count do startstate begin a := i; b := j; steps := 0; end; end;
+rule steps < 9 ==> begin steps := steps + 1; if a < 19 then a := a + 1; end; end;
+"""
+#: One state a level.
+CHAIN = """
+var x : 0 .. 2999; y : 0 .. 99;
+startstate begin x := 0; y := 0; end;
+rule x < 2999 ==> begin x := x + 1; y := (y + 7) % 100; end;
+"""
+
+
+@cache
+def compiled(text: str) -> Native:
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as directory:
+        path = Path(directory, "model.m")
+        path.write_text(text)
+        return native_of(path)
+
+
+def native_of(path: Path) -> Native:
+    emitted = emit(outcrop.load(path).system, False)
+    return compile_model(emitted.source, note_offsets=emitted.note_offsets, flags=QUICK_FLAGS)
+
+
+def comparable(outcome: Outcome) -> Outcome:
+    return dataclasses.replace(outcome, seconds=0.0, peak_disk_bytes=0, events=[])
+
+
+def spilled(outcome: Outcome) -> bool:
+    return any("memory budget reached" in event for event in outcome.events)
+
+
+@pytest.fixture
+def options(tmp_path: Path) -> Callable[..., CheckOptions]:
+    def make(**changes: object) -> CheckOptions:
+        chosen = {"symmetry": False, "threads": 1, "deadlock": "off", "state_memory": 1, "workdir": str(tmp_path)}
+        return CheckOptions(**{**chosen, **changes})
+
+    return make
+
+
+@pytest.mark.parametrize("path", MODELS, ids=lambda path: path.stem)
+def test_same_outcome_as_in_ram(path: Path, options: Callable[..., CheckOptions]) -> None:
+    try:
+        native = native_of(path)
+    except ModelError:
+        pytest.skip("no model")
+    if native.liveness_count:
+        pytest.skip("liveness is not checked past RAM")
+    for max_errors in (1, None):
+        expected = comparable(ram.search(native, CheckOptions(symmetry=False, deadlock="off", max_errors=max_errors)))
+        for threads in (1, 2):
+            found = auto.search(native, options(threads=threads, max_errors=max_errors, state_memory=50_000))
+            assert comparable(found) == expected
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("memory", [1, 4_000, 9_000, 16_000, 30_000, 60_000, 110_000])
+def test_it_may_run_out_of_memory_anywhere(options: Callable[..., CheckOptions], memory: int, threads: int) -> None:
+    native = compiled(GRID)
+    expected = ram.search(native, options(state_memory=None))
+    found = auto.search(native, options(state_memory=memory, threads=threads))
+    assert spilled(found)
+    assert comparable(found) == comparable(expected)
+
+
+def test_it_may_run_out_of_memory_among_the_start_states(options: Callable[..., CheckOptions]) -> None:
+    native = compiled(STARTS)
+    expected = ram.search(native, options(state_memory=None))
+    for threads in (1, 2):
+        found = auto.search(native, options(threads=threads))
+        assert "at level 0" in found.events[0]
+        assert comparable(found) == comparable(expected)
+
+
+def test_one_state_a_level(options: Callable[..., CheckOptions]) -> None:
+    native = compiled(CHAIN)
+    found = auto.search(native, options(threads=2))
+    assert spilled(found)
+    assert found.levels == [1] * 3000
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_states_with_the_same_hash_are_told_apart(options: Callable[..., CheckOptions], threads: int) -> None:
+    native = compiled(GRID)
+    assert native.state_bytes > 8
+    expected = ram.search(native, options(state_memory=None))
+    found = auto.search(native, options(threads=threads, state_memory=30_000), weak_hash=True)
+    assert spilled(found)
+    assert comparable(found) == comparable(expected)
+
+
+@pytest.mark.parametrize("max_errors", [1, 5, None])
+def test_traces_are_those_of_ram(options: Callable[..., CheckOptions], max_errors: int | None) -> None:
+    native = compiled(VIOLATED)
+    expected = ram.search(native, options(state_memory=None, max_errors=max_errors))
+    for threads in (1, 2):
+        found = auto.search(native, options(threads=threads, max_errors=max_errors))
+        assert spilled(found)
+        assert comparable(found) == comparable(expected)
+        assert found.findings[0].kind is FindingKind.STATE
+        assert len(found.findings[0].path) == 41
+
+
+@pytest.mark.parametrize("bound", [{"depth": 20}, {"states": 3000}])
+def test_bounds_end_it_where_they_end_ram(options: Callable[..., CheckOptions], bound: dict[str, int]) -> None:
+    native = compiled(GRID)
+    expected = ram.search(native, options(state_memory=None, **bound))
+    found = auto.search(native, options(**bound))
+    assert spilled(found)
+    assert comparable(found) == comparable(expected)
+
+
+def test_a_full_disk_is_unknown_and_leaves_nothing_behind(options: Callable[..., CheckOptions], tmp_path: Path) -> None:
+    native = compiled(GRID)
+    found = auto.search(native, options(disk=1_000_000))
+    assert found.stop is Stop.DISK
+    assert 0 < found.peak_disk_bytes <= 1_000_000
+    assert not list(tmp_path.glob("outcrop-*"))
+
+
+def test_a_time_limit_ends_it_past_ram(options: Callable[..., CheckOptions], tmp_path: Path) -> None:
+    found = auto.search(compiled(CHAIN.replace("2999", "2999999")), options(time_limit=0.3))
+    assert found.stop is Stop.TIME
+    assert spilled(found)
+    assert not list(tmp_path.glob("outcrop-*"))
+
+
+def test_liveness_past_ram_is_unknown(options: Callable[..., CheckOptions]) -> None:
+    native = compiled(CHAIN + 'liveness "end" x = 2999;\n')
+    found = auto.search(native, options())
+    assert found.stop is Stop.MEMORY
+    assert "liveness was not checked" in found.events[-1]
+    assert not found.findings
