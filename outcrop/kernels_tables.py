@@ -76,13 +76,13 @@ class _Table:
 
 
 class Cache(_Table):
-    """A table of fixed size that forgets. ``bits`` None keeps states; otherwise signatures. ``oldest``: what was not
-    met for longest is overwritten first, instead of something at random."""
+    """A table of fixed size that forgets. ``bits`` None keeps states; otherwise signatures. ``idle``: what is
+    overwritten is something that was not met lately, instead of anything."""
 
-    def __init__(self, native: Native, bytes: int, bits: int | None, chain: int, oldest: bool, seed: int = 0) -> None:
+    def __init__(self, native: Native, bytes: int, bits: int | None, chain: int, idle: bool, seed: int = 0) -> None:
         super().__init__(native, "outcrop_cache_close")
         self._key_bytes = native.state_bytes if bits is None else 8
-        self._opened(self._library.outcrop_cache_open(bytes, bits or 0, chain, oldest, seed % 2**64))
+        self._opened(self._library.outcrop_cache_open(bytes, bits or 0, chain, idle, seed % 2**64))
         standing = self._standing()
         self.buckets = int(standing.buckets)
         self.chain = int(standing.chain)
@@ -138,7 +138,7 @@ class MemoryTable(_Table):
 
     def remove(self, keys: States) -> int:
         """Takes keys out; gives how many were there. Threads may do so together; nothing is entered until ``clear``."""
-        rows = with_spare_bytes(keys)
+        rows = with_spare_bytes(keys) if self.key_bytes < 8 else keys
         return int(self._library.outcrop_memory_table_remove(self._handle, rows.ctypes.data, len(rows)))
 
     def keep(self, states: States) -> tuple[States, States]:

@@ -47,7 +47,7 @@ class Keep(StrEnum):
 class Replacement(StrEnum):
     """What a full cache overwrites."""
 
-    OLDEST = "oldest"  #: what was not met for longest
+    IDLE = "idle"  #: at random, something that was not met lately
     RANDOM = "random"  #: anything, as published
 
 
@@ -96,7 +96,7 @@ class CheckOptions:
     keep: Keep | None = None  #: states with ``cached``, signatures on disk
 
     # The constants of the papers, where these give them.
-    replacement: Replacement = Replacement.OLDEST
+    replacement: Replacement = Replacement.IDLE
     chain: int = 16  #: entries of the cache among which a state may go
     collision_limit: float = 0.9  #: past which ``cached`` gives up
     threshold: float = 0.1  #: collision rate at which ``serial`` goes to disk
@@ -107,8 +107,8 @@ class CheckOptions:
     slowdown: float = 0.15  #: shrinking of one that misses little
     cloud: float = 0.6  #: the part of D that the first cloud is
     curve: tuple[tuple[float, float], tuple[float, float]] = ((0.4, 0.4), (0.7, 0.6))  #: (a1, b1), (a2, b2)
-    beta_high: float = 0.1  #: the part of old states that a cloud may miss before it grows
-    beta_low: float = 0.02  #: ... and below which it shrinks
+    beta_high: float = 0.03  #: the part of old states that a cloud may miss before it grows
+    beta_low: float = 0.01  #: ... and below which it shrinks
     reset_above: float = 0.9  #: a cloud larger than this, for more than
     reset_after: int = 5  #: ... so many calibrations, is reset to its first size
     reset_chance: float = 0.5  #: ... with this probability

@@ -276,7 +276,7 @@ def _add_constants(parser: argparse.ArgumentParser) -> None:
         "--replacement",
         choices=[*map(str, Replacement)],
         default=_DEFAULT.replacement,
-        help="what a full cache overwrites: what was not met for longest (the default), or anything, as published",
+        help="what a full cache overwrites: something not met lately (the default), or anything, as published",
     )
     for name, convert, meaning in _CONSTANTS:
         default = getattr(_DEFAULT, name)

@@ -7,7 +7,8 @@
  * signature is the same without a rest.
  *
  * Every entry has an age, a few bits wide, that starts at 1 and turns over: how much of the cache had been overwritten
- * when the entry was last met. `oldest` gives up the entry not met for longest, `random` any, as published.
+ * when the entry was last met. What is overwritten is drawn at random: as published any entry, or, with `idle`, one that
+ * was not met lately.
  *
  * A bucket is its heads, each fraction and age, followed by the rests. */
 
@@ -23,7 +24,7 @@ typedef struct {
   unsigned head_bytes;
   unsigned rest_bytes;
   int exact;
-  int oldest;
+  int idle;
   uint64_t head_mask; /* the bits of a head */
   uint64_t random;
   uint64_t age;       /* now */
@@ -32,6 +33,9 @@ typedef struct {
 } Cache;
 
 enum { FEWEST_BUCKETS = 16, MOST_AGE_BITS = 8, LEAST_AGE_BITS = 4, CACHE_AHEAD = 16 };
+
+/* The part of the ages that counts as lately, and how often an idle entry is looked for. */
+enum { LATELY = 16, MOST_DRAWS = 4 };
 
 enum { FIRST_WORD_BITS = STATE_BYTES < 8 ? 8 * STATE_BYTES : 64, STATE_REST_BYTES = STATE_BYTES < 8 ? 0 : STATE_BYTES - 8 };
 
@@ -112,14 +116,14 @@ static void cache_close(Cache *cache) {
 }
 
 /* `bits` 0 keeps states. NULL when there is no memory. */
-static Cache *cache_open(uint64_t bytes, unsigned bits, uint32_t chain, int oldest, uint64_t seed) {
+static Cache *cache_open(uint64_t bytes, unsigned bits, uint32_t chain, int idle, uint64_t seed) {
   Cache *cache = calloc(1, sizeof *cache);
   if (!cache) return NULL;
   cache->exact = bits == 0;
   cache->bits = bits ? bits : FIRST_WORD_BITS;
   cache->rest_bytes = bits ? 0 : STATE_REST_BYTES;
   cache->chain = chain;
-  cache->oldest = oldest;
+  cache->idle = idle;
   cache->random = seed;
   cache_shape(cache, bytes);
   cache->reserved = cache->bucket_count * cache->bucket_bytes + SPARE_BYTES;
@@ -153,16 +157,15 @@ static inline uint64_t head_get(const uint8_t *head, uint64_t mask) {
 
 static inline void head_put(uint8_t *head, uint64_t value, unsigned bytes) { memcpy(head, &value, bytes); }
 
-/* The entry to give up. */
+/* The entry to give up. The oldest would be a bad choice: once a transition leads back to what was forgotten, all that
+ * follows from there has been forgotten too. */
 static uint32_t cache_victim(Cache *cache, const uint8_t *bucket) {
-  if (!cache->oldest) return (uint32_t)multiply_high(next_random(&cache->random), cache->chain);
-  uint64_t ages = ((uint64_t)1 << cache->age_bits) - 1, eldest = 0;
+  const uint64_t ages = ((uint64_t)1 << cache->age_bits) - 1, lately = ages / LATELY ? ages / LATELY : 1;
   uint32_t victim = 0;
-  for (uint32_t i = 0; i < cache->chain; i++) {
-    uint64_t its_age = head_get(bucket + (size_t)i * cache->head_bytes, ages), since = (cache->age + ages - its_age) % ages;
-    if (since < eldest) continue;
-    eldest = since;
-    victim = i;
+  for (int draw = 0; draw < MOST_DRAWS; draw++) {
+    victim = (uint32_t)multiply_high(next_random(&cache->random), cache->chain);
+    uint64_t its_age = head_get(bucket + (size_t)victim * cache->head_bytes, ages);
+    if (!cache->idle || (cache->age + ages - its_age) % ages >= lately) break;
   }
   return victim;
 }
@@ -196,14 +199,14 @@ static inline int cache_look_up(Cache *cache, Home home, const uint8_t *rest, un
   int found;
   uint32_t place = cache_find(cache, home, rest, head_bytes, &found);
   if (found) {
-    if (cache->oldest) head_put(home.bucket + (size_t)place * head_bytes, home.fraction | cache->age, head_bytes);
+    if (cache->idle) head_put(home.bucket + (size_t)place * head_bytes, home.fraction | cache->age, head_bytes);
     return 0;
   }
   if (place == cache->chain) {
     cache->collisions++;
     place = cache_victim(cache, home.bucket);
   }
-  /* Ages go round once while the whole cache is overwritten twice: the oldest never look young. */
+  /* Ages go round once while the whole cache is overwritten twice: the oldest rarely look young. */
   if (++cache->insertions % cache->age_lasts == 0)
     cache->age = (cache->age + 1) >> cache->age_bits ? 1 : cache->age + 1;
   head_put(home.bucket + (size_t)place * head_bytes, home.fraction | cache->age, head_bytes);
@@ -274,8 +277,8 @@ typedef struct {
   uint64_t insertions, collisions, buckets, chain, bytes;
 } CacheStanding;
 
-EXPORT Cache *outcrop_cache_open(uint64_t bytes, uint64_t bits, uint64_t chain, uint64_t oldest, uint64_t seed) {
-  return cache_open(bytes, (unsigned)bits, (uint32_t)chain, (int)oldest, seed);
+EXPORT Cache *outcrop_cache_open(uint64_t bytes, uint64_t bits, uint64_t chain, uint64_t idle, uint64_t seed) {
+  return cache_open(bytes, (unsigned)bits, (uint32_t)chain, (int)idle, seed);
 }
 
 EXPORT void outcrop_cache_close(Cache *cache) { cache_close(cache); }

@@ -1,14 +1,17 @@
 /* Table M of the disk searches (U. Stern and D. L. Dill 1998; G. Della Penna et al. 2004, section 5): the candidates for
  * the next level, as states or as signatures, until the disk has been read and says which of them are old.
  *
- * Open addressing over groups of sixteen slots. Each slot has a tag: nothing, taken out, or a few bits of the hash. Nearly
- * all keys that come from the disk are not in the table, and the tags of one group, a byte each, are all that needs
- * to be looked at to know. Nothing is added after something was taken out, until the table is cleared. */
+ * Open addressing over groups of sixteen slots. Each slot has a tag: nothing, taken out, or a few bits of the hash.
+ * Nothing is added after something was taken out, until the table is cleared. Nearly all keys that come from the disk
+ * are not in the table. A filter, one bit for the hash of each key that is, sorts most of them out before they are
+ * looked up, without a branch to mispredict. */
 
 typedef struct {
   uint8_t *tags;
+  uint8_t *filter;
   uint8_t *keys;
-  size_t reserved;      /* bytes of address space: the tags, then the keys */
+  size_t reserved;      /* bytes of address space: the filter, the tags, then the keys */
+  uint64_t filter_bytes; /* a power of two */
   uint64_t group_count;
   uint64_t count;       /* keys entered since it was cleared */
   uint64_t limit;       /* keys it may hold */
@@ -17,7 +20,7 @@ typedef struct {
   const Hasher *hasher;
 } MemoryTable;
 
-enum { GROUP_SLOTS = 16, TAG_NONE = 0, TAG_REMOVED = 1, FIRST_TAG = 2, TABLE_AHEAD = 16 };
+enum { GROUP_SLOTS = 16, TAG_NONE = 0, TAG_REMOVED = 1, FIRST_TAG = 2, TABLE_AHEAD = 16, SIFTED_KEYS = 1024 };
 
 typedef uint8_t Tags __attribute__((vector_size(16)));
 
@@ -28,7 +31,7 @@ typedef struct {
 } Spot;
 
 static void memory_table_close(MemoryTable *table) {
-  if (table->tags) munmap(table->tags, table->reserved);
+  if (table->filter) munmap(table->filter, table->reserved);
   free(table);
 }
 
@@ -39,13 +42,16 @@ static MemoryTable *memory_table_open(const Hasher *hasher, uint64_t bytes, unsi
   table->hasher = hasher;
   table->bits = bits;
   table->key_bytes = bits ? (bits + 7) / 8 : STATE_BYTES;
+  table->filter_bytes = (uint64_t)1 << (bit_length(bytes / 8 + 8) - 1);
+  bytes = bytes > table->filter_bytes ? bytes - table->filter_bytes : 0;
   table->group_count = bytes / (GROUP_SLOTS * (1 + (uint64_t)table->key_bytes));
   if (!table->group_count) table->group_count = 1;
   uint64_t slots = table->group_count * GROUP_SLOTS;
   table->limit = slots - slots / 8 - 1;
-  table->reserved = slots * (1 + (uint64_t)table->key_bytes) + SPARE_BYTES;
-  table->tags = map_pages(table->reserved, -1);
-  if (table->tags) {
+  table->reserved = table->filter_bytes + slots * (1 + (uint64_t)table->key_bytes) + SPARE_BYTES;
+  table->filter = map_pages(table->reserved, -1);
+  if (table->filter) {
+    table->tags = table->filter + table->filter_bytes;
     table->keys = table->tags + slots;
     return table;
   }
@@ -54,16 +60,19 @@ static MemoryTable *memory_table_open(const Hasher *hasher, uint64_t bytes, unsi
 }
 
 static void memory_table_clear(MemoryTable *table) {
-  if (table->count) memset(table->tags, 0, table->group_count * GROUP_SLOTS);
+  if (table->count) memset(table->filter, 0, table->filter_bytes + table->group_count * GROUP_SLOTS);
   table->count = 0;
 }
 
-/* The group is given by the upper bits of the hash, the tag by the lower ones. Of a short signature these are few, and
- * the tags less telling; they are still right. */
 static inline Spot spot_of(const MemoryTable *table, uint64_t hash) {
-  uint64_t spread = hash * 0x9E3779B97F4A7C15ull;
-  Spot spot = {multiply_high(hash, table->group_count), (uint8_t)(FIRST_TAG + multiply_high(spread, 256 - FIRST_TAG))};
+  Spot spot = {multiply_high(hash, table->group_count),
+               (uint8_t)(FIRST_TAG + multiply_high(hash * 0x9E3779B97F4A7C15ull, 256 - FIRST_TAG))};
   return spot;
+}
+
+/* The bit for a key in the filter: the last bits of its signature, or of the hash of a state. */
+static inline uint64_t filter_bit(const MemoryTable *table, uint64_t hash) {
+  return (table->bits ? hash >> (64 - table->bits) : hash) & (8 * table->filter_bytes - 1);
 }
 
 static inline uint64_t key_signature(const MemoryTable *table, const uint8_t *key) {
@@ -127,6 +136,8 @@ static uint64_t memory_table_insert(MemoryTable *table, uint8_t *states, const u
     Spot spot = spot_of(table, hash);
     if (memory_table_find(table, key, spot, &free_slot) != UINT64_MAX) continue;
     table->tags[free_slot] = spot.tag;
+    uint64_t bit = filter_bit(table, hash);
+    table->filter[bit / 8] |= (uint8_t)(1 << bit % 8);
     memcpy(table->keys + free_slot * table->key_bytes, key, table->key_bytes);
     table->count++;
     if (found++ != number) memmove(states + (found - 1) * STATE_BYTES, state, STATE_BYTES);
@@ -135,21 +146,39 @@ static uint64_t memory_table_insert(MemoryTable *table, uint8_t *states, const u
   return number;
 }
 
+/* The numbers of those keys that the filter lets through. `stride` is that of the keys, 0 when they are states. */
+static inline uint32_t memory_table_sift(const MemoryTable *shared, const uint8_t *keys, uint32_t count,
+                                         uint32_t *numbers, unsigned stride) {
+  const MemoryTable table = *shared; /* a copy, which the compiler knows that nothing changes */
+  const uint64_t mask = 8 * table.filter_bytes - 1;
+  uint32_t passed = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    uint64_t bit;
+    if (stride)
+      bit = key_signature(&table, keys + (size_t)i * stride) & mask;
+    else
+      bit = hash_state(table.hasher, keys + (size_t)i * STATE_BYTES) & mask;
+    numbers[passed] = i;
+    passed += table.filter[bit / 8] >> bit % 8 & 1;
+  }
+  return passed;
+}
+
 /* Takes keys out; gives how many were there. Several threads may do so at the same time. */
 static uint64_t memory_table_remove(const MemoryTable *table, const uint8_t *keys, uint64_t count) {
   uint64_t removed = 0, free_slot;
-  Spot spots[TABLE_AHEAD];
-  for (uint64_t i = 0; i < count + TABLE_AHEAD; i++) {
-    Spot *spot = &spots[i % TABLE_AHEAD];
-    if (i >= TABLE_AHEAD) {
-      const uint8_t *key = keys + (i - TABLE_AHEAD) * table->key_bytes;
-      uint64_t slot = memory_table_find(table, key, *spot, &free_slot);
+  uint32_t numbers[SIFTED_KEYS + 1];
+  for (uint64_t done = 0; done < count; done += SIFTED_KEYS) {
+    uint32_t batch = count - done < SIFTED_KEYS ? (uint32_t)(count - done) : SIFTED_KEYS;
+    const uint8_t *first = keys + done * table->key_bytes;
+    uint32_t passed = !table->bits            ? memory_table_sift(table, first, batch, numbers, 0)
+                      : table->key_bytes == 8 ? memory_table_sift(table, first, batch, numbers, 8)
+                                              : memory_table_sift(table, first, batch, numbers, table->key_bytes);
+    for (uint32_t i = 0; i < passed; i++) {
+      const uint8_t *key = first + (size_t)numbers[i] * table->key_bytes;
+      uint64_t slot = memory_table_find(table, key, spot_of(table, key_hash(table, key)), &free_slot);
       if (slot != UINT64_MAX)
         removed += __atomic_exchange_n(&table->tags[slot], TAG_REMOVED, __ATOMIC_RELAXED) != TAG_REMOVED;
-    }
-    if (i < count) {
-      *spot = spot_of(table, key_hash(table, keys + i * table->key_bytes));
-      __builtin_prefetch(table->tags + spot->group * GROUP_SLOTS);
     }
   }
   return removed;

@@ -39,11 +39,11 @@ from outcrop.store.workdir import DiskFull, WorkDirectory
 
 _Result = TypeVar("_Result")
 
-#: States that are expanded at a time, unless memory is scarce: enough that Python's share is small.
+#: States that are expanded at a time, and between which numbers memory decides: enough that Python's share is small.
 MOST_BLOCK_STATES = 8192
-FEWEST_BLOCK_STATES = 16
+FEWEST_BLOCK_STATES = 256
 #: The share of memory for states that the two ends of a queue may take.
-_QUEUE_SHARE = 1 / 8
+_QUEUE_SHARE = 1 / 16
 #: What kernels keep for start states and the like, whatever the strategy.
 _KERNEL_BYTES = 64 << 20
 _SECONDS_BETWEEN_LOOKS = 0.1

@@ -9,9 +9,8 @@ every reachable state has been visited: *holds* is exact, or with signatures as 
 paper shows to be that of a table. It need not end. So it is given up, as *unknown*, once the collision rate, the share
 of insertions that overwrote a state, passes a limit: nearly everything is being forgotten.
 
-Replacement ``random`` is the published one. ``oldest`` is ours: of the entries where a state may go, the one that
-was not met for longest is overwritten. It keeps the recent levels whole, and old states that transitions keep
-leading back to.
+Replacement ``random`` is the published one. ``idle`` is ours: what is overwritten is drawn from the entries that were
+not met lately. It keeps the recent levels nearly whole, and old states that transitions keep leading back to.
 
 Costs less than the packed state, or the signature, for each state that is remembered; see native/cache.c.
 """
@@ -51,7 +50,7 @@ class Cached:
             run.table_memory(),
             bits,
             options.chain,
-            oldest=options.replacement is Replacement.OLDEST,
+            idle=options.replacement is Replacement.IDLE,
             seed=options.seed,
         )
 

@@ -20,7 +20,6 @@ the checked queue and for the predecessor file. Reads D, or the cloud, once a le
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
 import numpy as np
@@ -36,6 +35,8 @@ from outcrop.store.frontier import RowFile
 
 #: Of signatures on disk, where room is cheap.
 _BITS = 64
+#: Blocks of D that are worth a worker of their own.
+_BLOCKS_A_SHARE = 8
 
 
 def search(
@@ -57,7 +58,7 @@ class Locality:
         self.bits = bits
         self.D = RowFile(run.directory, "visited", key_bytes(run.native, bits), run.options.block_size)
         self.Q_unck = run.queue("unchecked")
-        self.M = MemoryTable(run.search, run.table_memory(self.Q_unck, self.D), bits)
+        self.M = MemoryTable(run.search, run.table_memory(self.Q_unck), bits)
         #: The part of D's blocks that is read.
         self.cloud_size = 1.0 if run.options.strategy == "disk" else run.options.cloud
         self.revisits = False
@@ -142,19 +143,18 @@ class Locality:
     def _blocks_of_file(self) -> int:
         return max(1, math.ceil(self.D.block_count / self.options.blocks))
 
-    def _remove(self, blocks: Iterable[int]) -> int:
+    def _remove(self, blocks: list[int]) -> int:
         """Takes what some blocks of D hold out of M; gives how much that was."""
         each = self._blocks_of_file()
+        numbers = [
+            number for block in blocks for number in range(block * each, min((block + 1) * each, self.D.block_count))
+        ]
 
-        def remove(number: int, worker: int) -> int:
-            return self.M.remove(self.D.block(number))
+        def remove(share: list[int], worker: int) -> int:
+            return sum(self.M.remove(self.D.block(number)) for number in share)
 
-        def tasks() -> Iterator[Callable[[int], int]]:
-            for block in blocks:
-                for number in range(block * each, min((block + 1) * each, self.D.block_count)):
-                    yield partial(remove, number)
-
-        return sum(self.run.in_order(tasks()))
+        shares = min(self.run.threads, max(1, len(numbers) // _BLOCKS_A_SHARE))
+        return sum(self.run.in_order(partial(remove, numbers[first::shares]) for first in range(shares)))
 
     # --- What the skeleton asks --------------------------------------------------------------------------------
 
