@@ -103,7 +103,7 @@ static void worker_leave(Worker *worker) {
 /* --- Growing ------------------------------------------------------------------------------------------------- */
 
 /* How many lines the grown visited set has, 0 when memory does not allow it to grow. Small ones grow fast; large ones
- * by half or less, because what is not used yet counts against the memory of a state; and at the end just so far that
+ * by less than double, because what is not used yet counts against the memory of a state; and at the end just so far that
  * table and arena will fill the budget together. `states_a_line`: at the load at which it would grow again. */
 static uint64_t grown_line_count(const Search *search, uint64_t wanted, uint64_t states_a_line) {
   uint64_t state_bytes = search->exact ? STATE_BYTES : 0;
@@ -115,7 +115,7 @@ static uint64_t grown_line_count(const Search *search, uint64_t wanted, uint64_t
 
 static uint64_t wanted_line_count(uint64_t lines, int wide) {
   uint64_t bytes = lines * LINE_BYTES;
-  return bytes < (4 << 20) ? lines * 4 : bytes < (16 << 20) ? lines * 2 : lines + lines / (wide ? 4 : 2);
+  return bytes < (4 << 20) ? lines * 4 : bytes < (16 << 20) ? lines * 2 : lines + (wide ? lines / 4 : lines / 5 * 4);
 }
 
 static int grow_table(Search *search) {
