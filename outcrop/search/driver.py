@@ -11,7 +11,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -23,6 +23,7 @@ from outcrop.machine import available_cores, available_memory
 from outcrop.options import CheckOptions, Deadlock
 from outcrop.search.outcome import Finding, FindingKind, Outcome, Progress, Stop
 from outcrop.search.paths import Look, PathFinder, look_in_arena
+from outcrop.search.workers import Workers
 
 ShowProgress = Callable[[Progress], None]
 #: Takes what the ``put`` statements of one worker have recorded.
@@ -31,7 +32,7 @@ TakePut = Callable[[Counts], None]
 _Result = TypeVar("_Result")
 
 #: Levels up to this size are left to one worker: sharing them would take longer.
-SMALL_LEVEL = 8192
+SMALL_LEVEL = 2048
 #: Levels that one kernel call may expand.
 _LEVELS_A_CALL = 4096
 #: Findings of one kind and level that are kept when there is no limit.
@@ -94,13 +95,14 @@ class Exploration:
         self.events: list[str] = []
         self._progress = progress
         self._put = put
+        self._workers = Workers()
         self._found: dict[tuple[FindingKind, bytes, int | None], int] = {}  #: with the level of the state
         self.has_failed_start = False
         self.asked: Stop | None = None  #: why the workers were asked to stop
         self._started = time.monotonic()
 
     def run(self) -> Outcome:
-        with self._interruptible():
+        with self._interruptible(), closing(self._workers):
             try:
                 stop = self.explore()
                 if stop is Stop.COMPLETE and self.native.liveness_count and not self._count_findings():
@@ -234,25 +236,11 @@ class Exploration:
 
     def together(self, *tasks: Callable[[], _Result]) -> list[_Result]:
         """Runs each task in a thread of its own, and watches the clock meanwhile."""
-        results: dict[int, _Result] = {}
-        failures: list[BaseException] = []
-        returned = threading.Semaphore(0)
+        return self._workers.run(tasks, self._wait)
 
-        def work(number: int, task: Callable[[], _Result]) -> None:
-            try:
-                results[number] = task()
-            except BaseException as failure:
-                failures.append(failure)
-            returned.release()
-
-        for number, task in enumerate(tasks):
-            threading.Thread(target=work, args=(number, task), daemon=True).start()
-        for _ in tasks:
-            while not returned.acquire(timeout=self.seconds_to_next_look()):
-                self.look_at_clock()
-        if failures:
-            raise failures[0]
-        return [results[number] for number in range(len(tasks))]
+    def _wait(self, ended: threading.Semaphore) -> None:
+        while not ended.acquire(timeout=self.seconds_to_next_look()):
+            self.look_at_clock()
 
     def seconds_to_next_look(self) -> float:
         limit = self.options.time_limit
