@@ -25,7 +25,7 @@ from outcrop.search.driver import (
 from outcrop.search.outcome import Outcome, Progress, Stop
 from outcrop.search.paths import Look, look_in_blocks
 from outcrop.search.spilling import DiskLevels
-from outcrop.store.workdir import DiskFull, WorkDirectory
+from outcrop.store.workdir import DiskBudget, DiskFull, WorkDirectory
 
 #: The least that a search past RAM can work with: states for each worker.
 _LEAST_STATES = 256
@@ -118,7 +118,7 @@ class Auto(Exploration):
             raise stopped
         self.levels.pop()  # is not complete
         unexpanded = self.search.standing().unexpanded
-        self._directory = WorkDirectory(self.options.workdir, self.options.disk)
+        self._directory = WorkDirectory(self.options.workdir, DiskBudget(self.options.disk))
         self._disk = DiskLevels(self, self._directory)
         self._disk.take_over()
         self.tell(
@@ -150,4 +150,4 @@ class Auto(Exploration):
         )
 
     def peak_disk_bytes(self) -> int:
-        return 0 if self._directory is None else self._directory.peak
+        return 0 if self._directory is None else self._directory.budget.peak

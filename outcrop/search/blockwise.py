@@ -35,7 +35,7 @@ from outcrop.search.driver import (
 from outcrop.search.outcome import Outcome, Progress, Stop
 from outcrop.search.paths import Look, look_in_blocks
 from outcrop.store.frontier import RowFile
-from outcrop.store.workdir import DiskFull, WorkDirectory
+from outcrop.store.workdir import DiskBudget, DiskFull, WorkDirectory
 
 _Result = TypeVar("_Result")
 
@@ -92,7 +92,7 @@ class BlockExploration(Exploration):
             )
             search = resources.enter_context(native.search(settings))
             super().__init__(search, options, progress, put)
-            self.directory = resources.enter_context(WorkDirectory(options.workdir, options.disk))
+            self.directory = resources.enter_context(WorkDirectory(options.workdir, DiskBudget(options.disk)))
             self.memory = state_budget(options)
             self.log = self.queue("states")
             self._level_begin = 0  #: of the level being expanded, in the log
@@ -233,7 +233,7 @@ class BlockExploration(Exploration):
         return look_in_blocks(self.search, self.read_level, self.together)
 
     def peak_disk_bytes(self) -> int:
-        return self.directory.peak
+        return self.directory.budget.peak
 
     def snapshot(self) -> Progress:
         return Progress(

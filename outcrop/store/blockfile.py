@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from outcrop.errors import DamagedFile
 from outcrop.kernels import SPARE_BYTES
-from outcrop.store.workdir import WorkDirectory, disk_errors
+from outcrop.store.workdir import Directory, disk_errors
 
 #: Magic, checksum, number of the block, bytes of its payload.
 _HEADER = struct.Struct("<4sIQQ")
@@ -42,22 +42,36 @@ def checksum(data: Bytes) -> int:
 
 
 class BlockFile:
-    """A new file in ``directory``, or, with ``reopen``, the one that is there."""
+    """A new file in ``directory``, or, with ``reopen``, the one that is there, or its first ``length`` bytes."""
 
-    def __init__(self, directory: WorkDirectory, name: str, *, reopen: bool = False) -> None:
+    def __init__(self, directory: Directory, name: str, *, reopen: bool = False, length: int | None = None) -> None:
         self.path = directory.path / name
         self.bytes = 0  #: on disk, headers included
         self._directory = directory
         self._starts: list[int] = []  #: of each block
+        self._digests: list[int] = []  #: of all headers up to that of each block
         flags = os.O_RDWR | os.O_CLOEXEC | (0 if reopen else os.O_CREAT | os.O_EXCL)
         with disk_errors():
             self._file = os.open(self.path, flags, 0o600)
         if reopen:
-            self._find_blocks()
+            try:
+                self._find_blocks(length)
+            except BaseException:
+                self.close()
+                raise
 
     def __len__(self) -> int:
         """How many blocks."""
         return len(self._starts)
+
+    @property
+    def digest(self) -> int:
+        """32 bits that change when a block does, or the order of blocks."""
+        return self._digests[-1] if self._digests else 0
+
+    def length(self, number: int) -> int:
+        """Bytes of a block."""
+        return self._end(number) - self._starts[number] - _HEADER.size
 
     def append(self, *parts: Array) -> int:
         """Writes the bytes of some arrays as one block; gives its number."""
@@ -71,14 +85,12 @@ class BlockFile:
         except BaseException:
             self._directory.release(len(header) + len(data))
             raise
-        self._starts.append(self.bytes)
-        self.bytes += len(header) + len(data)
+        self._note(header, len(data))
         return number
 
     def read(self, number: int) -> Bytes:
         """The bytes of a block. It is part of an array with spare bytes behind it, as kernels like it."""
-        start = self._starts[number]
-        end = self._starts[number + 1] if number + 1 < len(self._starts) else self.bytes
+        start, end = self._starts[number], self._end(number)
         header = bytearray(_HEADER.size)
         data = np.empty(end - start - _HEADER.size + SPARE_BYTES, dtype=np.uint8)[:-SPARE_BYTES]
         # Most systems take a few gigabytes at most in one call.
@@ -97,10 +109,15 @@ class BlockFile:
 
     def clear(self) -> None:
         """Forgets all blocks."""
-        os.ftruncate(self._file, 0)
-        self._directory.release(self.bytes)
-        self.bytes = 0
-        self._starts.clear()
+        self.cut(0)
+
+    def cut(self, count: int) -> None:
+        """Forgets all blocks but the first ``count``, and whatever lies behind them."""
+        end = self._starts[count] if count < len(self._starts) else self.bytes
+        os.ftruncate(self._file, end)
+        self._directory.release(self.bytes - end)
+        self.bytes = end
+        del self._starts[count:], self._digests[count:]
 
     def sync(self) -> None:
         """Returns when everything is on the disk."""
@@ -127,18 +144,29 @@ class BlockFile:
                 if pieces:
                     pieces[0] = pieces[0][written:]
 
-    def _find_blocks(self) -> None:
+    def _end(self, number: int) -> int:
+        return self._starts[number + 1] if number + 1 < len(self._starts) else self.bytes
+
+    def _note(self, header: bytes, length: int) -> None:
+        """A block has been added."""
+        self._starts.append(self.bytes)
+        self._digests.append(zlib.crc32(header, self.digest))
+        self.bytes += len(header) + length
+
+    def _find_blocks(self, length: int | None) -> None:
         size = os.fstat(self._file).st_size
-        while self.bytes < size:
+        end = size if length is None else length
+        while self.bytes < end:
             number = len(self._starts)
             header = os.pread(self._file, _HEADER.size, self.bytes)
             if len(header) < _HEADER.size:
                 raise DamagedFile(self.path, f"block {number} is cut short")
-            magic, _, its_number, length = _HEADER.unpack(header)
+            magic, _, its_number, its_length = _HEADER.unpack(header)
             if magic != _MAGIC or its_number != number:
                 raise DamagedFile(self.path, f"block {number} has a wrong header")
-            if self.bytes + _HEADER.size + length > size:
+            if self.bytes + _HEADER.size + its_length > size:
                 raise DamagedFile(self.path, f"block {number} is cut short")
-            self._starts.append(self.bytes)
-            self.bytes += _HEADER.size + length
-        self._directory.claim(size)
+            self._note(header, its_length)
+        if self.bytes != end:
+            raise DamagedFile(self.path, f"block {len(self._starts) - 1} does not end where it should")
+        self._directory.claim(end)

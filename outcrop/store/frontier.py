@@ -8,31 +8,54 @@ rebuilt, so the queue is a range of one file that only grows.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
+from outcrop.errors import DamagedFile
 from outcrop.kernels import SPARE_BYTES
 from outcrop.store.blockfile import BlockFile
-from outcrop.store.workdir import WorkDirectory
+from outcrop.store.workdir import Directory
 
 Rows = NDArray[np.uint8]
 
 
 class RowFile:
-    """``block_rows`` rows make a block of the file; as many at the most are in RAM waiting to be written."""
+    """``block_rows`` rows make a block of the file, unless it is flushed; as many at the most are in RAM waiting to be
+    written. A file that is reopened may have blocks of other sizes."""
 
-    def __init__(self, directory: WorkDirectory, name: str, width: int, block_rows: int) -> None:
+    def __init__(
+        self,
+        directory: Directory,
+        name: str,
+        width: int,
+        block_rows: int,
+        *,
+        reopen: bool = False,
+        length: int | None = None,
+    ) -> None:
         self.width = width
         self.block_rows = block_rows
-        self.file = BlockFile(directory, name)
+        self.file = BlockFile(directory, name, reopen=reopen, length=length)
+        self._ends: list[int] = []  #: the row behind each block of the file
+        for number in range(len(self.file)):
+            rows, rest = divmod(self.file.length(number), width)
+            if rest or not rows:
+                self.file.close()
+                raise DamagedFile(self.file.path, f"block {number} is not made of rows of {width} bytes")
+            self._ends.append(self._in_file + rows)
         room = np.empty(block_rows * width + SPARE_BYTES, dtype=np.uint8)
         self._tail = room[: block_rows * width].reshape(block_rows, width)
         self._in_tail = 0
 
     def __len__(self) -> int:
-        return len(self.file) * self.block_rows + self._in_tail
+        return self._in_file + self._in_tail
+
+    @property
+    def _in_file(self) -> int:
+        return self._ends[-1] if self._ends else 0
 
     @property
     def block_count(self) -> int:
@@ -44,14 +67,19 @@ class RowFile:
         while at < len(rows):
             taken = min(len(rows) - at, self.block_rows - self._in_tail)
             if taken == self.block_rows:
-                self.file.append(rows[at : at + taken])
+                self._write(rows[at : at + taken])
             else:
                 self._tail[self._in_tail : self._in_tail + taken] = rows[at : at + taken]
                 self._in_tail += taken
                 if self._in_tail == self.block_rows:
-                    self._in_tail = 0
-                    self.file.append(self._tail)
+                    self.flush()
             at += taken
+
+    def flush(self) -> None:
+        """Writes what is waiting, as a block of its own."""
+        if self._in_tail:
+            self._write(self._tail[: self._in_tail])
+            self._in_tail = 0
 
     def block(self, number: int) -> Rows:
         """A block. That of the tail is a view, good until the next row is added."""
@@ -60,13 +88,32 @@ class RowFile:
         return self.file.read(number).reshape(-1, self.width)
 
     def blocks(self, begin: int, end: int) -> Iterator[Rows]:
-        """Rows ``begin`` to ``end``, block by block. Rows may be added meanwhile."""
-        for number in range(begin // self.block_rows, -(-end // self.block_rows)):
-            first = number * self.block_rows
-            rows = self.block(number)[max(0, begin - first) : end - first]
+        """Rows ``begin`` to ``end``, in pieces of ``block_rows`` at the most. Rows may be added meanwhile."""
+        number = bisect_right(self._ends, begin)
+        while begin < end:
+            first = self._ends[number - 1] if number else 0
+            rows = self.block(number)[begin - first : end - first]
             # The tail will be written over while its rows are still in use.
-            yield rows.copy() if number == len(self.file) else rows
+            if number == len(self.file):
+                rows = rows.copy()
+            for at in range(0, len(rows), self.block_rows):
+                yield rows[at : at + self.block_rows]
+            begin += len(rows)
+            number += 1
+
+    def cut(self, count: int) -> None:
+        """Forgets all rows but the first ``count``."""
+        number = bisect_right(self._ends, count)
+        first = self._ends[number - 1] if number else 0
+        kept = self.block(number)[: count - first].copy()
+        self.file.cut(number)
+        del self._ends[number:]
+        self._in_tail = 0
+        self.append(kept)
 
     def clear(self) -> None:
-        self.file.clear()
-        self._in_tail = 0
+        self.cut(0)
+
+    def _write(self, rows: Rows) -> None:
+        self.file.append(rows)
+        self._ends.append(self._in_file + len(rows))

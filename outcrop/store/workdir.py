@@ -41,14 +41,47 @@ def disk_errors() -> Iterator[None]:
         raise
 
 
-class WorkDirectory:
-    """``base``: where it is made, None for a place next to the cache. ``budget``: bytes, None for all there is."""
+class DiskBudget:
+    """Bytes that the files of a search may take, wherever they are; None for all there is."""
 
-    def __init__(self, base: str | os.PathLike[str] | None = None, budget: int | None = None) -> None:
-        self.budget = budget
-        self.used = 0  #: bytes of all files in it
+    def __init__(self, limit: int | None = None) -> None:
+        self.limit = limit
+        self.used = 0
         self.peak = 0
         self._guard = threading.Lock()
+
+    def claim(self, count: int) -> None:
+        """Takes bytes from the budget before they are written. Raises DiskFull when it does not have them."""
+        with self._guard:
+            if self.limit is not None and self.used + count > self.limit:
+                raise DiskFull(f"the disk budget of {self.limit:,} bytes is used up")
+            self.used += count
+            self.peak = max(self.peak, self.used)
+
+    def release(self, count: int) -> None:
+        """Gives back the bytes of what was deleted."""
+        with self._guard:
+            self.used -= count
+
+
+class Directory:
+    """A place for files, which are paid for from a budget."""
+
+    def __init__(self, path: Path, budget: DiskBudget) -> None:
+        self.path = path
+        self.budget = budget
+
+    def claim(self, count: int) -> None:
+        self.budget.claim(count)
+
+    def release(self, count: int) -> None:
+        self.budget.release(count)
+
+
+class WorkDirectory(Directory):
+    """``base``: where it is made, None for a place next to the cache."""
+
+    def __init__(self, base: str | os.PathLike[str] | None = None, budget: DiskBudget | None = None) -> None:
         home = Path(base) if base is not None else cache_home() / "outcrop-work"
         try:
             home.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -57,7 +90,7 @@ class WorkDirectory:
             prefix = f"outcrop-{os.getuid()}-"
             with _locked(home / f".{prefix}{_LOCK}"):
                 _remove_stale(home, prefix)
-                self.path = Path(tempfile.mkdtemp(prefix=prefix, dir=home))
+                super().__init__(Path(tempfile.mkdtemp(prefix=prefix, dir=home)), budget or DiskBudget())
                 self._lock = os.open(self.path / _LOCK, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
                 fcntl.flock(self._lock, fcntl.LOCK_EX)
         except OSError as error:
@@ -73,19 +106,6 @@ class WorkDirectory:
         """Removes the directory and all in it."""
         shutil.rmtree(self.path, ignore_errors=True)
         os.close(self._lock)
-
-    def claim(self, count: int) -> None:
-        """Takes bytes from the budget before they are written. Raises DiskFull when it does not have them."""
-        with self._guard:
-            if self.budget is not None and self.used + count > self.budget:
-                raise DiskFull(f"the disk budget of {self.budget:,} bytes is used up")
-            self.used += count
-            self.peak = max(self.peak, self.used)
-
-    def release(self, count: int) -> None:
-        """Gives back the bytes of what was deleted."""
-        with self._guard:
-            self.used -= count
 
 
 @contextlib.contextmanager

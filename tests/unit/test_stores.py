@@ -14,7 +14,7 @@ import pytest
 from outcrop.errors import DamagedFile, UsageError
 from outcrop.store.blockfile import BlockFile, checksum
 from outcrop.store.frontier import RowFile
-from outcrop.store.workdir import DiskFull, WorkDirectory
+from outcrop.store.workdir import DiskBudget, DiskFull, WorkDirectory
 
 
 @pytest.fixture
@@ -113,7 +113,7 @@ def test_rows_in_any_portions(directory: WorkDirectory, block_rows: int) -> None
         assert b"".join(got) == rows[begin:end].tobytes()
     assert b"".join(queue.block(number).tobytes() for number in range(queue.block_count)) == rows.tobytes()
     queue.clear()
-    assert (len(queue), queue.block_count, directory.used) == (0, 0, 0)
+    assert (len(queue), queue.block_count, directory.budget.used) == (0, 0, 0)
 
 
 def test_rows_that_were_read_survive_those_added_later(directory: WorkDirectory) -> None:
@@ -125,7 +125,7 @@ def test_rows_that_were_read_survive_those_added_later(directory: WorkDirectory)
 
 
 def test_budget(tmp_path: Path) -> None:
-    with WorkDirectory(tmp_path, budget=1000) as directory:
+    with WorkDirectory(tmp_path, DiskBudget(1000)) as directory:
         file = BlockFile(directory, "blocks")
         file.append(random_bytes(900))
         with pytest.raises(DiskFull):
@@ -134,9 +134,9 @@ def test_budget(tmp_path: Path) -> None:
         assert (file.read(0) == random_bytes(900)).all()
         file.clear()
         file.append(random_bytes(950))
-        assert directory.peak == 974
+        assert directory.budget.peak == 974
         file.delete()
-        assert directory.used == 0
+        assert directory.budget.used == 0
 
 
 def test_a_full_disk_is_told_apart(directory: WorkDirectory) -> None:
@@ -155,7 +155,7 @@ def test_a_full_disk_is_told_apart(directory: WorkDirectory) -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
         signal.signal(signal.SIGXFSZ, handler)
     assert (file.read(0) == random_bytes(5_000)).all()
-    assert directory.used == file.bytes
+    assert directory.budget.used == file.bytes
 
 
 def test_the_directory_is_private_and_goes(tmp_path: Path) -> None:
@@ -186,3 +186,29 @@ def test_a_base_that_cannot_be_used_is_said(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(UsageError, match="cannot keep files in"):
         WorkDirectory(tmp_path / "file" / "base")
+
+
+def test_rows_may_be_flushed_cut_and_reopened(directory: WorkDirectory) -> None:
+    rows = random_bytes(5 * 100).reshape(100, 5)
+    queue = RowFile(directory, "rows", 5, 8)
+    for begin, end in ((0, 3), (3, 30), (30, 31), (31, 100)):
+        queue.append(rows[begin:end])
+        queue.flush()
+    for count in (100, 77, 31, 30, 5, 3):
+        queue.cut(count)
+        assert np.concatenate([*queue.blocks(0, count)]).tobytes() == rows[:count].tobytes()
+        queue.append(rows[count:])
+        assert np.concatenate([*queue.blocks(1, 99)]).tobytes() == rows[1:99].tobytes()
+        queue.flush()
+    length, digest = queue.file.bytes, queue.file.digest
+    queue.append(rows)
+    queue.flush()
+    again = RowFile(directory, "rows", 5, 3, reopen=True, length=length)
+    assert (len(again), again.file.digest) == (100, digest)
+    pieces = [*again.blocks(0, 100)]
+    assert np.concatenate(pieces).tobytes() == rows.tobytes()
+    assert max(map(len, pieces)) <= 3
+    with pytest.raises(DamagedFile, match="does not end where it should"):
+        RowFile(directory, "rows", 5, 3, reopen=True, length=length - 1)
+    with pytest.raises(DamagedFile, match="rows of 7 bytes"):
+        RowFile(directory, "rows", 7, 3, reopen=True)
