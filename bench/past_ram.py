@@ -1,6 +1,6 @@
 """What searching past RAM costs: each strategy against `ram` on the papers' models, ratios taken in one run.
 
-    python bench/past_ram.py SHARED [--models n_peterson,sci] [--repeat N]
+    python bench/past_ram.py SHARED [--models "mcslock2,sci 2"] [--cases cached] [--repeat N]
 
 SHARED is a directory with models/murphi. M(p) is the memory that Table 2 of "Exploiting transition locality in
 automatic verification of finite-state concurrent systems" computes, |Reach| * b + MaxQ * StateBytes, where b is
@@ -18,19 +18,29 @@ from pathlib import Path
 from typing import Any
 
 import outcrop
+from outcrop.codegen.c import emit
+from outcrop.codegen.compiler import compile_model
+from outcrop.kernels import Native
+from outcrop.options import CheckOptions, Deadlock, Keep, Replacement
+from outcrop.search import cached, locality, ram, serial
+from outcrop.search.outcome import Outcome, Stop
 
-#: The models of Tables 5, 6 and 8 that can be had, with constants that make them run for a second or so.
+#: The models of Tables 5, 6 and 8 that can be had, the small ones with constants that make them larger.
 MODELS: dict[str, tuple[str, dict[str, object]]] = {
-    "n_peterson": ("mux/n_peterson.m", {"N": 8}),
-    "mcslock1": ("mux/mcslock1.m", {"N": 5}),
+    "n_peterson 7": ("mux/n_peterson.m", {}),
+    "n_peterson 9": ("mux/n_peterson.m", {"N": 9}),
+    "mcslock1 5": ("mux/mcslock1.m", {"N": 5}),
     "mcslock2": ("mux/mcslock2.m", {}),
-    "sci": ("sci/sci.m", {"NumDataValues": 2}),
-    "newlist6": ("multiset+sym/newlist6.m", {"CellCount": 6}),
-    "newcache3": ("others/newcache3.m", {}),
+    "sci 2": ("sci/sci.m", {"NumDataValues": 2}),
+    "newlist6 6": ("multiset+sym/newlist6.m", {"CellCount": 6}),
+    "newcache3": ("multiset+sym/newcache3.m", {}),
     "cache3multi": ("multiset+sym/cache3multi.m", {}),
     "adash": ("dash/adash.m", {}),
     "ldash": ("dash/ldash.m", {}),
-    "ns": ("secur/ns.m", {}),
+    "ns": (
+        "secur/ns.m",
+        {"NumInitiators": 1, "NumResponders": 1, "NumIntruders": 3, "NetworkSize": 2, "MaxKnowledge": 10},
+    ),
 }
 
 
@@ -44,42 +54,44 @@ class Case:
     options: dict[str, Any]
 
 
+_SIGNATURES = {"strategy": "cached", "keep": Keep.SIGNATURES, "bits": 40}
 CASES = (
     Case("cached 0.6", 0.6, False, {"strategy": "cached"}),
-    Case("cached 0.6, random", 0.6, False, {"strategy": "cached", "replacement": "random"}),
-    Case("cached 0.6, 40 bits", 0.6, True, {"strategy": "cached", "keep": "signatures", "bits": 40}),
+    Case("cached 0.6, idle", 0.6, False, {"strategy": "cached", "replacement": Replacement.IDLE}),
+    Case("cached 0.6, 40 bits", 0.6, True, _SIGNATURES),
+    Case("cached 0.6, 40, idle", 0.6, True, {**_SIGNATURES, "replacement": Replacement.IDLE}),
     Case("locality 0.1", 0.1, True, {"strategy": "locality"}),
     Case("disk 0.1", 0.1, True, {"strategy": "disk"}),
-    Case("cached 0.4", 0.4, True, {"strategy": "cached", "keep": "signatures", "bits": 64}),
+    Case("cached 0.4, 64 bits", 0.4, True, {**_SIGNATURES, "bits": 64}),
     Case("locality 0.4", 0.4, True, {"strategy": "locality"}),
     Case("serial 0.4", 0.4, True, {"strategy": "serial"}),
 )
+STRATEGIES = {"ram": ram, "cached": cached, "disk": locality, "locality": locality, "serial": serial}
 
 
 @dataclass(frozen=True)
 class Figures:
-    states: int
-    rules: int
+    outcome: Outcome
     seconds: float
     processor_seconds: float  #: of all threads, which a busy machine distorts less
-    is_complete: bool
 
 
-def measure(model: outcrop.Model, repeat: int, **options: Any) -> tuple[Figures, outcrop.Result]:
-    results, processor = [], []
+def measure(native: Native, repeat: int, **options: Any) -> Figures:
+    """The least of a few runs."""
+    chosen = CheckOptions(deadlock=Deadlock.OFF, **options)
+    seconds, processor = [], []
     for _ in range(repeat):
         before = time.process_time()
-        results.append(model.check(deadlock="off", **options))
-        processor.append(time.process_time() - before - results[-1].compile_seconds)
-    best = min(results, key=lambda result: result.seconds)
-    complete = best.verdict is outcrop.Verdict.HOLDS
-    return Figures(best.states_visited, best.rules_fired, best.seconds, min(processor), complete), best
+        outcome: Outcome = STRATEGIES[chosen.strategy].search(native, chosen)
+        processor.append(time.process_time() - before)
+        seconds.append(outcome.seconds)
+    return Figures(outcome, min(seconds), min(processor))
 
 
-def memory(result: outcrop.Result, signatures: bool) -> int:
+def memory(native: Native, outcome: Outcome, signatures: bool) -> int:
     """M(p)."""
-    width = -(-result.state_bits // 32) * 4
-    return result.states_visited * (5 if signatures else width) + max(result.levels) * width
+    width = -(-native.state_bits // 32) * 4
+    return outcome.visited * (5 if signatures else width) + max(outcome.levels) * width
 
 
 def main() -> None:
@@ -94,31 +106,32 @@ def main() -> None:
     for name in arguments.models.split(","):
         path, constants = MODELS[name]
         model = outcrop.load(arguments.shared / "models" / "murphi" / path, constants)
-        model.check(deadlock="off", depth=1)  # compiles it
-        ram, result = measure(model, arguments.repeat, strategy="ram")
+        native = compile_model(emit(model.system, model.system.allows_symmetry).source)
+        base = measure(native, arguments.repeat, strategy="ram")
+        states, rules = base.outcome.visited, base.outcome.rules_fired
         print(
-            f"\n{name} {constants or ''}: {ram.states:,} states of {result.state_bits} bits, {ram.rules:,} rules, "
-            f"ram {ram.seconds:.2f} s, M(p) {memory(result, False):,}, with signatures {memory(result, True):,}"
+            f"\n{name}: {states:,} states of {native.state_bits} bits, {rules:,} rules, ram {base.seconds:.2f} s, "
+            f"M(p) {memory(native, base.outcome, False):,}, with signatures {memory(native, base.outcome, True):,}"
         )
         for case in cases:
-            budget = int(case.fraction * memory(result, case.signatures))
-            limit = max(5.0, 40 * ram.seconds)
-            figures, past = measure(model, arguments.repeat, state_memory=budget, time_limit=limit, **case.options)
-            ratio = figures.seconds / ram.seconds
-            processor = figures.processor_seconds / ram.processor_seconds
-            note = "" if figures.is_complete else f"  unknown: {past.kind}"
-            if figures.is_complete:
+            budget = int(case.fraction * memory(native, base.outcome, case.signatures))
+            limit = max(5.0, 40 * base.seconds)
+            figures = measure(native, arguments.repeat, state_memory=budget, time_limit=limit, **case.options)
+            ratio, processor = figures.seconds / base.seconds, figures.processor_seconds / base.processor_seconds
+            is_complete = figures.outcome.stop is Stop.COMPLETE
+            if is_complete:
                 ratios[case.name].append((ratio, processor))
             print(
-                f"  {case.name:<20} states {figures.states / ram.states:6.3f}  rules {figures.rules / ram.rules:6.3f}  "
-                f"time {ratio:6.2f}  processor {processor:6.2f}  ({figures.seconds:.2f} s){note}"
+                f"  {case.name:<20} states {figures.outcome.visited / states:6.3f}  "
+                f"rules {figures.outcome.rules_fired / rules:6.3f}  time {ratio:6.2f}  processor {processor:6.2f}  "
+                f"({figures.seconds:.2f} s){'' if is_complete else f'  unknown: {figures.outcome.stop}'}"
             )
             sys.stdout.flush()
     print()
     for name, each in ratios.items():
-        for kind, figures in zip(("time", "processor"), zip(*each, strict=True), strict=False):
-            average, worst = sum(figures) / len(figures), max(figures)
-            print(f"{name:<20} {kind:<10} {len(figures):2} complete, average {average:.2f}, worst {worst:.2f}")
+        for kind, values in zip(("time", "processor"), zip(*each, strict=True), strict=False):
+            average, worst = sum(values) / len(values), max(values)
+            print(f"{name:<20} {kind:<10} {len(values):2} complete, average {average:.2f}, worst {worst:.2f}")
 
 
 if __name__ == "__main__":

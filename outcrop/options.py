@@ -96,7 +96,7 @@ class CheckOptions:
     keep: Keep | None = None  #: states with ``cached``, signatures on disk
 
     # The constants of the papers, where these give them.
-    replacement: Replacement = Replacement.IDLE
+    replacement: Replacement = Replacement.RANDOM
     chain: int = 16  #: entries of the cache among which a state may go
     collision_limit: float = 0.9  #: past which ``cached`` gives up
     threshold: float = 0.1  #: collision rate at which ``serial`` goes to disk

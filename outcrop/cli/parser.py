@@ -276,7 +276,7 @@ def _add_constants(parser: argparse.ArgumentParser) -> None:
         "--replacement",
         choices=[*map(str, Replacement)],
         default=_DEFAULT.replacement,
-        help="what a full cache overwrites: something not met lately (the default), or anything, as published",
+        help="what a full cache overwrites: anything, as published (the default), or something not met lately",
     )
     for name, convert, meaning in _CONSTANTS:
         default = getattr(_DEFAULT, name)

@@ -158,14 +158,16 @@ static inline uint64_t head_get(const uint8_t *head, uint64_t mask) {
 static inline void head_put(uint8_t *head, uint64_t value, unsigned bytes) { memcpy(head, &value, bytes); }
 
 /* The entry to give up. The oldest would be a bad choice: once a transition leads back to what was forgotten, all that
- * follows from there has been forgotten too. */
+ * follows from there has been forgotten too. For the same reason the recent ones are spared only as long as the cache
+ * is large enough that most insertions find a free place. */
 static uint32_t cache_victim(Cache *cache, const uint8_t *bucket) {
   const uint64_t ages = ((uint64_t)1 << cache->age_bits) - 1, lately = ages / LATELY ? ages / LATELY : 1;
+  const int draws = cache->idle && 2 * cache->collisions < cache->insertions ? MOST_DRAWS : 1;
   uint32_t victim = 0;
-  for (int draw = 0; draw < MOST_DRAWS; draw++) {
+  for (int draw = 0; draw < draws; draw++) {
     victim = (uint32_t)multiply_high(next_random(&cache->random), cache->chain);
     uint64_t its_age = head_get(bucket + (size_t)victim * cache->head_bytes, ages);
-    if (!cache->idle || (cache->age + ages - its_age) % ages >= lately) break;
+    if ((cache->age + ages - its_age) % ages >= lately) break;
   }
   return victim;
 }

@@ -17,7 +17,10 @@ Costs less than the packed state, or the signature, for each state that is remem
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import accumulate
+
+import numpy as np
 
 from outcrop.kernels import Counts, Native, States
 from outcrop.kernels_tables import Cache
@@ -29,6 +32,12 @@ from outcrop.search.outcome import Outcome, Stop
 
 #: Of signatures in RAM, as in the paper.
 _BITS = 40
+#: The cache's size at first, by how much it grows, and how full it may be before it does.
+_FIRST_BYTES = 4 << 20
+_GROWTH = 8
+_LOAD = 0.25
+#: Of the cache that are read at a time.
+_BUCKETS_AT_A_TIME = 4096
 
 
 def search(
@@ -42,17 +51,31 @@ class Cached:
     """``bits`` None keeps states."""
 
     def __init__(self, run: BlockExploration, bits: int | None) -> None:
-        options = run.options
         self.run = run
         self.bits = bits
-        self.T = Cache(
-            run.native,
-            run.table_memory(),
-            bits,
-            options.chain,
-            idle=options.replacement is Replacement.IDLE,
-            seed=options.seed,
-        )
+        self._most_bytes = run.table_memory()
+        self._bytes = min(_FIRST_BYTES, self._most_bytes)
+        self._collisions = 0  #: in smaller ones
+        self.T = self._open()
+
+    def _open(self) -> Cache:
+        options = self.run.options
+        is_idle = options.replacement is Replacement.IDLE
+        return Cache(self.run.native, self._bytes, self.bits, options.chain, idle=is_idle, seed=options.seed)
+
+    def _grow(self) -> None:
+        """A large cache for a small model would cost its memory for nothing, so it becomes as large as it may be only
+        when that is needed. Until then it forgets hardly anything."""
+        self._bytes = min(_GROWTH * self._bytes, self._most_bytes)
+        small, self.T = self.T, self._open()
+        for keys in held(small):
+            if self.bits is None:
+                self.T.insert(keys, np.empty(len(keys), dtype=np.uint64))
+            else:
+                hashes = keys.view(np.uint64).reshape(-1) << np.uint64(64 - self.bits)
+                self.T.insert(self.run.native.states(len(keys)), hashes)
+        self._collisions += small.collisions
+        small.close()
 
     @property
     def collision_rate(self) -> float:
@@ -60,9 +83,11 @@ class Cached:
 
     @property
     def revisits(self) -> bool:
-        return self.T.collisions > 0
+        return self._collisions + self.T.collisions > 0
 
     def insert(self, states: States, hashes: Counts) -> None:
+        while self._bytes < self._most_bytes and self.T.insertions + len(states) > _LOAD * self.T.slots:
+            self._grow()
         self.run.enqueue(self.T.insert(states, hashes))
         if self.collision_rate > self.run.options.collision_limit:
             raise Stopped(Stop.COLLISIONS)
@@ -75,3 +100,9 @@ class Cached:
 
     def close(self) -> None:
         self.T.close()
+
+
+def held(cache: Cache) -> Iterator[States]:
+    """What a cache holds, as states or as signatures of eight bytes, a part at a time."""
+    for first in range(0, cache.buckets, _BUCKETS_AT_A_TIME):
+        yield cache.read(first, min(_BUCKETS_AT_A_TIME, cache.buckets - first))

@@ -25,7 +25,7 @@ from functools import partial
 import numpy as np
 
 from outcrop.kernels import Counts, Native, States
-from outcrop.kernels_tables import MemoryTable, key_bytes
+from outcrop.kernels_tables import MemoryTable, hash_block, key_bytes
 from outcrop.options import CheckOptions, Keep
 from outcrop.search.blockwise import BlockExploration
 from outcrop.search.compact import omission_bound
@@ -35,6 +35,9 @@ from outcrop.store.frontier import RowFile
 
 #: Of signatures on disk, where room is cheap.
 _BITS = 64
+#: M's size at first, and by how much it grows.
+_FIRST_BYTES = 4 << 20
+_GROWTH = 8
 #: Blocks of D that are worth a worker of their own.
 _BLOCKS_A_SHARE = 8
 
@@ -58,7 +61,9 @@ class Locality:
         self.bits = bits
         self.D = RowFile(run.directory, "visited", key_bytes(run.native, bits), run.options.block_size)
         self.Q_unck = run.queue("unchecked")
-        self.M = MemoryTable(run.search, run.table_memory(self.Q_unck), bits)
+        self._most_bytes = run.table_memory(self.Q_unck)
+        self._bytes = min(_FIRST_BYTES, self._most_bytes)
+        self.M = MemoryTable(run.search, self._bytes, bits)
         #: The part of D's blocks that is read.
         self.cloud_size = 1.0 if run.options.strategy == "disk" else run.options.cloud
         self.revisits = False
@@ -75,11 +80,22 @@ class Locality:
             new, dealt = self.M.insert(states, hashes)
             self.Q_unck.append(new)
             if dealt < len(states):  # M is full
-                self.check_table()
+                self._make_room()
             states, hashes = states[dealt:], hashes[dealt:]
 
     def end_level(self) -> None:
         self.check_table()
+
+    def _make_room(self) -> None:
+        """M is as large as it may be only when that is needed: clearing it costs time for all of it."""
+        if self._bytes == self._most_bytes:
+            self.check_table()
+            return
+        self._bytes = min(_GROWTH * self._bytes, self._most_bytes)
+        self.M.close()
+        self.M = MemoryTable(self.run.search, self._bytes, self.bits)
+        for block in self.Q_unck.blocks(0, len(self.Q_unck)):
+            self.M.insert(block, hash_block(self.run.search, block))
 
     def check_table(self) -> None:
         """Checktable: finds out what of M is old, and passes the rest on."""

@@ -21,14 +21,11 @@ import numpy as np
 from outcrop.kernels import Counts, Native, States
 from outcrop.options import CheckOptions
 from outcrop.search.blockwise import BlockExploration, Visited
-from outcrop.search.cached import Cached
+from outcrop.search.cached import Cached, held
 from outcrop.search.compact import omission_bound
 from outcrop.search.driver import ShowProgress, TakePut
 from outcrop.search.locality import Locality, signature_bits
 from outcrop.search.outcome import Outcome
-
-#: Of the cache that are carried over at a time.
-_BUCKETS_AT_A_TIME = 4096
 
 
 def search(
@@ -57,9 +54,8 @@ class Serial:
 
     def _switch(self, cached: Cached) -> None:
         disk = Locality(self.run, self.bits)
-        for first in range(0, cached.T.buckets, _BUCKETS_AT_A_TIME):
-            held = cached.T.read(first, min(_BUCKETS_AT_A_TIME, cached.T.buckets - first))
-            disk.D.append(np.ascontiguousarray(held[:, : disk.D.width]))
+        for keys in held(cached.T):
+            disk.D.append(np.ascontiguousarray(keys[:, : disk.D.width]))
         self._has_forgotten = cached.revisits
         cached.close()
         self.part = disk

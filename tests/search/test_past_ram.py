@@ -207,3 +207,20 @@ def test_liveness_is_refused() -> None:
     model = outcrop.load(MODELS[0].parent / "liveness_holds.m")
     with pytest.raises(UsageError, match="does not check liveness"):
         model.check(strategy="cached")
+
+
+@pytest.mark.parametrize("keep", list(Keep))
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_tables_that_grow_lose_nothing(
+    strategy: str, keep: Keep, watch: Watch, monkeypatch: pytest.MonkeyPatch, shared: Path
+) -> None:
+    for module in (cached, locality):
+        monkeypatch.setattr(module, "_FIRST_BYTES", 300)
+        monkeypatch.setattr(module, "_GROWTH", 2)
+    options = CheckOptions(deadlock=Deadlock.OFF, keep=keep, cloud=1.0, block_states=32)
+    outcome = compare(watch, strategy, larger(shared)[0], options)
+    assert not outcome.revisits
+    visited = watch.exploration.visited
+    table = visited.part if isinstance(visited, serial.Serial) else visited
+    assert isinstance(table, cached.Cached | locality.Locality)
+    assert table._bytes > 300

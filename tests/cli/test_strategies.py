@@ -1,0 +1,54 @@
+"""Searches past RAM from the command line: options, reports, exit codes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conftest import Run
+
+MODEL = Path(__file__).parents[2] / "examples" / "german_cache.m"
+
+
+@pytest.mark.parametrize("strategy", ["cached", "disk", "locality", "serial"])
+def test_same_figures_as_ram(cli: Callable[..., Run], strategy: str, tmp_path: Path) -> None:
+    ram = json.loads(cli("check", MODEL, "--strategy", "ram", "--json").out)
+    run = cli("check", MODEL, "--strategy", strategy, "--keep", "states", "--workdir", tmp_path, "--json")
+    past = json.loads(run.out)
+    assert run.code == 0
+    assert past["strategy"] == strategy
+    for key in ("verdict", "guarantee", "states", "states_visited", "rules_fired", "levels"):
+        assert past[key] == ram[key]
+
+
+def test_revisits_are_said(cli: Callable[..., Run]) -> None:
+    tiny = ("--state-memory", "30K", "--block-states", "64", "--block-size", "64", "--cloud", "0.1", "--beta-high", "1")
+    run = cli("check", MODEL, "--strategy", "locality", *tiny)
+    assert run.code == 0
+    assert "some visited again" in run.out
+    assert "the probability that a state was missed is at most" in run.out
+    assert json.loads(cli("check", MODEL, "--strategy", "locality", *tiny, "--json").out)["states"] is None
+
+
+def test_collision_limit(cli: Callable[..., Run]) -> None:
+    run = cli("check", MODEL, "--strategy", "cached", "--state-memory", "5K", "--collision-limit", "0.1")
+    assert run.code == 3
+    assert "collision limit reached" in run.out
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "message"),
+    [
+        ("--collision-limit", "1.5", "collision limit must be from 0 to 1, not 1.5"),
+        ("--curve", "0.4", "'0.4' is not of the form A:B,A:B"),
+        ("--chain", "1", "chain must be from 2 to 64, not 1"),
+        ("--bits", "65", "bits must be from 8 to 64, not 65"),
+        ("--slowdown", "much", "'much' is not a number"),
+    ],
+)
+def test_bad_constants(cli: Callable[..., Run], option: str, value: str, message: str) -> None:
+    run = cli("check", MODEL, option, value)
+    assert run.code == 2
+    assert message in run.err
