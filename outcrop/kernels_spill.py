@@ -19,7 +19,9 @@ from outcrop.kernels import SPARE_BYTES, Counts, Search, States
 SLICES = 256
 #: The least number of bits of a bucket's number in a run, and the greatest.
 LEAST_BITS = 16
-MOST_BITS = 25
+MOST_BITS = 27
+#: Bytes behind a run that kernels may read.
+SPARE_RUN_BYTES = 64
 
 _NONE = 2**64 - 1
 _POINTER = ctypes.c_void_p
@@ -31,7 +33,8 @@ _SIGNATURES: dict[str, tuple[type | None, tuple[type, ...]]] = {
     "outcrop_resume": (_NUMBER, (_POINTER,)),
     "outcrop_expand_states": (_NUMBER, (_POINTER, _NUMBER, _POINTER, _NUMBER)),
     "outcrop_add_carried": (_NUMBER, (_POINTER, _NUMBER)),
-    "outcrop_resolve": (_NUMBER, (_POINTER, _NUMBER, _NUMBER, _NUMBER, _NUMBER, _NUMBER, _POINTER, _NUMBER)),
+    "outcrop_take_new": (_NUMBER, (_POINTER, _NUMBER, _NUMBER, _NUMBER)),
+    "outcrop_resolve": (_FLAG, (_POINTER, _NUMBER, _NUMBER, _NUMBER, _NUMBER, _NUMBER, _POINTER, _NUMBER)),
     "outcrop_take_fresh": (None, (_POINTER, _NUMBER, _POINTER)),
     "outcrop_count_unknown": (_NUMBER, (_POINTER, _NUMBER)),
     "outcrop_write_run": (
@@ -71,7 +74,7 @@ class RunDamaged(Exception):
 
 def entry_bytes(state_bytes: int) -> int:
     """What a run needs for a state."""
-    return 4 + 2 + max(0, state_bytes - 8)
+    return 4 + 3 + max(0, state_bytes - 8)
 
 
 def index_bytes(bits: int) -> int:
@@ -111,12 +114,17 @@ class Spill:
         """Makes candidates of what the worker carries. Gives how much it still does, because the arena is full."""
         return int(self._library.outcrop_add_carried(self._handle, worker))
 
-    def resolve(self, worker: int, first: int, slices: tuple[int, int], few: bool, runs: Sequence[RunLayout]) -> States:
+    def resolve(self, worker: int, first: int, slices: tuple[int, int], few: bool, runs: Sequence[RunLayout]) -> None:
         """Compares with runs the candidates, states of the arena from ``first`` on, that belong to some slices, or all
-        if there are ``few``. Checks those that are new, and gives them."""
-        count = int(self._library.outcrop_resolve(self._handle, worker, first, *slices, few, _table(runs), len(runs)))
-        if count == _NONE:
+        if there are ``few``."""
+        if not self._library.outcrop_resolve(self._handle, worker, first, *slices, few, _table(runs), len(runs)):
             raise RunDamaged
+
+    def take_new(self, worker: int, begin: int, end: int) -> States:
+        """Those of a range of candidates, compared before, that no run has. Checks them."""
+        count = int(self._library.outcrop_take_new(self._handle, worker, begin, end))
+        if count == _NONE:
+            raise MemoryError("no memory for new states")
         width = self._search.native.state_bytes
         fresh = np.empty(count * width + SPARE_BYTES, dtype=np.uint8)
         self._library.outcrop_take_fresh(self._handle, worker, fresh.ctypes.data)

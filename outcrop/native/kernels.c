@@ -324,12 +324,15 @@ EXPORT uint64_t outcrop_add_carried(Search *search, uint64_t number) {
   return left;
 }
 
-/* Gives how many of the candidates are new, UINT64_MAX when a run cannot be read. */
-EXPORT uint64_t outcrop_resolve(Search *search, uint64_t number, uint64_t first, uint64_t begin, uint64_t end,
-                                uint64_t few, const Run *runs, uint64_t run_count) {
-  Worker *worker = &search->workers[number];
-  int complete = resolve_slices(worker, first, (unsigned)begin, (unsigned)end, (int)few, runs, run_count);
-  return complete ? worker->fresh.count : UINT64_MAX;
+/* Gives 0 when a run cannot be read. */
+EXPORT int outcrop_resolve(Search *search, uint64_t number, uint64_t first, uint64_t begin, uint64_t end,
+                           uint64_t few, const Run *runs, uint64_t run_count) {
+  return resolve_slices(&search->workers[number], first, (unsigned)begin, (unsigned)end, (int)few, runs, run_count);
+}
+
+/* Gives how many of the candidates in a range are new, UINT64_MAX when there is no memory for them. */
+EXPORT uint64_t outcrop_take_new(Search *search, uint64_t number, uint64_t begin, uint64_t end) {
+  return take_new(&search->workers[number], begin, end) ? search->workers[number].fresh.count : UINT64_MAX;
 }
 
 EXPORT void outcrop_take_fresh(Search *search, uint64_t number, uint8_t *states) {

@@ -1,16 +1,17 @@
 /* Runs: visited states on disk, ordered by hash as far as it takes to find them again, and exact.
  *
  * The hash of a reversible search and the bytes of a state past the eighth determine the state. So a run keeps them
- * instead of it, in columns: the upper bits of the hash are where an entry lies (its slice, and in that its bucket), the
- * next 32 are its tag, the rest of the hash and the bytes past the eighth are its rest. Looking a state up reads the
- * tags of its bucket, and rests only of those that match: almost always because the state is there.
+ * instead of it, in columns: the first byte of the hash is the slice that an entry lies in, the next 32 bits are its tag,
+ * of which the first say in which bucket of the slice it lies, and what remains of the hash and the bytes past the
+ * eighth are its rest. Looking a state up reads the tags of its bucket, and rests only of those that match: almost
+ * always because the state is there.
  *
- * A slice is a stretch of the file: where each bucket begins, then all tags, then all rests. Buckets hold some dozens of
- * entries in no order. Files are mapped for reading, so that only what is looked at is read, and nothing is copied; what
+ * A slice is a stretch of the file: where each bucket begins, then all tags, then all rests. Buckets hold a
+ * few entries in no order. Files are mapped for reading, so that only what is looked at is read, and nothing is copied; what
  * was looked at is unmapped again soon, because it would count as memory. They are written with calls. */
 
-enum { SLICE_BITS = 8, LEAST_BUCKET_BITS = 16, GROUP_BUCKETS = 512 };
-#define REST_BYTES (2 + (STATE_BYTES > 8 ? STATE_BYTES - 8 : 0))
+enum { SLICE_BITS = 8, TAG_BITS = 32, HASH_REST_BYTES = 3, GROUP_BUCKETS = 2048 };
+#define REST_BYTES (HASH_REST_BYTES + (STATE_BYTES > 8 ? STATE_BYTES - 8 : 0))
 
 typedef struct {
   int64_t file;
@@ -84,12 +85,12 @@ static int write_all(int64_t file, const void *bytes, size_t count, uint64_t at)
 
 static inline uint64_t run_buckets(uint64_t bits) { return (uint64_t)1 << (bits - SLICE_BITS); }
 static inline uint64_t run_index_bytes(uint64_t bits) { return (run_buckets(bits) + 1) * sizeof(uint32_t); }
-static inline uint64_t bucket_of(uint64_t hash, uint64_t bits) { return hash << SLICE_BITS >> (64 - bits + SLICE_BITS); }
-static inline uint32_t tag_of(uint64_t hash) { return (uint32_t)(hash >> LEAST_BUCKET_BITS); }
+static inline uint32_t tag_of(uint64_t hash) { return (uint32_t)(hash >> (64 - SLICE_BITS - TAG_BITS)); }
+static inline uint32_t bucket_of(uint32_t tag, uint64_t bits) { return tag >> (TAG_BITS + SLICE_BITS - bits); }
 
 static inline void rest_write(uint8_t *rest, const uint8_t *state, uint64_t hash) {
-  memcpy(rest, &hash, 2);
-  if (STATE_BYTES > 8) memcpy(rest + 2, state + 8, REST_BYTES - 2);
+  memcpy(rest, &hash, HASH_REST_BYTES);
+  if (STATE_BYTES > 8) memcpy(rest + HASH_REST_BYTES, state + 8, REST_BYTES - HASH_REST_BYTES);
 }
 
 static Slice run_slice(const Run *run, unsigned slice) {
@@ -113,46 +114,65 @@ static void run_drop(const Run *run, unsigned first_slice, unsigned last_slice) 
 
 /* --- Looking up ---------------------------------------------------------------------------------------------- */
 
-/* The first tag from `at` on that is equal, `end` when there is none. Up to seven tags behind the last are
- * looked at: what follows the tags of a slice in the file. */
-static inline uint64_t next_match(const uint32_t *tags, uint64_t at, uint64_t end, uint32_t tag) {
+/* Which of up to sixteen tags are equal, a bit each. As many are always looked at, without a branch: what follows the
+ * tags of a slice in the file does no harm, and there is always that much. */
+static inline uint32_t match_tags(const uint32_t *tags, uint64_t count, uint32_t tag) {
+  uint32_t match = 0;
 #if defined(__AVX2__)
-  Eight wanted = (Eight){0} + tag, eight;
-  for (; at < end; at += 8) {
-    memcpy(&eight, tags + at, sizeof eight);
-    uint32_t match = lanes_equal(eight, wanted);
-    if (match) {
-      at += (unsigned)__builtin_ctz(match);
-      return at < end ? at : end;
-    }
-  }
-  return end;
+  Eight wanted = (Eight){0} + tag, low, high;
+  memcpy(&low, tags, sizeof low);
+  memcpy(&high, tags + 8, sizeof high);
+  match = lanes_equal(low, wanted) | lanes_equal(high, wanted) << 8;
 #else
-  while (at < end && tags[at] != tag) at++;
-  return at;
+  for (int i = 0; i < 16; i++) match |= (uint32_t)(tags[i] == tag) << i;
 #endif
+  return count >= 16 ? match : match & ((1u << count) - 1);
+}
+
+/* An entry whose tag is that of a candidate. */
+typedef struct {
+  uint64_t candidate;
+  uint64_t entry;
+} Match;
+
+static inline void match_rest(const Slice *slice, Match match, const Arena *arena, const Candidate *candidates,
+                              uint8_t *is_old) {
+  uint8_t rest[REST_BYTES];
+  const Candidate *candidate = &candidates[match.candidate];
+  rest_write(rest, arena_state(arena, candidate->index), candidate->hash);
+  is_old[match.candidate] |= memcmp(slice->rests + match.entry * REST_BYTES, rest, REST_BYTES) == 0;
 }
 
 /* Marks as old those of the candidates of a slice that the run has. Gives 0 when the file is not what was written. */
 static int run_look_up(const Run *run, unsigned number, const Arena *arena, const Candidate *candidates,
                        uint8_t *is_old, uint64_t count) {
-  enum { AHEAD = 8 };
+  enum { AHEAD = 16 };
   if (!run->counts[number]) return 1;
   const Slice slice = run_slice(run, number);
-  uint64_t at_once = count * MOST_MAPPED / slice.bytes + 1;
-  uint8_t rest[REST_BYTES];
+  const uint64_t at_once = count * MOST_MAPPED / slice.bytes + 1, bits = run->bits;
+  Match waiting[AHEAD]; /* for their rests to be fetched */
+  uint64_t matches = 0, compared = 0;
   for (uint64_t i = 0; i < count; i++) {
-    if (i + AHEAD < count)
-      __builtin_prefetch(slice.tags + slice.index[bucket_of(candidates[i + AHEAD].hash, run->bits)]);
-    uint64_t hash = candidates[i].hash, bucket = bucket_of(hash, run->bits);
+    if (i + AHEAD < count) {
+      const uint32_t *tags = slice.tags + slice.index[bucket_of(tag_of(candidates[i + AHEAD].hash), bits)];
+      __builtin_prefetch(tags);
+      __builtin_prefetch(tags + 8);
+    }
+    uint32_t tag = tag_of(candidates[i].hash), bucket = bucket_of(tag, bits);
     uint64_t begin = slice.index[bucket], end = slice.index[bucket + 1];
     if (begin > end || end > slice.count) return 0;
-    for (uint64_t at = begin; !is_old[i] && (at = next_match(slice.tags, at, end, tag_of(hash))) < end; at++) {
-      rest_write(rest, arena_state(arena, candidates[i].index), hash);
-      is_old[i] = memcmp(slice.rests + at * REST_BYTES, rest, REST_BYTES) == 0;
-    }
+    do {
+      for (uint32_t match = match_tags(slice.tags + begin, end - begin, tag); match; match &= match - 1) {
+        if (matches - compared == AHEAD) match_rest(&slice, waiting[compared++ % AHEAD], arena, candidates, is_old);
+        Match found = {i, begin + (unsigned)__builtin_ctz(match)};
+        waiting[matches++ % AHEAD] = found;
+        __builtin_prefetch(slice.rests + found.entry * REST_BYTES);
+      }
+      begin += 16;
+    } while (__builtin_expect(begin < end, 0));
     if ((i + 1) % at_once == 0) run_drop(run, number, number);
   }
+  while (compared < matches) match_rest(&slice, waiting[compared++ % AHEAD], arena, candidates, is_old);
   return 1;
 }
 
@@ -168,12 +188,12 @@ static int run_write_slice(RunWork *work, int64_t file, uint64_t bits, uint64_t 
   /* Where the next entry of each bucket goes is kept one place too far on: it ends up as where the bucket begins. */
   memset(index, 0, run_index_bytes(bits));
   for (uint64_t i = 0; i < count; i++) {
-    uint64_t bucket = bucket_of(work->candidates[i].hash, bits);
+    uint64_t bucket = bucket_of(tag_of(work->candidates[i].hash), bits);
     if (bucket + 2 <= buckets) index[bucket + 2]++;
   }
   for (uint64_t bucket = 2; bucket <= buckets; bucket++) index[bucket] += index[bucket - 1];
   for (uint64_t i = 0; i < count; i++) {
-    uint64_t hash = work->candidates[i].hash, place = index[bucket_of(hash, bits) + 1]++;
+    uint64_t hash = work->candidates[i].hash, place = index[bucket_of(tag_of(hash), bits) + 1]++;
     tags[place] = tag_of(hash);
     rest_write(rests + place * REST_BYTES, arena_state(arena, work->candidates[i].index), hash);
   }
@@ -185,24 +205,19 @@ static int run_write_slice(RunWork *work, int64_t file, uint64_t bits, uint64_t 
 
 /* --- Merging ------------------------------------------------------------------------------------------------- */
 
-/* The bucket of a run with finer buckets, by so many bits, that an entry belongs to. */
-static inline uint64_t finer_bucket(uint64_t bucket, uint32_t tag, uint64_t bits, unsigned finer) {
-  return bucket << finer | (finer ? tag << (bits - LEAST_BUCKET_BITS) >> (32 - finer) : 0);
-}
-
 /* Puts the entries of some buckets of a run where they belong in `tags` and `rests`: `next` says for each bucket of the
  * merged run, from `first` on, where its next entry goes. Without `tags`, only counts them there. */
 static int merge_buckets(const Slice *slice, uint64_t bits, uint64_t first, uint64_t buckets, unsigned finer,
                          uint32_t *next, uint32_t *tags, uint8_t *rests) {
-  for (uint64_t bucket = first >> finer; bucket < (first + buckets) >> finer; bucket++) {
-    uint32_t end = slice->index[bucket + 1];
-    if (slice->index[bucket] > end || end > slice->count) return 0;
-    for (uint32_t i = slice->index[bucket]; i < end; i++) {
-      uint32_t place = next[finer_bucket(bucket, slice->tags[i], bits, finer) - first]++;
-      if (!tags) continue;
-      tags[place] = slice->tags[i];
-      memcpy(rests + (uint64_t)place * REST_BYTES, slice->rests + (uint64_t)i * REST_BYTES, REST_BYTES);
-    }
+  uint32_t begin = slice->index[first >> finer], end = slice->index[(first + buckets) >> finer];
+  if (begin > end || end > slice->count) return 0;
+  for (uint32_t i = begin; i < end; i++) {
+    uint64_t bucket = bucket_of(slice->tags[i], bits) - first;
+    if (bucket >= buckets) return 0;
+    uint32_t place = next[bucket]++;
+    if (!tags) continue;
+    tags[place] = slice->tags[i];
+    memcpy(rests + (uint64_t)place * REST_BYTES, slice->rests + (uint64_t)i * REST_BYTES, REST_BYTES);
   }
   return 1;
 }
@@ -221,7 +236,7 @@ static int run_merge_slice(RunWork *work, const Run *runs, uint64_t run_count, c
       for (uint64_t i = 0; i < run_count; i++) {
         const Slice slice = run_slice(&runs[i], number);
         unsigned finer = (unsigned)(merged->bits - runs[i].bits);
-        if (!merge_buckets(&slice, runs[i].bits, first, group, finer, next + (pass ? 1 : 2), tags, rests)) return 0;
+        if (!merge_buckets(&slice, merged->bits, first, group, finer, next + (pass ? 1 : 2), tags, rests)) return 0;
         if (pass) run_drop(&runs[i], number, number);
       }
       if (pass) break;

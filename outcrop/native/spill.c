@@ -96,8 +96,8 @@ static void drop_runs(const Run *runs, uint64_t run_count, unsigned first, unsig
   for (uint64_t i = 0; i < run_count; i++) run_drop(&runs[i], first, last);
 }
 
-/* Compares the candidates collected, all of slice `first`, or of all slices from there on, with all runs. The new ones
- * are checked and gathered. `*mapped`: how much may be mapped, from slice `*from` on. */
+/* Compares the candidates collected with all runs; those found are known. `*mapped`: how much may be mapped, from slice
+ * `*from` on. */
 static int resolve_collected(Worker *worker, const Run *runs, uint64_t run_count, unsigned *from, uint64_t *mapped) {
   Search *search = worker->search;
   RunWork *work = &worker->runs;
@@ -116,15 +116,8 @@ static int resolve_collected(Worker *worker, const Run *runs, uint64_t run_count
       *mapped = 0;
     }
   }
-  for (uint64_t i = 0; i < work->count; i++) {
-    const uint8_t *state = arena_state(&search->arena, work->candidates[i].index);
-    if (work->is_old[i]) {
-      set_known(search, work->candidates[i].index);
-      continue;
-    }
-    if (HAS_ASSUMPTIONS || HAS_INVARIANTS || HAS_COVER_PROPERTIES) check_state(worker, state);
-    if (!gather(&worker->fresh, state, &work->candidates[i].hash, 1)) return 0;
-  }
+  for (uint64_t i = 0; i < work->count; i++)
+    if (work->is_old[i]) set_known(search, work->candidates[i].index);
   return 1;
 }
 
@@ -134,13 +127,28 @@ static int resolve_slices(Worker *worker, uint64_t first, unsigned begin, unsign
   uint64_t used = worker->search->arena.used, mapped = 0;
   unsigned from = begin;
   int complete = 1;
-  worker->fresh.count = 0;
   if (few) complete = collect_few(worker, first, used) && resolve_collected(worker, runs, run_count, &from, &mapped);
   for (unsigned slice = begin; slice < end && !few && complete; slice++)
     complete = collect_slice(worker, first, used, slice, 0) &&
                resolve_collected(worker, runs, run_count, &from, &mapped);
   if (from < end) drop_runs(runs, run_count, from, end - 1);
   return complete;
+}
+
+/* Checks and gathers those candidates of a range that are new, in the order in which they were met: then successors that
+ * several states have in common are mostly met soon after each other. */
+static int take_new(Worker *worker, uint64_t begin, uint64_t end) {
+  Search *search = worker->search;
+  Gathered *fresh = &worker->fresh;
+  fresh->count = 0;
+  if (!gathered_reserve(fresh, end - begin)) return 0;
+  for (uint64_t index = begin; index < end; index++) {
+    if (is_known(search, index)) continue;
+    const uint8_t *state = arena_state(&search->arena, index);
+    if (HAS_ASSUMPTIONS || HAS_INVARIANTS || HAS_COVER_PROPERTIES) check_state(worker, state);
+    memcpy(fresh->states + fresh->count++ * STATE_BYTES, state, STATE_BYTES);
+  }
+  return 1;
 }
 
 /* Writes those states below `end` that no run has to a new one: slices as they come, `*length` is where it ends. */

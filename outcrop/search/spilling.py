@@ -29,10 +29,12 @@ from outcrop.store.workdir import WorkDirectory
 
 #: So many candidates are compared one by one, without a sweep over the table.
 _FEW = 4096
-#: Candidates whose comparison is one piece of work.
-_CANDIDATES_A_PART = 1 << 16
+#: Pieces of work that comparing candidates is shared out in, for each worker.
+_PARTS_A_WORKER = 4
+#: Candidates of which the new ones are written at a time.
+_STATES_A_PART = 1 << 15
 #: Bytes of states that are expanded as one piece of work.
-_BLOCK_BYTES = 1 << 16
+_BLOCK_BYTES = 1 << 17
 
 
 class DiskLevels:
@@ -94,7 +96,7 @@ class DiskLevels:
 
     def _until_full(self, work: Callable[[int], None]) -> bool:
         """Lets all workers work until the work is done, or, which it says, the arena is full."""
-        self._run.together(*(partial(work, worker) for worker in range(self._search.workers)))
+        self._share(work)
         if self._search.standing().stop is StopReason.MEMORY:
             return True
         self._run.check_stop()
@@ -122,19 +124,33 @@ class DiskLevels:
         used = self._spill.resume()
         self._run.check_stop()
         first, self._first = self._first, used
-        few = used - first <= _FEW
+        if used > first:
+            few = used - first <= _FEW
+            self._compare(first, 1 if few else _PARTS_A_WORKER * self._search.workers, few)
+            self._add_new(first, used)
+        return used
+
+    def _compare(self, first: int, parts: int, few: bool) -> None:
         layouts = self._runs.layouts
 
         def part(worker: int, slices: tuple[int, int]) -> None:
-            fresh = self._spill.resolve(worker, first, slices, few, layouts)
-            with self._guard:
-                self.log.append(fresh)
+            self._spill.resolve(worker, first, slices, few, layouts)
 
-        if used > first:
-            workers = self._search.workers
-            parts = 1 if few else max(4 * workers, (used - first) // _CANDIDATES_A_PART)
-            try:
-                share_slices(self._run.together, workers, parts, part)
-            except RunDamaged:
-                raise DamagedFile(self.log.file.path.parent, "a run cannot be read") from None
-        return used
+        try:
+            share_slices(self._run.together, self._search.workers, parts, part)
+        except RunDamaged:
+            raise DamagedFile(self.log.file.path.parent, "a run cannot be read") from None
+
+    def _add_new(self, first: int, used: int) -> None:
+        begins = iter(range(first, used, _STATES_A_PART))
+
+        def work(worker: int) -> None:
+            for begin in begins:
+                fresh = self._spill.take_new(worker, begin, min(used, begin + _STATES_A_PART))
+                with self._guard:
+                    self.log.append(fresh)
+
+        self._share(work)
+
+    def _share(self, work: Callable[[int], None]) -> None:
+        self._run.together(*(partial(work, worker) for worker in range(self._search.workers)))

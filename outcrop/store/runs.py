@@ -20,6 +20,7 @@ from outcrop.kernels_spill import (
     LEAST_BITS,
     MOST_BITS,
     SLICES,
+    SPARE_RUN_BYTES,
     RunDamaged,
     RunLayout,
     Spill,
@@ -31,7 +32,7 @@ from outcrop.store.workdir import WorkDirectory, disk_errors
 #: So many runs of a kind are merged into one.
 _FAN_IN = 4
 #: Entries that a bucket has on average, between this and twice it.
-_BUCKET_ENTRIES = 24
+_BUCKET_ENTRIES = 4
 #: Parts that the slices are shared out in, for each worker.
 _PARTS_A_WORKER = 4
 
@@ -116,7 +117,7 @@ class Runs:
     def _create(self, entries: int, rank: int) -> _Run:
         """An empty file with all the room that the run will need."""
         bits = min(MOST_BITS, max(LEAST_BITS, (entries // _BUCKET_ENTRIES).bit_length() - 1))
-        size = index_bytes(bits) + entries * self._entry_bytes
+        size = index_bytes(bits) + entries * self._entry_bytes + SPARE_RUN_BYTES
         path = self._directory.path / f"run-{self._written}"
         self._written += 1
         self._directory.claim(size)
