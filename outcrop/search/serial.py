@@ -4,12 +4,12 @@ G. Della Penna, B. Intrigila, I. Melatti, E. Tronci, M. Venturini Zilli, "Integr
 within the Murphi verifier" (2003).
 
 Starts with a cache. When the collision rate reaches a threshold, low enough that little has been visited twice, the
-states that the cache holds become file D of the disk search, its queue the checked queue, and M starts empty. In
-the paper the switch goes through three files: queue, visited states, administration. Here the queue is
-a file already and stays where it is; the visited states are written to D, of which they are the first blocks; and the
-rest is two fields of one object.
+disk search takes over: the queue becomes its checked queue, and M starts empty. In the paper the switch goes through
+three files (queue, visited states, administration), and file D begins with what the cache holds. Here the queue is a
+file already and stays where it is, as part of the log of all states. D is made from that log: so it is complete, where
+the cache has forgotten a tenth by then, and in the order of discovery, which the disk cloud lives on.
 
-States that the cache forgot are not in D and may be visited again. Guarantee and costs are those of the two parts.
+Guarantee and costs are those of the two parts.
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ from itertools import accumulate
 import numpy as np
 
 from outcrop.kernels import Counts, Native, States
+from outcrop.kernels_tables import hash_block
 from outcrop.options import CheckOptions
 from outcrop.search.blockwise import BlockExploration, Visited
-from outcrop.search.cached import Cached, held
+from outcrop.search.cached import Cached
 from outcrop.search.compact import omission_bound
 from outcrop.search.driver import ShowProgress, TakePut
 from outcrop.search.locality import Locality, signature_bits
@@ -54,11 +55,17 @@ class Serial:
 
     def _switch(self, cached: Cached) -> None:
         disk = Locality(self.run, self.bits)
-        for keys in held(cached.T):
-            disk.D.append(np.ascontiguousarray(keys[:, : disk.D.width]))
+        for states in self.run.log.blocks(0, len(self.run.log)):
+            disk.D.append(self._keys(states, disk.D.width))
         self._has_forgotten = cached.revisits
         cached.close()
         self.part = disk
+
+    def _keys(self, states: States, width: int) -> States:
+        if self.bits is None:
+            return states
+        signatures = hash_block(self.run.search, states) >> np.uint64(64 - self.bits)
+        return np.ascontiguousarray(signatures.view(np.uint8).reshape(-1, 8)[:, :width])
 
     def end_level(self) -> None:
         self.part.end_level()
