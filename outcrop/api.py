@@ -104,6 +104,8 @@ class Model:
         snapshot now and then, ``output`` with what the model's ``put`` statements print.
         """
         chosen = _changed(options or CheckOptions(), changes)
+        if chosen.engine is Engine.INTERPRETER and chosen.strategy == "auto":
+            chosen = dataclasses.replace(chosen, strategy="ram")
         outcome, compile_seconds, canonical = _search(self.system, chosen, progress, output)
         return _conclude(self, chosen, outcome, compile_seconds, canonical)
 

@@ -54,6 +54,7 @@ class _Run(ctypes.Structure):
         ("starts", ctypes.c_void_p),
         ("counts", ctypes.c_void_p),
         ("bytes", ctypes.c_void_p),
+        ("length", ctypes.c_uint64),
     )
 
 
@@ -174,7 +175,14 @@ class Spill:
 def _table(runs: Sequence[RunLayout]) -> ctypes.Array[_Run]:
     return (_Run * len(runs))(
         *(
-            _Run(run.file, run.bits, run.starts.ctypes.data, run.counts.ctypes.data, run.data.ctypes.data)
+            _Run(
+                run.file,
+                run.bits,
+                run.starts.ctypes.data,
+                run.counts.ctypes.data,
+                run.data.ctypes.data,
+                run.data.nbytes,
+            )
             for run in runs
         )
     )

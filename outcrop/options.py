@@ -78,7 +78,7 @@ class CheckOptions:
     """How to search. None means no limit, or the default that the field's comment names."""
 
     engine: Engine = Engine.NATIVE
-    strategy: str = "ram"
+    strategy: str = "auto"
     symmetry: bool = True
     deadlock: Deadlock = Deadlock.STUTTERING
     threads: int | None = None  #: all cores that the container may use

@@ -187,7 +187,7 @@ def _add_search(parser: argparse.ArgumentParser) -> None:
         "--strategy",
         choices=["auto", "ram", "compact", "cached", "disk", "locality", "serial"],
         default=_DEFAULT.strategy,
-        help="auto is ram while memory lasts and then goes on, exact, on disk; ram keeps whole states and is exact; "
+        help="auto (the default) is ram while memory lasts and then goes on, exact, on disk; ram keeps whole states; "
         "compact keeps signatures, and says how likely it is to have missed a state; cached keeps what fits and may "
         "visit states again; disk and locality keep visited states on disk; serial starts as cached and goes on as "
         "locality",

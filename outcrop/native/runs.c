@@ -19,6 +19,7 @@ typedef struct {
   const uint64_t *starts; /* of each slice, in bytes */
   const uint64_t *counts; /* of each slice, in entries */
   uint8_t *bytes;         /* the file, mapped */
+  uint64_t length;        /* of the file, in bytes */
 } Run;
 
 /* A state of the arena, to be looked up or written. */
@@ -100,15 +101,17 @@ static Slice run_slice(const Run *run, unsigned slice) {
                  index_bytes + count * (sizeof(uint32_t) + REST_BYTES)};
 }
 
-/* Unmaps part of a run; reading it again maps it again. */
+/* Unmaps part of a run; reading it again maps it again. With it goes what the system may have mapped on both sides: it
+ * maps more than is asked for, at most a huge page. */
 static void run_drop(const Run *run, unsigned first_slice, unsigned last_slice) {
-  uint64_t begin = UINT64_MAX, end = 0, page = 4096;
+  uint64_t begin = UINT64_MAX, end = 0, page = 4096, around = HUGE_PAGE;
   for (unsigned number = first_slice; number <= last_slice; number++) {
     uint64_t at = run->starts[number], past = at + run_slice(run, number).bytes;
     begin = at < begin ? at : begin;
     end = past > end ? past : end;
   }
-  begin = begin / page * page;
+  begin = begin < around ? 0 : (begin - around) / page * page;
+  end = end + around < run->length ? end + around : run->length;
   madvise(run->bytes + begin, end - begin, MADV_DONTNEED);
 }
 

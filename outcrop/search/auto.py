@@ -27,6 +27,8 @@ from outcrop.search.paths import Look, look_in_blocks
 from outcrop.search.spilling import DiskLevels
 from outcrop.store.workdir import DiskBudget, DiskFull, WorkDirectory
 
+#: What each worker needs for reading and writing runs.
+_BYTES_A_WORKER = 2 << 20
 #: The least that a search past RAM can work with: states for each worker.
 _LEAST_STATES = 256
 
@@ -42,7 +44,7 @@ def search(
     """``weak_hash``, for tests: different states often have the same hash."""
     workers = worker_count(options)
     bytes_a_state = native.state_bytes + 8
-    budget = max(state_budget(options), _LEAST_STATES * workers * bytes_a_state)
+    budget = max(state_budget(options, _BYTES_A_WORKER), _LEAST_STATES * workers * bytes_a_state)
     settings = Settings(
         workers=workers,
         deadlock=DEADLOCK_RULES[options.deadlock],

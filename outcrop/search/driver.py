@@ -60,10 +60,11 @@ def most_found(options: CheckOptions) -> int:
     return _MOST_FOUND if options.max_errors is None else min(options.max_errors, _MOST_FOUND)
 
 
-def state_budget(options: CheckOptions) -> int:
-    """Bytes that states and tables may take, so that the whole process stays within its memory."""
+def state_budget(options: CheckOptions, beside: int = 0) -> int:
+    """Bytes that states and tables may take, so that the whole process stays within its memory. ``beside``: what else a
+    strategy needs for each worker."""
     memory = options.memory if options.memory is not None else available_memory() * 3 // 4
-    left = max(0, memory - _resident_bytes() - _BYTES_BESIDE - worker_count(options) * _BYTES_A_WORKER)
+    left = max(0, memory - _resident_bytes() - _BYTES_BESIDE - worker_count(options) * (_BYTES_A_WORKER + beside))
     return left if options.state_memory is None else min(left, options.state_memory)
 
 

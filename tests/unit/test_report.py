@@ -133,7 +133,7 @@ def test_colours_only_when_asked() -> None:
 
 def test_document_has_the_published_keys() -> None:
     document = json.loads(json.dumps(violated().to_dict()))
-    assert set(document) == {*KEYS.split(), "violations", "notes"}
+    assert set(document) == {*KEYS.split(), "violations", "notes", "events"}
     assert document["verdict"] == "violated"
     assert document["diameter"] == 2
     assert document["violations"][0]["position"] == {"file": "hand.m", "line": 2, "column": 11}
