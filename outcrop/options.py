@@ -105,7 +105,7 @@ class CheckOptions:
     calibration: int = 10  #: checks from one calibration to the next
     speedup: float = 0.15  #: growth of a disk cloud that misses too much
     slowdown: float = 0.15  #: shrinking of one that misses little
-    cloud: float = 0.6  #: the part of D that the first cloud is
+    cloud: float = 1.0  #: the part of D that the first cloud is
     curve: tuple[tuple[float, float], tuple[float, float]] = ((0.4, 0.4), (0.7, 0.6))  #: (a1, b1), (a2, b2)
     beta_high: float = 0.03  #: the part of old states that a cloud may miss before it grows
     beta_low: float = 0.01  #: ... and below which it shrinks

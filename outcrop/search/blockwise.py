@@ -42,6 +42,8 @@ _Result = TypeVar("_Result")
 #: States that are expanded at a time, and between which numbers memory decides: enough that Python's share is small.
 MOST_BLOCK_STATES = 8192
 FEWEST_BLOCK_STATES = 256
+#: ... and few enough that their successors take a few megabytes.
+_MOST_BLOCK_BYTES = 1 << 18
 #: The share of memory for states that the two ends of a queue may take.
 _QUEUE_SHARE = 1 / 16
 #: What kernels keep for start states and the like, whatever the strategy.
@@ -120,7 +122,7 @@ class BlockExploration(Exploration):
     def queue(self, name: str) -> RowFile:
         """A queue of states whose ends take a small share of the memory for states."""
         width = self.native.state_bytes
-        fitting = int(self.memory * _QUEUE_SHARE) // (2 * width)
+        fitting = min(int(self.memory * _QUEUE_SHARE) // 2, _MOST_BLOCK_BYTES) // width
         rows = self.options.block_states or max(FEWEST_BLOCK_STATES, min(MOST_BLOCK_STATES, fitting))
         return RowFile(self.directory, name, width, rows)
 

@@ -100,11 +100,11 @@ class Locality:
     def check_table(self) -> None:
         """Checktable: finds out what of M is old, and passes the rest on."""
         block_count = self._block_count()
-        cloud = self.get_disk_cloud(block_count)
+        is_calibration = self.query_calibration()
+        cloud = self.get_disk_cloud(block_count, is_calibration)
         others = sorted(set(range(block_count)) - set(cloud))
-        is_calibration = bool(others) and self.query_calibration()
         deleted_in_cloud = self._remove(cloud)
-        if is_calibration:
+        if is_calibration and others:
             self.calibrate(deleted_in_cloud, self._remove(others))
         self.revisits = self.revisits or bool(others and not is_calibration)
         for block in self.Q_unck.blocks(0, len(self.Q_unck)):
@@ -115,9 +115,11 @@ class Locality:
         self.Q_unck.clear()
         self._table_sizes.append(len(self.D))
 
-    def get_disk_cloud(self, block_count: int) -> list[int]:
-        """GetDiskCloud: a selection of blocks by the curve of Fig. 9, where late ones are likelier."""
-        size = math.ceil(self.cloud_size * block_count)
+    def get_disk_cloud(self, block_count: int, is_calibration: bool) -> list[int]:
+        """GetDiskCloud: a selection of blocks by the curve of Fig. 9, where late ones are likelier. When the cloud is
+        everything, a calibration tries what a smaller one would do."""
+        is_trial = is_calibration and self.cloud_size == 1.0
+        size = math.ceil((1 - self.options.slowdown if is_trial else self.cloud_size) * block_count)
         if size >= block_count:
             return list(range(block_count))
         position = np.arange(block_count) / block_count
@@ -128,7 +130,7 @@ class Locality:
     def query_calibration(self) -> bool:
         """QueryCalibration: every so many checks."""
         self._checks += 1
-        return self._checks % self.options.calibration == 0
+        return self._checks % self.options.calibration == 0 and self.options.strategy != "disk"
 
     def calibrate(self, deleted_in_cloud: int, deleted_not_in_cloud: int) -> None:
         """Calibrate: a cloud that misses much grows, one that misses next to nothing shrinks."""
