@@ -106,8 +106,14 @@ class Model:
         chosen = _changed(options or CheckOptions(), changes)
         if chosen.engine is Engine.INTERPRETER and chosen.strategy == "auto":
             chosen = dataclasses.replace(chosen, strategy="ram")
-        outcome, compile_seconds, canonical = _search(self.system, chosen, progress, output)
-        return _conclude(self, chosen, outcome, compile_seconds, canonical)
+        outcome, compile_seconds, canonical = _search(self, chosen, progress, output)
+        result = _conclude(self, chosen, outcome, compile_seconds, canonical)
+        place = chosen.checkpoint or chosen.resume
+        if place is not None and outcome.stop.is_conclusive:
+            from outcrop.search.resume import discard
+
+            discard(place)
+        return result
 
 
 def read_source(path: str | os.PathLike[str]) -> Source:
@@ -165,6 +171,7 @@ def _changed(options: CheckOptions, changes: dict[str, Any]) -> CheckOptions:
         "state_memory": parse_size,
         "disk": parse_size,
         "time_limit": parse_duration,
+        "checkpoint_every": parse_duration,
     }
     values = {
         name: convert[name](value) if name in convert and isinstance(value, str) else value
@@ -191,7 +198,7 @@ _Canonical = Callable[[State], State]
 
 
 def _search(
-    system: System,
+    model: Model,
     options: CheckOptions,
     progress: Callable[[Progress], None] | None,
     output: Callable[[str], None] | None,
@@ -203,27 +210,33 @@ def _search(
     if options.engine is Engine.INTERPRETER:
         if options.strategy != "ram":
             raise UsageError(f"the interpreter has only the strategy ram, not {options.strategy}")
+        if options.checkpoint is not None or options.resume is not None:
+            raise UsageError("the interpreter keeps no checkpoints")
         from outcrop.search import reference
 
-        return reference.search(system, options, progress=progress, output=output), 0.0, None
-    return _search_native(system, options, progress, output)
+        return reference.search(model.system, options, progress=progress, output=output), 0.0, None
+    return _search_native(model, options, progress, output)
 
 
 def _search_native(
-    system: System,
+    model: Model,
     options: CheckOptions,
     progress: Callable[[Progress], None] | None,
     output: Callable[[str], None] | None,
 ) -> tuple[Outcome, float, _Canonical]:
     from outcrop.codegen.c import emit
     from outcrop.codegen.compiler import compile_model
+    from outcrop.codegen.identity import identity
     from outcrop.codegen.puts import PutFormatter
     from outcrop.kernels import Counts
 
     started = time.monotonic()
+    system = model.system
     emitted = emit(system, options.symmetry and system.allows_symmetry)
     native = compile_model(emitted.source, note_offsets=emitted.note_offsets, keep_c=options.keep_c)
     compile_seconds = time.monotonic() - started
+    if options.checkpoint is not None or options.resume is not None:
+        native.identity = identity(system, model.options, options)
     formatter = PutFormatter(emitted)
 
     def put(words: Counts) -> None:

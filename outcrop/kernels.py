@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -203,6 +204,7 @@ class Native:
         self.successor_room = int(shape.successor_room)  #: how many successors a worker gathers
         self.prints = bool(shape.prints)
         self.note_offsets = tuple(note_offsets)
+        self.identity: dict[str, Any] = {}  #: what checkpoints of its searches must agree on
 
     def library_with(self, signatures: Mapping[str, Signature]) -> ctypes.CDLL:
         """The library, for other parts of the kernels, with the types of some of its functions declared."""
@@ -360,12 +362,14 @@ class Search:
         return states
 
     def insert_block(self, worker: int, states: States) -> NDArray[np.bool_]:
-        """Adds states to those visited and to the new level, and says which were new. Those that a search which must
-        stop had no room for count as not new."""
+        """Adds states to those visited and to the new level, and says which were new. Says nothing of the last ones if
+        the search must stop and has no room for them."""
         rows = self._packed(states)
         is_new = np.zeros(len(rows), dtype=np.uint8)
-        self._library.outcrop_insert_block(self._handle, worker, rows.ctypes.data, len(rows), is_new.ctypes.data)
-        return is_new.astype(np.bool_)
+        dealt = self._library.outcrop_insert_block(
+            self._handle, worker, rows.ctypes.data, len(rows), is_new.ctypes.data
+        )
+        return is_new[:dealt].astype(np.bool_)
 
     def expand_block(self, worker: int, states: States) -> tuple[States, Counts]:
         """Expands states that lie anywhere. Gives all successors, duplicates included, and the hash of each. Firings,

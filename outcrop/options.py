@@ -65,7 +65,7 @@ class LoadOptions:
 _BOUNDS: tuple[tuple[str, float, float], ...] = (
     *((name, 1, math.inf) for name in ("threads", "memory", "states", "max_errors", "disk", "state_memory")),
     *((name, 1, math.inf) for name in ("blocks", "block_size", "calibration", "block_states")),
-    *((name, 0, math.inf) for name in ("depth", "speedup", "reset_after")),
+    *((name, 0, math.inf) for name in ("depth", "speedup", "reset_after", "checkpoint_every")),
     *((name, 0, 1) for name in ("collision_limit", "threshold", "slowdown", "cloud", "beta_high", "beta_low")),
     *((name, 0, 1) for name in ("reset_above", "reset_chance")),
     ("bits", 8, 64),
@@ -93,6 +93,9 @@ class CheckOptions:
     seed: int = 0  #: of the signature hash, and of all that is random
     keep_c: str | None = None  #: a directory to leave the generated C in
     workdir: str | None = None  #: next to the cache
+    checkpoint: str | None = None  #: a directory to save the search in; with ``resume``, that one
+    checkpoint_every: float = 600.0  #: seconds
+    resume: str | None = None  #: a directory with a checkpoint to go on from
     keep: Keep | None = None  #: states with ``cached``, signatures on disk
 
     # The constants of the papers, where these give them.

@@ -124,6 +124,7 @@ def build_parser() -> Parser:
     _add_meaning(check)
     _add_search(check)
     _add_limits(check)
+    _add_checkpoints(check)
     _add_output(check)
     _add_constants(check)
     _add_views(show)
@@ -250,6 +251,30 @@ def _add_limits(parser: argparse.ArgumentParser) -> None:
     )
     errors.add_argument(
         "--continue", dest="max_errors", action="store_const", const=None, help="go on to the end, whatever is violated"
+    )
+
+
+def _add_checkpoints(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group(
+        "stopping and going on", "docs/checkpoints.md says what a checkpoint holds and how far it can be trusted."
+    )
+    group.add_argument(
+        "--checkpoint",
+        metavar="DIR",
+        help="save the search there now and then, and when Ctrl-C or a limit ends it; removed once there is a verdict",
+    )
+    group.add_argument(
+        "--checkpoint-every",
+        metavar="TIME",
+        type=_unit(parse_duration),
+        default=_DEFAULT.checkpoint_every,
+        help="how often, when a level is complete (default: 10m)",
+    )
+    group.add_argument(
+        "--resume",
+        metavar="DIR",
+        help="go on from the checkpoint there, with any strategy, threads and memory; saves there too, unless "
+        "--checkpoint names another place",
     )
 
 

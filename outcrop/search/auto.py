@@ -10,7 +10,9 @@ for each state twice and, while runs are merged, three times.
 
 from __future__ import annotations
 
-from outcrop.kernels import FIRST_LINES, Native, Settings
+from collections.abc import Iterator
+
+from outcrop.kernels import FIRST_LINES, Native, Settings, States
 from outcrop.options import CheckOptions
 from outcrop.search.driver import (
     DEADLOCK_RULES,
@@ -25,10 +27,10 @@ from outcrop.search.driver import (
 from outcrop.search.outcome import Outcome, Progress, Stop
 from outcrop.search.paths import Look, look_in_blocks
 from outcrop.search.spilling import DiskLevels
-from outcrop.store.workdir import DiskBudget, DiskFull, WorkDirectory
+from outcrop.store.workdir import WorkDirectory
 
 #: What each worker needs for reading and writing runs.
-_BYTES_A_WORKER = 2 << 20
+_BYTES_A_WORKER = 3 << 20
 #: The least that a search past RAM can work with: states for each worker.
 _LEAST_STATES = 256
 
@@ -75,13 +77,6 @@ class Auto(Exploration):
             if self._directory is not None:
                 self._directory.close()
 
-    def explore(self) -> Stop:
-        try:
-            return super().explore()
-        except DiskFull as full:
-            self.tell(f"disk: {full}")
-            raise Stopped(Stop.DISK) from None
-
     def create_start_states(self) -> None:
         try:
             super().create_start_states()
@@ -112,7 +107,21 @@ class Auto(Exploration):
 
     def _level_is_on_disk(self) -> None:
         assert self._disk is not None
-        self.level_done([len(self._disk.log) - sum(self.levels)])
+        self.level_done([self._disk.states - sum(self.levels)])
+
+    def restore_level(self, blocks: Iterator[States]) -> None:
+        for states in blocks:
+            while len(states):
+                states = states[len(self.search.insert_block(0, states)) :]
+                if len(states):
+                    disk = self._disk or self._go_to_disk()
+                    disk.make_room()
+                self.look_at_clock()
+        if self._disk is None:
+            super().restore_level(iter(()))
+        else:
+            self._disk.resolve()
+            self.levels.append(self._disk.states - sum(self.levels))
 
     def _hand_over(self, stopped: Stopped) -> tuple[DiskLevels, int]:
         """Carries everything over, in the middle of a level. Gives where in the log the rest of the level begins."""
@@ -120,14 +129,17 @@ class Auto(Exploration):
             raise stopped
         self.levels.pop()  # is not complete
         unexpanded = self.search.standing().unexpanded
-        self._directory = WorkDirectory(self.options.workdir, DiskBudget(self.options.disk))
+        return self._go_to_disk(), unexpanded
+
+    def _go_to_disk(self) -> DiskLevels:
+        self._directory = WorkDirectory(self.options.workdir, self.disk)
         self._disk = DiskLevels(self, self._directory)
         self._disk.take_over()
         self.tell(
-            f"memory budget reached at level {max(0, len(self.levels) - 1):,}: {len(self._disk.log):,} states written "
+            f"memory budget reached at level {max(0, len(self.levels) - 1):,}: {self._disk.states:,} states written "
             f"to disk, going on with runs on disk"
         )
-        return self._disk, unexpanded
+        return self._disk
 
     def look(self) -> Look:
         if self._disk is None:
@@ -145,11 +157,8 @@ class Auto(Exploration):
             return super().snapshot()
         return Progress(
             level=max(0, len(self.levels) - 1),
-            states=len(self._disk.log),
-            rules_fired=int(self.search.count()[0].sum()),
-            frontier=len(self._disk.log) - self._disk.expanded,
+            states=self._disk.states,
+            rules_fired=int(self.count()[0].sum()),
+            frontier=self._disk.states - self._disk.expanded,
             seconds=self.seconds(),
         )
-
-    def peak_disk_bytes(self) -> int:
-        return 0 if self._directory is None else self._directory.budget.peak

@@ -35,7 +35,7 @@ from outcrop.search.driver import (
 from outcrop.search.outcome import Outcome, Progress, Stop
 from outcrop.search.paths import Look, look_in_blocks
 from outcrop.store.frontier import RowFile
-from outcrop.store.workdir import DiskBudget, DiskFull, WorkDirectory
+from outcrop.store.workdir import DiskFull, WorkDirectory
 
 _Result = TypeVar("_Result")
 
@@ -52,7 +52,9 @@ _SECONDS_BETWEEN_LOOKS = 0.1
 
 
 class Visited(Protocol):
-    """How a strategy remembers what was visited."""
+    """How a strategy remembers what was visited. ``bits``: of signatures, None if it keeps states."""
+
+    bits: int | None
 
     @property
     def revisits(self) -> bool:
@@ -60,6 +62,9 @@ class Visited(Protocol):
 
     def insert(self, states: States, hashes: Counts) -> None:
         """Takes successors, which it may overwrite. Sooner or later the new ones are given to ``enqueue``."""
+
+    def restore(self, states: States, hashes: Counts) -> None:
+        """Takes states that were visited before, in the order in which they were. It may overwrite them."""
 
     def end_level(self) -> None:
         """All successors of the level have been inserted. All new ones must be enqueued."""
@@ -94,9 +99,11 @@ class BlockExploration(Exploration):
             )
             search = resources.enter_context(native.search(settings))
             super().__init__(search, options, progress, put)
-            self.directory = resources.enter_context(WorkDirectory(options.workdir, DiskBudget(options.disk)))
+            if self.checkpoints is not None:
+                resources.enter_context(self.checkpoints)
+            self.directory = resources.enter_context(WorkDirectory(options.workdir, self.disk))
             self.memory = state_budget(options)
-            self.log = self.queue("states")
+            self.log = self.open_log(self.directory, self._block_rows())
             self._level_begin = 0  #: of the level being expanded, in the log
             self._expanded = 0
             self._next_look = 0.0
@@ -110,10 +117,7 @@ class BlockExploration(Exploration):
     def run(self) -> Outcome:
         with self._resources:
             try:
-                outcome = super().run()
-                outcome.revisits = self.visited.revisits
-                outcome.omission_bound = self.visited.omission_bound(outcome.levels)
-                return outcome
+                return super().run()
             finally:
                 self.visited.close()
 
@@ -121,10 +125,11 @@ class BlockExploration(Exploration):
 
     def queue(self, name: str) -> RowFile:
         """A queue of states whose ends take a small share of the memory for states."""
-        width = self.native.state_bytes
-        fitting = min(int(self.memory * _QUEUE_SHARE) // 2, _MOST_BLOCK_BYTES) // width
-        rows = self.options.block_states or max(FEWEST_BLOCK_STATES, min(MOST_BLOCK_STATES, fitting))
-        return RowFile(self.directory, name, width, rows)
+        return RowFile(self.directory, name, self.native.state_bytes, self._block_rows())
+
+    def _block_rows(self) -> int:
+        fitting = min(int(self.memory * _QUEUE_SHARE) // 2, _MOST_BLOCK_BYTES) // self.native.state_bytes
+        return self.options.block_states or max(FEWEST_BLOCK_STATES, min(MOST_BLOCK_STATES, fitting))
 
     def table_memory(self, *queues: RowFile) -> int:
         """What is left of the memory for states when queues have theirs."""
@@ -202,6 +207,19 @@ class BlockExploration(Exploration):
 
         self._fill_level(insert)
 
+    def restore_level(self, blocks: Iterator[States]) -> None:
+        # The levels stand in the log already, unless it is a new one.
+        is_new_log = len(self.log) == self._level_begin + sum(self.levels[-1:])
+        self._expanded = self._level_begin = self._level_begin + sum(self.levels[-1:])
+        size = 0
+        for states in blocks:
+            if is_new_log:
+                self.log.append(states)
+            self.visited.restore(states, hash_block(self.search, states))
+            size += len(states)
+            self.poll()
+        self.levels.append(size)
+
     def _expansions(self, begin: int, end: int) -> Iterator[Callable[[int], tuple[States, Counts]]]:
         for block in self.log.blocks(begin, end):
             self._expanded += len(block)
@@ -234,14 +252,29 @@ class BlockExploration(Exploration):
     def look(self) -> Look:
         return look_in_blocks(self.search, self.read_level, self.together)
 
-    def peak_disk_bytes(self) -> int:
-        return self.directory.budget.peak
+    drops_revisited = False
+
+    @property
+    def revisits(self) -> bool:
+        return self.before.revisits or self.visited.revisits
+
+    @property
+    def collision_rate(self) -> float | None:
+        return getattr(self.visited, "collision_rate", None)
+
+    @property
+    def keys(self) -> str:  # type: ignore[override]
+        bits = self.visited.bits
+        return "" if bits is None else f"{self.options.strategy}, {bits} bits, seed {self.options.seed}"
+
+    def omission_bound(self, levels: list[int]) -> float:
+        return self.visited.omission_bound(levels)
 
     def snapshot(self) -> Progress:
         return Progress(
             level=max(0, len(self.levels) - 1),
             states=len(self.log),
-            rules_fired=int(self.search.count()[0].sum()),
+            rules_fired=int(self.count()[0].sum()),
             frontier=len(self.log) - self._expanded,
             seconds=self.seconds(),
         )

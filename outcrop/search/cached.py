@@ -86,11 +86,17 @@ class Cached:
         return self._collisions + self.T.collisions > 0
 
     def insert(self, states: States, hashes: Counts) -> None:
-        while self._bytes < self._most_bytes and self.T.insertions + len(states) > _LOAD * self.T.slots:
-            self._grow()
-        self.run.enqueue(self.T.insert(states, hashes))
+        self.run.enqueue(self._add(states, hashes))
         if self.collision_rate > self.run.options.collision_limit:
             raise Stopped(Stop.COLLISIONS)
+
+    def restore(self, states: States, hashes: Counts) -> None:
+        self._add(states, hashes)
+
+    def _add(self, states: States, hashes: Counts) -> States:
+        while self._bytes < self._most_bytes and self.T.insertions + len(states) > _LOAD * self.T.slots:
+            self._grow()
+        return self.T.insert(states, hashes)
 
     def end_level(self) -> None:
         pass  # what is new has been enqueued

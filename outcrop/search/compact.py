@@ -25,7 +25,7 @@ from itertools import accumulate
 from pathlib import Path
 
 from outcrop.errors import UsageError
-from outcrop.kernels import Native, Settings
+from outcrop.kernels import Native, Search, Settings
 from outcrop.options import CheckOptions
 from outcrop.search.driver import (
     DEADLOCK_RULES,
@@ -60,9 +60,19 @@ def search(
             disk_limit=shutil.disk_usage(directory).free,
         )
         with native.search(settings) as visited:
-            outcome = Exploration(visited, options, progress, put).run()
-    outcome.omission_bound = omission_bound(accumulate(outcome.levels), bits)
-    return outcome
+            return Compact(visited, options, progress, put, bits).run()
+
+
+class Compact(Exploration):
+    def __init__(
+        self, search: Search, options: CheckOptions, progress: ShowProgress | None, put: TakePut | None, bits: int
+    ) -> None:
+        super().__init__(search, options, progress, put)
+        self.bits = bits
+        self.keys = f"compact, {bits} bits, seed {options.seed}"
+
+    def omission_bound(self, levels: list[int]) -> float:
+        return omission_bound(accumulate(levels), self.bits)
 
 
 def omission_bound(table_sizes: Iterable[int], bits: int) -> float:

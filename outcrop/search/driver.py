@@ -11,19 +11,22 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import TypeVar
 
-from outcrop.kernels import Counts, DeadlockRule, Found, Search, StopReason
+from outcrop.kernels import Counts, DeadlockRule, Found, Marks, Search, States, StopReason
 from outcrop.machine import available_cores, available_memory
 from outcrop.options import CheckOptions, Deadlock
 from outcrop.search.outcome import Finding, FindingKind, Outcome, Progress, Stop
 from outcrop.search.paths import Look, PathFinder, look_in_arena
+from outcrop.search.resume import Before, Checkpoints
 from outcrop.search.workers import Workers
+from outcrop.store.frontier import RowFile
+from outcrop.store.workdir import Directory, DiskBudget, DiskFull
 
 ShowProgress = Callable[[Progress], None]
 #: Takes what the ``put`` statements of one worker have recorded.
@@ -33,8 +36,9 @@ _Result = TypeVar("_Result")
 
 #: Levels up to this size are left to one worker: sharing them would take longer.
 SMALL_LEVEL = 2048
-#: Levels that one kernel call may expand.
+#: Levels that one kernel call may expand; and while checkpoints are kept, which know only where a call has ended.
 _LEVELS_A_CALL = 4096
+_LEVELS_A_CHECKPOINT = 256
 #: Findings of one kind and level that are kept when there is no limit.
 _MOST_FOUND = 10_000
 _SECONDS_BETWEEN_LOOKS = 0.1
@@ -97,22 +101,31 @@ class Exploration:
         self._progress = progress
         self._put = put
         self._workers = Workers()
-        self._found: dict[tuple[FindingKind, bytes, int | None], int] = {}  #: with the level of the state
+        self.found: dict[tuple[FindingKind, bytes, int | None], int] = {}  #: with the level of the state
         self.has_failed_start = False
         self.asked: Stop | None = None  #: why the workers were asked to stop
         self._started = time.monotonic()
+        self.disk = DiskBudget(options.disk)
+        self.before = Before()
+        wants_checkpoints = options.checkpoint is not None or options.resume is not None
+        self.checkpoints = Checkpoints(self, options) if wants_checkpoints else None
 
     def run(self) -> Outcome:
-        with self._interruptible(), closing(self._workers):
+        with self._interruptible(), closing(self._workers), self.checkpoints or nullcontext():
             try:
                 stop = self.explore()
                 if stop is Stop.COMPLETE and self.native.liveness_count and not self._count_findings():
                     self.check_liveness()
             except Stopped as stopped:
                 stop = stopped.stop
+            except DiskFull as full:
+                self.tell(f"disk: {full}")
+                stop = Stop.DISK
             if stop is Stop.COMPLETE and self._has_enough_findings():
                 stop = Stop.VIOLATION
-            fired, covered, noted = self.search.count()
+            if self.checkpoints is not None and not stop.is_conclusive:
+                self.checkpoints.search_has_stopped()
+            fired, covered, noted = self.count()
             seconds = self.seconds()
             self._report_progress()
             return Outcome(
@@ -120,14 +133,34 @@ class Exploration:
                 levels=[size for size in self.levels if size],
                 fired=[int(count) for count in fired],
                 covered=[int(count) for count in covered],
-                undefined_reads=sorted(
-                    {offset for offset, seen in zip(self.native.note_offsets, noted, strict=False) if seen}
-                ),
+                undefined_reads=self.undefined_reads(noted),
                 findings=self._findings(),
+                omission_bound=self.total_omission_bound([size for size in self.levels if size]),
                 seconds=seconds,
-                peak_disk_bytes=self.peak_disk_bytes(),
+                peak_disk_bytes=self.disk.peak + self.search.standing().disk,
                 events=self.events,
+                revisits=self.revisits,
             )
+
+    # --- How a strategy is characterised -----------------------------------------------------------------------
+
+    #: Whether states that come twice from a checkpoint are told apart from new ones.
+    drops_revisited = True
+    #: What states are told apart by; empty for all of their bytes.
+    keys = ""
+
+    @property
+    def revisits(self) -> bool:
+        """Whether levels may hold a state more than once."""
+        return False
+
+    @property
+    def collision_rate(self) -> float | None:
+        return None
+
+    def omission_bound(self, levels: list[int]) -> float:
+        """The probability that a state is missing, when levels have these sizes."""
+        return 0.0
 
     # --- What a search past RAM does otherwise -----------------------------------------------------------------
 
@@ -141,13 +174,29 @@ class Exploration:
         search, workers = self.search, self.search.workers
         if workers == 1 or self.levels[-1] <= SMALL_LEVEL:
             depth = self.options.depth
-            most = _LEVELS_A_CALL if depth is None else min(_LEVELS_A_CALL, depth + 1 - len(self.levels))
-            largest = SMALL_LEVEL if workers > 1 else 2**63
+            most = _LEVELS_A_CALL if self.checkpoints is None else _LEVELS_A_CHECKPOINT
+            if depth is not None:
+                most = min(most, depth + 1 - len(self.levels))
+            largest = SMALL_LEVEL if workers > 1 or self.checkpoints is not None else 2**63
             (sizes,) = self.together(partial(search.expand_levels, most, largest))
         else:
             self.together(*(partial(search.expand_level, worker) for worker in range(workers)))
             sizes = [search.finish_level()]
         self.level_done(sizes)
+
+    def restore_level(self, blocks: Iterator[States]) -> None:
+        """Takes the next level from a checkpoint."""
+        for states in blocks:
+            self.search.insert_block(0, states)
+            self.look_at_clock()
+            self.check_stop()
+        self.levels.append(self.search.finish_level())
+
+    def open_log(self, directory: Directory, block_rows: int) -> RowFile:
+        """A file for the states of all levels, one after the other: that of the checkpoints, if any are kept."""
+        if self.checkpoints is not None:
+            return self.checkpoints.log(block_rows)
+        return RowFile(directory, "states", self.native.state_bytes, block_rows)
 
     def check_liveness(self) -> None:
         from outcrop.search.liveness import check_liveness
@@ -158,15 +207,12 @@ class Exploration:
         """How to find predecessors."""
         return look_in_arena(self.search, self.levels, self.together)
 
-    def peak_disk_bytes(self) -> int:
-        return self.search.standing().disk
-
     def snapshot(self) -> Progress:
         standing = self.search.standing()
         return Progress(
             level=max(0, standing.levels - 1),
             states=standing.states,
-            rules_fired=int(self.search.count()[0].sum()),
+            rules_fired=int(self.count()[0].sum()),
             frontier=standing.states - standing.expanded,
             seconds=self.seconds(),
         )
@@ -174,7 +220,11 @@ class Exploration:
     # --- Levels ------------------------------------------------------------------------------------------------
 
     def explore(self) -> Stop:
-        self.create_start_states()
+        if self.checkpoints is not None and self.checkpoints.is_resumed:
+            self.checkpoints.restore()
+        else:
+            self.create_start_states()
+        self._level_is_complete()
         while self.levels[-1]:
             if self._has_enough_findings():
                 return Stop.VIOLATION
@@ -183,7 +233,12 @@ class Exploration:
             if self.options.states is not None and sum(self.levels) >= self.options.states:
                 return Stop.STATES
             self.expand()
+            self._level_is_complete()
         return Stop.COMPLETE
+
+    def _level_is_complete(self) -> None:
+        if self.checkpoints is not None:
+            self.checkpoints.level_is_complete()
 
     def level_done(self, sizes: list[int]) -> None:
         """Takes note of new levels, and of what was found in and while expanding the last ones."""
@@ -204,6 +259,21 @@ class Exploration:
         if reason is not StopReason.NONE:
             raise Stopped(_STOPS.get(reason) or self.asked or Stop.INTERRUPTED)
 
+    # --- Counts ------------------------------------------------------------------------------------------------
+
+    def count(self) -> tuple[Counts, Counts, Marks]:
+        """As the kernels count, and what was counted before the checkpoint that the search began with."""
+        fired, covered, noted = self.search.count()
+        return fired + self.before.fired, covered + self.before.covered, noted
+
+    def undefined_reads(self, noted: Marks) -> list[int]:
+        """Where in the source an undefined value was read."""
+        seen = {offset for offset, mark in zip(self.native.note_offsets, noted, strict=False) if mark}
+        return sorted(seen | self.before.undefined_reads)
+
+    def total_omission_bound(self, levels: list[int]) -> float:
+        return 1.0 - (1.0 - self.before.omission_bound) * (1.0 - self.omission_bound(levels))
+
     # --- Findings ----------------------------------------------------------------------------------------------
 
     def collect(self, kind: FindingKind, found: Found, level: int) -> None:
@@ -211,10 +281,10 @@ class Exploration:
             self.find(kind, state, level)
 
     def find(self, kind: FindingKind, state: bytes, level: int, liveness: int | None = None) -> None:
-        self._found.setdefault((kind, state, liveness), level)
+        self.found.setdefault((kind, state, liveness), level)
 
     def _count_findings(self) -> int:
-        return len(self._found) + self.has_failed_start
+        return len(self.found) + self.has_failed_start
 
     def _has_enough_findings(self) -> bool:
         return self.options.max_errors is not None and self._count_findings() >= self.options.max_errors
@@ -223,7 +293,7 @@ class Exploration:
         """The first few by length of the path, kind, and bytes of the last state; then the paths of those."""
         rows = sorted(
             (level, _KIND_ORDER[kind], state, -1 if liveness is None else liveness, kind)
-            for (kind, state, liveness), level in self._found.items()
+            for (kind, state, liveness), level in self.found.items()
         )
         findings = [Finding(FindingKind.START, ())] if self.has_failed_start else []
         if self.options.max_errors is not None:

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import math
 from functools import partial
+from itertools import accumulate
 
 import numpy as np
 
@@ -71,6 +72,7 @@ class Locality:
         self._checks = 0
         self._high_calibrations = 0  #: in a row
         self._table_sizes: list[int] = []
+        self._is_resumed = run.checkpoints is not None and run.checkpoints.is_resumed
 
     # --- The papers' procedures --------------------------------------------------------------------------------
 
@@ -82,6 +84,13 @@ class Locality:
             if dealt < len(states):  # M is full
                 self._make_room()
             states, hashes = states[dealt:], hashes[dealt:]
+
+    def restore(self, states: States, hashes: Counts) -> None:
+        self.D.append(states if self.bits is None else self._signatures(hashes, self.bits))
+
+    def _signatures(self, hashes: Counts, bits: int) -> States:
+        signatures = hashes >> np.uint64(64 - bits)
+        return np.ascontiguousarray(signatures.view(np.uint8).reshape(-1, 8)[:, : self.D.width])
 
     def end_level(self) -> None:
         self.check_table()
@@ -177,7 +186,11 @@ class Locality:
     # --- What the skeleton asks --------------------------------------------------------------------------------
 
     def omission_bound(self, levels: list[int]) -> float:
-        return 0.0 if self.bits is None else omission_bound(self._table_sizes, self.bits)
+        if self.bits is None:
+            return 0.0
+        # At the latest, a state was compared with the table when its level ended.
+        sizes = accumulate(levels) if self._is_resumed else self._table_sizes
+        return omission_bound(sizes, self.bits)
 
     def close(self) -> None:
         self.M.close()

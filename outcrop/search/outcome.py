@@ -23,6 +23,11 @@ class Stop(StrEnum):
     COLLISIONS = "collision limit reached"
     INTERRUPTED = "interrupted"
 
+    @property
+    def is_conclusive(self) -> bool:
+        """Whether nothing is left to be searched."""
+        return self in (Stop.COMPLETE, Stop.VIOLATION)
+
 
 class FindingKind(StrEnum):
     """In the order in which findings of one level are preferred."""

@@ -16,8 +16,6 @@ from __future__ import annotations
 
 from itertools import accumulate
 
-import numpy as np
-
 from outcrop.kernels import Counts, Native, States
 from outcrop.kernels_tables import hash_block
 from outcrop.options import CheckOptions
@@ -56,16 +54,13 @@ class Serial:
     def _switch(self, cached: Cached) -> None:
         disk = Locality(self.run, self.bits)
         for states in self.run.log.blocks(0, len(self.run.log)):
-            disk.D.append(self._keys(states, disk.D.width))
+            disk.restore(states, hash_block(self.run.search, states))
         self._has_forgotten = cached.revisits
         cached.close()
         self.part = disk
 
-    def _keys(self, states: States, width: int) -> States:
-        if self.bits is None:
-            return states
-        signatures = hash_block(self.run.search, states) >> np.uint64(64 - self.bits)
-        return np.ascontiguousarray(signatures.view(np.uint8).reshape(-1, 8)[:, :width])
+    def restore(self, states: States, hashes: Counts) -> None:
+        self.part.restore(states, hashes)
 
     def end_level(self) -> None:
         self.part.end_level()

@@ -23,7 +23,6 @@ from outcrop.errors import DamagedFile
 from outcrop.kernels import States, StopReason
 from outcrop.kernels_spill import RunDamaged, Spill
 from outcrop.search.driver import Exploration
-from outcrop.store.frontier import RowFile
 from outcrop.store.runs import Runs, share_slices
 from outcrop.store.workdir import WorkDirectory
 
@@ -45,7 +44,8 @@ class DiskLevels:
         self._search = run.search
         self._spill = Spill(run.search)
         width = run.native.state_bytes
-        self.log = RowFile(directory, "states", width, max(256, _BLOCK_BYTES // width))
+        self.log = run.open_log(directory, max(256, _BLOCK_BYTES // width))
+        self._still_to_come = 0  #: states of the log that are only now being restored
         self._runs = Runs(directory, self._spill, width, run.search.workers, run.together)
         self._guard = threading.Lock()
         self._first = 0  #: of the candidates, in the arena
@@ -54,9 +54,10 @@ class DiskLevels:
     # --- Taking over -------------------------------------------------------------------------------------------
 
     def take_over(self) -> None:
-        """Writes the arena, all of whose states are visited, to the log."""
+        """Writes the arena, all of whose states are visited, to the log, unless that has them from a checkpoint."""
         used = self._spill.resume()
-        for begin in range(0, used, self.log.block_rows):
+        self._still_to_come = max(0, len(self.log) - used)
+        for begin in range(len(self.log), used, self.log.block_rows):
             self.log.append(self._search.read_block(begin, min(used, begin + self.log.block_rows)))
         self._first = used
         self._spill.defer()
@@ -67,7 +68,13 @@ class DiskLevels:
 
     def close(self) -> None:
         self._runs.close()
-        self.log.file.delete()
+        if self._run.checkpoints is None:
+            self.log.file.delete()
+
+    @property
+    def states(self) -> int:
+        """Visited so far."""
+        return len(self.log) - self._still_to_come
 
     # --- Levels ------------------------------------------------------------------------------------------------
 
@@ -148,7 +155,9 @@ class DiskLevels:
             for begin in begins:
                 fresh = self._spill.take_new(worker, begin, min(used, begin + _STATES_A_PART))
                 with self._guard:
-                    self.log.append(fresh)
+                    known = min(self._still_to_come, len(fresh))
+                    self._still_to_come -= known
+                    self.log.append(fresh[known:])
 
         self._share(work)
 

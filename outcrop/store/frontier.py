@@ -114,6 +114,10 @@ class RowFile:
     def clear(self) -> None:
         self.cut(0)
 
+    def close(self) -> None:
+        """Keeps the file, without what is waiting to be written."""
+        self.file.close()
+
     def _write(self, rows: Rows) -> None:
         self.file.append(rows)
         self._ends.append(self._in_file + len(rows))

@@ -1,0 +1,42 @@
+"""What a search is about: what must be the same for another one to go on from its checkpoint."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+from outcrop.codegen.compiler import NATIVE
+from outcrop.codegen.symmetry import emit_normalise
+from outcrop.ir.layout import Layout, leaf_offsets, width
+from outcrop.ir.system import System
+from outcrop.options import CheckOptions, LoadOptions
+
+#: What the representative of a state depends on, beside the code that is generated for it.
+_CANONICAL = ("canon.h", "normal.h")
+
+
+def identity(system: System, load: LoadOptions, options: CheckOptions) -> dict[str, Any]:
+    """By the names that users read when something differs. Values of 64 digits are digests."""
+    layout = Layout(system)
+    symmetry = options.symmetry and system.allows_symmetry and bool(system.scalarsets)
+    places = [
+        (variable.name, leaf_offsets(variable.type, start))
+        for variable, start in zip(system.variables, layout.variable_offsets, strict=True)
+    ]
+    values = [(width(leaf), getattr(leaf, "low", None)) for leaf in system.leaf_types]
+    canonical = [emit_normalise(system, layout, symmetry), *((NATIVE / name).read_text() for name in _CANONICAL)]
+    return {
+        "the text of the model": _digest(system.source.text),
+        "constant": {name: str(value) for name, value in system.constants.items()},
+        "--undefined": str(load.undefined),
+        "--while-limit": load.while_limit or 0,
+        "--overflow": str(load.overflow),
+        "--deadlock": str(options.deadlock),
+        "--symmetry": "on" if symmetry else "off",
+        "the representative of states": _digest(canonical) if symmetry else None,
+        "the packing of states": _digest((places, values)),
+    }
+
+
+def _digest(value: object) -> str:
+    return hashlib.sha256(repr(value).encode()).hexdigest()

@@ -1,0 +1,283 @@
+"""The directory of a checkpoint: a state file, and the manifests that say what it means.
+
+G. Della Penna et al., "Integrating RAM and disk based verification within the Murphi verifier" (2003), go from one
+search to another through three files: queue, visited states, administration. Here the state file holds all states
+visited, level by level, and its last level is the queue; the manifest is the administrative file. See
+docs/checkpoints.md.
+
+The state file only grows, so a later checkpoint writes only what is new, and the manifest before stays true of the
+part that it names. A manifest takes its place in one step, after everything that it speaks of is on the disk. So
+however a process ends, the directory holds the last checkpoint, whole.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import json
+import os
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from outcrop import __version__
+from outcrop.errors import DamagedFile, UsageError
+from outcrop.store.frontier import RowFile
+from outcrop.store.workdir import Directory, DiskBudget, DiskFull, disk_errors
+
+#: Of manifest and state file; raised whenever what is there would be misread.
+FORMAT = 1
+
+_MANIFEST = "manifest.json"
+_PREVIOUS = "manifest.previous.json"
+_STATES = "states-"
+#: Room that is kept for the last checkpoint of a search that fills the disk.
+_RESERVE = "reserve"
+_RESERVE_BYTES = 1 << 16
+
+
+@dataclass(frozen=True)
+class StatesPart:
+    """The part of a state file that a manifest speaks of."""
+
+    file: str
+    bytes: int
+    blocks: int
+    digest: int
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """Where a search stands when a level is complete."""
+
+    identity: dict[str, Any]  #: what was searched
+    strategy: str
+    levels: list[int]  #: states of each; the last one is the queue
+    fired: list[int]
+    covered: list[int]
+    undefined_reads: list[int]
+    found: list[list[Any]]  #: kind, state, level and liveness instance of each
+    has_failed_start: bool
+    revisits: bool  #: levels may hold a state more than once
+    keys: str  #: what the search told states apart by; empty for the states themselves
+    omission_bound: float
+    collision_rate: float | None
+    seconds: float  #: spent so far
+    states: StatesPart
+    outcrop: str = __version__
+    format: int = field(default=FORMAT)
+
+    @property
+    def rows(self) -> int:
+        return sum(self.levels)
+
+
+class CheckpointDirectory(Directory):
+    """``identity``: what the search that is to be saved or continued is about. Locked for as long as it is open."""
+
+    def __init__(self, path: str | os.PathLike[str], identity: dict[str, Any], width: int, budget: DiskBudget) -> None:
+        super().__init__(Path(path), budget)
+        self._identity = json.loads(json.dumps(identity))
+        self._width = width
+        self._good: bytes | None = None  #: the last manifest that was written, or read and found whole
+        self._reserved = 0  #: bytes
+        try:
+            self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self._lock = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        except OSError as error:
+            raise UsageError(f"cannot keep a checkpoint in '{path}': {error.strerror}") from None
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            os.close(self._lock)
+            raise UsageError(f"another search keeps its checkpoint in '{path}'") from None
+
+    def close(self) -> None:
+        """Keeps what is there."""
+        self._drop_reserve()
+        os.close(self._lock)
+
+    # --- Reading -----------------------------------------------------------------------------------------------
+
+    def has_checkpoint(self) -> bool:
+        return any((self.path / name).exists() for name in (_MANIFEST, _PREVIOUS))
+
+    def load(self, warn: Callable[[str], None]) -> Manifest:
+        """The last checkpoint, every byte of which has been verified; or, told with ``warn``, the one before it."""
+        damage: DamagedFile | None = None
+        for name in (_MANIFEST, _PREVIOUS):
+            path = self.path / name
+            try:
+                content = path.read_bytes()
+                manifest = _parse(path, content)
+                self._compare(manifest)
+                self._verify(manifest)
+            except FileNotFoundError:
+                continue
+            except DamagedFile as error:
+                damage = damage or error
+                continue
+            if damage is not None:
+                warn(f"{damage}; the checkpoint before it, of level {len(manifest.levels) - 1:,}, is used")
+            self._good = content
+            return manifest
+        raise damage or UsageError(f"there is no checkpoint in '{self.path}'")
+
+    def _compare(self, manifest: Manifest) -> None:
+        theirs, ours = manifest.identity, self._identity
+        names = [name for name in {**theirs, **ours} if theirs.get(name) != ours.get(name)]
+        if names:
+            differences = "; ".join(_difference(name, theirs.get(name), ours.get(name)) for name in names)
+            raise UsageError(f"the checkpoint in '{self.path}' is of another search: {differences}")
+
+    def _verify(self, manifest: Manifest) -> None:
+        with contextlib.closing(self.open_states(manifest)) as states:
+            for number in range(len(states.file)):
+                states.file.read(number)
+
+    def open_states(self, manifest: Manifest, block_rows: int = 1, budget: DiskBudget | None = None) -> RowFile:
+        """The states of a checkpoint, to read or to go on with."""
+        part = manifest.states
+        path = self.path / part.file
+        try:
+            states = RowFile(
+                Directory(self.path, budget or DiskBudget()),
+                part.file,
+                self._width,
+                block_rows,
+                reopen=True,
+                length=part.bytes,
+            )
+        except FileNotFoundError:
+            raise DamagedFile(path, "it is missing") from None
+        if (len(states.file), states.file.digest, len(states)) != (part.blocks, part.digest, manifest.rows):
+            states.close()
+            raise DamagedFile(path, f"it is not the one that '{_MANIFEST}' was written for")
+        return states
+
+    # --- Writing -----------------------------------------------------------------------------------------------
+
+    def go_on_with(self, manifest: Manifest, block_rows: int) -> RowFile:
+        """The state file of a checkpoint, which is to grow."""
+        log = self.open_states(manifest, block_rows, self.budget)
+        log.cut(len(log))  # also what a search that did not end well has left behind
+        self._make_reserve(block_rows)
+        return log
+
+    def new_log(self, block_rows: int) -> RowFile:
+        """An empty state file."""
+        taken = {path.name for path in self.path.glob(_STATES + "*")}
+        if not self.has_checkpoint():
+            self._remove(taken)
+            taken = set()
+        number = next(number for number in range(len(taken) + 1) if f"{_STATES}{number}" not in taken)
+        self._make_reserve(block_rows)
+        return RowFile(self, f"{_STATES}{number}", self._width, block_rows)
+
+    def save(self, log: RowFile, describe: Callable[[StatesPart], Manifest]) -> None:
+        """Makes all that a state file holds, as ``describe`` has it, the checkpoint. Raises DiskFull."""
+        try:
+            self._save(log, describe)
+        except DiskFull:
+            if not self._drop_reserve():
+                raise
+            self._save(log, describe)
+
+    def _save(self, log: RowFile, describe: Callable[[StatesPart], Manifest]) -> None:
+        log.flush()
+        log.file.sync()
+        manifest = describe(StatesPart(log.file.path.name, log.file.bytes, len(log.file), log.file.digest))
+        content = _dump(manifest)
+        if self._good is not None:
+            self._replace(_PREVIOUS, self._good)
+        self._replace(_MANIFEST, content)
+        referenced = {manifest.states.file}
+        if self._good is not None:
+            referenced.add(_parse(self.path / _PREVIOUS, self._good).states.file)
+        self._good = content
+        self._remove({path.name for path in self.path.glob(_STATES + "*")} - referenced)
+
+    def _replace(self, name: str, content: bytes) -> None:
+        path = self.path / name
+        scratch = path.with_suffix(".new")
+        with disk_errors():
+            try:
+                with scratch.open("wb") as file:
+                    file.write(content)
+                    file.flush()
+                    os.fsync(file.fileno())
+            except OSError:
+                scratch.unlink(missing_ok=True)
+                raise
+            scratch.replace(path)
+            os.fsync(self._lock)
+
+    def discard(self) -> None:
+        """Removes every file of a checkpoint."""
+        # The manifests first: states without one are no checkpoint, a manifest without states is a damaged one.
+        self._remove({_MANIFEST, _PREVIOUS})
+        self._remove({path.name for path in self.path.glob(_STATES + "*")})
+
+    def _remove(self, names: set[str]) -> None:
+        for name in names:
+            (self.path / name).unlink(missing_ok=True)
+
+    # --- The reserve -------------------------------------------------------------------------------------------
+
+    def _make_reserve(self, block_rows: int) -> None:
+        size = block_rows * self._width + _RESERVE_BYTES
+        if self._reserved:
+            return
+        with contextlib.suppress(OSError, DiskFull), (self.path / _RESERVE).open("wb") as file:
+            self.claim(size)
+            self._reserved = size
+            os.posix_fallocate(file.fileno(), 0, size)
+
+    def _drop_reserve(self) -> bool:
+        """Whether there was one."""
+        (self.path / _RESERVE).unlink(missing_ok=True)
+        size, self._reserved = self._reserved, 0
+        self.release(size)
+        return size > 0
+
+
+def _dump(manifest: Manifest) -> bytes:
+    document = asdict(manifest)
+    document["checksum"] = _checksum(document)
+    rows = (f" {json.dumps(name)}: {json.dumps(value)}" for name, value in document.items())
+    return ("{\n" + ",\n".join(rows) + "\n}\n").encode()
+
+
+def _parse(path: Path, content: bytes) -> Manifest:
+    try:
+        document = json.loads(content)
+        checksum = document.pop("checksum")
+    except (ValueError, KeyError, AttributeError, TypeError):
+        raise DamagedFile(path, "it is not what was written") from None
+    if document.get("format") != FORMAT and checksum == _checksum(document):
+        raise UsageError(
+            f"'{path}' has format {document.get('format')}, of Outcrop {document.get('outcrop')}; "
+            f"this is {__version__}, which reads format {FORMAT}"
+        )
+    if checksum != _checksum(document) or set(document) != {each.name for each in fields(Manifest)}:
+        raise DamagedFile(path, "it has a wrong checksum")
+    return Manifest(**{**document, "states": StatesPart(**document["states"])})
+
+
+def _checksum(document: dict[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()
+
+
+def _difference(name: str, theirs: object, ours: object) -> str:
+    if isinstance(theirs, dict) and isinstance(ours, dict):
+        inner = [each for each in {**theirs, **ours} if theirs.get(each) != ours.get(each)]
+        return "; ".join(_difference(f"{name} {each}", theirs.get(each), ours.get(each)) for each in inner)
+    if all(isinstance(each, str) and len(each) == 64 for each in (theirs, ours)):  # digests say nothing to anybody
+        return f"{name} differs"
+    return f"{name} was {_text(theirs)} and is {_text(ours)}"
+
+
+def _text(value: object) -> str:
+    return "absent" if value is None else str(value)
