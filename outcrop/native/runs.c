@@ -45,7 +45,7 @@ typedef struct {
 
 /* What a worker that looks states up may keep mapped. One look-up maps 64 KB around each page that it touches: of the
  * index, the tags and the rests. */
-enum { MOST_MAPPED = 1 << 20, MOST_MAPPED_BY_ONE = 3 << 16 };
+enum { MOST_MAPPED = 2 << 20, MOST_MAPPED_BY_ONE = 3 << 16 };
 
 /* A slice of a run. `index` counts from its first entry. */
 typedef struct {

@@ -1,0 +1,121 @@
+"""Times `auto` with a fraction of the memory that a model needs against `ram` with all of it, in one run, and shows
+where the time goes.
+
+    python bench/auto.py --models ../shared/models/murphi [--only NAME]... [--fraction 0.1] [--threads 2] [--repeat N]
+
+The memory is M(p) of Table 2 in Della Penna et al. (2004), (states + longest queue) x bytes of a state, the latter
+rounded up to four; the longest queue is taken to be the largest level. CPU seconds are those of all threads; they are
+what counts on a machine with other work on it. Counts are compared: a fast wrong answer stops the run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import outcrop
+from outcrop.codegen.c import emit
+from outcrop.codegen.compiler import compile_model
+from outcrop.kernels import Native
+from outcrop.kernels_spill import Spill
+from outcrop.options import CheckOptions, Deadlock
+from outcrop.search import auto, ram
+from outcrop.search.outcome import Outcome
+from outcrop.store.frontier import RowFile
+
+MODELS: dict[str, tuple[str, dict[str, int]]] = {
+    "n_peterson N=6": ("mux/n_peterson.m", {"N": 6}),
+    "mcslock2 N=3": ("mux/mcslock2.m", {"N": 3}),
+    "german NODE_NUM=5": ("others/german.m", {"NODE_NUM": 5}),
+    "newlist6 CellCount=6": ("multiset+sym/newlist6.m", {"CellCount": 6}),
+}
+#: What is timed, and what it is called.
+PARTS = {
+    (Spill, "expand"): "expand, look up in the arena",
+    (Spill, "resolve"): "compare with runs",
+    (Spill, "take_new"): "check new states",
+    (Spill, "write_run"): "write runs",
+    (Spill, "merge_runs"): "merge runs",
+    (Spill, "enter"): "rebuild the table",
+    (RowFile, "append"): "write the log",
+    (RowFile, "block"): "read the log",
+}
+
+
+class Timer:
+    """CPU seconds of each part, added up over threads."""
+
+    def __init__(self) -> None:
+        self.seconds: defaultdict[str, float] = defaultdict(float)
+        for (owner, name), label in PARTS.items():
+            setattr(owner, name, self._timed(getattr(owner, name), label))
+
+    def _timed(self, function: Callable[..., Any], label: str) -> Callable[..., Any]:
+        def call(*arguments: Any) -> Any:
+            started = time.thread_time()
+            try:
+                return function(*arguments)
+            finally:
+                self.seconds[label] += time.thread_time() - started
+
+        return call
+
+
+def native_of(path: Path, constants: dict[str, int]) -> Native:
+    emitted = emit(outcrop.load(path, constants).system, False)
+    return compile_model(emitted.source, note_offsets=emitted.note_offsets)
+
+
+def best(search: Callable[[], Outcome], repeat: int) -> tuple[Outcome, float]:
+    """The outcome with the least wall time, and the least CPU seconds."""
+    outcomes, seconds = [], []
+    for _ in range(repeat):
+        started = time.process_time()
+        outcomes.append(search())
+        seconds.append(time.process_time() - started)
+    return min(outcomes, key=lambda outcome: outcome.seconds), min(seconds)
+
+
+def measure(name: str, path: Path, constants: dict[str, int], arguments: argparse.Namespace) -> None:
+    native = native_of(path, constants)
+    options = CheckOptions(symmetry=False, deadlock=Deadlock.OFF, threads=arguments.threads)
+    in_ram, ram_cpu = best(lambda: ram.search(native, options), arguments.repeat)
+    needed = (in_ram.states + max(in_ram.levels)) * -(-native.state_bytes // 4) * 4
+    scarce = replace(options, state_memory=int(needed * arguments.fraction))
+    timer = arguments.timer
+    timer.seconds.clear()
+    past, past_cpu = best(lambda: auto.search(native, scarce), arguments.repeat)
+    if (past.levels, past.fired) != (in_ram.levels, in_ram.fired):
+        raise SystemExit(f"{name}: counts differ")
+    print(
+        f"{name}: {in_ram.states:,} states of {native.state_bytes} bytes, {len(in_ram.levels)} levels; "
+        f"{scarce.state_memory / 2**20:.1f} MiB\n"
+        f"  ram  {in_ram.seconds:6.2f} s, CPU {ram_cpu:6.2f} s\n"
+        f"  auto {past.seconds:6.2f} s, CPU {past_cpu:6.2f} s, disk {past.peak_disk_bytes / 2**20:,.0f} MiB\n"
+        f"  ratio {past.seconds / in_ram.seconds:.2f}, CPU {past_cpu / ram_cpu:.2f}; {'; '.join(past.events)}"
+    )
+    for label, seconds in sorted(timer.seconds.items(), key=lambda row: -row[1]):
+        print(f"    {label:30}{seconds / arguments.repeat:7.2f} s {seconds / arguments.repeat / past_cpu:6.0%}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--models", type=Path, required=True)
+    parser.add_argument("--only", action="append", metavar="NAME", help="models whose name contains it")
+    parser.add_argument("--fraction", type=float, default=0.1)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--repeat", type=int, default=1)
+    arguments = parser.parse_args()
+    arguments.timer = Timer()
+    for name, (file, constants) in MODELS.items():
+        if not arguments.only or any(each in name for each in arguments.only):
+            measure(name, arguments.models / file, constants, arguments)
+
+
+if __name__ == "__main__":
+    main()
