@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from outcrop.kernels import FIRST_LINES, Native, Settings, States
+from outcrop.kernels import FIRST_LINES, Native, Settings, States, StopReason
 from outcrop.options import CheckOptions
 from outcrop.search.driver import (
     DEADLOCK_RULES,
@@ -113,15 +113,20 @@ class Auto(Exploration):
         for states in blocks:
             while len(states):
                 states = states[len(self.search.insert_block(0, states)) :]
-                if len(states):
-                    disk = self._disk or self._go_to_disk()
-                    disk.make_room()
                 self.look_at_clock()
+                if len(states):
+                    self._make_room()
         if self._disk is None:
             super().restore_level(iter(()))
         else:
             self._disk.resolve()
             self.levels.append(self._disk.states - sum(self.levels))
+
+    def _make_room(self) -> None:
+        if self.search.standing().stop is not StopReason.MEMORY:
+            self.check_stop()
+        disk = self._disk or self._go_to_disk()
+        disk.make_room()
 
     def _hand_over(self, stopped: Stopped) -> tuple[DiskLevels, int]:
         """Carries everything over, in the middle of a level. Gives where in the log the rest of the level begins."""

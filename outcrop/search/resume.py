@@ -75,7 +75,7 @@ class Checkpoints:
         self._every = options.checkpoint_every
         self._next_save = time.monotonic() + self._every
         self._boundary: _Boundary | None = None
-        self._saved: int | None = None  #: levels of the last checkpoint
+        self._saved: list[int] | None = None  #: levels of the last checkpoint
         self._log: RowFile | None = None
         self._manifest: Manifest | None = None  #: where the search begins
         self._source: CheckpointDirectory | None = None
@@ -108,6 +108,8 @@ class Checkpoints:
             self._source = self._open(options.resume, DiskBudget())
         if self._source is not None:
             self._manifest = self._source.load(self._warnings.append)
+        if self._manifest is not None and self._source is self._goal:
+            self._saved = self._manifest.levels
 
     @property
     def is_resumed(self) -> bool:
@@ -158,11 +160,9 @@ class Checkpoints:
             run.restore_level(rows.take(size))
         if not is_same_file:
             states.close()
-        elif run.levels == manifest.levels:
-            self._saved = len(manifest.levels)
-        elif run.keys:  # signatures have taken some states for others
+        elif run.keys and run.levels != manifest.levels:  # signatures have taken some states for others
             self._manifest = self._log = None
-        else:
+        elif run.levels != manifest.levels:
             raise DamagedFile(states.file.path, "it holds a state twice")
         self._restore_counts(manifest)
         run.tell(
@@ -206,14 +206,13 @@ class Checkpoints:
     def search_has_stopped(self) -> None:
         """Saves the search where its last level was complete."""
         path = self._goal.path
-        if self._boundary is not None and self._boundary.levels != self._saved:
+        if self._boundary is not None and (self._saved is None or len(self._saved) < self._boundary.levels):
             self._save(self._boundary)
         if self._saved is None:
-            self._run.tell(f"no checkpoint in '{path}'")
+            self._run.tell(f"no checkpoint in '{path}': not even the first level is complete")
             return
-        levels = self._run.levels[: self._saved]
         self._run.tell(
-            f"checkpoint of level {len(levels) - 1:,}, {sum(levels):,} states: "
+            f"checkpoint of level {len(self._saved) - 1:,}, {sum(self._saved):,} states: "
             f"go on with --resume {shlex.quote(str(path))}"
         )
 
@@ -228,7 +227,7 @@ class Checkpoints:
             while len(log) < states:
                 log.append(run.search.read_block(len(log), min(states, len(log) + log.block_rows)))
             self._goal.save(log, lambda part: self._describe(boundary, levels, part))
-            self._saved = boundary.levels
+            self._saved = levels
         except DiskFull as full:
             run.tell(f"a checkpoint could not be written: {full}")
         self._next_save = time.monotonic() + self._every
