@@ -205,6 +205,7 @@ class CheckpointDirectory(Directory):
         with disk_errors():
             try:
                 with scratch.open("wb") as file:
+                    os.fchmod(file.fileno(), 0o600)
                     file.write(content)
                     file.flush()
                     os.fsync(file.fileno())
