@@ -29,8 +29,10 @@ from outcrop.search.paths import Look, look_in_blocks
 from outcrop.search.spilling import DiskLevels
 from outcrop.store.workdir import WorkDirectory
 
-#: What each worker needs for reading and writing runs.
+#: What each worker needs for reading and writing runs: so much at the least, and more where there are more states and
+#: therefore longer runs.
 _BYTES_A_WORKER = 3 << 20
+_MEMORY_PART_A_WORKER = 32
 #: The least that a search past RAM can work with: states for each worker.
 _LEAST_STATES = 256
 
@@ -46,7 +48,8 @@ def search(
     """``weak_hash``, for tests: different states often have the same hash."""
     workers = worker_count(options)
     bytes_a_state = native.state_bytes + 8
-    budget = max(state_budget(options, _BYTES_A_WORKER), _LEAST_STATES * workers * bytes_a_state)
+    beside = max(_BYTES_A_WORKER, (options.memory or 0) // _MEMORY_PART_A_WORKER)
+    budget = max(state_budget(options, beside), _LEAST_STATES * workers * bytes_a_state)
     settings = Settings(
         workers=workers,
         deadlock=DEADLOCK_RULES[options.deadlock],
