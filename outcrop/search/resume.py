@@ -129,11 +129,17 @@ class Checkpoints:
             width = self._run.native.state_bytes
             rows = block_rows or max(256, min(_MOST_BLOCK_STATES, _BLOCK_BYTES // width))
             if self._manifest is not None and self.continues_file:
-                self._log = self._goal.go_on_with(self._manifest, rows)
+                self._log = self._go_on_with(self._manifest, rows)
             else:
                 self._log = self._goal.new_log(rows)
             self._open_things.callback(self._log.close)
         return self._log
+
+    def _go_on_with(self, manifest: Manifest, block_rows: int) -> RowFile:
+        try:
+            return self._goal.go_on_with(manifest, block_rows)
+        except DiskFull as full:
+            raise UsageError(f"no room for the checkpoint itself: {full}") from None
 
     def __enter__(self) -> Checkpoints:
         return self

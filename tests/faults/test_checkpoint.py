@@ -400,6 +400,15 @@ def test_a_disk_budget_that_ends(strategy: str, tmp_path: Path) -> None:
     assert again.levels == expected("grid").levels
 
 
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_a_disk_budget_below_the_checkpoint(strategy: str, tmp_path: Path) -> None:
+    native, place = compiled("grid"), str(tmp_path / "checkpoint")
+    search(native, "ram", checkpoint=place, depth=20)
+    with pytest.raises(UsageError, match="no room for the checkpoint itself"):
+        search(native, strategy, resume=place, workdir=str(tmp_path), disk=1_000)
+    assert comparable(search(native, "ram", resume=place)) == expected("grid")
+
+
 def test_a_disk_that_is_full(process: Callable[..., Any], tmp_path: Path) -> None:
     """Keeps everything on a small file system of its own, then goes on elsewhere."""
     model, script = tmp_path / "grid.m", tmp_path / "run"
