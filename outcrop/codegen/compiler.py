@@ -51,7 +51,12 @@ _CANDIDATES = ("cc", "gcc", "clang")
 class Compiler:
     command: tuple[str, ...]
     version: str
-    flags: tuple[str, ...]  #: that this compiler needs
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """What this compiler needs beside; its version decides, so it is no part of a key."""
+        known = _run([*self.command, *_NARROW_STORES, "-E", "-x", "c", os.devnull]) is not None
+        return _NARROW_STORES if known else ()
 
 
 @cache
@@ -79,10 +84,7 @@ def find_compiler() -> Compiler:
 
 def _try(command: list[str]) -> Compiler | None:
     version = _run([*command, "--version"])
-    if version is None:
-        return None
-    knows_narrow_stores = _run([*command, *_NARROW_STORES, "-E", "-x", "c", os.devnull]) is not None
-    return Compiler(tuple(command), version, _NARROW_STORES if knows_narrow_stores else ())
+    return None if version is None else Compiler(tuple(command), version)
 
 
 def _run(command: list[str]) -> str | None:
@@ -157,7 +159,7 @@ def _key(text: str, compiler: Compiler, flags: Sequence[str]) -> str:
     digest = hashlib.sha256()
     parts = [
         text.encode(),
-        " ".join((*flags, *compiler.flags)).encode(),
+        " ".join(flags).encode(),
         " ".join(compiler.command).encode(),
         compiler.version.encode(),
     ]

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 
 from outcrop.errors import UsageError
 from outcrop.ir.system import System
-from outcrop.lang.dve.lowering import lower as lower_dve
-from outcrop.lang.murphi.lowering import lower as lower_murphi
 from outcrop.options import LoadOptions
 from outcrop.source import Diagnostic, Source
 
 FrontEnd = Callable[[Source, LoadOptions], tuple[System, list[Diagnostic]]]
 
-_FRONT_ENDS: dict[str, FrontEnd] = {".m": lower_murphi, ".dve": lower_dve}
+#: The module that reads each language; only the one that is needed is imported.
+_FRONT_ENDS = {".m": "outcrop.lang.murphi.lowering", ".dve": "outcrop.lang.dve.lowering"}
 _REFUSED = {
     ".mdve": "it is a template; run m4 on it first and check what that writes, as NAME.dve",
     ".probdve": "probabilistic models are not supported",
@@ -37,4 +37,5 @@ def front_end(name: str) -> FrontEnd:
     if suffix not in _FRONT_ENDS and suffix:
         known = ", ".join(sorted(_FRONT_ENDS))
         raise UsageError(f"'{name}' is not a model that can be read: the suffix must be one of {known}")
-    return _FRONT_ENDS.get(suffix, lower_murphi)
+    lower: FrontEnd = import_module(_FRONT_ENDS[suffix or ".m"]).lower
+    return lower
