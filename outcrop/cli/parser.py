@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 from outcrop import __version__
+from outcrop.cli.values import constant, count, curve, fraction, unit
 from outcrop.errors import UsageError
 from outcrop.options import (
     CheckOptions,
@@ -120,10 +121,10 @@ def build_parser() -> Parser:
     )
     parser.verbs = {"check": check, "show": show, "ltl": ltl}
     for verb in (check, show):
-        _add_model(verb)
-    _add_meaning(check)
-    _add_search(check)
-    _add_limits(check)
+        add_model(verb)
+    add_meaning(check)
+    add_search(check)
+    add_limits(check)
     _add_checkpoints(check)
     _add_output(check)
     _add_constants(check)
@@ -132,20 +133,20 @@ def build_parser() -> Parser:
     return parser
 
 
-def _add_model(parser: argparse.ArgumentParser) -> None:
+def add_model(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", metavar="MODEL", help="a model: NAME.m in Murphi, NAME.dve in DVE")
     parser.add_argument(
         "-D",
         dest="constants",
         metavar="NAME=VALUE",
-        type=_constant,
+        type=constant,
         action="append",
         default=[],
         help="replace the value of a constant of the model; may be repeated",
     )
 
 
-def _add_meaning(parser: argparse.ArgumentParser) -> None:
+def add_meaning(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("what counts as wrong")
     group.add_argument(
         "--deadlock",
@@ -164,7 +165,7 @@ def _add_meaning(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--while-limit",
         metavar="N",
-        type=_count,
+        type=count,
         default=LoadOptions.while_limit,
         help=f"a while loop that turns more often is an error (default: {LoadOptions.while_limit}); 0: no limit",
     )
@@ -176,7 +177,7 @@ def _add_meaning(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _add_search(parser: argparse.ArgumentParser) -> None:
+def add_search(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("how to search")
     group.add_argument(
         "--engine",
@@ -199,11 +200,11 @@ def _add_search(parser: argparse.ArgumentParser) -> None:
         default="on",
         help="count states that differ only by a renaming of scalarset values once (default: on)",
     )
-    group.add_argument("--threads", metavar="N", type=_count, help="default: every core this process may use")
+    group.add_argument("--threads", metavar="N", type=count, help="default: every core this process may use")
     group.add_argument(
         "--bits",
         metavar="B",
-        type=_count,
+        type=count,
         help="of a signature (default: 40 with compact and cached, 64 with disk, locality and serial)",
     )
     group.add_argument(
@@ -213,39 +214,39 @@ def _add_search(parser: argparse.ArgumentParser) -> None:
         "signature (the default of disk, locality and serial)",
     )
     group.add_argument(
-        "--seed", metavar="S", type=_count, default=_DEFAULT.seed, help="of signatures and random choices (default: 0)"
+        "--seed", metavar="S", type=count, default=_DEFAULT.seed, help="of signatures and random choices (default: 0)"
     )
     group.add_argument("--keep-c", metavar="DIR", help="leave the generated C there")
     group.add_argument("--workdir", metavar="DIR", help="where files go that do not fit into memory")
 
 
-def _add_limits(parser: argparse.ArgumentParser) -> None:
+def add_limits(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group(
         "when to stop", "A search that a limit ends is unknown, unless it found a violation."
     )
     group.add_argument(
         "--memory",
         metavar="SIZE",
-        type=_unit(parse_size),
+        type=unit(parse_size),
         help="peak memory, like 500M or 8G (default: 75%% of what there is)",
     )
     group.add_argument(
         "--state-memory",
         metavar="SIZE",
-        type=_unit(parse_size),
+        type=unit(parse_size),
         help="memory of what grows with the number of states: tables, caches, queues (default: what --memory leaves)",
     )
     group.add_argument(
-        "--disk", metavar="SIZE", type=_unit(parse_size), help="files in the work directory (default: all there is)"
+        "--disk", metavar="SIZE", type=unit(parse_size), help="files in the work directory (default: all there is)"
     )
-    group.add_argument("--time-limit", metavar="TIME", type=_unit(parse_duration), help="like 90s, 30m or 2h")
-    group.add_argument("--depth", metavar="N", type=_count, help="rules in a row from a start state")
-    group.add_argument("--states", metavar="N", type=_count, help="states in all")
+    group.add_argument("--time-limit", metavar="TIME", type=unit(parse_duration), help="like 90s, 30m or 2h")
+    group.add_argument("--depth", metavar="N", type=count, help="rules in a row from a start state")
+    group.add_argument("--states", metavar="N", type=count, help="states in all")
     errors = group.add_mutually_exclusive_group()
     errors.add_argument(
         "--max-errors",
         metavar="N",
-        type=_count,
+        type=count,
         default=_DEFAULT.max_errors,
         help="stop after the level in which the N-th violation was found (default: 1)",
     )
@@ -266,7 +267,7 @@ def _add_checkpoints(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--checkpoint-every",
         metavar="TIME",
-        type=_unit(parse_duration),
+        type=unit(parse_duration),
         default=_DEFAULT.checkpoint_every,
         help="how often, when a level is complete (default: 10m)",
     )
@@ -308,7 +309,7 @@ def _add_constants(parser: argparse.ArgumentParser) -> None:
         shown = "what is fast" if default is None else f"{default:,}"
         group.add_argument(
             f"--{name.replace('_', '-')}",
-            metavar="N" if convert is _count else "X",
+            metavar="N" if convert is count else "X",
             type=convert,
             default=default,
             help=f"{meaning} (default: {shown})",
@@ -316,7 +317,7 @@ def _add_constants(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--curve",
         metavar="A:B,A:B",
-        type=_curve,
+        type=curve,
         default=_DEFAULT.curve,
         help="how likely a block is to be read, by its place in the file: B up to A, and 1 at the end (default: "
         + ",".join(f"{a}:{b}" for a, b in _DEFAULT.curve)
@@ -338,59 +339,21 @@ def _add_formula(parser: argparse.ArgumentParser) -> None:
     views.add_argument("--json", action="store_true", help="print one JSON document")
 
 
-def _constant(text: str) -> tuple[str, str]:
-    name, equals, value = (part.strip() for part in text.partition("="))
-    if not (name and equals and value):
-        raise argparse.ArgumentTypeError(f"'{text}' is not of the form NAME=VALUE")
-    return name, value
-
-
-def _count(text: str) -> int:
-    digits = text.replace("_", "").replace(",", "")
-    if not digits.isascii() or not digits.isdigit() or len(digits) > 18:
-        raise argparse.ArgumentTypeError(f"'{text}' is not a number")
-    return int(digits)
-
-
-def _fraction(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"'{text}' is not a number") from None
-
-
-def _curve(text: str) -> tuple[tuple[float, float], ...]:
-    points = tuple(tuple(_fraction(part) for part in point.split(":")) for point in text.split(","))
-    if len(points) != 2 or any(len(point) != 2 for point in points):
-        raise argparse.ArgumentTypeError(f"'{text}' is not of the form A:B,A:B")
-    return tuple((a, b) for a, b in points)
-
-
 #: The constants of the papers that are plain numbers.
 _CONSTANTS: tuple[tuple[str, Callable[[str], Any], str], ...] = (
-    ("chain", _count, "entries of the cache among which a state may go"),
-    ("collision_limit", _fraction, "collision rate past which cached gives up"),
-    ("threshold", _fraction, "collision rate at which serial goes to disk"),
-    ("blocks", _count, "blocks that the file of visited states is divided into"),
-    ("block_size", _count, "states in such a block, at the least"),
-    ("cloud", _fraction, "part of the blocks that locality reads at first"),
-    ("calibration", _count, "checks from one calibration of that part to the next"),
-    ("speedup", _fraction, "how much it grows when it misses too much"),
-    ("slowdown", _fraction, "how much it shrinks when it misses next to nothing"),
-    ("beta_high", _fraction, "part of the old states to miss that is too much"),
-    ("beta_low", _fraction, "part of the old states to miss that is next to nothing"),
-    ("reset_above", _fraction, "a part that has been larger than this"),
-    ("reset_after", _count, "... for more than so many calibrations"),
-    ("reset_chance", _fraction, "... goes back to what it was at first with this probability"),
-    ("block_states", _count, "states that are expanded at a time"),
+    ("chain", count, "entries of the cache among which a state may go"),
+    ("collision_limit", fraction, "collision rate past which cached gives up"),
+    ("threshold", fraction, "collision rate at which serial goes to disk"),
+    ("blocks", count, "blocks that the file of visited states is divided into"),
+    ("block_size", count, "states in such a block, at the least"),
+    ("cloud", fraction, "part of the blocks that locality reads at first"),
+    ("calibration", count, "checks from one calibration of that part to the next"),
+    ("speedup", fraction, "how much it grows when it misses too much"),
+    ("slowdown", fraction, "how much it shrinks when it misses next to nothing"),
+    ("beta_high", fraction, "part of the old states to miss that is too much"),
+    ("beta_low", fraction, "part of the old states to miss that is next to nothing"),
+    ("reset_above", fraction, "a part that has been larger than this"),
+    ("reset_after", count, "... for more than so many calibrations"),
+    ("reset_chance", fraction, "... goes back to what it was at first with this probability"),
+    ("block_states", count, "states that are expanded at a time"),
 )
-
-
-def _unit(parse: Callable[[str], float]) -> Callable[[str], float]:
-    def convert(text: str) -> float:
-        try:
-            return parse(text)
-        except UsageError as error:
-            raise argparse.ArgumentTypeError(str(error)) from None
-
-    return convert
