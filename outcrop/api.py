@@ -232,7 +232,7 @@ def _search_native(
 
     started = time.monotonic()
     system = model.system
-    emitted = emit(system, options.symmetry and system.allows_symmetry)
+    emitted = emit(system, options.symmetry and system.allows_symmetry, options.coverage)
     native = compile_model(emitted.source, note_offsets=emitted.note_offsets, keep_c=options.keep_c)
     compile_seconds = time.monotonic() - started
     if options.checkpoint is not None or options.resume is not None:
@@ -283,14 +283,14 @@ def _conclude(
         state_bits=Layout(system).bits,
         peak_rss_bytes=peak_rss(),
         properties=_properties(system, outcome, violations),
-        coverage=[
-            {"name": rule.name, "position": position(rule.span), "instances": rule.instance_count, "fired": fired}
-            for rule, fired in zip(system.rules, outcome.fired, strict=True)
-        ],
+        coverage=_coverage(system, options, outcome),
         violations=violations,
         notes=[*model.warnings, *_undefined_note(system, outcome)],
         peak_disk_bytes=outcome.peak_disk_bytes,
         events=outcome.events,
+        duplicates=outcome.duplicates,
+        missed=outcome.missed_duplicates,
+        samples=outcome.samples,
     )
 
 
@@ -346,6 +346,19 @@ def _properties(system: System, outcome: Outcome, violations: list[Violation]) -
         if each.cover is not None:
             row["met"] = outcome.covered[each.cover]
         rows.append(row)
+    return rows
+
+
+def _coverage(system: System, options: CheckOptions, outcome: Outcome) -> list[dict[str, Any]]:
+    """How each rule fared."""
+    rows: list[dict[str, Any]] = [
+        {"name": rule.name, "position": position(rule.span), "instances": rule.instance_count, "fired": fired}
+        for rule, fired in zip(system.rules, outcome.fired, strict=True)
+    ]
+    if options.coverage:
+        for number, row in enumerate(rows):
+            row["enabled"] = outcome.enabled[number] if outcome.enabled else None
+            row["new"] = outcome.deeper[number] if outcome.deeper else None
     return rows
 
 

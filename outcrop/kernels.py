@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from outcrop.errors import InternalError
 
 #: What native/kernels.c must have been compiled with.
-ABI_VERSION = 4
+ABI_VERSION = 5
 
 States = NDArray[np.uint8]  #: one row a state
 Counts = NDArray[np.uint64]
@@ -85,6 +85,7 @@ class _Shape(ctypes.Structure):
             "liveness",
             "successor_room",
             "prints",
+            "coverage",
         )
     )
 
@@ -104,6 +105,7 @@ class _Standing(ctypes.Structure):
             "stop",
             "started",
             "unexpanded",
+            "generated",
         )
     )
 
@@ -123,6 +125,7 @@ class Standing:
     stop: StopReason
     has_started: bool  #: all start states are created
     unexpanded: int  #: the first state of the level before that was not expanded, because the search had to stop
+    generated: int  #: successors, known ones included
 
 
 @dataclass(frozen=True)
@@ -158,8 +161,9 @@ _SIGNATURES: dict[str, Signature] = {
     "outcrop_start": (_NUMBER, (_POINTER,)),
     "outcrop_expand_level": (None, (_POINTER, _NUMBER)),
     "outcrop_finish_level": (_NUMBER, (_POINTER,)),
-    "outcrop_expand_levels": (_NUMBER, (_POINTER, _NUMBER, _NUMBER, _POINTER)),
+    "outcrop_expand_levels": (_NUMBER, (_POINTER, _NUMBER, _NUMBER, _POINTER, _POINTER)),
     "outcrop_count": (None, (_POINTER, _POINTER, _POINTER, _POINTER)),
+    "outcrop_coverage": (None, (_POINTER, _POINTER, _POINTER)),
     "outcrop_take_found": (_NUMBER, (_POINTER, _NUMBER, _NUMBER, _POINTER)),
     "outcrop_take_put": (_NUMBER, (_POINTER, _NUMBER, _POINTER)),
     "outcrop_read_block": (None, (_POINTER, _NUMBER, _NUMBER, _POINTER)),
@@ -203,6 +207,7 @@ class Native:
         self.liveness_count = int(shape.liveness)
         self.successor_room = int(shape.successor_room)  #: how many successors a worker gathers
         self.prints = bool(shape.prints)
+        self.has_coverage = bool(shape.coverage)  #: counts what Search.coverage gives
         self.note_offsets = tuple(note_offsets)
         self.identity: dict[str, Any] = {}  #: what checkpoints of its searches must agree on
 
@@ -296,12 +301,15 @@ class Search:
         """Makes the new states the current level and gives its size. No worker may be at work."""
         return int(self._library.outcrop_finish_level(self._handle))
 
-    def expand_levels(self, most: int, largest: int) -> list[int]:
+    def expand_levels(self, most: int, largest: int) -> tuple[list[int], list[int]]:
         """Expands and finishes up to ``most`` levels with worker 0, until one is empty or larger than ``largest``,
-        something is found, or the search must stop. Gives the sizes of the new levels."""
-        sizes = np.zeros(most, dtype=np.uint64)
-        count = self._library.outcrop_expand_levels(self._handle, most, largest, sizes.ctypes.data)
-        return [int(size) for size in sizes[:count]]
+        something is found, or the search must stop. Gives the sizes of the new levels, and how many successors were
+        generated for each."""
+        sizes, generated = np.zeros(most, dtype=np.uint64), np.zeros(most, dtype=np.uint64)
+        count = self._library.outcrop_expand_levels(
+            self._handle, most, largest, sizes.ctypes.data, generated.ctypes.data
+        )
+        return sizes[:count].tolist(), generated[:count].tolist()
 
     def stop(self) -> None:
         """Asks all workers to return soon. May be called at any time."""
@@ -322,6 +330,7 @@ class Search:
             StopReason(raw.stop),
             bool(raw.started),
             raw.unexpanded,
+            raw.generated,
         )
 
     def count(self) -> tuple[Counts, Counts, NDArray[np.uint8]]:
@@ -331,6 +340,14 @@ class Search:
         noted = np.zeros(self.native.note_count, dtype=np.uint8)
         self._library.outcrop_count(self._handle, fired.ctypes.data, covered.ctypes.data, noted.ctypes.data)
         return fired, covered, noted
+
+    def coverage(self) -> tuple[Counts, Counts]:
+        """Per rule, how often it was enabled, and how often it led to a state of the next level. The latter is known
+        only while all states lie in RAM, level by level; both only to a model that was compiled to count them."""
+        enabled = np.zeros(self.native.rule_count, dtype=np.uint64)
+        deeper = np.zeros(self.native.rule_count, dtype=np.uint64)
+        self._library.outcrop_coverage(self._handle, enabled.ctypes.data, deeper.ctypes.data)
+        return enabled, deeper
 
     def take_found(self, kind: Found) -> list[bytes]:
         """The states found since the last call, each worker's least few."""

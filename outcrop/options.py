@@ -91,6 +91,7 @@ class CheckOptions:
     max_errors: int | None = 1  #: stop after so many violations; None goes on to the end
     bits: int | None = None  #: of signatures; 40 in RAM and 64 on disk
     seed: int = 0  #: of the signature hash, and of all that is random
+    coverage: bool = False  #: count also how often each rule is enabled and leads to new states
     keep_c: str | None = None  #: a directory to leave the generated C in
     workdir: str | None = None  #: next to the cache
     checkpoint: str | None = None  #: a directory to save the search in; with ``resume``, that one

@@ -92,6 +92,9 @@ class Result:
     ranks: int = 1
     peak_disk_bytes: int = 0
     events: list[str] = field(default_factory=list)  #: what the search did on the way, a line each
+    duplicates: list[int | None] = field(default_factory=list)  #: per level, successors that were known already
+    missed: list[int] | None = None  #: per level, successors taken for new that were not; None where nobody counted
+    samples: dict[str, list[float]] = field(default_factory=dict)  #: time, level, states, memory, disk
 
     @property
     def diameter(self) -> int:

@@ -288,6 +288,11 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
         help="per step of a violation's trace only what changed (diff, the default) or the whole state (full)",
     )
     group.add_argument("--trace-json", metavar="FILE", help="also write the first violation's trace there, in ITF")
+    group.add_argument(
+        "--coverage",
+        action="store_true",
+        help="count also how often each rule is enabled and leads to new states (in the JSON document)",
+    )
     group.add_argument("--json", action="store_true", help="print one JSON document instead of text")
     group.add_argument("--quiet", action="store_true", help="print the verdict only, and no progress")
     group.add_argument("--no-color", action="store_true", help="no colours on a terminal")

@@ -29,8 +29,9 @@ class Emitted:
     put_sites: tuple[Put, ...]  #: the statement of each put site; see puts.py
 
 
-def emit(system: System, symmetry: bool) -> Emitted:
-    """Compiles a System to C. ``symmetry``: reduce states by the scalarsets."""
+def emit(system: System, symmetry: bool, coverage: bool = False) -> Emitted:
+    """Compiles a System to C. ``symmetry``: reduce states by the scalarsets; ``coverage``: count what Search.coverage
+    gives."""
     unit = Unit(system, Layout(system))
     model = [
         *write_functions(unit),
@@ -38,7 +39,7 @@ def emit(system: System, symmetry: bool) -> Emitted:
         *write_rules(unit),
         *write_properties(unit),
     ]
-    constants = _constants(unit, symmetry, model)
+    constants = _constants(unit, symmetry, model) | {"HAS_COVERAGE": int(coverage)}
     lines = [
         comment(f"The model {system.name}"),
         *(f"#define {name} {value}" for name, value in constants.items()),

@@ -35,6 +35,7 @@ class Firing:
     raw: State | None = None
     successor: State | None = None
     fault: Fault | None = None
+    is_enabled: bool = True  #: False when evaluating the guard is what failed
 
     @property
     def is_abandoned(self) -> bool:
@@ -159,7 +160,7 @@ class Interpreter:
                         if guard is not None and not guard(working, frame):
                             continue
                     except Fault as fault:
-                        yield Firing(rule, arguments, fault=fault)
+                        yield Firing(rule, arguments, fault=fault, is_enabled=False)
                         continue
                     is_enabled = True
                     # The guard may have used locals of the frame; the body starts with undefined ones.

@@ -7,6 +7,7 @@ static void gather_successors(Expansion *expansion) {
   hash_successors(expansion);
   uint32_t count = expansion->count;
   expansion->count = 0;
+  worker->generated += count;
   if (!gather(&worker->gathered, expansion->successors, expansion->hashes, count)) worker->overflow = 1;
 }
 

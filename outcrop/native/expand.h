@@ -36,6 +36,10 @@ typedef struct Expansion {
   uint8_t *successors;
   uint64_t *hashes; /* of each successor */
   uint32_t *owners; /* of each successor */
+#if HAS_COVERAGE
+  uint32_t rule;   /* that is being fired; RULE_COUNT for start states */
+  uint32_t *rules; /* of each successor */
+#endif
 } Expansion;
 
 #if HAS_ASSUMPTIONS
@@ -55,6 +59,9 @@ static inline uint8_t *successor_begin(Expansion *expansion, const uint8_t *stat
 
 /* Keeps the state at the end of the buffer, which is in its normal form. */
 static inline void successor_keep(Expansion *expansion) {
+#if HAS_COVERAGE
+  expansion->rules[expansion->count] = expansion->rule;
+#endif
   expansion->owners[expansion->count++] = expansion->owner;
 }
 
@@ -82,6 +89,10 @@ static inline int successor_assumed(const uint8_t *state, Context *context) {
 /* A body has made of `state` what is now in the room that successor_begin gave, and ended with `status`. Not inlined:
  * one copy that stays in the instruction cache is faster than one in every rule, and compiles faster too. */
 static __attribute__((noinline)) void successor_end(Expansion *expansion, const uint8_t *state, uint32_t rule, int status) {
+#if HAS_COVERAGE
+  expansion->rule = rule;
+  expansion->context->enabled[rule]++;
+#endif
   if (__builtin_expect(status != OK, 0)) {
     expansion->failed |= status == FAILED;
     return;

@@ -25,7 +25,7 @@
 #include "liveness.c"
 
 /* Raised whenever what is exported changes. */
-enum { ABI_VERSION = 4 };
+enum { ABI_VERSION = 5 };
 
 #define EXPORT __attribute__((visibility("default"), used))
 
@@ -50,7 +50,8 @@ typedef struct {
   uint64_t state_bytes, state_bits;
   uint64_t rules, covers, notes, liveness;
   uint64_t successor_room;
-  uint64_t prints; /* the model has put statements */
+  uint64_t prints;   /* the model has put statements */
+  uint64_t coverage; /* outcrop_coverage knows something */
 } Shape;
 
 typedef struct {
@@ -64,11 +65,12 @@ typedef struct {
   uint64_t stop;
   uint64_t started;     /* all start instances are dealt with */
   uint64_t unexpanded;  /* the first state of the level before that was not expanded */
+  uint64_t generated;   /* successors, known ones included */
 } Standing;
 
 EXPORT void outcrop_shape(Shape *shape) {
   *shape = (Shape){ABI_VERSION, STATE_BYTES, STATE_BITS, RULE_COUNT, COVER_COUNT,
-                   NOTE_COUNT, LIVENESS_COUNT, SUCCESSOR_ROOM, HAS_PUT};
+                   NOTE_COUNT, LIVENESS_COUNT, SUCCESSOR_ROOM, HAS_PUT, HAS_COVERAGE};
 }
 
 /* --- A search ------------------------------------------------------------------------------------------------ */
@@ -82,10 +84,14 @@ static int worker_open(Worker *worker, Search *search) {
   expansion->owners = calloc(SUCCESSOR_ROOM, sizeof *expansion->owners);
   expansion->context = worker->counted = calloc(1, sizeof(Context));
   worker->scratch = calloc(1, sizeof(Context));
-  worker->fired_before = calloc(1, sizeof worker->counted->fired);
+  worker->before = calloc(1, sizeof(Context));
   worker->is_new = calloc(SUCCESSOR_ROOM, 1);
   int complete = expansion->successors && expansion->hashes && expansion->owners && worker->counted &&
-                 worker->scratch && worker->fired_before && worker->is_new;
+                 worker->scratch && worker->before && worker->is_new;
+#if HAS_COVERAGE
+  expansion->rules = calloc(SUCCESSOR_ROOM, sizeof *expansion->rules);
+  complete = complete && expansion->rules;
+#endif
   for (int kind = 0; kind < FOUND_KINDS; kind++) {
     worker->found[kind].states = malloc(STATE_BYTES);
     worker->found[kind].room = 1;
@@ -98,13 +104,16 @@ static void worker_close(Worker *worker) {
   free(worker->expansion.successors);
   free(worker->expansion.hashes);
   free(worker->expansion.owners);
+#if HAS_COVERAGE
+  free(worker->expansion.rules);
+#endif
 #if HAS_PUT
   if (worker->counted) free(worker->counted->put);
   if (worker->scratch) free(worker->scratch->put);
 #endif
   free(worker->counted);
   free(worker->scratch);
-  free(worker->fired_before);
+  free(worker->before);
   free(worker->is_new);
   gathered_close(&worker->gathered);
   gathered_close(&worker->fresh);
@@ -162,13 +171,16 @@ EXPORT Search *outcrop_open(const Settings *settings) {
 EXPORT void outcrop_stop(Search *search) { stop_search(search, STOP_REQUESTED); }
 
 EXPORT void outcrop_standing(Search *search, Standing *standing) {
+  uint64_t generated = 0;
+  for (uint32_t i = 0; i < search->worker_count; i++)
+    generated += __atomic_load_n(&search->workers[i].generated, __ATOMIC_RELAXED);
   uint64_t cursor = __atomic_load_n(&search->cursor, __ATOMIC_RELAXED);
   *standing = (Standing){__atomic_load_n(&search->reserved, __ATOMIC_RELAXED),
                          cursor < search->level_end ? cursor : search->level_end,
                          __atomic_load_n(&search->levels, __ATOMIC_RELAXED), search->level_begin, search->level_end,
                          arena_bytes(&search->arena) + visited_bytes(search), search->arena.on_disk,
                          visited_positions(search), (uint64_t)__atomic_load_n(&search->stop, __ATOMIC_RELAXED),
-                         search->started == START_COUNT, search->unexpanded};
+                         search->started == START_COUNT, search->unexpanded, generated};
 }
 
 /* --- Levels -------------------------------------------------------------------------------------------------- */
@@ -190,10 +202,11 @@ EXPORT void outcrop_expand_level(Search *search, uint64_t number) {
 
 EXPORT uint64_t outcrop_finish_level(Search *search) { return finish_level(search); }
 
-EXPORT uint64_t outcrop_expand_levels(Search *search, uint64_t most_levels, uint64_t largest_level, uint64_t *sizes) {
+EXPORT uint64_t outcrop_expand_levels(Search *search, uint64_t most_levels, uint64_t largest_level, uint64_t *sizes,
+                                      uint64_t *generated) {
   Worker *worker = &search->workers[0];
   worker_enter(worker);
-  uint64_t levels = expand_levels(worker, most_levels, largest_level, sizes);
+  uint64_t levels = expand_levels(worker, most_levels, largest_level, sizes, generated);
   worker_leave(worker);
   return levels;
 }
@@ -206,6 +219,20 @@ EXPORT void outcrop_count(const Search *search, uint64_t *fired, uint64_t *cover
     for (uint32_t cover = 0; cover + 1 <= COVER_COUNT; cover++) covered[cover] += context->covered[cover];
     for (uint32_t note = 0; note + 1 <= NOTE_COUNT; note++) noted[note] |= context->noted[note];
   }
+}
+
+/* The same for what is counted only when the model is compiled for it: per rule, how often it was enabled, and how
+ * often it led to a state of the next level, which only the levels of an exact search in RAM tell. */
+EXPORT void outcrop_coverage(const Search *search, uint64_t *enabled, uint64_t *deeper) {
+#if HAS_COVERAGE
+  for (uint32_t i = 0; i < search->worker_count; i++) {
+    const Context *context = search->workers[i].counted;
+    for (uint32_t rule = 0; rule + 1 <= RULE_COUNT; rule++) enabled[rule] += context->enabled[rule];
+    for (uint32_t rule = 0; rule + 1 <= RULE_COUNT; rule++) deeper[rule] += context->deeper[rule];
+  }
+#else
+  (void)search, (void)enabled, (void)deeper;
+#endif
 }
 
 /* How many findings of a kind a worker has. With `states`, copies them there and forgets them. */

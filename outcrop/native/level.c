@@ -2,6 +2,9 @@
 
 enum { BLOCK_STATES = 128 };
 
+/* Bytes of a Context, from its beginning, that hold what is counted for each rule. */
+#define COUNTED_BY_RULE offsetof(Context, covered)
+
 /* What a model may print, in words, before the rest of it is dropped. */
 enum { MOST_PUT_WORDS = 1 << 20 };
 
@@ -26,17 +29,36 @@ static void check_state(Worker *worker, const uint8_t *state) {
   if (failed) found_add(&worker->found[FOUND_STATE], state, worker->search->most_found);
 }
 
+#if HAS_COVERAGE
+/* Counts, for each rule, the successors that belong to the next level. A state's level is known as long as the arena
+ * holds all states, in their order. */
+static void count_deeper(Worker *worker, uint32_t count) {
+  const Search *search = worker->search;
+  const Expansion *expansion = &worker->expansion;
+  if (!search->exact || search->defers) return;
+  for (uint32_t i = 0; i < count; i++) {
+    const uint8_t *state = expansion->successors + (size_t)i * STATE_BYTES;
+    if (worker->is_new[i] || table_find(&search->table, &search->arena, state, expansion->hashes[i]) >= search->level_end)
+      expansion->context->deeper[expansion->rules[i]]++;
+  }
+}
+#endif
+
 /* The flush of a search. */
 static void add_successors(Expansion *expansion) {
   Worker *worker = (Worker *)expansion;
   hash_successors(expansion);
   uint32_t count = expansion->count;
   expansion->count = 0;
+  worker->generated += count;
   Search *search = worker->search;
   if (worker->overflow && !search->carries) return;
   uint32_t done = 0;
   if (!worker->overflow)
     done = visited_add(worker, expansion->successors, expansion->hashes, count, worker->is_new);
+#if HAS_COVERAGE
+  count_deeper(worker, done);
+#endif
   if (!search->defers && (HAS_ASSUMPTIONS || HAS_INVARIANTS || HAS_COVER_PROPERTIES))
     for (uint32_t i = 0; i < done; i++)
       if (worker->is_new[i]) check_state(worker, expansion->successors + (size_t)i * STATE_BYTES);
@@ -76,11 +98,15 @@ static void limit_put(Worker *worker) {
 static void expand_block(Worker *worker, uint64_t begin, uint64_t end) {
   Context *context = worker->expansion.context;
   int carries = worker->search->carries;
-  memcpy(worker->fired_before, context->fired, sizeof context->fired);
+  uint64_t generated = worker->generated;
+  memcpy(worker->before, context, COUNTED_BY_RULE);
   for (uint64_t index = begin; index < end && (carries || !worker->overflow); index++)
     expand_state(worker, arena_state(&worker->search->arena, index));
   add_successors(&worker->expansion);
-  if (worker->overflow && !carries) memcpy(context->fired, worker->fired_before, sizeof context->fired);
+  if (worker->overflow && !carries) {
+    memcpy(context, worker->before, COUNTED_BY_RULE);
+    worker->generated = generated;
+  }
   limit_put(worker);
 }
 
@@ -105,6 +131,9 @@ static uint64_t expand_start_states(Worker *worker) {
   uint64_t failures = 0;
   worker->overflow = 0;
   expansion->flush = add_successors;
+#if HAS_COVERAGE
+  expansion->rule = RULE_COUNT;
+#endif
   while (search->started < START_COUNT && !stopping(search)) {
     uint64_t instance = search->started++;
     if (expansion->count == SUCCESSOR_ROOM) add_successors(expansion);
@@ -165,13 +194,17 @@ static int anything_found(const Search *search) {
 }
 
 /* Expands level after level with one worker, up to `most_levels` of them, as long as none is larger than
- * `largest_level`, nothing is found and there are fewer than `most_states` states. Gives how many it expanded and the size of each new one. */
-static uint64_t expand_levels(Worker *worker, uint64_t most_levels, uint64_t largest_level, uint64_t *sizes) {
+ * `largest_level`, nothing is found and there are fewer than `most_states` states. Gives how many it expanded, the size of each new
+ * one, and how many successors were generated for it. */
+static uint64_t expand_levels(Worker *worker, uint64_t most_levels, uint64_t largest_level, uint64_t *sizes,
+                              uint64_t *generated) {
   Search *search = worker->search;
   uint64_t levels = 0;
   while (levels < most_levels) {
+    uint64_t before = worker->generated;
     expand_level(worker);
     uint64_t size = finish_level(search);
+    generated[levels] = worker->generated - before;
     sizes[levels++] = size;
     if (size == 0 || size > largest_level || search->level_end >= search->most_states || anything_found(search) || stopping(search)) break;
 #if HAS_PUT

@@ -17,6 +17,11 @@
 #include <stdlib.h>
 #endif
 
+/* Also count, for each rule, what only a report asks for. */
+#ifndef HAS_COVERAGE
+#define HAS_COVERAGE 0
+#endif
+
 #ifndef likely
 #define likely(condition) __builtin_expect(!!(condition), 1)
 #define unlikely(condition) __builtin_expect(!!(condition), 0)
@@ -28,6 +33,10 @@ enum { OK = 0, FAILED = 1, ABANDONED = 2 };
 /* What a worker counts while it runs model code. The arrays have one spare element, since C has no empty ones. */
 typedef struct Context {
   uint64_t fired[RULE_COUNT + 1];
+#if HAS_COVERAGE
+  uint64_t enabled[RULE_COUNT + 1]; /* guards that were true: bodies begun, whether or not they came to their end */
+  uint64_t deeper[RULE_COUNT + 1];  /* firings that led to a state of the next level */
+#endif
   uint64_t covered[COVER_COUNT + 1];
   uint8_t noted[NOTE_COUNT + 1]; /* undefined reads that went through, by site */
   uint32_t depth;                /* of calls of functions that recurse */

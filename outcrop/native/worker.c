@@ -59,9 +59,10 @@ struct Worker {
   Gathered gathered; /* successors for the caller to deal with */
   Gathered fresh;    /* candidates found to be new */
   RunWork runs;
+  uint64_t generated; /* successors that this search has looked up or gathered, known ones included */
   int overflow; /* successors were lost because the search stops: their block counts as not expanded */
   uint8_t *is_new;
-  uint64_t *fired_before; /* counters at the start of the block */
+  Context *before;        /* its counters of rules at the start of the block */
   const uint8_t *block;   /* the states being expanded; `owner` counts from here */
   void *purpose;          /* of a flush other than searching */
 } __attribute__((aligned(128))); /* no cache line, nor the one fetched with it, belongs to two workers */

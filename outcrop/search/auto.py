@@ -135,7 +135,7 @@ class Auto(Exploration):
         """Carries everything over, in the middle of a level. Gives where in the log the rest of the level begins."""
         if stopped.stop is not Stop.MEMORY:
             raise stopped
-        self.levels.pop()  # is not complete
+        self.take_level_back()
         unexpanded = self.search.standing().unexpanded
         return self._go_to_disk(), unexpanded
 
@@ -160,13 +160,11 @@ class Auto(Exploration):
             raise Stopped(Stop.MEMORY)
         super().check_liveness()
 
+    @property
+    def knows_levels(self) -> bool:
+        return self._disk is None
+
     def snapshot(self) -> Progress:
         if self._disk is None:
             return super().snapshot()
-        return Progress(
-            level=max(0, len(self.levels) - 1),
-            states=self._disk.states,
-            rules_fired=int(self.count()[0].sum()),
-            frontier=self._disk.states - self._disk.expanded,
-            seconds=self.seconds(),
-        )
+        return self.progress_at(len(self.levels) - 1, self._disk.states, self._disk.expanded)

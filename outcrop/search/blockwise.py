@@ -253,6 +253,7 @@ class BlockExploration(Exploration):
         return look_in_blocks(self.search, self.read_level, self.together)
 
     drops_revisited = False
+    knows_levels = False
 
     @property
     def revisits(self) -> bool:
@@ -271,10 +272,4 @@ class BlockExploration(Exploration):
         return self.visited.omission_bound(levels)
 
     def snapshot(self) -> Progress:
-        return Progress(
-            level=max(0, len(self.levels) - 1),
-            states=len(self.log),
-            rules_fired=int(self.count()[0].sum()),
-            frontier=len(self.log) - self._expanded,
-            seconds=self.seconds(),
-        )
+        return self.progress_at(len(self.levels) - 1, len(self.log), self._expanded)

@@ -14,16 +14,16 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from types import FrameType
 from typing import TypeVar
 
 from outcrop.kernels import Counts, DeadlockRule, Found, Marks, Search, States, StopReason
-from outcrop.machine import available_cores, available_memory
+from outcrop.machine import available_cores, available_memory, resident_bytes
 from outcrop.options import CheckOptions, Deadlock
 from outcrop.search.outcome import Finding, FindingKind, Outcome, Progress, Stop
 from outcrop.search.paths import Look, PathFinder, look_in_arena
 from outcrop.search.resume import Before, Checkpoints
+from outcrop.search.samples import Samples
 from outcrop.search.workers import Workers
 from outcrop.store.frontier import RowFile
 from outcrop.store.workdir import Directory, DiskBudget, DiskFull
@@ -68,16 +68,8 @@ def state_budget(options: CheckOptions, beside: int = 0) -> int:
     """Bytes that states and tables may take, so that the whole process stays within its memory. ``beside``: what else a
     strategy needs for each worker."""
     memory = options.memory if options.memory is not None else available_memory() * 3 // 4
-    left = max(0, memory - _resident_bytes() - _BYTES_BESIDE - worker_count(options) * (_BYTES_A_WORKER + beside))
+    left = max(0, memory - resident_bytes() - _BYTES_BESIDE - worker_count(options) * (_BYTES_A_WORKER + beside))
     return left if options.state_memory is None else min(left, options.state_memory)
-
-
-def _resident_bytes() -> int:
-    try:
-        pages = int(Path("/proc/self/statm").read_text().split()[1])
-    except (OSError, ValueError, IndexError):
-        return 64 << 20
-    return pages * 4096
 
 
 class Stopped(Exception):
@@ -97,6 +89,9 @@ class Exploration:
         self.native = search.native
         self.options = options
         self.levels: list[int] = []
+        self.generated: list[int | None] = []  #: successors, known ones included, among which each level was found
+        self._generated = 0  #: in all levels so far
+        self.samples = Samples()
         self.events: list[str] = []
         self._progress = progress
         self._put = put
@@ -113,6 +108,7 @@ class Exploration:
     def run(self) -> Outcome:
         with self._interruptible(), closing(self._workers), self.checkpoints or nullcontext():
             try:
+                self._sample()
                 stop = self.explore()
                 if stop is Stop.COMPLETE and self.native.liveness_count and not self._count_findings():
                     self.check_liveness()
@@ -126,7 +122,9 @@ class Exploration:
             if self.checkpoints is not None and not stop.is_conclusive:
                 self.checkpoints.search_has_stopped()
             fired, covered, noted = self.count()
+            enabled, deeper = self.coverage()
             seconds = self.seconds()
+            self._sample()
             self._report_progress()
             return Outcome(
                 stop=stop,
@@ -140,6 +138,10 @@ class Exploration:
                 peak_disk_bytes=self.disk.peak + self.search.standing().disk,
                 events=self.events,
                 revisits=self.revisits,
+                generated=self.generated,
+                enabled=enabled,
+                deeper=deeper,
+                samples=self.samples.columns(),
             )
 
     # --- How a strategy is characterised -----------------------------------------------------------------------
@@ -148,6 +150,11 @@ class Exploration:
     drops_revisited = True
     #: What states are told apart by; empty for all of their bytes.
     keys = ""
+
+    @property
+    def knows_levels(self) -> bool:
+        """Whether the level of each visited state is known to the kernels: all lie in RAM, level by level."""
+        return not self.keys
 
     @property
     def revisits(self) -> bool:
@@ -178,11 +185,11 @@ class Exploration:
             if depth is not None:
                 most = min(most, depth + 1 - len(self.levels))
             largest = SMALL_LEVEL if workers > 1 or self.checkpoints is not None else 2**63
-            (sizes,) = self.together(partial(search.expand_levels, most, largest))
+            ((sizes, generated),) = self.together(partial(search.expand_levels, most, largest))
+            self.level_done(sizes, generated)
         else:
             self.together(*(partial(search.expand_level, worker) for worker in range(workers)))
-            sizes = [search.finish_level()]
-        self.level_done(sizes)
+            self.level_done([search.finish_level()])
 
     def restore_level(self, blocks: Iterator[States]) -> None:
         """Takes the next level from a checkpoint."""
@@ -209,12 +216,20 @@ class Exploration:
 
     def snapshot(self) -> Progress:
         standing = self.search.standing()
+        return self.progress_at(standing.levels - 1, standing.states, standing.expanded)
+
+    def progress_at(self, level: int, states: int, expanded: int) -> Progress:
+        """A snapshot of a search that has visited so many states and expanded so many."""
+        standing = self.search.standing()
         return Progress(
-            level=max(0, standing.levels - 1),
-            states=standing.states,
+            level=max(0, level),
+            states=states,
             rules_fired=int(self.count()[0].sum()),
-            frontier=standing.states - standing.expanded,
+            frontier=states - expanded,
             seconds=self.seconds(),
+            generated=standing.generated,
+            memory=resident_bytes(),
+            disk=self.disk.used + standing.disk,
         )
 
     # --- Levels ------------------------------------------------------------------------------------------------
@@ -240,9 +255,14 @@ class Exploration:
         if self.checkpoints is not None:
             self.checkpoints.level_is_complete()
 
-    def level_done(self, sizes: list[int]) -> None:
-        """Takes note of new levels, and of what was found in and while expanding the last ones."""
+    def level_done(self, sizes: list[int], generated: list[int] | None = None) -> None:
+        """Takes note of new levels, and of what was found in and while expanding the last ones. ``generated``: the
+        successors among which each was found; for one level, None is all those since the level before."""
+        self.generated += [None] * (len(self.levels) - len(self.generated))  # those of a checkpoint
         self.levels += sizes
+        total = self.search.standing().generated
+        self.generated += [total - self._generated] if generated is None else generated
+        self._generated = total
         newest = len(self.levels) - 1
         self.collect(FindingKind.DEADLOCK, Found.DEADLOCK, newest - 1)
         self.collect(FindingKind.STATE, Found.STATE, newest)
@@ -252,6 +272,11 @@ class Exploration:
                 if self._put is not None:
                     self._put(words)
         self.check_stop()
+
+    def take_level_back(self) -> None:
+        """The last level is not complete: what is found of it from now on belongs to it too."""
+        self.levels.pop()
+        self._generated -= self.generated.pop() or 0
 
     def check_stop(self) -> None:
         """Raises Stopped when a limit has made the workers return early."""
@@ -265,6 +290,15 @@ class Exploration:
         """As the kernels count, and what was counted before the checkpoint that the search began with."""
         fired, covered, noted = self.search.count()
         return fired + self.before.fired, covered + self.before.covered, noted
+
+    def coverage(self) -> tuple[list[int] | None, list[int] | None]:
+        """Per rule, how often it was enabled, and how often it led one level deeper; None where that is not known. The
+        checkpoint that a search began with does not tell."""
+        is_resumed = self.checkpoints is not None and self.checkpoints.is_resumed
+        if not self.native.has_coverage or is_resumed:
+            return None, None
+        enabled, deeper = self.search.coverage()
+        return enabled.tolist(), deeper.tolist() if self.knows_levels else None
 
     def undefined_reads(self, noted: Marks) -> list[int]:
         """Where in the source an undefined value was read."""
@@ -323,7 +357,12 @@ class Exploration:
         limit = self.options.time_limit
         if limit is not None and self.seconds() >= limit:
             self._ask_to_stop(Stop.TIME)
+        if self.samples.is_due(self.seconds()):
+            self._sample()
         self._report_progress()
+
+    def _sample(self) -> None:
+        self.samples.take(self.snapshot())
 
     def _ask_to_stop(self, why: Stop) -> None:
         if self.asked is None:

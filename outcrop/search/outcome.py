@@ -62,6 +62,12 @@ class Outcome:
     peak_disk_bytes: int = 0
     events: list[str] = field(default_factory=list)  #: what the search did on the way, a line each
     revisits: bool = False  #: levels may count a state more than once
+    #: For each level, also for an empty last one, the successors among which it was found; None where nobody counted.
+    generated: list[int | None] = field(default_factory=list)
+    missed: list[int] | None = None  #: of those found new while a level was expanded, how many were old; None: unknown
+    enabled: list[int] | None = None  #: times enabled, per rule
+    deeper: list[int] | None = None  #: times that a rule led to a state of the next level
+    samples: dict[str, list[float]] = field(default_factory=dict)  #: see Samples.columns
 
     @property
     def visited(self) -> int:
@@ -72,6 +78,21 @@ class Outcome:
     def states(self) -> int | None:
         """Different states, None where that is not known."""
         return None if self.revisits else self.visited
+
+    @property
+    def duplicates(self) -> list[int | None]:
+        """For each level, how many successors of its states were known already; None where nobody counted."""
+        sizes = [*self.levels, 0]
+        found = [*self.generated, *[None] * len(sizes)]
+        return [
+            None if count is None else max(0, count - size)
+            for count, size in zip(found[1 : len(sizes)], sizes[1:], strict=True)
+        ]
+
+    @property
+    def missed_duplicates(self) -> list[int] | None:
+        """For each level, how many of the successors that were taken for new had been visited before."""
+        return [0] * len(self.levels) if self.missed is None and not self.revisits else self.missed
 
     @property
     def rules_fired(self) -> int:
@@ -87,4 +108,7 @@ class Progress:
     rules_fired: int
     frontier: int
     seconds: float
+    generated: int = 0  #: successors, known ones included
+    memory: int = 0  #: bytes that the process holds
+    disk: int = 0  #: bytes of its files
     event: str = ""  #: what the search has just done, if it is worth a line

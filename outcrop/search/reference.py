@@ -16,8 +16,10 @@ from outcrop.ir.execute import ignore
 from outcrop.ir.interpreter import Failure, Interpreter
 from outcrop.ir.layout import Layout, State
 from outcrop.ir.system import PropertyKind, System
+from outcrop.machine import resident_bytes
 from outcrop.options import CheckOptions, Deadlock
 from outcrop.search.outcome import Finding, FindingKind, Outcome, Progress, Stop
+from outcrop.search.samples import Samples
 
 #: States expanded between two calls of the progress callback.
 _PROGRESS_INTERVAL = 1_000
@@ -58,6 +60,11 @@ class _Search:
         self.predecessors: dict[State, list[State]] = {}  #: for liveness only
         self.levels: list[list[State]] = []
         self.fired = [0] * len(system.rules)
+        self.enabled = [0] * len(system.rules)
+        self.deeper = [0] * len(system.rules)
+        self.generated: list[int] = []  #: successors among which each level was found
+        self.newest: set[State] = set()  #: the last level
+        self.samples = Samples()
         self.found: dict[tuple[FindingKind, State | None, int | None], None] = {}
         self.started = time.monotonic()
         self.expanded = 0
@@ -65,6 +72,7 @@ class _Search:
     # --- The search --------------------------------------------------------------------------------------------
 
     def run(self) -> Outcome:
+        self.samples.take(self._snapshot())
         try:
             stop = self._explore()
             if stop is Stop.COMPLETE and not self.found and self.has_liveness:
@@ -76,6 +84,7 @@ class _Search:
         if stop is Stop.COMPLETE and self._has_enough_findings():
             stop = Stop.VIOLATION
         self._report_progress()
+        self.samples.take(self._snapshot())
         return Outcome(
             stop=stop,
             levels=[len(level) for level in self.levels if level],
@@ -84,10 +93,14 @@ class _Search:
             undefined_reads=sorted(self.interpreter.noted),
             findings=self._findings(),
             seconds=time.monotonic() - self.started,
+            generated=list(self.generated),
+            enabled=self.enabled,
+            deeper=self.deeper,
+            samples=self.samples.columns(),
         )
 
     def _explore(self) -> Stop:
-        self.levels.append([])
+        self._begin_level()
         self._start()
         while self.levels[-1]:
             if self._has_enough_findings():
@@ -97,11 +110,16 @@ class _Search:
             if self.options.states is not None and len(self.parents) >= self.options.states:
                 return Stop.STATES
             level = sorted(self.levels[-1], key=self.layout.pack)
-            self.levels.append([])
+            self._begin_level()
             for state in level:
                 self._expand(state)
             self._report_progress()
         return Stop.COMPLETE
+
+    def _begin_level(self) -> None:
+        self.levels.append([])
+        self.generated.append(0)
+        self.newest = set()
 
     def _start(self) -> None:
         for firing in self.interpreter.start_states():
@@ -116,13 +134,16 @@ class _Search:
             raise _TimeIsUp
         is_enabled = is_moving = has_failed = False
         for firing in self.interpreter.successors(state):
+            rule = self.rule_numbers[firing.origin]  # type: ignore[index]
+            self.enabled[rule] += firing.is_enabled
             if firing.fault is not None:
                 has_failed = True
             elif firing.successor is not None:
                 is_enabled = True
                 is_moving = is_moving or firing.raw != state
-                self.fired[self.rule_numbers[firing.origin]] += 1  # type: ignore[index]
+                self.fired[rule] += 1
                 self._insert(firing.successor, state)
+                self.deeper[rule] += firing.successor in self.newest
         if has_failed:
             self._find(FindingKind.RULE, state)
         elif is_deadlock(self.options.deadlock, is_enabled, is_moving):
@@ -138,8 +159,10 @@ class _Search:
                 return
             self.parents[state] = parent
             self.levels[-1].append(state)
+            self.newest.add(state)
             if check.failure is not None:
                 self._find(FindingKind.STATE, state)
+        self.generated[-1] += 1
         if self.has_liveness and parent is not None:
             self.predecessors.setdefault(state, []).append(parent)
 
@@ -193,14 +216,20 @@ class _Search:
         return tuple(reversed(path))
 
     def _report_progress(self) -> None:
-        self.progress(
-            Progress(
-                level=max(0, len(self.levels) - 1),
-                states=len(self.parents),
-                rules_fired=sum(self.fired),
-                frontier=len(self.levels[-1]) if self.levels else 0,
-                seconds=time.monotonic() - self.started,
-            )
+        snapshot = self._snapshot()
+        if self.samples.is_due(snapshot.seconds):
+            self.samples.take(snapshot)
+        self.progress(snapshot)
+
+    def _snapshot(self) -> Progress:
+        return Progress(
+            level=max(0, len(self.levels) - 1),
+            states=len(self.parents),
+            rules_fired=sum(self.fired),
+            frontier=len(self.levels[-1]) if self.levels else 0,
+            seconds=time.monotonic() - self.started,
+            generated=sum(self.generated),
+            memory=resident_bytes(),
         )
 
 

@@ -186,7 +186,7 @@ def test_predecessors_are_the_least() -> None:
         search.start()
         ends = [search.finish_level()]
         for _ in range(12):
-            (size,) = search.expand_levels(1, 1000)
+            ((size,), _) = search.expand_levels(1, 1000)
             ends.append(ends[-1] + size)
         targets = search.read_block(ends[-2], ends[-1])
         least, is_found = search.find_predecessors(0, ends[-3], ends[-2], targets)
@@ -214,7 +214,7 @@ def test_stop_takes_back_what_is_half_done() -> None:
         search.start()
         search.finish_level()
         search.stop()
-        assert search.expand_levels(10, 1000) == [0]
+        assert search.expand_levels(10, 1000)[0] == [0]
         assert search.count()[0].sum() == 0
         assert search.take_found(Found.STATE) == []
 
