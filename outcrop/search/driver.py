@@ -292,13 +292,13 @@ class Exploration:
         return fired + self.before.fired, covered + self.before.covered, noted
 
     def coverage(self) -> tuple[list[int] | None, list[int] | None]:
-        """Per rule, how often it was enabled, and how often it led one level deeper; None where that is not known. The
-        checkpoint that a search began with does not tell."""
-        is_resumed = self.checkpoints is not None and self.checkpoints.is_resumed
-        if not self.native.has_coverage or is_resumed:
+        """Per rule, how often it was enabled, and how often it led one level deeper; None where that is not known."""
+        if not self.native.has_coverage:
             return None, None
-        enabled, deeper = self.search.coverage()
-        return enabled.tolist(), deeper.tolist() if self.knows_levels else None
+        enabled, deeper = (counts.tolist() for counts in self.search.coverage())
+        if self.checkpoints is not None and self.checkpoints.is_resumed:
+            enabled, deeper = _added(enabled, self.before.enabled), _added(deeper, self.before.deeper)
+        return enabled, deeper if self.knows_levels else None
 
     def undefined_reads(self, noted: Marks) -> list[int]:
         """Where in the source an undefined value was read."""
@@ -402,3 +402,7 @@ class Exploration:
             yield
         finally:
             signal.signal(signal.SIGINT, before)
+
+
+def _added(counts: list[int], before: list[int] | None) -> list[int] | None:
+    return None if before is None else [now + then for now, then in zip(counts, before, strict=True)]

@@ -67,7 +67,7 @@ class Outcome:
     missed: list[int] | None = None  #: of those found new while a level was expanded, how many were old; None: unknown
     enabled: list[int] | None = None  #: times enabled, per rule
     deeper: list[int] | None = None  #: times that a rule led to a state of the next level
-    samples: dict[str, list[float]] = field(default_factory=dict)  #: see Samples.columns
+    samples: dict[str, list[float]] = field(default_factory=dict, compare=False)  #: see Samples.columns
 
     @property
     def visited(self) -> int:

@@ -51,6 +51,7 @@ class _Boundary:
     found: int
     has_failed_start: bool
     counts: tuple[Counts, Counts, Marks]
+    coverage: tuple[list[int] | None, list[int] | None]
     revisits: bool
     collision_rate: float | None
 
@@ -61,6 +62,8 @@ class Before:
 
     fired: Counts = field(default_factory=lambda: np.zeros(1, dtype=np.uint64))
     covered: Counts = field(default_factory=lambda: np.zeros(1, dtype=np.uint64))
+    enabled: list[int] | None = None
+    deeper: list[int] | None = None
     undefined_reads: frozenset[int] = frozenset()
     omission_bound: float = 0.0
     revisits: bool = False
@@ -186,12 +189,16 @@ class Checkpoints:
         run.before = Before(
             np.array(manifest.fired, dtype=np.uint64) - fired,
             np.array(manifest.covered, dtype=np.uint64) - covered,
+            manifest.enabled,
+            manifest.deeper,
             frozenset(manifest.undefined_reads),
             # Keys that are the same miss the same states, and their bound is that of all levels.
             0.0 if manifest.keys == run.keys else manifest.omission_bound,
             manifest.revisits and not run.drops_revisited,
             manifest.seconds,
         )
+        if run.levels == manifest.levels:
+            run.generated = list(manifest.generated)
         run.has_failed_start = manifest.has_failed_start
         for kind, state, level, liveness in manifest.found:
             run.find(FindingKind(kind), bytes.fromhex(state), level, liveness)
@@ -204,7 +211,13 @@ class Checkpoints:
         """Remembers where the search stands, and saves it when it is time to."""
         run = self._run
         self._boundary = _Boundary(
-            len(run.levels), len(run.found), run.has_failed_start, run.count(), run.revisits, run.collision_rate
+            len(run.levels),
+            len(run.found),
+            run.has_failed_start,
+            run.count(),
+            run.coverage(),
+            run.revisits,
+            run.collision_rate,
         )
         if time.monotonic() >= self._next_save:
             self._save(self._boundary)
@@ -259,6 +272,9 @@ class Checkpoints:
             collision_rate=boundary.collision_rate,
             seconds=run.before.seconds + run.seconds(),
             states=part,
+            generated=run.generated[: boundary.levels],
+            enabled=boundary.coverage[0],
+            deeper=boundary.coverage[1],
         )
 
 

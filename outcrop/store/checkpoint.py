@@ -30,6 +30,9 @@ from outcrop.store.workdir import Directory, DiskBudget, DiskFull, disk_errors
 #: Of manifest and state file; raised whenever what is there would be misread.
 FORMAT = 1
 
+#: What a manifest may lack.
+_OPTIONAL = {"generated", "enabled", "deeper"}
+
 _MANIFEST = "manifest.json"
 _PREVIOUS = "manifest.previous.json"
 _STATES = "states-"
@@ -66,6 +69,9 @@ class Manifest:
     collision_rate: float | None
     seconds: float  #: spent so far
     states: StatesPart
+    generated: list[int | None] = field(default_factory=list)  #: successors among which each level was found
+    enabled: list[int] | None = None  #: times enabled, per rule, and
+    deeper: list[int] | None = None  #: ... times that it led one level deeper, if that was counted
     outcrop: str = __version__
     format: int = field(default=FORMAT)
 
@@ -262,9 +268,14 @@ def _parse(path: Path, content: bytes) -> Manifest:
             f"'{path}' has format {document.get('format')}, of Outcrop {document.get('outcrop')}; "
             f"this is {__version__}, which reads format {FORMAT}"
         )
-    if checksum != _checksum(document) or set(document) != {each.name for each in fields(Manifest)}:
+    if checksum != _checksum(document) or _missing(document) - _OPTIONAL:
         raise DamagedFile(path, "it has a wrong checksum")
     return Manifest(**{**document, "states": StatesPart(**document["states"])})
+
+
+def _missing(document: dict[str, Any]) -> set[str]:
+    """What a manifest lacks, or has that it should not."""
+    return set(document) ^ {each.name for each in fields(Manifest)}
 
 
 def _checksum(document: dict[str, Any]) -> str:

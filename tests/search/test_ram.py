@@ -28,7 +28,7 @@ def compiled(path: Path, symmetry: bool) -> tuple[outcrop.Model, Native]:
         model = outcrop.load(path)
     except ModelError:
         pytest.skip("no model")
-    emitted = emit(model.system, symmetry)
+    emitted = emit(model.system, symmetry, coverage=True)
     return model, compile_model(emitted.source, note_offsets=emitted.note_offsets, flags=QUICK_FLAGS)
 
 
@@ -45,7 +45,8 @@ def test_same_outcome_as_the_reference(path: Path) -> None:
         for threads in (1, 2, 4):
             with_threads = dataclasses.replace(options, threads=threads)
             assert comparable(ram.search(native, with_threads)) == expected
-        assert comparable(compact.search(native, dataclasses.replace(options, threads=2, bits=64))) == expected
+        signatures = comparable(compact.search(native, dataclasses.replace(options, threads=2, bits=64)))
+        assert signatures == dataclasses.replace(expected, deeper=None)  # the level of a signature is not known
 
 
 @pytest.mark.parametrize("deadlock", list(Deadlock))

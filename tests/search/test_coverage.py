@@ -1,0 +1,99 @@
+"""What is counted per level and per rule for a report: the same for every engine, thread count and way of searching."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from conftest import REPOSITORY
+
+import outcrop
+from outcrop.result import Result
+from outcrop.search.outcome import Outcome, Progress, Stop
+from outcrop.search.samples import MOST_SAMPLES, Samples
+
+MODEL = REPOSITORY / "examples" / "german_cache.m"
+
+
+def counted(result: Result) -> tuple[object, ...]:
+    return result.levels, result.duplicates, result.missed, result.coverage
+
+
+@pytest.mark.parametrize("path", ["german_cache.m", "needham_schroeder.m", "print_queue.dve", "bounded_buffer.m"])
+@pytest.mark.parametrize("symmetry", [True, False])
+def test_engines_and_threads_agree(path: str, symmetry: bool) -> None:
+    model = outcrop.load(REPOSITORY / "examples" / path)
+    expected = counted(model.check(engine="interpreter", coverage=True, symmetry=symmetry, depth=9))
+    for threads in (1, 3):
+        assert counted(model.check(coverage=True, symmetry=symmetry, depth=9, threads=threads)) == expected
+
+
+def test_levels_large_enough_to_be_shared() -> None:
+    model = outcrop.load(MODEL)
+    one, two, three = (model.check(coverage=True, symmetry=False, threads=threads) for threads in (1, 2, 3))
+    assert max(one.levels) > 2048
+    assert counted(one) == counted(two) == counted(three)
+
+
+def test_counts_add_up() -> None:
+    result = outcrop.load(MODEL).check(coverage=True)
+    duplicates = [count for count in result.duplicates if count is not None]
+    assert len(duplicates) == len(result.levels)
+    assert sum(duplicates) + sum(result.levels[1:]) == result.rules_fired
+    assert result.missed == [0] * len(result.levels)
+    assert sum(rule["new"] for rule in result.coverage) >= sum(result.levels[1:])
+    assert all(rule["new"] <= rule["fired"] <= rule["enabled"] for rule in result.coverage)
+
+
+def test_not_counted_unless_asked() -> None:
+    assert "new" not in outcrop.load(MODEL).check(depth=2).coverage[0]
+
+
+@pytest.mark.parametrize("strategy", ["compact", "cached", "disk", "locality", "serial"])
+def test_strategies_that_keep_no_levels(strategy: str, tmp_path: Path) -> None:
+    """How often a rule is enabled they know; whether it led deeper they do not, and say so."""
+    model = outcrop.load(MODEL)
+    exact, other = (model.check(strategy=each, coverage=True, workdir=str(tmp_path)) for each in ("ram", strategy))
+    assert other.duplicates == exact.duplicates
+    for expected, row in zip(exact.coverage, other.coverage, strict=True):
+        assert row == {**expected, "new": None}
+
+
+def test_past_ram_levels_are_counted_too(tmp_path: Path) -> None:
+    model = outcrop.load(MODEL)
+    exact = model.check(strategy="ram", symmetry=False, coverage=True)
+    past = model.check(symmetry=False, coverage=True, state_memory=100_000, workdir=str(tmp_path))
+    assert past.events and (past.levels, past.duplicates) == (exact.levels, exact.duplicates)
+    assert [row["enabled"] for row in past.coverage] == [row["enabled"] for row in exact.coverage]
+    assert {row["new"] for row in past.coverage} == {None}
+
+
+def test_going_on_from_a_checkpoint(tmp_path: Path) -> None:
+    model = outcrop.load(MODEL)
+    place = str(tmp_path / "checkpoint")
+    model.check(coverage=True, checkpoint=place, depth=7)
+    assert counted(model.check(coverage=True, resume=place)) == counted(model.check(coverage=True))
+
+
+def test_revisiting_leaves_missed_open() -> None:
+    assert Outcome(Stop.COMPLETE, [1, 2], [3], [], revisits=True).missed_duplicates is None
+
+
+def test_samples_are_bounded_and_spread_evenly() -> None:
+    samples = Samples()
+    for tick in range(100_000):
+        seconds = tick / 100
+        if samples.is_due(seconds):
+            samples.take(Progress(level=1, states=tick, rules_fired=0, frontier=0, seconds=seconds))
+    times = samples.columns()["seconds"]
+    assert MOST_SAMPLES / 2 <= len(times) <= MOST_SAMPLES
+    assert times[0] == 0 and times[-1] > 980
+    gaps = [later - earlier for earlier, later in zip(times, times[1:], strict=False)]
+    assert max(gaps) < 2.5 * min(gaps)
+
+
+def test_a_search_is_sampled_from_beginning_to_end() -> None:
+    samples = outcrop.load(MODEL).check().samples
+    assert {len(column) for column in samples.values()} == {len(samples["seconds"])}
+    assert samples["states"][0] == 0 and samples["states"][-1] > 0
+    assert samples["rss_bytes"][-1] > 1_000_000
