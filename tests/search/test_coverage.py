@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -88,7 +89,7 @@ def test_samples_are_bounded_and_spread_evenly() -> None:
     times = samples.columns()["seconds"]
     assert MOST_SAMPLES / 2 <= len(times) <= MOST_SAMPLES
     assert times[0] == 0 and times[-1] > 980
-    gaps = [later - earlier for earlier, later in zip(times, times[1:], strict=False)]
+    gaps = [later - earlier for earlier, later in pairwise(times)]
     assert max(gaps) < 2.5 * min(gaps)
 
 
