@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from outcrop.codegen.code import Unit, buffer_bytes
 from outcrop.codegen.functions import write_functions
+from outcrop.codegen.product import write_product
 from outcrop.codegen.properties import write_properties, write_start
 from outcrop.codegen.rules import write_rules
 from outcrop.codegen.symmetry import emit_normalise, needs_normalise
@@ -37,6 +38,7 @@ def emit(system: System, symmetry: bool, coverage: bool = False) -> Emitted:
         *write_functions(unit),
         *write_start(unit),
         *write_rules(unit),
+        *write_product(unit),
         *write_properties(unit),
     ]
     constants = _constants(unit, symmetry, model) | {"HAS_COVERAGE": int(coverage)}
@@ -79,9 +81,20 @@ def _constants(unit: Unit, symmetry: bool, model: list[str]) -> dict[str, int]:
         "HAS_COVER_PROPERTIES": int(bool(of_kind(PropertyKind.COVER))),
         "HAS_NORMALISE": int(needs_normalise(system, layout, symmetry)),
         "HAS_PUT": int(bool(unit.puts)),
+        **_product_constants(system),
         "HAS_WIDE_INTEGERS": int(system.integers != INTEGER),
         "HAS_REALS": int(any("double" in line or "real" in line for line in model)),
     }
+
+
+def _product_constants(system: System) -> dict[str, int]:
+    product = system.product
+    if product is None:
+        return {"HAS_AUTOMATON": 0}
+    constants = {"HAS_AUTOMATON": 1, "AUTOMATON_STATES": len(product.automaton.states)}
+    if product.fairness is not None:
+        constants |= {"HAS_FAIRNESS": 1, "FAIRNESS_SETS": max(1, len(product.fairness.sets))}
+    return constants
 
 
 def _clear_tables(unit: Unit) -> list[str]:

@@ -14,6 +14,7 @@ from itertools import groupby
 
 from outcrop.codegen.code import Unit
 from outcrop.codegen.functions import write_body, write_condition
+from outcrop.codegen.movers import name_movers
 from outcrop.codegen.text import braced, comment, identifier, integer
 from outcrop.ir.nodes import Binary, BinaryOperator, Call, Constant, Cover, Expression, LocalPlace, Put
 from outcrop.ir.system import Function, Rule
@@ -37,6 +38,7 @@ class RuleCode:
     name: str
     guards: dict[int, str] = field(default_factory=dict)  #: level -> condition
     whole_guard: str | None = None  #: the guard in order, where the levels are not
+    on_firing: list[str] = field(default_factory=list)  #: what a product must know about who fires
 
     def guard_variable(self, level: int) -> str:
         return f"enabled_{self.number}_{level}"
@@ -57,8 +59,9 @@ def write_rules(unit: Unit) -> list[str]:
             code = RuleCode(number, rule, identifier("rule", number, rule.name))
             lines += _write_guard(unit, code)
             lines += write_body(unit, f"{code.name}_body", rule, rule.body)
+            code.on_firing = name_movers(unit.system, number)
             codes.append(code)
-    return lines + _write_expand(codes)
+    return lines + _write_expand(codes, "model_expand" if unit.system.product is None else "model_moves")
 
 
 # --- Guards ------------------------------------------------------------------------------------------------
@@ -156,7 +159,7 @@ def loop_head(name: str, values: range) -> str:
     return f"for (Integer {name} = {integer(values[0])}; {name} {comparison} {integer(values[-1])}; {step})"
 
 
-def _write_expand(codes: list[RuleCode]) -> list[str]:
+def _write_expand(codes: list[RuleCode], function: str) -> list[str]:
     by_priority = sorted(codes, key=lambda code: code.rule.priority)
     groups = [list(group) for _, group in groupby(by_priority, key=lambda code: code.rule.priority)]
     has_priorities = len(groups) > 1
@@ -171,7 +174,7 @@ def _write_expand(codes: list[RuleCode]) -> list[str]:
             lines += _write_some(name, head, group[start : start + RULES_PER_FUNCTION], has_priorities)
             body.append(f"enabled |= {name}(state, expansion);")
     body += ["(void)state, (void)expansion, (void)enabled;", "return OK;"]
-    signature = "static UNUSED int model_expand(const uint8_t *state, Expansion *expansion)"
+    signature = f"static UNUSED int {function}(const uint8_t *state, Expansion *expansion)"
     return [*lines, "", comment("Fires every rule instance that the state enables."), *braced(signature, body)]
 
 
@@ -225,6 +228,7 @@ def _write_firing(code: RuleCode, depth: int, has_priorities: bool) -> list[str]
     body = f"{code.name}_body({_arguments('next', depth)})"
     fire = ["enabled = 1;"] if has_priorities else []
     fire += [
+        *code.on_firing,
         "uint8_t *next = successor_begin(expansion, original);",
         f"successor_end(expansion, original, {code.number}, {body});",
     ]

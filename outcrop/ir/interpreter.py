@@ -10,14 +10,15 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+from outcrop.ir.automaton import Automaton
+from outcrop.ir.conditions import Condition, Instances
 from outcrop.ir.execute import Execute, Executor, ignore
 from outcrop.ir.faults import Abandoned, Fault
 from outcrop.ir.layout import Leaf, State
-from outcrop.ir.nodes import Expression
-from outcrop.ir.places import Evaluate, Store, blank_frame
+from outcrop.ir.places import Store
+from outcrop.ir.product import Beside
 from outcrop.ir.symmetry import Normaliser
-from outcrop.ir.system import Instantiable, Property, PropertyKind, Rule, StartState, System
-from outcrop.ir.walk import writes_state
+from outcrop.ir.system import Property, PropertyKind, Rule, StartState, System
 
 #: Python frames for MAX_CALL_DEPTH calls of the model, each within expressions and statements that nest.
 _RECURSION_LIMIT = 100_000
@@ -27,10 +28,11 @@ _RECURSION_LIMIT = 100_000
 class Firing:
     """What one instance of a rule or startstate does: it leads to a state, fails, or is abandoned.
 
-    ``raw`` is what the body left behind, ``successor`` its normal form.
+    ``raw`` is what the body left behind, ``successor`` its normal form. In a product ``origin`` is the automaton where
+    it moves beside a system that is stuck, or fails itself.
     """
 
-    origin: Rule | StartState
+    origin: Rule | StartState | Automaton
     arguments: tuple[int, ...]
     raw: State | None = None
     successor: State | None = None
@@ -67,40 +69,6 @@ class Check:
     failure: Failure | None = None
 
 
-class _Instances:
-    """The frames of the instances of a rule, startstate or property."""
-
-    def __init__(self, of: Instantiable, executor: Executor) -> None:
-        self._of = of
-        self._blank = blank_frame(of.frame)
-        self._positions = [executor.offsets[parameter.local] for parameter in of.parameters]
-
-    def frame(self, arguments: tuple[int, ...]) -> Store:
-        frame = self._blank.copy()
-        for position, value in zip(self._positions, arguments, strict=True):
-            frame[position] = value
-        return frame
-
-    def __iter__(self) -> Iterator[tuple[tuple[int, ...], Store]]:
-        for arguments in self._of.instances():
-            yield arguments, self.frame(arguments)
-
-
-class _Condition:
-    """An expression that reads a state and never changes it: it works on a copy should it call what writes."""
-
-    def __init__(self, node: Expression, executor: Executor) -> None:
-        self._evaluate: Evaluate = executor.defined(node)
-        self._needs_copy = writes_state(node)
-
-    def __call__(self, state: Store, frame: Store) -> bool:
-        """An ``assume`` statement that is false inside makes the whole condition false."""
-        try:
-            return bool(self._evaluate(state.copy() if self._needs_copy else state, frame))
-        except Abandoned:
-            return False
-
-
 class Interpreter:
     """Runs a System. ``put`` takes what the model prints; ``normalise`` replaces the normal form of states.
 
@@ -120,7 +88,7 @@ class Interpreter:
         self.normalise = normalise or Normaliser(system, symmetry)
         self.executor = Executor(system, put)
         self._start_states = [
-            (each, _Instances(each, self.executor), self.executor.block(each.body)) for each in system.start_states
+            (each, Instances(each, self.executor), self.executor.block(each.body)) for each in system.start_states
         ]
         by_priority = sorted(system.rules, key=lambda rule: rule.priority)  # stable: declaration order within
         self._rule_groups = [
@@ -130,6 +98,7 @@ class Interpreter:
         self._properties = {
             kind: [self._compile_property(each) for each in system.of_kind(kind)] for kind in PropertyKind
         }
+        self.beside = None if system.product is None else Beside(system, self.executor)
 
     @property
     def covered(self) -> list[int]:
@@ -150,7 +119,41 @@ class Interpreter:
 
     def successors(self, state: State) -> Iterator[Firing]:
         """What each enabled rule instance of the best priority leads to. A guard that fails counts as a firing
-        that fails, but does not enable its priority."""
+        that fails, but does not enable its priority. In a product the automaton moves along."""
+        return self._moves(state) if self.beside is None else self._pairs(state, self.beside)
+
+    def _pairs(self, state: State, beside: Beside) -> Iterator[Firing]:
+        """Every move of the system with every move of the automaton; a system that is stuck stays where it is."""
+        automaton = beside.product.automaton
+        try:
+            targets = beside.targets(state)
+        except Fault as fault:
+            yield Firing(automaton, (), fault=fault)
+            return
+        if not targets:
+            return
+        moves = list(self._moves(state))
+        if all(move.is_abandoned for move in moves):
+            moves = [Firing(automaton, (), state, state)]
+        steps = [(move.origin, move.arguments) for move in moves if self._is_kept(move)]
+        enabled = beside.sets_of(steps)
+        for move in moves:
+            if move.raw is None or move.successor is None:
+                yield move
+                continue
+            counter = beside.counter_after(state, enabled, beside.sets_of([(move.origin, move.arguments)]))
+            for target in targets:
+                raw, successor = (beside.entered(each, target, counter) for each in (move.raw, move.successor))
+                yield Firing(move.origin, move.arguments, raw, successor)
+
+    def _is_kept(self, move: Firing) -> bool:
+        """Does it lead to a state that no assumption drops?"""
+        if move.successor is None:
+            return False
+        failure = self._first_failure(PropertyKind.ASSUMPTION, move.successor)
+        return failure is None or failure.fault is not None
+
+    def _moves(self, state: State) -> Iterator[Firing]:
         working = list(state)
         for group in self._rule_groups:
             is_enabled = False
@@ -168,9 +171,9 @@ class Interpreter:
             if is_enabled:
                 return
 
-    def _compile_rule(self, rule: Rule) -> tuple[Rule, _Instances, _Condition | None, Execute]:
-        guard = None if rule.guard is None else _Condition(rule.guard, self.executor)
-        return rule, _Instances(rule, self.executor), guard, self.executor.block(rule.body)
+    def _compile_rule(self, rule: Rule) -> tuple[Rule, Instances, Condition | None, Execute]:
+        guard = None if rule.guard is None else Condition(rule.guard, self.executor)
+        return rule, Instances(rule, self.executor), guard, self.executor.block(rule.body)
 
     def _fire(
         self, origin: Rule | StartState, arguments: tuple[int, ...], frame: Store, body: Execute, state: State
@@ -232,8 +235,8 @@ class Interpreter:
                 return Failure(each, arguments)
         return None
 
-    def _compile_property(self, each: Property) -> tuple[Property, _Instances, _Condition]:
-        return each, _Instances(each, self.executor), _Condition(each.condition, self.executor)
+    def _compile_property(self, each: Property) -> tuple[Property, Instances, Condition]:
+        return each, Instances(each, self.executor), Condition(each.condition, self.executor)
 
     def _evaluate(self, kind: PropertyKind, state: State) -> Iterator[tuple[Property, tuple[int, ...], bool | Fault]]:
         """Every instance of the properties of one kind with its truth."""

@@ -70,6 +70,8 @@ class Places:
             self.offsets.update(frame_offsets(function.frame))
         for each in (*system.start_states, *system.rules, *system.properties):
             self.offsets.update(frame_offsets(each.frame))
+        if system.product is not None:
+            self.offsets.update(frame_offsets(system.product.automaton.frame))
 
     @cached_property
     def leaf_names(self) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from enum import StrEnum
 from functools import cached_property
 from itertools import product
 
-from outcrop.ir.automaton import Automaton
+from outcrop.ir.automaton import Automaton, Product
 from outcrop.ir.nodes import Expression, Frame, Local, Statement, Variable
 from outcrop.ir.types import INTEGER, Range, Scalarset, Simple, Type
 from outcrop.source import Source, Span
@@ -70,6 +70,7 @@ class Rule(Instantiable):
     guard: Expression | None
     body: tuple[Statement, ...]
     priority: int = 0
+    processes: tuple[str, ...] = ()  #: whose step it is, in languages that have processes
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,6 +140,7 @@ class System:
     covers: tuple[CoverGoal, ...]
     integers: Range = INTEGER  #: leaving it in arithmetic is a runtime error
     automaton: Automaton | None = None  #: of the runs that violate a property of infinite runs
+    product: Product | None = None  #: set where the automaton runs beside the rules (see product.py)
 
     @cached_property
     def leaf_types(self) -> tuple[Simple, ...]:

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from enum import StrEnum
 from functools import cached_property
 
 from outcrop.ltl.formula import Formula
-from outcrop.ltl.graph import components
+from outcrop.ltl.graph import Strength, components, strength
 
 
 @dataclass(frozen=True)
@@ -41,16 +40,6 @@ class Transition:
     target: int
 
 
-class Strength(StrEnum):
-    """How little a search for an accepting cycle has to do."""
-
-    #: An accepting state, once reached, accepts whatever follows: reachability is enough.
-    TERMINAL = "terminal"
-    #: No cycle mixes accepting and other states: any cycle through an accepting state will do.
-    WEAK = "weak"
-    GENERAL = "general"
-
-
 @dataclass(frozen=True)
 class Automaton:
     """States are numbers from 0, ``transitions[s]`` are those that leave ``s``. A state lies on a cycle or is not
@@ -77,11 +66,8 @@ class Automaton:
 
     @cached_property
     def strength(self) -> Strength:
-        for component in self.components:
-            accepting = self.accepting.intersection(component)
-            if accepting and len(accepting) < len(component):
-                return Strength.GENERAL
-        return Strength.TERMINAL if all(map(self._accepts_all, self.accepting)) else Strength.WEAK
+        targets = [[each.target for each in leaving] for leaving in self.transitions]
+        return strength(targets, self.accepting, self._accepts_all)
 
     def _accepts_all(self, state: int) -> bool:
         return any(each.label == Label() and each.target in self.accepting for each in self.transitions[state])

@@ -1,8 +1,9 @@
-"""Strongly connected components of a small directed graph."""
+"""Strongly connected components of a small directed graph, and what they say about an automaton that it belongs to."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
+from enum import StrEnum
 
 
 def components(successors: Sequence[Sequence[int]]) -> list[list[int]]:
@@ -42,3 +43,24 @@ def components(successors: Sequence[Sequence[int]]) -> list[list[int]]:
                     found.append(stack[at:])
                     del stack[at:]
     return found
+
+
+class Strength(StrEnum):
+    """How little a search for an accepting cycle has to do."""
+
+    #: An accepting state, once reached, accepts whatever follows: reachability is enough.
+    TERMINAL = "terminal"
+    #: No cycle mixes accepting and other states: any cycle through an accepting state will do.
+    WEAK = "weak"
+    GENERAL = "general"
+
+
+def strength(
+    successors: Sequence[Sequence[int]], accepting: Collection[int], stays_accepting: Callable[[int], bool]
+) -> Strength:
+    """Of an automaton. ``stays_accepting``: whatever comes, the state leads to an accepting one."""
+    for component in components(successors):
+        count = sum(state in accepting for state in component)
+        if count and count < len(component):
+            return Strength.GENERAL
+    return Strength.TERMINAL if all(map(stays_accepting, accepting)) else Strength.WEAK

@@ -4,6 +4,9 @@
  * of visited states that they belong to, and then looks them up. (To hash a successor as soon as it is made would be
  * slow: its bytes have just been written in other pieces than the hash reads, and the processor waits for them.)
  *
+ * In a product with an automaton each successor is kept once for every state that the automaton may go to; product.h
+ * says which.
+ *
  * Include after state.h and before the model's functions. */
 #ifndef OUTCROP_EXPAND_H
 #define OUTCROP_EXPAND_H
@@ -16,7 +19,9 @@
 
 /* Successors that a buffer holds: small enough to stay in the second-level cache together with the table lines that
  * are on their way, large enough that look-ups overlap. */
+#ifndef SUCCESSOR_ROOM
 #define SUCCESSOR_ROOM (STATE_BYTES <= 64 ? 2048 : STATE_BYTES <= 512 ? 512 : 128)
+#endif
 
 /* Copying whole vectors, into the spare bytes where need be, lets the loads that follow be forwarded from one store. */
 #define WHOLE_VECTORS ((STATE_BYTES + 15) / 16 * 16)
@@ -40,6 +45,16 @@ typedef struct Expansion {
   uint32_t rule;   /* that is being fired; RULE_COUNT for start states */
   uint32_t *rules; /* of each successor */
 #endif
+#if HAS_AUTOMATON
+  uint32_t target_count;              /* where the automaton may go from the state being expanded */
+  uint32_t targets[AUTOMATON_STATES]; /* as packed leaves */
+#endif
+#if HAS_FAIRNESS
+  uint8_t looking;                  /* which sets could move is being found out: successors are not kept */
+  uint8_t can_move[FAIRNESS_SETS];  /* in the state being expanded */
+  uint32_t waiting;                 /* the set that the step may satisfy, counted from 1; 0: for none */
+  uint32_t mover, partner;          /* the sets whose step it is; one past the last: none */
+#endif
 } Expansion;
 
 #if HAS_ASSUMPTIONS
@@ -47,6 +62,9 @@ static int model_assumptions(const uint8_t *state, Context *context, int *keep);
 #endif
 #if HAS_NORMALISE
 static void model_normalise(uint8_t *state);
+#endif
+#if HAS_AUTOMATON
+static inline void model_enter(uint8_t *state, uint32_t target, uint32_t counter);
 #endif
 
 /* Room for a successor, holding a copy of `state`. It is forgotten unless successor_end follows with OK. */
@@ -86,6 +104,54 @@ static inline int successor_assumed(const uint8_t *state, Context *context) {
   return keep;
 }
 
+#if HAS_AUTOMATON
+static inline uint32_t counter_after(const Expansion *expansion) {
+#if HAS_FAIRNESS
+  uint32_t waiting = expansion->waiting;
+  if (!waiting) return 0;
+  while (waiting <= FAIRNESS_SETS && (!expansion->can_move[waiting - 1] || waiting - 1 == expansion->mover ||
+                                      waiting - 1 == expansion->partner))
+    waiting++;
+  return waiting <= FAIRNESS_SETS ? waiting : 0;
+#else
+  (void)expansion;
+  return 0;
+#endif
+}
+
+/* Keeps the state at the end of the buffer once for each state that the automaton may go to. */
+static inline void successor_keep_pairs(Expansion *expansion) {
+  const uint32_t counter = counter_after(expansion), count = expansion->target_count;
+  uint8_t *successor = expansion->successors + (size_t)expansion->count * STATE_BYTES;
+  model_enter(successor, expansion->targets[0], counter);
+  if (count == 1) {
+    successor_keep(expansion);
+    return;
+  }
+  uint8_t copy[STATE_BYTES + SPARE_BYTES];
+  memcpy(copy, successor, COPY_BYTES);
+  successor_keep(expansion);
+  for (uint32_t number = 1; number < count; number++) {
+    model_enter(successor_begin(expansion, copy), expansion->targets[number], counter);
+    successor_keep(expansion);
+  }
+}
+
+/* The system has made a step of a rule; `kept` unless an assumption drops where it led to. */
+static inline void successor_pair(Expansion *expansion, uint32_t rule, int kept) {
+#if HAS_FAIRNESS
+  if (expansion->looking) {
+    if (!kept) return;
+    expansion->can_move[expansion->mover] = 1;
+    if (expansion->partner < FAIRNESS_SETS) expansion->can_move[expansion->partner] = 1;
+    return;
+  }
+#endif
+  expansion->context->fired[rule] += expansion->target_count;
+  if (kept) successor_keep_pairs(expansion);
+}
+#endif
+
 /* A body has made of `state` what is now in the room that successor_begin gave, and ended with `status`. Not inlined:
  * one copy that stays in the instruction cache is faster than one in every rule, and compiles faster too. */
 static __attribute__((noinline)) void successor_end(Expansion *expansion, const uint8_t *state, uint32_t rule, int status) {
@@ -98,13 +164,19 @@ static __attribute__((noinline)) void successor_end(Expansion *expansion, const 
     return;
   }
   uint8_t *successor = expansion->successors + (size_t)expansion->count * STATE_BYTES;
+#if !HAS_AUTOMATON
   expansion->context->fired[rule]++;
+#endif
   expansion->enabled = 1;
   if (!expansion->moved) expansion->moved = memcmp(successor, state, STATE_BYTES) != 0;
 #if HAS_NORMALISE
   model_normalise(successor);
 #endif
+#if HAS_AUTOMATON
+  successor_pair(expansion, rule, successor_assumed(successor, expansion->context));
+#else
   if (successor_assumed(successor, expansion->context)) successor_keep(expansion);
+#endif
 }
 
 /* A guard failed. */

@@ -53,15 +53,15 @@ class _Search:
         self.progress = progress
         self.interpreter = Interpreter(system, options.symmetry and system.allows_symmetry, output)
         self.layout = Layout(system)
-        self.rule_numbers = {rule: number for number, rule in enumerate(system.rules)}
+        self.rule_numbers: dict[object, int] = {rule: number for number, rule in enumerate(system.rules)}
+        self.is_product = system.product is not None  # then deadlocks stutter
         self.has_liveness = bool(system.of_kind(PropertyKind.LIVENESS))
         #: Each visited state, in the order of discovery, with the first to reach it.
         self.parents: dict[State, State | None] = {}
         self.predecessors: dict[State, list[State]] = {}  #: for liveness only
         self.levels: list[list[State]] = []
-        self.fired = [0] * len(system.rules)
-        self.enabled = [0] * len(system.rules)
-        self.deeper = [0] * len(system.rules)
+        # One more than there are rules: the last stands for what an automaton does alone.
+        self.fired, self.enabled, self.deeper = ([0] * (len(system.rules) + 1) for _ in range(3))
         self.generated: list[int] = []  #: successors among which each level was found
         self.newest: set[State] = set()  #: the last level
         self.samples = Samples()
@@ -88,14 +88,14 @@ class _Search:
         return Outcome(
             stop=stop,
             levels=[len(level) for level in self.levels if level],
-            fired=self.fired,
+            fired=self.fired[:-1],
             covered=list(self.interpreter.covered),
             undefined_reads=sorted(self.interpreter.noted),
             findings=self._findings(),
             seconds=time.monotonic() - self.started,
             generated=list(self.generated),
-            enabled=self.enabled,
-            deeper=self.deeper,
+            enabled=self.enabled[:-1],
+            deeper=self.deeper[:-1],
             samples=self.samples.columns(),
         )
 
@@ -134,7 +134,7 @@ class _Search:
             raise _TimeIsUp
         is_enabled = is_moving = has_failed = False
         for firing in self.interpreter.successors(state):
-            rule = self.rule_numbers[firing.origin]  # type: ignore[index]
+            rule = self.rule_numbers.get(firing.origin, -1)
             self.enabled[rule] += firing.is_enabled
             if firing.fault is not None:
                 has_failed = True
@@ -146,7 +146,7 @@ class _Search:
                 self.deeper[rule] += firing.successor in self.newest
         if has_failed:
             self._find(FindingKind.RULE, state)
-        elif is_deadlock(self.options.deadlock, is_enabled, is_moving):
+        elif not self.is_product and is_deadlock(self.options.deadlock, is_enabled, is_moving):
             self._find(FindingKind.DEADLOCK, state)
         self.expanded += 1
         if self.expanded % _PROGRESS_INTERVAL == 0:
@@ -225,7 +225,7 @@ class _Search:
         return Progress(
             level=max(0, len(self.levels) - 1),
             states=len(self.parents),
-            rules_fired=sum(self.fired),
+            rules_fired=sum(self.fired[:-1]),
             frontier=len(self.levels[-1]) if self.levels else 0,
             seconds=time.monotonic() - self.started,
             generated=sum(self.generated),

@@ -198,7 +198,8 @@ class TransitionLowering(DeclarationLowering):
         frame = self._frame.finish()
         self._frame = FrameBuilder()
         guard = build.conjunction(guards)
-        return Rule(name, (), frame, moves[0].tree.span, guard, tuple(body))
+        processes = tuple(move.process.name for move in moves)
+        return Rule(name, (), frame, moves[0].tree.span, guard, tuple(body), processes=processes)
 
     def _nobody_else_committed(self, moves: tuple[Move, ...]) -> Iterator[Expression]:
         """While a process is in a committed state, only processes in committed states move."""

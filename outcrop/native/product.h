@@ -1,0 +1,50 @@
+/* Expanding a state of a product: every move of the system with every move of the automaton (ir/product.py).
+ *
+ * Where the automaton can go is a matter of the state alone, so it is asked once, before any rule fires. Include after the
+ * model's rules and the functions of its automaton. */
+#ifndef OUTCROP_PRODUCT_H
+#define OUTCROP_PRODUCT_H
+
+/* Nothing is enabled, so the system stays where it is. */
+static void successor_stutter(Expansion *expansion, const uint8_t *state) {
+#if HAS_FAIRNESS
+  expansion->mover = expansion->partner = FAIRNESS_SETS;
+#endif
+  successor_begin(expansion, state);
+  successor_keep_pairs(expansion);
+}
+
+/* Which fairness sets can move, if the step asks for that. */
+static void look_for_movers(Expansion *expansion, const uint8_t *state) {
+#if HAS_FAIRNESS
+  expansion->waiting = model_waiting(state);
+  if (!expansion->waiting) return;
+  memset(expansion->can_move, 0, sizeof expansion->can_move);
+  expansion->looking = 1;
+  model_moves(state, expansion);
+  expansion->looking = 0;
+#else
+  (void)expansion, (void)state;
+#endif
+}
+
+static UNUSED int model_expand(const uint8_t *state, Expansion *expansion) {
+  const int count = model_targets(state, expansion->context, expansion->targets);
+  if (unlikely(count < 0)) {
+    expansion_failed(expansion, state, 0);
+    return OK;
+  }
+  const uint8_t failed_before = expansion->failed;
+  if (count) {
+    expansion->target_count = (uint32_t)count;
+    look_for_movers(expansion, state);
+    expansion->enabled = expansion->failed = 0;
+    model_moves(state, expansion);
+    if (!expansion->enabled && !expansion->failed) successor_stutter(expansion, state);
+  }
+  expansion->failed |= failed_before;
+  expansion->enabled = expansion->moved = 1; /* no state of a product is a deadlock */
+  return OK;
+}
+
+#endif
