@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from outcrop.ir.graph import Strength, strength
 from outcrop.ir.nodes import Expression, Frame, Variable
-from outcrop.ltl.graph import Strength, strength
 from outcrop.source import Span
 
 if TYPE_CHECKING:

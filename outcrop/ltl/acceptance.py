@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from outcrop.ltl.graph import components
+from outcrop.ir.graph import components
 from outcrop.ltl.simulation import Edges, reachable
 from outcrop.ltl.tableau import Edge, Generalised
 

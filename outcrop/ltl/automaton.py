@@ -10,8 +10,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
 
+from outcrop.ir.graph import Strength, components, strength
 from outcrop.ltl.formula import Formula
-from outcrop.ltl.graph import Strength, components, strength
 
 
 @dataclass(frozen=True)
