@@ -10,6 +10,9 @@ static void successor_stutter(Expansion *expansion, const uint8_t *state) {
 #if HAS_FAIRNESS
   expansion->mover = expansion->partner = FAIRNESS_SETS;
 #endif
+#if HAS_COVERAGE
+  expansion->rule = RULE_COUNT;
+#endif
   successor_begin(expansion, state);
   successor_keep_pairs(expansion);
 }
