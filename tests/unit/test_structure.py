@@ -26,7 +26,8 @@ ALLOWED = {
     "trace": {"ir", "search", "result"},
     "report": {"ir", "search", "result", "trace"},
     "api": {"ir", "lang", "codegen", "kernels", "search", "trace", "report", "result"},
-    "cli": {"ir", "lang", "ltl", "codegen", "kernels", "search", "trace", "report", "result", "api"},
+    "cli": {"ir", "lang", "ltl", "codegen", "kernels", "search", "trace", "report", "result", "api", "sandbox"},
+    "sandbox": set(),
     "__main__": {"cli"},
     "__init__": {"api", "result"},
 }
