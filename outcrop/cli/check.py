@@ -27,27 +27,6 @@ _SHOW_CURSOR = "\x1b[?25h"
 
 
 def run(arguments: argparse.Namespace) -> int:
-    if not arguments.sandbox:
-        return _check(arguments)
-    from outcrop.cli.main import answer
-    from outcrop.sandbox import run_confined
-
-    return run_confined(lambda: answer(lambda: _check(arguments)), _writable(arguments))
-
-
-def _writable(arguments: argparse.Namespace) -> list[Path]:
-    """What the user names to be written: directories, made here if need be, and files."""
-    directories = [arguments.workdir, arguments.keep_c, arguments.checkpoint, arguments.resume]
-    paths = [Path(each) for each in directories if each]
-    for path in paths:
-        try:
-            path.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise UsageError(f"cannot make the directory '{path}': {error.strerror}") from None
-    return paths + [Path(each) for each in (arguments.trace_json,) if each]
-
-
-def _check(arguments: argparse.Namespace) -> int:
     trace_file = Path(arguments.trace_json) if arguments.trace_json else None
     if trace_file:
         # Cannot be written? Found out now rather than after hours of searching. And an old trace must not outlive us.
@@ -132,8 +111,7 @@ def _write_trace(path: Path, result: Result) -> None:
     if trace is not None:
         _write(path, _dump(trace))
     elif path.is_file():
-        with contextlib.suppress(PermissionError):  # in a sandbox, the file alone can be written
-            path.unlink()
+        path.unlink()
 
 
 def _write(path: Path, text: str) -> None:

@@ -119,7 +119,9 @@ def build_parser() -> Parser:
         epilog=_LTL_EPILOG,
         usage="%(prog)s FORMULA [--negate] [--dot | --json]",
     )
-    parser.verbs = {"check": check, "show": show, "ltl": ltl}
+    from outcrop.cli.parser_tools import add_tools  # which needs what is defined here
+
+    parser.verbs = {"check": check, "show": show, "ltl": ltl, **add_tools(verbs)}
     for verb in (check, show):
         add_model(verb)
     add_meaning(check)
@@ -218,12 +220,6 @@ def add_search(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--keep-c", metavar="DIR", help="leave the generated C there")
     group.add_argument("--workdir", metavar="DIR", help="where files go that do not fit into memory")
-    group.add_argument(
-        "--sandbox",
-        action="store_true",
-        help="for a model that is not trusted: compile and run it in a process without network that can write only "
-        "where these options say",
-    )
 
 
 def add_limits(parser: argparse.ArgumentParser) -> None:

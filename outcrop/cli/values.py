@@ -22,6 +22,14 @@ def count(text: str) -> int:
     return int(digits)
 
 
+def weight(text: str) -> tuple[str, int]:
+    """The last equals sign counts: names of rules may have some."""
+    name, equals, value = text.rpartition("=")
+    if not (name.strip() and equals):
+        raise argparse.ArgumentTypeError(f"'{text}' is not of the form RULE=N")
+    return name.strip(), count(value.strip())
+
+
 def fraction(text: str) -> float:
     try:
         return float(text)

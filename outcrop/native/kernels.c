@@ -23,6 +23,7 @@
 #include "spill.c"
 #include "paths.c"
 #include "liveness.c"
+#include "distances.c"
 
 /* Raised whenever what is exported changes. */
 enum { ABI_VERSION = 5 };
@@ -447,7 +448,20 @@ EXPORT int outcrop_least_unmarked(const Search *search, uint64_t begin, uint64_t
   return least_unmarked(search, begin, end, (uint8_t)bit, marks, least);
 }
 
+EXPORT int outcrop_measure_distances(Search *search, uint64_t number, uint64_t begin, uint64_t end,
+                                     const uint64_t *ends, uint64_t levels, uint64_t with_loops, Distance *distances,
+                                     Measured *measured) {
+  Worker *worker = uncounted(search, number);
+  int complete = measure_distances(worker, begin, end, ends, levels, (int)with_loops, distances, measured);
+  worker->expansion.context = worker->counted;
+  return complete;
+}
+
 /* --- The tables of searches past RAM ------------------------------------------------------------------------- */
 
 #include "cache.c"
 #include "memory_table.c"
+
+/* --- Random walks -------------------------------------------------------------------------------------------- */
+
+#include "walks.c"

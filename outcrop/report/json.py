@@ -12,7 +12,7 @@ from outcrop.trace.itf import itf
 
 def document(result: Result) -> dict[str, Any]:
     """Everything in the report, ready for ``json.dumps``."""
-    violations = [_violation(each) for each in result.violations]
+    violations = [violation_document(each) for each in result.violations]
     return {
         "format": FORMAT,
         "version": __version__,
@@ -54,7 +54,8 @@ def position(span: Span | None) -> dict[str, Any] | None:
     return {"file": span.source.name, "line": span.line, "column": span.column}
 
 
-def _violation(violation: Violation) -> dict[str, Any]:
+def violation_document(violation: Violation) -> dict[str, Any]:
+    """What is wrong, with its trace in ITF."""
     return {
         "kind": str(violation.kind),
         "message": violation.message,

@@ -46,7 +46,7 @@ def report(result: Result, style: TraceStyle = TraceStyle.DIFF, paint: Paint | N
     blocks += [note.render() for note in result.notes]
     for number, violation in enumerate(result.violations, 1):
         heading = f"Violation {number} of {len(result.violations)}" if len(result.violations) > 1 else "Violation"
-        blocks.append("\n".join(_violation(violation, heading, style, paint)))
+        blocks.append("\n".join(violation_lines(violation, heading, style, paint)))
     return "\n\n".join(blocks)
 
 
@@ -100,7 +100,8 @@ def _never_fired(result: Result) -> str:
     return f"Rules that {never} ({len(names)} of {len(result.coverage)}): {shown}{rest}"
 
 
-def _violation(violation: Violation, heading: str, style: TraceStyle, paint: Paint) -> Iterator[str]:
+def violation_lines(violation: Violation, heading: str, style: TraceStyle, paint: Paint) -> Iterator[str]:
+    """What is wrong, and the run that shows it."""
     yield paint.strong(f"{heading}: {violation.kind}")
     yield Diagnostic(Severity.ERROR, violation.message, violation.span).render()
     for depth, part in enumerate(violation.because):

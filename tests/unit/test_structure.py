@@ -26,8 +26,7 @@ ALLOWED = {
     "trace": {"ir", "search", "result"},
     "report": {"ir", "search", "result", "trace"},
     "api": {"ir", "lang", "codegen", "kernels", "search", "trace", "report", "result"},
-    "cli": {"ir", "lang", "ltl", "codegen", "kernels", "search", "trace", "report", "result", "api", "sandbox"},
-    "sandbox": set(),
+    "cli": {"ir", "lang", "ltl", "codegen", "kernels", "search", "trace", "report", "result", "api"},
     "__main__": {"cli"},
     "__init__": {"api", "result"},
 }

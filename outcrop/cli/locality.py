@@ -1,0 +1,31 @@
+"""``outcrop locality``: how far transitions lead, in levels of a breadth-first search."""
+
+from __future__ import annotations
+
+import argparse
+
+from outcrop.api import load
+from outcrop.cli.files import dump, write
+from outcrop.cli.output import complain, emit
+from outcrop.options import CheckOptions
+from outcrop.report.locality import chart, text
+from outcrop.search.distances import measure
+
+
+def run(arguments: argparse.Namespace) -> int:
+    if arguments.svg:
+        write(arguments.svg, "")
+    model = load(arguments.model, dict(arguments.constants))
+    for warning in model.warnings:
+        complain(warning.render(), bare=True)
+    options = CheckOptions(
+        symmetry=arguments.symmetry == "on",
+        threads=arguments.threads,
+        memory=arguments.memory,
+        time_limit=arguments.time_limit,
+    )
+    locality = measure(model, options, arguments.self_loops)
+    if arguments.svg:
+        write(arguments.svg, chart(locality).to_svg())
+    emit(dump(locality.to_dict()) if arguments.json else text(locality, arguments.all))
+    return 0

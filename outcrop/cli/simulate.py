@@ -1,0 +1,57 @@
+"""``outcrop simulate``: random walks."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from outcrop.api import load
+from outcrop.cli.files import dump, write
+from outcrop.cli.output import complain, emit, wants_color
+from outcrop.options import Deadlock
+from outcrop.report.simulation import text
+from outcrop.report.text import Paint
+from outcrop.result import Verdict
+from outcrop.search.simulate import SimulationOptions, simulate
+from outcrop.trace.itf import itf
+from outcrop.trace.render import TraceStyle
+
+
+def run(arguments: argparse.Namespace) -> int:
+    if arguments.trace_json:
+        write(arguments.trace_json, "")
+    model = load(
+        arguments.model,
+        dict(arguments.constants),
+        undefined=arguments.undefined,
+        while_limit=arguments.while_limit or None,
+        overflow=arguments.overflow,
+    )
+    for warning in model.warnings:
+        complain(warning.render(), bare=True)
+    simulation = simulate(model, _options(arguments))
+    violation = simulation.violation
+    if arguments.trace_json and violation is not None and (trace := itf(violation)) is not None:
+        write(arguments.trace_json, dump(trace))
+    if arguments.json:
+        emit(dump(simulation.to_dict()))
+    else:
+        paint = Paint(wants_color(sys.stdout, arguments.no_color))
+        emit(text(simulation, TraceStyle(arguments.trace), paint, arguments.coverage))
+    return (Verdict.UNKNOWN if violation is None else Verdict.VIOLATED).exit_code
+
+
+def _options(arguments: argparse.Namespace) -> SimulationOptions:
+    limit = arguments.time_limit
+    if limit is None and arguments.walks is None:
+        limit = SimulationOptions.time_limit
+    return SimulationOptions(
+        walks=arguments.walks,
+        steps=arguments.steps,
+        time_limit=limit,
+        weights=dict(arguments.weight),
+        seed=arguments.seed,
+        threads=arguments.threads,
+        deadlock=Deadlock(arguments.deadlock),
+        shrink_seconds=arguments.shrink,
+    )

@@ -1,0 +1,14 @@
+"""From a System to a loaded library in one step, for those who need the model and not a check of it."""
+
+from __future__ import annotations
+
+from outcrop.codegen.c import Emitted, emit
+from outcrop.codegen.compiler import compile_model
+from outcrop.ir.system import System
+from outcrop.kernels import Native
+
+
+def build(system: System, symmetry: bool, keep_c: str | None = None, coverage: bool = False) -> tuple[Native, Emitted]:
+    """The compiled model, and what its numbers mean."""
+    emitted = emit(system, symmetry, coverage)
+    return compile_model(emitted.source, note_offsets=emitted.note_offsets, keep_c=keep_c), emitted

@@ -1,0 +1,144 @@
+/* Random walks: from a start state, one enabled rule instance after the other, each chosen with the weight of its rule.
+ *
+ * A walk depends on its number and the seed alone, so that one on which something is wrong can be walked again to write
+ * down its states, and which walk is reported does not depend on the number of threads. Steps from a state to itself
+ * are not taken. */
+#if HAS_COVERAGE
+
+/* Different states are counted by how many zeros their hashes begin with (HyperLogLog): so many registers. */
+enum { REGISTER_BITS = 12, REGISTERS = 1 << REGISTER_BITS };
+
+/* How a walk ended. */
+enum { WALK_BOUND, WALK_DEADLOCK, WALK_STATE, WALK_RULE, WALK_START, WALK_DEAD_END, WALK_STOPPED };
+
+typedef struct {
+  uint64_t seed;
+  uint64_t most_walks;
+  uint64_t most_steps;
+  const uint64_t *weights; /* of each rule */
+  uint64_t next;           /* the first walk that no worker has taken (atomic) */
+  uint64_t first_wrong;    /* the least number of a walk that found something, UINT64_MAX for none (atomic) */
+} Walks;
+
+typedef struct {
+  uint64_t walks, steps, dead_ends;
+  uint64_t *taken;     /* steps of each rule */
+  uint8_t *registers;
+} Walked;
+
+typedef struct {
+  const uint64_t *weights;
+  uint64_t random;
+  uint64_t weight;     /* of all successors so far */
+  uint32_t rule;       /* of the one chosen among them */
+  uint8_t state[STATE_BYTES + SPARE_BYTES];
+  uint8_t chosen[STATE_BYTES + SPARE_BYTES];
+} Walk;
+
+/* Chooses among all successors so far: the newest with the part of the weight that it has. */
+static void sample_successors(Expansion *expansion) {
+  Walk *walk = ((Worker *)expansion)->purpose;
+  for (uint32_t i = 0; i < expansion->count; i++) {
+    const uint8_t *successor = expansion->successors + (size_t)i * STATE_BYTES;
+    uint64_t weight = walk->weights[expansion->rules[i]];
+    if (!weight || states_equal(successor, walk->state)) continue;
+    walk->weight += weight;
+    if (multiply_high(next_random(&walk->random), walk->weight) >= weight) continue;
+    memcpy(walk->chosen, successor, STATE_BYTES);
+    walk->rule = expansion->rules[i];
+  }
+  expansion->count = 0;
+}
+
+/* A start instance that leads to a state; 0 when there is none. `*failed` when one meets a runtime error. */
+static int walk_start(Worker *worker, Walk *walk, int *failed) {
+  uint64_t first = START_COUNT ? multiply_high(next_random(&walk->random), START_COUNT) : 0;
+  for (uint64_t i = 0; i < START_COUNT && !stopping(worker->search); i++) {
+    memset(walk->state, 0, sizeof walk->state);
+    int status = model_start((first + i) % START_COUNT, walk->state, worker->expansion.context);
+    if (status == FAILED) return *failed = 1, 0;
+    if (status != OK) continue;
+#if HAS_NORMALISE
+    model_normalise(walk->state);
+#endif
+    if (successor_assumed(walk->state, worker->expansion.context)) return 1;
+  }
+  return 0;
+}
+
+static void count_state(Worker *worker, const uint8_t *state, uint8_t *registers) {
+  uint64_t hash = hash_state(&worker->search->hasher, state);
+  uint64_t rest = hash << REGISTER_BITS | (uint64_t)1 << (REGISTER_BITS - 1);
+  uint8_t rank = (uint8_t)(__builtin_clzll(rest) + 1);
+  uint8_t *at = &registers[hash >> (64 - REGISTER_BITS)];
+  if (rank > *at) *at = rank;
+}
+
+/* One walk. With `path`, which has room for one state more than there may be steps, its states are written there. */
+static int walk_one(Worker *worker, const Walks *walks, uint64_t number, Walked *walked, uint8_t *path,
+                    uint64_t *steps) {
+  Walk walk = {.weights = walks->weights};
+  Expansion *expansion = &worker->expansion;
+  uint64_t seed = walks->seed, own = number;
+  int failed = 0;
+  walk.random = next_random(&seed) ^ next_random(&own);
+  *steps = 0;
+  worker->purpose = &walk;
+  expansion->flush = sample_successors;
+  if (!walk_start(worker, &walk, &failed)) return failed ? WALK_START : WALK_DEAD_END;
+  for (;;) {
+    count_state(worker, walk.state, walked->registers);
+    if (path) memcpy(path + *steps * STATE_BYTES, walk.state, STATE_BYTES);
+    check_state(worker, walk.state);
+    if (worker->found[FOUND_STATE].count) return WALK_STATE;
+    if (stopping(worker->search)) return WALK_STOPPED;
+    walk.weight = 0;
+    expand_state(worker, walk.state);
+    sample_successors(expansion);
+    if (worker->found[FOUND_RULE].count) return WALK_RULE;
+    if (worker->found[FOUND_DEADLOCK].count) return WALK_DEADLOCK;
+    if (!walk.weight) return WALK_DEAD_END;
+    if (*steps == walks->most_steps) return WALK_BOUND;
+    memcpy(walk.state, walk.chosen, STATE_BYTES);
+    walked->taken[walk.rule]++;
+    ++*steps;
+    limit_put(worker);
+  }
+}
+
+static void forget_found(Worker *worker) {
+  for (int kind = 0; kind < FOUND_KINDS; kind++) worker->found[kind].count = 0;
+}
+
+static int is_wrong(int ending) { return ending >= WALK_DEADLOCK && ending <= WALK_START; }
+
+/* Takes walk after walk, until there are enough, something is wrong on an earlier one, or the search must stop. */
+EXPORT void outcrop_walk(Search *search, uint64_t number, Walks *walks, Walked *walked) {
+  Worker *worker = &search->workers[number];
+  while (!stopping(search)) {
+    uint64_t steps, next = __atomic_fetch_add(&walks->next, 1, __ATOMIC_RELAXED);
+    uint64_t first_wrong = __atomic_load_n(&walks->first_wrong, __ATOMIC_RELAXED);
+    if (next >= walks->most_walks || next >= first_wrong) return;
+    int ending = walk_one(worker, walks, next, walked, NULL, &steps);
+    forget_found(worker);
+    walked->walks++;
+    walked->steps += steps;
+    walked->dead_ends += ending == WALK_DEAD_END;
+    while (is_wrong(ending) && next < first_wrong &&
+           !__atomic_compare_exchange_n(&walks->first_wrong, &first_wrong, next, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+      ;
+  }
+}
+
+/* Walks one of them again and writes its states to `path`. Gives how it ended. */
+EXPORT uint64_t outcrop_walk_again(Search *search, uint64_t number, const Walks *walks, Walked *walked, uint8_t *path,
+                                   uint64_t *steps) {
+  Worker *worker = &search->workers[0];
+  worker->expansion.context = worker->scratch;
+  int ending = walk_one(worker, walks, number, walked, path, steps);
+  worker->expansion.context = worker->counted;
+  forget_found(worker);
+  return (uint64_t)ending;
+}
+
+#endif

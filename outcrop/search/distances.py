@@ -1,0 +1,177 @@
+"""Transition locality: how many levels of the breadth-first search a transition leads forwards or back.
+
+As defined in section 3 of "Exploiting transition locality in automatic verification of finite-state concurrent systems"
+(Della Penna, Intrigila, Melatti, Tronci, Venturini Zilli, 2004):
+
+- a k-transition leads from a state of level l to one of level l + k; k is 1 at the most;
+- delta(s, k) is the part of the transitions of state s that are k-transitions;
+- Delta(k) is delta(s, k) of a state s that is picked at random. Its mean E{Delta(k)} and standard deviation sigma(k)
+  are taken over all reachable states; SumAvg is E{Delta(-1)} + E{Delta(0)} + E{Delta(1)}.
+
+Two things the definition leaves open are decided as the published figures have it. Each enabled rule instance is a
+transition, but one that leads from a state to itself is not counted. And delta of a state without transitions is 0 for
+every k, so that the means of all k may add up to less than 1.
+
+The search is that of `ram`; then all states are expanded once more, each worker a part of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import accumulate
+from math import sqrt
+from typing import Any
+
+import numpy as np
+
+from outcrop.api import Model
+from outcrop.codegen.build import build
+from outcrop.errors import UsageError
+from outcrop.kernels import Settings
+from outcrop.kernels_distances import UNIT, Distances
+from outcrop.options import CheckOptions, Deadlock
+from outcrop.search.driver import Exploration, ShowProgress, state_budget, worker_count
+from outcrop.search.outcome import Outcome, Stop
+
+#: Workers take the arena in so many pieces each, because some states have more successors than others.
+_PIECES_A_WORKER = 8
+
+
+@dataclass(frozen=True)
+class Distance:
+    """What is known of the k-transitions."""
+
+    k: int
+    transitions: int  #: how many there are
+    mean: float  #: E{Delta(k)}
+    stddev: float  #: sigma(k)
+
+
+@dataclass(frozen=True)
+class Locality:
+    """The distribution of k-transitions over all reachable states of a model."""
+
+    model: str
+    constants: dict[str, int | float | str]
+    symmetry: bool
+    counts_loops: bool
+    states: int
+    levels: list[int]
+    rules_fired: int
+    self_loops: int  #: rule instances that lead from a state to itself
+    stuck: int  #: states without transitions
+    distances: list[Distance]  #: for k from 1 downwards, to the last with any transition
+    seconds: float
+
+    @property
+    def transitions(self) -> int:
+        return sum(each.transitions for each in self.distances)
+
+    @property
+    def sum_avg(self) -> float:
+        """The mean part of transitions that lead to the level before, the same level or the next one."""
+        return sum(each.mean for each in self.distances if abs(each.k) <= 1)
+
+    def of(self, k: int) -> Distance:
+        return next((each for each in self.distances if each.k == k), Distance(k, 0, 0.0, 0.0))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON document."""
+        return {
+            "model": self.model,
+            "constants": self.constants,
+            "symmetry": self.symmetry,
+            "counts_self_loops": self.counts_loops,
+            "states": self.states,
+            "levels": self.levels,
+            "diameter": len(self.levels) - 1,
+            "rules_fired": self.rules_fired,
+            "transitions": self.transitions,
+            "self_loops": self.self_loops,
+            "states_without_transitions": self.stuck,
+            "sum_avg": self.sum_avg,
+            "distances": [
+                {"k": each.k, "transitions": each.transitions, "mean": each.mean, "stddev": each.stddev}
+                for each in self.distances
+            ],
+            "seconds": round(self.seconds, 6),
+        }
+
+
+def measure(
+    model: Model, options: CheckOptions, with_loops: bool = False, progress: ShowProgress | None = None
+) -> Locality:
+    """Explores every reachable state, whatever is wrong with some, and measures. Raises UsageError when a limit ends
+    the search: a part of the states has another distribution."""
+    options = replace(options, deadlock=Deadlock.OFF, max_errors=None)
+    symmetry = options.symmetry and model.system.allows_symmetry and bool(model.system.scalarsets)
+    native, _ = build(model.system, symmetry, options.keep_c)
+    settings = Settings(
+        workers=worker_count(options), budget=state_budget(options), most_states=options.states, most_found=1
+    )
+    with native.search(settings) as visited:
+        run = _Measurement(visited, options, progress)
+        run.with_loops = with_loops
+        outcome = run.run()
+        if outcome.stop is not Stop.COMPLETE:
+            raise UsageError(
+                f"locality is that of all reachable states, and the search ended before it had them: {outcome.stop} "
+                f"after {outcome.visited:,} states"
+            )
+        return _conclude(model, symmetry, run, outcome)
+
+
+class _Measurement(Exploration):
+    """The search of `ram`, and the measurement after it."""
+
+    with_loops = False
+    parts: list[Distances]  #: what each worker has measured
+
+    def explore(self) -> Stop:
+        stop = super().explore()
+        if stop is Stop.COMPLETE:
+            self._measure()
+        return stop
+
+    def _measure(self) -> None:
+        ends = np.array(list(accumulate(size for size in self.levels if size)) or [0], dtype=np.uint64)
+        workers = self.search.workers
+        pieces = workers * _PIECES_A_WORKER if workers > 1 else 1
+        cuts = [int(ends[-1]) * number // pieces for number in range(pieces + 1)]
+
+        def work(worker: int) -> Distances:
+            distances = Distances(len(ends))
+            for piece in range(worker, pieces, workers):
+                distances.measure(self.search, worker, cuts[piece], cuts[piece + 1], ends, self.with_loops)
+            return distances
+
+        self.parts = self.together(*(partial(work, worker) for worker in range(workers)))
+        self.check_stop()
+
+
+def _conclude(model: Model, symmetry: bool, run: _Measurement, outcome: Outcome) -> Locality:
+    distances = [_distance(run.parts, number, outcome.visited) for number in range(len(outcome.levels) + 1)]
+    while distances and not distances[-1].transitions:
+        distances.pop()
+    return Locality(
+        model=model.system.name,
+        constants=dict(model.system.constants),
+        symmetry=symmetry,
+        counts_loops=run.with_loops,
+        states=outcome.visited,
+        levels=outcome.levels,
+        rules_fired=outcome.rules_fired,
+        self_loops=sum(part.loops for part in run.parts),
+        stuck=sum(part.stuck for part in run.parts),
+        distances=distances,
+        seconds=outcome.seconds,
+    )
+
+
+def _distance(parts: list[Distances], number: int, states: int) -> Distance:
+    rows = [part.row(number) for part in parts]
+    transitions, part, square = (sum(column) for column in zip(*rows, strict=True))
+    mean = part / max(1, states) / UNIT
+    variance = max(0.0, square / max(1, states) / UNIT - mean * mean)
+    return Distance(1 - number, transitions, mean, sqrt(variance))
