@@ -4,7 +4,7 @@
 /* A flush that keeps all successors. */
 static void gather_successors(Expansion *expansion) {
   Worker *worker = (Worker *)expansion;
-  hash_successors(expansion);
+  hash_own_successors(worker);
   uint32_t count = expansion->count;
   expansion->count = 0;
   worker->generated += count;

@@ -16,6 +16,7 @@
 #include "signatures.c"
 #include "findings.c"
 #include "gathered.c"
+#include "route.c"
 #include "runs.c"
 #include "worker.c"
 #include "level.c"
@@ -26,7 +27,7 @@
 #include "distances.c"
 
 /* Raised whenever what is exported changes. */
-enum { ABI_VERSION = 5 };
+enum { ABI_VERSION = 6 };
 
 #define EXPORT __attribute__((visibility("default"), used))
 
@@ -118,6 +119,9 @@ static void worker_close(Worker *worker) {
   free(worker->is_new);
   gathered_close(&worker->gathered);
   gathered_close(&worker->fresh);
+  for (uint32_t rank = 0; worker->outgoing && rank < worker->search->route.ranks; rank++)
+    free(worker->outgoing[rank].states);
+  free(worker->outgoing);
   run_work_close(&worker->runs);
   for (int kind = 0; kind < FOUND_KINDS; kind++) free(worker->found[kind].states);
 }
@@ -125,6 +129,7 @@ static void worker_close(Worker *worker) {
 EXPORT void outcrop_close(Search *search) {
   for (uint32_t i = 0; i < search->worker_count; i++) worker_close(&search->workers[i]);
   free(search->workers);
+  filter_close(&search->route.filter);
   table_close(&search->table);
   signatures_close(&search->signatures);
   if (search->known) munmap(search->known, search->arena.capacity / 8 + 2);
@@ -144,6 +149,7 @@ EXPORT Search *outcrop_open(const Settings *settings) {
   search->most_states = settings->most_states;
   search->most_found = (uint32_t)settings->most_found;
   search->chunk_states = 64;
+  search->start_end = START_COUNT;
   uint64_t batch = settings->budget / (STATE_BYTES + 8) / (8 * settings->workers);
   search->most_batch = !settings->spills || batch > SUCCESSOR_ROOM ? SUCCESSOR_ROOM : batch < 16 ? 16 : (uint32_t)batch;
   pthread_mutex_init(&search->lock, NULL);
@@ -181,7 +187,7 @@ EXPORT void outcrop_standing(Search *search, Standing *standing) {
                          __atomic_load_n(&search->levels, __ATOMIC_RELAXED), search->level_begin, search->level_end,
                          arena_bytes(&search->arena) + visited_bytes(search), search->arena.on_disk,
                          visited_positions(search), (uint64_t)__atomic_load_n(&search->stop, __ATOMIC_RELAXED),
-                         search->started == START_COUNT, search->unexpanded, generated};
+                         search->started == search->start_end, search->unexpanded, generated};
 }
 
 /* --- Levels -------------------------------------------------------------------------------------------------- */
@@ -465,3 +471,7 @@ EXPORT int outcrop_measure_distances(Search *search, uint64_t number, uint64_t b
 /* --- Random walks -------------------------------------------------------------------------------------------- */
 
 #include "walks.c"
+
+/* --- Over several processes ---------------------------------------------------------------------------------- */
+
+#include "exchange.c"

@@ -31,11 +31,11 @@ static void check_state(Worker *worker, const uint8_t *state) {
 
 #if HAS_COVERAGE
 /* Counts, for each rule, the successors that belong to the next level. A state's level is known as long as the arena
- * holds all states, in their order. */
+ * holds all states, in their order; with several processes it is known to nobody. */
 static void count_deeper(Worker *worker, uint32_t count) {
   const Search *search = worker->search;
   const Expansion *expansion = &worker->expansion;
-  if (!search->exact || search->defers) return;
+  if (!search->exact || search->defers || search->route.ranks) return;
   for (uint32_t i = 0; i < count; i++) {
     const uint8_t *state = expansion->successors + (size_t)i * STATE_BYTES;
     if (worker->is_new[i] || table_find(&search->table, &search->arena, state, expansion->hashes[i]) >= search->level_end)
@@ -44,10 +44,24 @@ static void count_deeper(Worker *worker, uint32_t count) {
 }
 #endif
 
+/* What every flush of a search begins with: the successors that are left are this process's. */
+static void hash_own_successors(Worker *worker) {
+  Search *search = worker->search;
+  if (!search->route.ranks) {
+    hash_successors(&worker->expansion);
+    return;
+  }
+  uint64_t foreign = route_successors(&search->route, &worker->expansion, worker->outgoing);
+  if (foreign == UINT64_MAX)
+    __atomic_store_n(&search->lost, 1, __ATOMIC_RELAXED);
+  else
+    worker->foreign += foreign, worker->generated += foreign;
+}
+
 /* The flush of a search. */
 static void add_successors(Expansion *expansion) {
   Worker *worker = (Worker *)expansion;
-  hash_successors(expansion);
+  hash_own_successors(worker);
   uint32_t count = expansion->count;
   expansion->count = 0;
   worker->generated += count;
@@ -110,17 +124,31 @@ static void expand_block(Worker *worker, uint64_t begin, uint64_t end) {
   limit_put(worker);
 }
 
-/* Expands blocks of the current level until there are no more. */
-static void expand_level(Worker *worker) {
+/* Expands so many blocks of the current level, or until there are no more; gives 0 when there are none. */
+static int expand_part(Worker *worker, uint64_t blocks) {
   Search *search = worker->search;
   worker->overflow = 0;
   worker->expansion.flush = add_successors;
-  while (!stopping(search) && !worker->overflow) {
+  for (; blocks && !stopping(search) && !worker->overflow; blocks--) {
     uint64_t begin = __atomic_fetch_add(&search->cursor, BLOCK_STATES, __ATOMIC_RELAXED);
-    if (begin >= search->level_end) return;
+    if (begin >= search->level_end) return 0;
     uint64_t end = begin + BLOCK_STATES < search->level_end ? begin + BLOCK_STATES : search->level_end;
     expand_block(worker, begin, end);
     arena_passed(&search->arena, search->level_begin, begin, end);
+  }
+  return 1;
+}
+
+static void expand_level(Worker *worker) { expand_part(worker, UINT64_MAX); }
+
+/* Adds states that come from elsewhere as if they were successors. */
+static void add_block(Worker *worker, const uint8_t *states, uint64_t count) {
+  Expansion *expansion = &worker->expansion;
+  worker->overflow = 0;
+  worker->generated -= count; /* which those that made them have counted */
+  for (uint64_t done = 0; done < count; done += expansion->count, add_successors(expansion)) {
+    expansion->count = count - done < SUCCESSOR_ROOM ? (uint32_t)(count - done) : SUCCESSOR_ROOM;
+    memcpy(expansion->successors, states + done * STATE_BYTES, (size_t)expansion->count * STATE_BYTES);
   }
 }
 
@@ -134,7 +162,7 @@ static uint64_t expand_start_states(Worker *worker) {
 #if HAS_COVERAGE
   expansion->rule = RULE_COUNT;
 #endif
-  while (search->started < START_COUNT && !stopping(search)) {
+  while (search->started < search->start_end && !stopping(search)) {
     uint64_t instance = search->started++;
     if (expansion->count == SUCCESSOR_ROOM) add_successors(expansion);
     uint8_t *state = expansion->successors + (size_t)expansion->count * STATE_BYTES;

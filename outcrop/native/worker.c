@@ -35,8 +35,11 @@ typedef struct {
   int defers;          /* states not in the arena need not be new: they are checked later */
   int lost;            /* ... but some were lost, because there was no memory even to gather them */
   uint64_t started;    /* start instances dealt with */
+  uint64_t start_end;  /* the last of them, plus one */
   uint64_t unexpanded; /* the first state of the level before that was not expanded */
   uint8_t *known;      /* a bit a state: does some run have it? */
+
+  Route route; /* over several processes */
 
   /* Growing the visited set: all workers that are at work gather, and rebuild it together. */
   pthread_mutex_t lock;
@@ -58,6 +61,8 @@ struct Worker {
   Found found[FOUND_KINDS];
   Gathered gathered; /* successors for the caller to deal with */
   Gathered fresh;    /* candidates found to be new */
+  Outgoing *outgoing; /* of each process */
+  uint64_t foreign;   /* successors that others own */
   RunWork runs;
   uint64_t generated; /* successors that this search has looked up or gathered, known ones included */
   int overflow; /* successors were lost because the search stops: their block counts as not expanded */

@@ -1,0 +1,84 @@
+"""The kernels of a search over several processes, as Python objects; a part of outcrop/kernels.py.
+
+Each state belongs to one process, its owner. Successors that belong to others stay with the worker that made them, sorted
+by owner, until they are taken to be sent.
+"""
+
+from __future__ import annotations
+
+import ctypes
+
+import numpy as np
+from numpy.typing import NDArray
+
+from outcrop.kernels import SPARE_BYTES, Counts, Search, Signature, States
+
+_POINTER = ctypes.c_void_p
+_NUMBER = ctypes.c_uint64
+_FLAG = ctypes.c_int
+
+_SIGNATURES: dict[str, Signature] = {
+    "outcrop_route": (_FLAG, (_POINTER, _NUMBER, _NUMBER, _NUMBER)),
+    "outcrop_filter": (None, (_POINTER, _NUMBER)),
+    "outcrop_expand_part": (_FLAG, (_POINTER, _NUMBER, _NUMBER)),
+    "outcrop_add_block": (None, (_POINTER, _NUMBER, _POINTER, _NUMBER)),
+    "outcrop_outgoing": (None, (_POINTER, _NUMBER, _POINTER)),
+    "outcrop_take_outgoing": (None, (_POINTER, _NUMBER, _NUMBER, _POINTER)),
+    "outcrop_owners": (None, (_POINTER, _POINTER, _NUMBER, _POINTER)),
+    "outcrop_count_foreign": (_NUMBER, (_POINTER, _POINTER)),
+}
+
+
+def rows_with_spare_bytes(count: int, width: int) -> States:
+    """Room for so many rows, with the bytes behind them that kernels may touch."""
+    return np.empty(count * width + SPARE_BYTES, dtype=np.uint8)[: count * width].reshape(count, width)
+
+
+class Route:
+    """What a search that shares its states with others can do beside what every search can. ``bits``: of the hash, that
+    say who owns a state."""
+
+    def __init__(self, search: Search, rank: int, ranks: int, bits: int = 64) -> None:
+        self.ranks = ranks
+        self._search = search
+        self._library = search.native.library_with(_SIGNATURES)
+        if not self._library.outcrop_route(search.handle, rank, ranks, bits):
+            raise MemoryError("no memory to start a search in")
+
+    def size_filter(self, count: int) -> None:
+        """Bytes for what was sent lately. No worker may be at work."""
+        self._library.outcrop_filter(self._search.handle, count)
+
+    def expand_part(self, worker: int, blocks: int) -> bool:
+        """Expands some blocks of the current level in the arena; says whether there may be more."""
+        return bool(self._library.outcrop_expand_part(self._search.handle, worker, blocks))
+
+    def add(self, worker: int, states: States) -> None:
+        """Deals with states that others have found as with successors."""
+        self._library.outcrop_add_block(self._search.handle, worker, states.ctypes.data, len(states))
+
+    def outgoing(self, worker: int) -> Counts:
+        """How many states a worker has for each process."""
+        counts = np.empty(self.ranks, dtype=np.uint64)
+        self._library.outcrop_outgoing(self._search.handle, worker, counts.ctypes.data)
+        return counts
+
+    def take(self, worker: int, rank: int, count: int) -> States:
+        """All that a worker has for a process, which ``outgoing`` has said how many are."""
+        states = np.empty((count, self._search.native.state_bytes), dtype=np.uint8)
+        self._library.outcrop_take_outgoing(self._search.handle, worker, rank, states.ctypes.data)
+        return states
+
+    def owners(self, states: States) -> NDArray[np.uint32]:
+        """Of states that lie anywhere."""
+        owners = np.empty(len(states), dtype=np.uint32)
+        self._library.outcrop_owners(self._search.handle, states.ctypes.data, len(states), owners.ctypes.data)
+        return owners
+
+    def foreign(self) -> int:
+        """How many successors others were found to own, however often."""
+        lost = ctypes.c_uint64()
+        count = int(self._library.outcrop_count_foreign(self._search.handle, ctypes.byref(lost)))
+        if lost.value:
+            raise MemoryError("no memory for the successors of a block")
+        return count

@@ -1,0 +1,62 @@
+/* What Python binds of a search over several processes; see route.c. */
+
+/* Before anything else is done: this is process `rank` of `ranks`. `bits` of the hash say who owns a state. Gives 0 when
+ * there is no memory. */
+EXPORT int outcrop_route(Search *search, uint64_t rank, uint64_t ranks, uint64_t bits) {
+  search->route.rank = (uint32_t)rank;
+  search->route.shift = 64 - (unsigned)bits;
+  search->started = (uint64_t)((Wide)START_COUNT * rank / ranks);
+  search->start_end = (uint64_t)((Wide)START_COUNT * (rank + 1) / ranks);
+  for (uint32_t i = 0; i < search->worker_count; i++)
+    if (!(search->workers[i].outgoing = calloc(ranks, sizeof(Outgoing)))) return 0;
+  search->route.ranks = (uint32_t)ranks;
+  return 1;
+}
+
+/* Sizes the filter. No worker may be at work. */
+EXPORT void outcrop_filter(Search *search, uint64_t bytes) {
+  filter_resize(&search->route.filter, bytes, search->worker_count > 1, &search->hasher);
+}
+
+/* Expands up to so many blocks of the current level; gives 0 when nothing of it was left. */
+EXPORT int outcrop_expand_part(Search *search, uint64_t number, uint64_t blocks) {
+  Worker *worker = &search->workers[number];
+  worker_enter(worker);
+  int is_more = expand_part(worker, blocks);
+  worker_leave(worker);
+  return is_more;
+}
+
+/* What others have found and this process owns: dealt with as successors are. */
+EXPORT void outcrop_add_block(Search *search, uint64_t number, const uint8_t *states, uint64_t count) {
+  Worker *worker = &search->workers[number];
+  worker_enter(worker);
+  add_block(worker, states, count);
+  worker_leave(worker);
+}
+
+/* How many states a worker has for each process. */
+EXPORT void outcrop_outgoing(const Search *search, uint64_t number, uint64_t *counts) {
+  const Worker *worker = &search->workers[number];
+  for (uint32_t rank = 0; rank < search->route.ranks; rank++) counts[rank] = worker->outgoing[rank].count;
+}
+
+EXPORT void outcrop_take_outgoing(Search *search, uint64_t number, uint64_t rank, uint8_t *states) {
+  Outgoing *outgoing = &search->workers[number].outgoing[rank];
+  memcpy(states, outgoing->states, outgoing->count * STATE_BYTES);
+  outgoing->count = 0;
+}
+
+/* The owner of each state. */
+EXPORT void outcrop_owners(const Search *search, const uint8_t *states, uint64_t count, uint32_t *owners) {
+  for (uint64_t i = 0; i < count; i++)
+    owners[i] = owner_of(&search->route, hash_state(&search->hasher, states + i * STATE_BYTES));
+}
+
+/* How many successors were meant for others, and whether some were lost for want of memory. */
+EXPORT uint64_t outcrop_count_foreign(const Search *search, uint64_t *lost) {
+  uint64_t foreign = 0;
+  for (uint32_t i = 0; i < search->worker_count; i++) foreign += search->workers[i].foreign;
+  *lost = (uint64_t)search->lost;
+  return foreign;
+}
