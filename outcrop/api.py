@@ -26,7 +26,7 @@ from typing import Any, TypeVar
 from outcrop.errors import InternalError, UsageError
 from outcrop.ir.layout import Layout, State
 from outcrop.ir.system import PropertyKind, System
-from outcrop.machine import available_cores, peak_rss
+from outcrop.machine import peak_rss
 from outcrop.options import (
     CheckOptions,
     Deadlock,
@@ -212,6 +212,8 @@ def _search(
             raise UsageError(f"the interpreter has only the strategy ram, not {options.strategy}")
         if options.checkpoint is not None or options.resume is not None:
             raise UsageError("the interpreter keeps no checkpoints")
+        if (options.ranks or 1) > 1:
+            raise UsageError("the interpreter searches alone, not with several ranks")
         from outcrop.search import reference
 
         return reference.search(model.system, options, progress=progress, output=output), 0.0, None
@@ -228,15 +230,22 @@ def _search_native(
     from outcrop.codegen.compiler import compile_model
     from outcrop.codegen.identity import identity
     from outcrop.codegen.puts import PutFormatter
+    from outcrop.dist.compare import compare_ranks
+    from outcrop.dist.exchange import exchange_of
     from outcrop.kernels import Counts
 
     started = time.monotonic()
     system = model.system
     emitted = emit(system, options.symmetry and system.allows_symmetry, options.coverage)
-    native = compile_model(emitted.source, note_offsets=emitted.note_offsets, keep_c=options.keep_c)
+    exchange = exchange_of(options.ranks)
+    native = exchange.first_of_each_machine(
+        lambda: compile_model(emitted.source, note_offsets=emitted.note_offsets, keep_c=options.keep_c)
+    )
     compile_seconds = time.monotonic() - started
-    if options.checkpoint is not None or options.resume is not None:
+    if options.checkpoint is not None or options.resume is not None or not exchange.is_alone:
         native.identity = identity(system, model.options, options)
+    if not exchange.is_alone:
+        compare_ranks(exchange, native.identity, options)
     formatter = PutFormatter(emitted)
 
     def put(words: Counts) -> None:
@@ -281,10 +290,12 @@ def _conclude(
         seconds=outcome.seconds,
         compile_seconds=compile_seconds,
         state_bits=Layout(system).bits,
-        peak_rss_bytes=peak_rss(),
+        peak_rss_bytes=sum(each.peak_rss_bytes for each in outcome.ranks) or peak_rss(),
         properties=_properties(system, outcome, violations),
         coverage=_coverage(system, options, outcome),
         violations=violations,
+        ranks=max(1, len(outcome.ranks)),
+        per_rank=[dataclasses.asdict(each) for each in outcome.ranks],
         notes=[*model.warnings, *_undefined_note(system, outcome)],
         peak_disk_bytes=outcome.peak_disk_bytes,
         events=outcome.events,
@@ -297,7 +308,9 @@ def _conclude(
 def _threads(options: CheckOptions) -> int:
     if options.engine is Engine.INTERPRETER:
         return 1
-    return options.threads or available_cores()
+    from outcrop.search.driver import worker_count
+
+    return worker_count(options)
 
 
 def _guarantee(outcome: Outcome) -> str:

@@ -45,6 +45,14 @@ class DamagedFile(OutcropError):
         super().__init__(f"'{os.fspath(path)}' is damaged: {what}")
 
 
+class AlreadyTold(OutcropError):
+    """An error that the user has been told of: what is left of it is the exit code."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__("")
+        self.exit_code = getattr(error, "exit_code", InternalError.exit_code)
+
+
 class InternalError(OutcropError):
     """Our bug: the C compiler refused our code, engines disagree, a trace does not replay."""
 

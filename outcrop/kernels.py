@@ -315,6 +315,9 @@ class Search:
         """Asks all workers to return soon. May be called at any time."""
         self._library.outcrop_stop(self._handle)
 
+    def is_stopping(self) -> bool:
+        return self.standing().stop is not StopReason.NONE
+
     def standing(self) -> Standing:
         raw = _Standing()
         self._library.outcrop_standing(self._handle, ctypes.byref(raw))

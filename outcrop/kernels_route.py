@@ -1,7 +1,7 @@
 """The kernels of a search over several processes, as Python objects; a part of outcrop/kernels.py.
 
-Each state belongs to one process, its owner. Successors that belong to others stay with the worker that made them, sorted
-by owner, until they are taken to be sent.
+Each state belongs to one process, its owner. Successors that belong to others stay with the worker that made them,
+sorted by owner, until they are taken to be sent.
 """
 
 from __future__ import annotations

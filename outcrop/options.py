@@ -63,7 +63,7 @@ class LoadOptions:
 
 #: The least and the greatest value of options.
 _BOUNDS: tuple[tuple[str, float, float], ...] = (
-    *((name, 1, math.inf) for name in ("threads", "memory", "states", "max_errors", "disk", "state_memory")),
+    *((name, 1, math.inf) for name in ("threads", "ranks", "memory", "states", "max_errors", "disk", "state_memory")),
     *((name, 1, math.inf) for name in ("blocks", "block_size", "calibration", "block_states")),
     *((name, 0, math.inf) for name in ("depth", "speedup", "reset_after", "checkpoint_every")),
     *((name, 0, 1) for name in ("collision_limit", "threshold", "slowdown", "cloud", "beta_high", "beta_low")),
@@ -82,6 +82,7 @@ class CheckOptions:
     symmetry: bool = True
     deadlock: Deadlock = Deadlock.STUTTERING
     threads: int | None = None  #: all cores that the container may use
+    ranks: int | None = None  #: processes that search together, of which this is one; None is alone
     memory: int | None = None  #: bytes of peak RSS; 75% of what the container may use
     state_memory: int | None = None  #: bytes of what grows with the states: tables, caches, queues in RAM
     disk: int | None = None  #: bytes of files in the work directory

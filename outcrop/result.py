@@ -90,6 +90,7 @@ class Result:
     violations: list[Violation] = field(default_factory=list)
     notes: list[Diagnostic] = field(default_factory=list)
     ranks: int = 1
+    per_rank: list[dict[str, Any]] = field(default_factory=list)  #: what each has done, where there are several
     peak_disk_bytes: int = 0
     events: list[str] = field(default_factory=list)  #: what the search did on the way, a line each
     duplicates: list[int | None] = field(default_factory=list)  #: per level, successors that were known already

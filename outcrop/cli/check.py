@@ -16,7 +16,9 @@ from typing import Any, TextIO
 
 from outcrop.api import Model, load
 from outcrop.cli.output import emit, wants_color
-from outcrop.errors import UsageError
+from outcrop.dist.exchange import exchange_of
+from outcrop.dist.launch import STARTED, start, started_ranks
+from outcrop.errors import AlreadyTold, InternalError, UsageError
 from outcrop.options import CheckOptions, Deadlock, Engine, Keep, Replacement
 from outcrop.report.text import Paint, report, verdict_line
 from outcrop.result import Result, Verdict
@@ -27,8 +29,30 @@ _SHOW_CURSOR = "\x1b[?25h"
 
 
 def run(arguments: argparse.Namespace) -> int:
+    """Alone, or as one of several ranks, of which the first reports; or starts these."""
+    ranks = started_ranks()
+    if max(ranks, arguments.ranks or 1) > 1:
+        return _check_together(arguments, ranks)
+    return _check(arguments)
+
+
+def _check_together(arguments: argparse.Namespace, ranks: int) -> int:
+    if ranks == 1:
+        if STARTED in os.environ:
+            raise UsageError(f"mpiexec has started {arguments.ranks} processes that do not know of each other")
+        return start(arguments.ranks, arguments.words)
+    arguments.ranks = arguments.ranks or ranks
+    exchange = exchange_of(arguments.ranks)
+    try:
+        return _check(arguments, is_first=exchange.rank == 0)
+    except Exception as error:
+        exchange.fail(str(error) or type(error).__name__, getattr(error, "exit_code", InternalError.exit_code))
+        raise AlreadyTold(error) from error
+
+
+def _check(arguments: argparse.Namespace, is_first: bool = True) -> int:
     trace_file = Path(arguments.trace_json) if arguments.trace_json else None
-    if trace_file:
+    if trace_file and is_first:
         # Cannot be written? Found out now rather than after hours of searching. And an old trace must not outlive us.
         _write(trace_file, "")
     options = check_options(arguments)
@@ -40,10 +64,11 @@ def run(arguments: argparse.Namespace) -> int:
         overflow=arguments.overflow,
     )
     with _second_interrupt_kills():
-        result = _search(model, options, arguments)
-        if trace_file:
+        result = _search(model, options, arguments, is_first)
+        if trace_file and is_first:
             _write_trace(trace_file, result)
-        _report(result, arguments)
+        if is_first:
+            _report(result, arguments)
     return result.verdict.exit_code
 
 
@@ -55,7 +80,9 @@ def check_options(arguments: argparse.Namespace) -> CheckOptions:
     return CheckOptions(**values)
 
 
-def _search(model: Model, options: CheckOptions, arguments: argparse.Namespace) -> Result:
+def _search(model: Model, options: CheckOptions, arguments: argparse.Namespace, is_first: bool) -> Result:
+    if not is_first:
+        return model.check(options)
     # The document must stay alone on stdout.
     put = _PutOutput(sys.stderr if arguments.json else sys.stdout)
     try:

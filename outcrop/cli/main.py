@@ -12,7 +12,7 @@ from pathlib import Path
 
 from outcrop.cli.output import complain, emit
 from outcrop.cli.parser import build_parser
-from outcrop.errors import InternalError, OutcropError
+from outcrop.errors import AlreadyTold, InternalError, OutcropError
 
 UNKNOWN = 3
 
@@ -31,6 +31,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except MemoryError:
         complain("out of memory before there was a verdict")
         return UNKNOWN
+    except AlreadyTold as error:
+        return error.exit_code
     except InternalError as error:
         return _report_bug(error)
     except OutcropError as error:
@@ -50,6 +52,7 @@ def _run(arguments: Sequence[str]) -> int:
     except SystemExit as end:  # argparse ends --help and --version so
         emit("")
         return int(end.code or 0)
+    chosen.words = list(arguments)
     code: int = import_module(f"outcrop.cli.{chosen.verb}").run(chosen)
     return code
 

@@ -204,6 +204,13 @@ def add_search(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--threads", metavar="N", type=count, help="default: every core this process may use")
     group.add_argument(
+        "--ranks",
+        metavar="N",
+        type=_count,
+        help="search with so many processes that share the states out, over MPI; starts them on this machine, unless "
+        "mpiexec or srun has. docs/CLUSTER.md says more",
+    )
+    group.add_argument(
         "--bits",
         metavar="B",
         type=count,

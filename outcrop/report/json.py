@@ -25,6 +25,7 @@ def document(result: Result) -> dict[str, Any]:
         "engine": result.engine,
         "threads": result.threads,
         "ranks": result.ranks,
+        "per_rank": result.per_rank,
         "states": result.states,
         "states_visited": result.states_visited,
         "rules_fired": result.rules_fired,

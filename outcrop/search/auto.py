@@ -10,7 +10,8 @@ for each state twice and, while runs are merged, three times.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 
 from outcrop.kernels import FIRST_LINES, Native, Settings, States, StopReason
 from outcrop.options import CheckOptions
@@ -81,6 +82,9 @@ class Auto(Exploration):
                 self._directory.close()
 
     def create_start_states(self) -> None:
+        if self.sharing is not None:
+            self.fill_level(partial(self._fill_shared, self._start_once), self._new_states)
+            return
         try:
             super().create_start_states()
         except Stopped as stopped:
@@ -94,6 +98,11 @@ class Auto(Exploration):
             self._level_is_on_disk()
 
     def expand(self) -> None:
+        if self.sharing is not None:
+            end = sum(self.levels)
+            part = self.sharing.expand_part if self._disk is None else self._disk.parts(end - self.levels[-1], end)
+            self.fill_level(partial(self._fill_shared, part), self._new_states)
+            return
         if self._disk is not None:
             self._expand_on_disk(self._disk, sum(self.levels[:-1]))
             return
@@ -111,6 +120,28 @@ class Auto(Exploration):
     def _level_is_on_disk(self) -> None:
         assert self._disk is not None
         self.level_done([self._disk.states - sum(self.levels)])
+
+    # --- With several ranks, each of which goes to disk when it must -------------------------------------------
+
+    def _fill_shared(self, expand: Callable[[int], bool]) -> None:
+        assert self.sharing is not None
+        self.sharing.fill_level(expand)
+        if self._disk is not None:
+            self._disk.resolve()
+
+    def _new_states(self) -> int:
+        return self.search.finish_level() if self._disk is None else self._disk.states - sum(self.levels)
+
+    def go_past_memory(self, expand: Callable[[int], bool]) -> Callable[[int], bool]:
+        if self._disk is not None:
+            self._disk.make_room()
+            return expand
+        unexpanded = self.search.standing().expanded
+        disk = self._go_to_disk()
+        disk.make_room()
+        return disk.parts(unexpanded, sum(self.levels)) if self.levels else expand
+
+    # --- Carrying over -----------------------------------------------------------------------------------------
 
     def restore_level(self, blocks: Iterator[States]) -> None:
         for states in blocks:

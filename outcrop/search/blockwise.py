@@ -32,10 +32,11 @@ from outcrop.search.driver import (
     state_budget,
     worker_count,
 )
-from outcrop.search.outcome import Outcome, Progress, Stop
+from outcrop.search.outcome import Outcome, Progress
 from outcrop.search.paths import Look, look_in_blocks
+from outcrop.search.sharing import Sharing
 from outcrop.store.frontier import RowFile
-from outcrop.store.workdir import DiskFull, WorkDirectory
+from outcrop.store.workdir import WorkDirectory
 
 _Result = TypeVar("_Result")
 
@@ -188,24 +189,36 @@ class BlockExploration(Exploration):
     # --- Levels ------------------------------------------------------------------------------------------------
 
     def create_start_states(self) -> None:
-        (failures,) = self.together(self.search.start)
-        self.has_failed_start = failures > 0
+        self.start()
         states = self.search.read_block(0, self.search.finish_level())
 
         def insert() -> None:
             self.visited.insert(states, hash_block(self.search, states))
 
-        self._fill_level(insert)
+        self._insert_level(insert)
 
     def expand(self) -> None:
         begin, end = self._level_begin, len(self.log)
         self._level_begin = end
 
         def insert() -> None:
+            if self.sharing is not None:
+                self._insert_shared(self.sharing, begin, end)
+                return
             for states, hashes in self.in_order(self._expansions(begin, end)):
                 self.visited.insert(states, hashes)
 
-        self._fill_level(insert)
+        self._insert_level(insert)
+
+    def _insert_shared(self, sharing: Sharing, begin: int, end: int) -> None:
+        """The same with several ranks: inserts the successors that this one owns, whoever makes them."""
+        with sharing.round() as round:
+            for states, hashes in self.in_order(self._expansions(begin, end, round.send)):
+                self.visited.insert(states, hashes)
+                for arrived in sharing.arrived(round, self.poll):
+                    self.visited.insert(arrived, hash_block(self.search, arrived))
+            for arrived in sharing.rest(round, self.poll):
+                self.visited.insert(arrived, hash_block(self.search, arrived))
 
     def restore_level(self, blocks: Iterator[States]) -> None:
         # The levels stand in the log already, unless it is a new one.
@@ -220,28 +233,26 @@ class BlockExploration(Exploration):
             self.poll()
         self.levels.append(size)
 
-    def _expansions(self, begin: int, end: int) -> Iterator[Callable[[int], tuple[States, Counts]]]:
+    def _expansions(
+        self, begin: int, end: int, send: Callable[[int], None] = lambda worker: None
+    ) -> Iterator[Callable[[int], tuple[States, Counts]]]:
+        """``send`` takes what a worker has made for others."""
         for block in self.log.blocks(begin, end):
             self._expanded += len(block)
 
             def expand(worker: int, block: States = block) -> tuple[States, Counts]:
-                return self.search.expand_block(worker, block)
+                successors = self.search.expand_block(worker, block)
+                send(worker)
+                return successors
 
             yield expand
 
-    def _fill_level(self, insert: Callable[[], None]) -> None:
-        """Takes note of the new level, also when it must remain incomplete."""
-        stopped: Stopped | None = None
-        try:
+    def _insert_level(self, insert: Callable[[], None]) -> None:
+        def fill() -> None:
             insert()
             self.visited.end_level()
-        except Stopped as reason:
-            stopped = reason
-        except DiskFull:
-            stopped = Stopped(Stop.DISK)
-        self.level_done([len(self.log) - self._level_begin])
-        if stopped is not None:
-            raise stopped
+
+        self.fill_level(fill, lambda: len(self.log) - self._level_begin)
 
     def read_level(self, level: int) -> Iterator[States]:
         begin = sum(self.levels[:level])
@@ -258,6 +269,13 @@ class BlockExploration(Exploration):
     @property
     def revisits(self) -> bool:
         return self.before.revisits or self.visited.revisits
+
+    @property
+    def owner_bits(self) -> int:  # type: ignore[override]
+        return self.visited.bits or 64
+
+    def bytes_in_memory(self) -> int:
+        return min(self.memory, len(self.log) * (self.native.state_bytes + 8))
 
     @property
     def collision_rate(self) -> float | None:

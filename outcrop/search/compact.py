@@ -69,6 +69,7 @@ class Compact(Exploration):
     ) -> None:
         super().__init__(search, options, progress, put)
         self.bits = bits
+        self.owner_bits = bits
         self.keys = f"compact, {bits} bits, seed {options.seed}"
 
     def omission_bound(self, levels: list[int]) -> float:

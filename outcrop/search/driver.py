@@ -17,13 +17,16 @@ from functools import partial
 from types import FrameType
 from typing import TypeVar
 
+from outcrop.dist.exchange import exchange_of
 from outcrop.kernels import Counts, DeadlockRule, Found, Marks, Search, States, StopReason
 from outcrop.machine import available_cores, available_memory, resident_bytes
 from outcrop.options import CheckOptions, Deadlock
 from outcrop.search.outcome import Finding, FindingKind, Outcome, Progress, Stop
+from outcrop.search.outcome import Stopped as Stopped
 from outcrop.search.paths import Look, PathFinder, look_in_arena
 from outcrop.search.resume import Before, Checkpoints
 from outcrop.search.samples import Samples
+from outcrop.search.sharing import Sharing
 from outcrop.search.workers import Workers
 from outcrop.store.frontier import RowFile
 from outcrop.store.workdir import Directory, DiskBudget, DiskFull
@@ -57,7 +60,7 @@ DEADLOCK_RULES = {
 
 
 def worker_count(options: CheckOptions) -> int:
-    return options.threads or available_cores()
+    return options.threads or max(1, available_cores() // exchange_of(options.ranks).neighbours)
 
 
 def most_found(options: CheckOptions) -> int:
@@ -67,16 +70,10 @@ def most_found(options: CheckOptions) -> int:
 def state_budget(options: CheckOptions, beside: int = 0) -> int:
     """Bytes that states and tables may take, so that the whole process stays within its memory. ``beside``: what else a
     strategy needs for each worker."""
-    memory = options.memory if options.memory is not None else available_memory() * 3 // 4
+    usual = available_memory() * 3 // 4 // exchange_of(options.ranks).neighbours
+    memory = options.memory if options.memory is not None else usual
     left = max(0, memory - resident_bytes() - _BYTES_BESIDE - worker_count(options) * (_BYTES_A_WORKER + beside))
     return left if options.state_memory is None else min(left, options.state_memory)
-
-
-class Stopped(Exception):
-    """The search must end before it is complete."""
-
-    def __init__(self, stop: Stop) -> None:
-        self.stop = stop
 
 
 class Exploration:
@@ -88,10 +85,16 @@ class Exploration:
         self.search = search
         self.native = search.native
         self.options = options
-        self.levels: list[int] = []
+        self.levels: list[int] = []  #: sizes; with several ranks, of what this one owns
+        self.totals = self.levels  #: of what all ranks own
         self.generated: list[int | None] = []  #: successors, known ones included, among which each level was found
         self._generated = 0  #: in all levels so far
         self.samples = Samples()
+        exchange = exchange_of(options.ranks)
+        self.sharing: Sharing | None = None
+        if not exchange.is_alone:
+            self.totals = []
+            self.sharing = Sharing(self, exchange)
         self.events: list[str] = []
         self._progress = progress
         self._put = put
@@ -126,14 +129,15 @@ class Exploration:
             seconds = self.seconds()
             self._sample()
             self._report_progress()
-            return Outcome(
+            levels = [size for size in self.totals if size]
+            outcome = Outcome(
                 stop=stop,
-                levels=[size for size in self.levels if size],
+                levels=levels,
                 fired=[int(count) for count in fired],
                 covered=[int(count) for count in covered],
                 undefined_reads=self.undefined_reads(noted),
                 findings=self._findings(),
-                omission_bound=self.total_omission_bound([size for size in self.levels if size]),
+                omission_bound=self.total_omission_bound(levels),
                 seconds=seconds,
                 peak_disk_bytes=self.disk.peak + self.search.standing().disk,
                 events=self.events,
@@ -143,6 +147,7 @@ class Exploration:
                 deeper=deeper,
                 samples=self.samples.columns(),
             )
+            return outcome if self.sharing is None else self.sharing.merged(outcome)
 
     # --- How a strategy is characterised -----------------------------------------------------------------------
 
@@ -150,11 +155,13 @@ class Exploration:
     drops_revisited = True
     #: What states are told apart by; empty for all of their bytes.
     keys = ""
+    #: Of the hash, by which states find the rank that owns them.
+    owner_bits = 64
 
     @property
     def knows_levels(self) -> bool:
         """Whether the level of each visited state is known to the kernels: all lie in RAM, level by level."""
-        return not self.keys
+        return not self.keys and self.sharing is None
 
     @property
     def revisits(self) -> bool:
@@ -172,13 +179,26 @@ class Exploration:
     # --- What a search past RAM does otherwise -----------------------------------------------------------------
 
     def create_start_states(self) -> None:
-        (failures,) = self.together(self.search.start)
-        self.has_failed_start = failures > 0
-        self.level_done([self.search.finish_level()])
+        self.fill_level(self.start, self.search.finish_level)
+
+    def start(self) -> None:
+        """Creates the start states in the arena."""
+        if self.sharing is not None:
+            self.sharing.fill_level(self._start_once)
+        else:
+            self.together(partial(self._start_once, 0))
+
+    def _start_once(self, worker: int) -> bool:
+        if worker == 0 and not self.search.standing().has_started:
+            self.has_failed_start |= self.search.start() > 0
+        return False
 
     def expand(self) -> None:
         """Expands the last level, and perhaps some more; tells level_done of the new ones."""
         search, workers = self.search, self.search.workers
+        if self.sharing is not None:
+            self.fill_level(partial(self.sharing.fill_level, self.sharing.expand_part), search.finish_level)
+            return
         if workers == 1 or self.levels[-1] <= SMALL_LEVEL:
             depth = self.options.depth
             most = _LEVELS_A_CALL if self.checkpoints is None else _LEVELS_A_CHECKPOINT
@@ -190,6 +210,27 @@ class Exploration:
         else:
             self.together(*(partial(search.expand_level, worker) for worker in range(workers)))
             self.level_done([search.finish_level()])
+
+    def fill_level(self, fill: Callable[[], None], size: Callable[[], int]) -> None:
+        """Makes a new level, and takes note of it also when it must remain incomplete."""
+        stop: Stop | None = None
+        try:
+            fill()
+        except Stopped as stopped:
+            stop = stopped.stop
+        except DiskFull as full:
+            self.tell(f"disk: {full}")
+            stop = Stop.DISK
+        self.level_done([size()], stop=stop)
+
+    def go_past_memory(self, expand: Callable[[int], bool]) -> Callable[[int], bool] | None:
+        """With several ranks, in the middle of a level: makes room, and gives what expands the rest of it. None: that
+        cannot be done."""
+        return None
+
+    def bytes_in_memory(self) -> int:
+        """What the states take."""
+        return self.search.standing().memory
 
     def restore_level(self, blocks: Iterator[States]) -> None:
         """Takes the next level from a checkpoint."""
@@ -240,12 +281,12 @@ class Exploration:
         else:
             self.create_start_states()
         self._level_is_complete()
-        while self.levels[-1]:
+        while self.totals[-1]:
             if self._has_enough_findings():
                 return Stop.VIOLATION
             if self.options.depth is not None and len(self.levels) > self.options.depth:
                 return Stop.DEPTH
-            if self.options.states is not None and sum(self.levels) >= self.options.states:
+            if self.options.states is not None and sum(self.totals) >= self.options.states:
                 return Stop.STATES
             self.expand()
             self._level_is_complete()
@@ -255,9 +296,10 @@ class Exploration:
         if self.checkpoints is not None:
             self.checkpoints.level_is_complete()
 
-    def level_done(self, sizes: list[int], generated: list[int] | None = None) -> None:
+    def level_done(self, sizes: list[int], generated: list[int] | None = None, stop: Stop | None = None) -> None:
         """Takes note of new levels, and of what was found in and while expanding the last ones. ``generated``: the
-        successors among which each was found; for one level, None is all those since the level before."""
+        successors among which each was found; for one level, None is all those since the level before. ``stop``: why the
+        last one is not complete. Raises Stopped when the search must end."""
         self.generated += [None] * (len(self.levels) - len(self.generated))  # those of a checkpoint
         self.levels += sizes
         total = self.search.standing().generated
@@ -267,11 +309,23 @@ class Exploration:
         self.collect(FindingKind.DEADLOCK, Found.DEADLOCK, newest - 1)
         self.collect(FindingKind.STATE, Found.STATE, newest)
         self.collect(FindingKind.RULE, Found.RULE, newest - 1)
-        if self.native.prints:
-            for words in self.search.take_put():
-                if self._put is not None:
-                    self._put(words)
-        self.check_stop()
+        stop = stop or self.stop_reason()
+        if self.sharing is not None:
+            stop = self.sharing.agree_on_level(self.levels[newest], stop)
+        elif self.native.prints:
+            self.print_put(self.search.take_put())
+        if stop is not None:
+            raise Stopped(stop)
+
+    def print_put(self, recorded: list[Counts]) -> None:
+        for words in recorded:
+            if self._put is not None:
+                self._put(words)
+
+    def stop_reason(self) -> Stop | None:
+        """Why workers have returned early, if they have."""
+        reason = self.search.standing().stop
+        return None if reason is StopReason.NONE else _STOPS.get(reason) or self.asked or Stop.INTERRUPTED
 
     def take_level_back(self) -> None:
         """The last level is not complete: what is found of it from now on belongs to it too."""
@@ -280,9 +334,9 @@ class Exploration:
 
     def check_stop(self) -> None:
         """Raises Stopped when a limit has made the workers return early."""
-        reason = self.search.standing().stop
-        if reason is not StopReason.NONE:
-            raise Stopped(_STOPS.get(reason) or self.asked or Stop.INTERRUPTED)
+        stop = self.stop_reason()
+        if stop is not None:
+            raise Stopped(stop)
 
     # --- Counts ------------------------------------------------------------------------------------------------
 
@@ -332,7 +386,8 @@ class Exploration:
         findings = [Finding(FindingKind.START, ())] if self.has_failed_start else []
         if self.options.max_errors is not None:
             rows = rows[: self.options.max_errors - len(findings)]
-        paths = PathFinder(self.look()).paths([(state, level) for level, _, state, *_ in rows])
+        look = self.look() if self.sharing is None else self.sharing.look(self.look())
+        paths = PathFinder(look).paths([(state, level) for level, _, state, *_ in rows])
         for (_, _, _, liveness, kind), path in zip(rows, paths, strict=True):
             findings.append(Finding(kind, path, None if liveness < 0 else liveness))
         return findings

@@ -72,7 +72,8 @@ class Locality:
         self._checks = 0
         self._high_calibrations = 0  #: in a row
         self._table_sizes: list[int] = []
-        self._is_resumed = run.checkpoints is not None and run.checkpoints.is_resumed
+        is_resumed = run.checkpoints is not None and run.checkpoints.is_resumed
+        self._knows_all_sizes = not is_resumed and run.sharing is None
 
     # --- The papers' procedures --------------------------------------------------------------------------------
 
@@ -189,7 +190,7 @@ class Locality:
         if self.bits is None:
             return 0.0
         # At the latest, a state was compared with the table when its level ended.
-        sizes = accumulate(levels) if self._is_resumed else self._table_sizes
+        sizes = self._table_sizes if self._knows_all_sizes else accumulate(levels)
         return omission_bound(sizes, self.bits)
 
     def close(self) -> None:

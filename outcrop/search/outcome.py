@@ -29,6 +29,13 @@ class Stop(StrEnum):
         return self in (Stop.COMPLETE, Stop.VIOLATION)
 
 
+class Stopped(Exception):
+    """The search must end before it is complete."""
+
+    def __init__(self, stop: Stop) -> None:
+        self.stop = stop
+
+
 class FindingKind(StrEnum):
     """In the order in which findings of one level are preferred."""
 
@@ -47,6 +54,23 @@ class Finding:
     kind: FindingKind
     path: tuple[bytes, ...]
     liveness: int | None = None  #: which liveness instance, counted over all liveness properties in order
+
+
+@dataclass(frozen=True)
+class RankReport:
+    """What one of several processes has done."""
+
+    rank: int
+    host: str
+    states: int  #: that it owns
+    rules_fired: int
+    successors_of_others: int  #: however often each was made
+    states_sent: int  #: of these, those that the filter let through
+    bytes_sent: int
+    messages_sent: int
+    seconds_waiting: float
+    peak_rss_bytes: int
+    peak_disk_bytes: int
 
 
 @dataclass
@@ -68,6 +92,7 @@ class Outcome:
     enabled: list[int] | None = None  #: times enabled, per rule
     deeper: list[int] | None = None  #: times that a rule led to a state of the next level
     samples: dict[str, list[float]] = field(default_factory=dict, compare=False)  #: see Samples.columns
+    ranks: list[RankReport] = field(default_factory=list)  #: where there are several
 
     @property
     def visited(self) -> int:

@@ -80,26 +80,35 @@ class DiskLevels:
 
     def expand(self, begin: int, end: int) -> None:
         """Expands rows of the log, and adds to it those successors that are new."""
-        self.expanded = begin
-        blocks = self.log.blocks(begin, end)
-        unfinished: list[States] = []
+        expand_some = self.parts(begin, end)
 
         def work(worker: int) -> None:
-            while True:
-                with self._guard:
-                    states = unfinished.pop() if unfinished else next(blocks, None)
-                if states is None:
-                    return
-                expanded = self._spill.expand(worker, states)
-                with self._guard:
-                    self.expanded += expanded
-                    if expanded < len(states):
-                        unfinished.append(states[expanded:])
-                        return
+            while not self._search.is_stopping() and expand_some(worker):
+                pass
 
         while self._until_full(work):
             self.make_room()
         self.resolve()
+
+    def parts(self, begin: int, end: int) -> Callable[[int], bool]:
+        """What has a worker expand some of these rows, as far as there is room, and says whether there may be more."""
+        self.expanded = begin
+        blocks = self.log.blocks(begin, end)
+        unfinished: list[States] = []
+
+        def expand_some(worker: int) -> bool:
+            with self._guard:
+                states = unfinished.pop() if unfinished else next(blocks, None)
+            if states is None:
+                return False
+            expanded = self._spill.expand(worker, states)
+            with self._guard:
+                self.expanded += expanded
+                if expanded < len(states):
+                    unfinished.append(states[expanded:])
+            return True
+
+        return expand_some
 
     def _until_full(self, work: Callable[[int], None]) -> bool:
         """Lets all workers work until the work is done, or, which it says, the arena is full."""

@@ -1,0 +1,217 @@
+"""A search over several processes: what an exploration does beside, so that all ranks come to the same result.
+
+Every rank remembers and expands the states that it owns. A level is complete when all ranks have ended it; then they
+agree on how large it is, what was found in it, and whether the search must stop. So each takes the same decisions, and
+what it says in the end is said of all of them.
+
+Traces need no links between ranks: each looks for the least predecessor among its own states of the level before, and
+the least of all is taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from outcrop.dist.exchange import Exchange
+from outcrop.dist.pauses import Pauses
+from outcrop.dist.rounds import Round, Traffic
+from outcrop.errors import UsageError
+from outcrop.kernels import States
+from outcrop.kernels_route import Route
+from outcrop.machine import peak_rss
+from outcrop.search.outcome import FindingKind, Outcome, RankReport, Stop, Stopped
+from outcrop.search.paths import Look, Predecessors
+from outcrop.store.workdir import DiskFull
+
+if TYPE_CHECKING:
+    from outcrop.search.driver import Exploration
+
+#: Blocks of states that a worker expands before it looks at what has arrived.
+_BLOCKS_A_PART = 64
+#: The filter of what was sent: its first bytes, and its share of what the states take.
+_FIRST_FILTER = 1 << 18
+_FILTER_SHARE = 1 / 12
+
+_STOPS = (None, *Stop)
+#: A finding, with the level of its state.
+_Found = tuple[tuple[FindingKind, bytes, int | None], int]
+
+
+class Sharing:
+    def __init__(self, run: Exploration, exchange: Exchange) -> None:
+        if run.native.liveness_count:
+            raise UsageError(
+                "liveness is not checked over several ranks; it is by one, with the strategies ram and compact"
+            )
+        self._run = run
+        self.exchange = exchange
+        self.traffic = Traffic()
+        self._told = 0  #: findings that all ranks know
+        self._filter = 0  #: bytes
+        self._route: Route | None = None
+
+    @property
+    def route(self) -> Route:
+        if self._route is None:
+            self._route = Route(self._run.search, self.exchange.rank, self.exchange.size, self._run.owner_bits)
+            self.size_filter()
+        return self._route
+
+    def size_filter(self) -> None:
+        """Between levels: lets the filter grow with the states."""
+        wanted = max(_FIRST_FILTER, int(_FILTER_SHARE * self._run.bytes_in_memory()))
+        if wanted >= 2 * self._filter:
+            self._filter = wanted
+            self.route.size_filter(wanted)
+
+    # --- Levels ------------------------------------------------------------------------------------------------
+
+    def fill_level(self, expand: Callable[[int], bool]) -> None:
+        """Makes a level in the arena. ``expand`` has a worker make some successors, and says whether there are more."""
+        run, route = self._run, self.route
+        with self.round() as round:
+            further: Callable[[int], bool] | None = expand
+            while further is not None:
+                run.together(
+                    *(
+                        partial(round.work, worker, further, route.add, run.search.is_stopping)
+                        for worker in range(run.search.workers)
+                    )
+                )
+                further = run.go_past_memory(further) if run.stop_reason() is Stop.MEMORY else None
+
+    def expand_part(self, worker: int) -> bool:
+        """Of the level in the arena."""
+        return self.route.expand_part(worker, _BLOCKS_A_PART)
+
+    @contextmanager
+    def round(self) -> Iterator[Round]:
+        """The exchange of a level. However this rank leaves it, the others learn of it."""
+        run = self._run
+        self.size_filter()
+        round = self.exchange.round(self.route, run.search.workers, run.native.state_bytes)
+        stop: Stop | None = None
+        try:
+            yield round
+        except Stopped as stopped:
+            stop = stopped.stop
+            raise
+        except DiskFull:
+            stop = Stop.DISK
+            raise
+        finally:
+            round.finish(_STOPS.index(stop or run.stop_reason()) or round.stop, run.look_at_clock)
+            self.traffic.add(round.traffic)
+        self.route.foreign()  # raises when something was lost
+
+    def arrived(self, round: Round, poll: Callable[[], None]) -> Iterator[States]:
+        """What has arrived; and while this rank is too far ahead of the others, what arrives until it no longer is."""
+        pauses = Pauses()
+        while True:
+            if round.stop:
+                raise Stopped(_STOPS[round.stop] or Stop.INTERRUPTED)
+            states = round.take()
+            if states is not None:
+                yield states
+            elif not round.is_ahead:
+                return
+            else:
+                poll()
+                round.traffic.seconds_idle += pauses.pause()
+
+    def rest(self, round: Round, poll: Callable[[], None]) -> Iterator[States]:
+        """This rank has made all successors of its level. Gives what the others still send."""
+        round.end_part()
+        pauses = Pauses()
+        while not round.is_over:
+            poll()
+            for states in self.arrived(round, poll):
+                pauses = Pauses()
+                yield states
+            round.traffic.seconds_idle += pauses.pause()
+
+    # --- Agreeing ----------------------------------------------------------------------------------------------
+
+    def agree_on_level(self, size: int, stop: Stop | None) -> Stop | None:
+        """Tells the others of this rank's part of a new level, and takes note of theirs. Gives why to stop, if so."""
+        run = self._run
+        news: list[_Found] = list(islice(run.found.items(), self._told, None))
+        printed = run.search.take_put() if run.native.prints else []
+        numbers = [size, _STOPS.index(stop), run.has_failed_start, bool(news or printed)]
+        sizes, stops, failures, has_more = self.exchange.gather_numbers(numbers, run.look_at_clock).T
+        run.totals.append(int(sizes.sum()))
+        run.has_failed_start = bool(failures.any())
+        if has_more.any():
+            for their_news, their_printed in self.exchange.gather((news, printed), run.look_at_clock):
+                for key, level in their_news:
+                    run.found.setdefault(key, level)
+                run.print_put(their_printed)
+        self._told = len(run.found)
+        return min((_STOPS[code] for code in stops.tolist() if code), key=_STOPS.index, default=None)
+
+    def agree_on_restored(self) -> None:
+        """After a checkpoint was restored: how large the levels are all together."""
+        everyone = self.exchange.gather(self._run.levels, self._run.look_at_clock)
+        self._run.totals[:] = _sums(everyone)
+        self._told = len(self._run.found)
+
+    # --- The end -----------------------------------------------------------------------------------------------
+
+    def look(self, look: Look) -> Look:
+        """The same among the states of all ranks."""
+
+        def look_everywhere(level: int, targets: States) -> list[Predecessors]:
+            everyone = self.exchange.gather(look(level, targets), self._run.look_at_clock)
+            return [each for found in everyone for each in found]
+
+        return look_everywhere
+
+    def merged(self, outcome: Outcome) -> Outcome:
+        """What all ranks have done, the same for each of them."""
+        everyone = self.exchange.gather((outcome, self._report(outcome)))
+        outcomes = [each for each, _ in everyone]
+        return replace(
+            outcome,
+            fired=_sums([each.fired for each in outcomes]),
+            covered=_sums([each.covered for each in outcomes]),
+            undefined_reads=sorted({offset for each in outcomes for offset in each.undefined_reads}),
+            omission_bound=max(each.omission_bound for each in outcomes),
+            seconds=max(each.seconds for each in outcomes),
+            peak_disk_bytes=sum(each.peak_disk_bytes for each in outcomes),
+            events=_events([each.events for each in outcomes]),
+            revisits=any(each.revisits for each in outcomes),
+            ranks=[report for _, report in everyone],
+        )
+
+    def _report(self, outcome: Outcome) -> RankReport:
+        run, traffic = self._run, self.traffic
+        return RankReport(
+            rank=self.exchange.rank,
+            host=self.exchange.host,
+            states=sum(run.levels),
+            rules_fired=outcome.rules_fired,
+            successors_of_others=self.route.foreign(),
+            states_sent=traffic.states,
+            bytes_sent=traffic.bytes,
+            messages_sent=traffic.messages,
+            seconds_waiting=traffic.seconds_idle + self.exchange.seconds_waiting,
+            peak_rss_bytes=peak_rss(),
+            peak_disk_bytes=outcome.peak_disk_bytes,
+        )
+
+
+def _sums(rows: list[list[int]]) -> list[int]:
+    return [sum(column) for column in zip(*rows, strict=True)]
+
+
+def _events(each: list[list[str]]) -> list[str]:
+    """What all ranks say is said once."""
+    shared = [event for event in each[0] if all(event in events for events in each)]
+    return shared + [
+        f"rank {rank}: {event}" for rank, events in enumerate(each) for event in events if event not in shared
+    ]
