@@ -360,7 +360,8 @@ class Exploration:
         return sorted(seen | self.before.undefined_reads)
 
     def total_omission_bound(self, levels: list[int]) -> float:
-        return 1.0 - (1.0 - self.before.omission_bound) * (1.0 - self.omission_bound(levels))
+        before, since = self.before.omission_bound, self.omission_bound(levels)
+        return before + since - before * since
 
     # --- Findings ----------------------------------------------------------------------------------------------
 

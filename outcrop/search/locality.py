@@ -71,9 +71,6 @@ class Locality:
         self._random = np.random.default_rng(run.options.seed)
         self._checks = 0
         self._high_calibrations = 0  #: in a row
-        self._table_sizes: list[int] = []
-        is_resumed = run.checkpoints is not None and run.checkpoints.is_resumed
-        self._knows_all_sizes = not is_resumed and run.sharing is None
 
     # --- The papers' procedures --------------------------------------------------------------------------------
 
@@ -123,7 +120,6 @@ class Locality:
             self.run.enqueue(new)
         self.M.clear()
         self.Q_unck.clear()
-        self._table_sizes.append(len(self.D))
 
     def get_disk_cloud(self, block_count: int, is_calibration: bool) -> list[int]:
         """GetDiskCloud: a selection of blocks by the curve of Fig. 9, where late ones are likelier. When the cloud is
@@ -190,8 +186,7 @@ class Locality:
         if self.bits is None:
             return 0.0
         # At the latest, a state was compared with the table when its level ended.
-        sizes = self._table_sizes if self._knows_all_sizes else accumulate(levels)
-        return omission_bound(sizes, self.bits)
+        return omission_bound(accumulate(levels), self.bits)
 
     def close(self) -> None:
         self.M.close()

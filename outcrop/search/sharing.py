@@ -51,6 +51,7 @@ class Sharing:
         self._run = run
         self.exchange = exchange
         self.traffic = Traffic()
+        self._waited = exchange.seconds_waiting  #: before
         self._told = 0  #: findings that all ranks know
         self._filter = 0  #: bytes
         self._route: Route | None = None
@@ -199,7 +200,7 @@ class Sharing:
             states_sent=traffic.states,
             bytes_sent=traffic.bytes,
             messages_sent=traffic.messages,
-            seconds_waiting=traffic.seconds_idle + self.exchange.seconds_waiting,
+            seconds_waiting=round(traffic.seconds_idle + self.exchange.seconds_waiting - self._waited, 6),
             peak_rss_bytes=peak_rss(),
             peak_disk_bytes=outcome.peak_disk_bytes,
         )
