@@ -206,7 +206,7 @@ def add_search(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--ranks",
         metavar="N",
-        type=_count,
+        type=count,
         help="search with so many processes that share the states out, over MPI; starts them on this machine, unless "
         "mpiexec or srun has. docs/CLUSTER.md says more",
     )

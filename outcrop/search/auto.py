@@ -193,7 +193,7 @@ class Auto(Exploration):
 
     @property
     def knows_levels(self) -> bool:
-        return self._disk is None
+        return self._disk is None and super().knows_levels
 
     def snapshot(self) -> Progress:
         if self._disk is None:

@@ -298,8 +298,8 @@ class Exploration:
 
     def level_done(self, sizes: list[int], generated: list[int] | None = None, stop: Stop | None = None) -> None:
         """Takes note of new levels, and of what was found in and while expanding the last ones. ``generated``: the
-        successors among which each was found; for one level, None is all those since the level before. ``stop``: why the
-        last one is not complete. Raises Stopped when the search must end."""
+        successors among which each was found; for one level, None is all those since the level before. ``stop``: why
+        the last one is not complete. Raises Stopped when the search must end."""
         self.generated += [None] * (len(self.levels) - len(self.generated))  # those of a checkpoint
         self.levels += sizes
         total = self.search.standing().generated

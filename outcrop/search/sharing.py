@@ -186,6 +186,10 @@ class Sharing:
             peak_disk_bytes=sum(each.peak_disk_bytes for each in outcomes),
             events=_events([each.events for each in outcomes]),
             revisits=any(each.revisits for each in outcomes),
+            generated=_known_sums([each.generated for each in outcomes]),
+            missed=_optional_sums([each.missed for each in outcomes]),
+            enabled=_optional_sums([each.enabled for each in outcomes]),
+            deeper=_optional_sums([each.deeper for each in outcomes]),
             ranks=[report for _, report in everyone],
         )
 
@@ -208,6 +212,17 @@ class Sharing:
 
 def _sums(rows: list[list[int]]) -> list[int]:
     return [sum(column) for column in zip(*rows, strict=True)]
+
+
+def _known_sums(rows: list[list[int | None]]) -> list[int | None]:
+    """None where some rank does not know its part."""
+    columns = [[each for each in column if each is not None] for column in zip(*rows, strict=True)]
+    return [sum(column) if len(column) == len(rows) else None for column in columns]
+
+
+def _optional_sums(rows: list[list[int] | None]) -> list[int] | None:
+    known = [row for row in rows if row is not None]
+    return _sums(known) if len(known) == len(rows) else None
 
 
 def _events(each: list[list[str]]) -> list[str]:
