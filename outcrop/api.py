@@ -40,6 +40,7 @@ from outcrop.options import (
     parse_size,
 )
 from outcrop.report.json import position
+from outcrop.report.types import type_tree
 from outcrop.result import Result, Verdict, Violation, ViolationKind
 from outcrop.search.outcome import Outcome, Progress, Stop
 from outcrop.source import Diagnostic, Severity, Source, Span
@@ -302,6 +303,8 @@ def _conclude(
         duplicates=outcome.duplicates,
         missed=outcome.missed_duplicates,
         samples=outcome.samples,
+        variables=[{"name": each.name, "type": type_tree(each.type)} for each in system.variables],
+        deadlock=str(options.deadlock),
     )
 
 

@@ -63,6 +63,8 @@ class Violation:
     property: str = ""  #: the name of what is violated, if it has one
     failing_step: str = ""  #: for an error inside a rule, that rule's label: it has no resulting state
     because: tuple[str, ...] = ()  #: which parts of the property are false, outermost first
+    condition: Span | None = None  #: what should be true
+    false_parts: tuple[Span, ...] = ()  #: where in it the parts of ``because`` stand
 
 
 @dataclass
@@ -96,6 +98,8 @@ class Result:
     duplicates: list[int | None] = field(default_factory=list)  #: per level, successors that were known already
     missed: list[int] | None = None  #: per level, successors taken for new that were not; None where nobody counted
     samples: dict[str, list[float]] = field(default_factory=dict)  #: time, level, states, memory, disk
+    variables: list[dict[str, Any]] = field(default_factory=list)  #: names and types, see report/types.py
+    deadlock: str = ""  #: what counted as one
 
     @property
     def diameter(self) -> int:

@@ -21,6 +21,8 @@ def document(result: Result) -> dict[str, Any]:
         "guarantee": result.guarantee,
         "model": result.model,
         "constants": result.constants,
+        "variables": result.variables,
+        "deadlock": result.deadlock,
         "strategy": result.strategy,
         "engine": result.engine,
         "threads": result.threads,
@@ -63,8 +65,22 @@ def violation_document(violation: Violation) -> dict[str, Any]:
         "property": violation.property,
         "position": position(violation.span),
         "because": list(violation.because),
+        "condition": _condition(violation),
         "failing_rule": violation.failing_step,
         "trace": itf(violation),
+    }
+
+
+def _condition(violation: Violation) -> dict[str, Any] | None:
+    """The text of what should be true, and which stretches of it are false."""
+    whole = violation.condition
+    if whole is None:
+        return None
+    inside = [part for part in violation.false_parts if whole.start <= part.start and part.end <= whole.end]
+    return {
+        "text": whole.text,
+        "position": position(whole),
+        "false": [[part.start - whole.start, part.end - whole.start] for part in inside],
     }
 
 

@@ -8,6 +8,7 @@ that it read.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from outcrop.ir.faults import Abandoned, Fault
 from outcrop.ir.interpreter import Interpreter
@@ -31,12 +32,23 @@ from outcrop.ir.places import Store, blank_frame, source_text
 from outcrop.ir.system import Property
 from outcrop.ir.types import Simple
 from outcrop.ir.walk import walk, writes_state
+from outcrop.source import Span
 
 #: Longer texts of parts of a property are cut.
 _LONGEST_TEXT = 160
 
 
-def because(interpreter: Interpreter, failed: Property, arguments: tuple[int, ...], state: State) -> tuple[str, ...]:
+@dataclass(frozen=True)
+class FalsePart:
+    """A part of a property that is false: its text with the values it read, and where it stands."""
+
+    text: str
+    span: Span
+
+
+def because(
+    interpreter: Interpreter, failed: Property, arguments: tuple[int, ...], state: State
+) -> tuple[FalsePart, ...]:
     """The false parts of a property that is false in ``state``, outermost first."""
     if writes_state(failed.condition):
         return ()  # taking it apart would evaluate parts of it on a state that others have changed
@@ -53,7 +65,7 @@ class _Explanation:
         self._frame = frame
         self._bindings: list[str] = []  #: quantifier variables bound since the last part, with their values
 
-    def false_parts(self, node: Expression) -> Iterator[str]:
+    def false_parts(self, node: Expression) -> Iterator[FalsePart]:
         """The smallest parts that make ``node`` false."""
         match node:
             case Binary(operator=BinaryOperator.AND):
@@ -75,13 +87,13 @@ class _Explanation:
             case _:
                 yield self._part(node, self._evidence(node, False))
 
-    def _part(self, node: Expression, values: list[str]) -> str:
+    def _part(self, node: Expression, values: list[str]) -> FalsePart:
         text = source_text(node.span)
         if len(text) > _LONGEST_TEXT:
             text = text[: _LONGEST_TEXT - 3] + "..."
         bindings, self._bindings = self._bindings, []
         shown = ", ".join(dict.fromkeys([*bindings, *values]))
-        return f"{text} ({shown})" if shown else text
+        return FalsePart(f"{text} ({shown})" if shown else text, node.span)
 
     def _evidence(self, node: Expression, truth: bool) -> list[str]:
         """The values, and the witnesses of quantifiers, that give ``node`` this truth."""

@@ -111,7 +111,16 @@ def _state(interpreter: Interpreter, last: State, trace: Trace) -> Violation:
         return _of_fault(failure.fault, trace, name=subject.name)
     message = f'{subject.kind} "{subject.name}" is false' + _instance(failure)
     parts = because(interpreter, subject, failure.arguments, last)
-    return Violation(ViolationKind.INVARIANT, message, subject.span, trace, subject.name, because=parts)
+    return Violation(
+        ViolationKind.INVARIANT,
+        message,
+        subject.span,
+        trace,
+        subject.name,
+        because=tuple(part.text for part in parts),
+        condition=subject.condition.span,
+        false_parts=tuple(part.span for part in parts),
+    )
 
 
 def _liveness(interpreter: Interpreter, last: State, trace: Trace, number: int | None) -> Violation:

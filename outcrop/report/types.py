@@ -1,0 +1,38 @@
+"""Types of variables for the JSON document: what a reader needs to make sense of the values of a trace.
+
+ITF writes arrays and multisets alike, as maps; only the type tells them apart.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from outcrop.ir.types import BOOLEAN, Array, Enum, Multiset, Range, Real, Record, Scalarset, Type, Union
+
+
+def type_tree(kind: Type) -> dict[str, Any]:
+    """``kind`` and what belongs to it, and ``text``, the type as the model would write it."""
+    return {**_shape(kind), "text": str(kind)}
+
+
+def _shape(kind: Type) -> dict[str, Any]:
+    if kind == BOOLEAN:
+        return {"kind": "boolean"}
+    match kind:
+        case Enum():
+            return {"kind": "enum", "members": list(kind.members)}
+        case Range():
+            return {"kind": "range", "low": kind.lower, "high": kind.upper}
+        case Scalarset():
+            return {"kind": "scalarset", "name": kind.name, "size": kind.size}
+        case Union():
+            return {"kind": "union", "members": [type_tree(member) for member in kind.members]}
+        case Real():
+            return {"kind": "real"}
+        case Record():
+            return {"kind": "record", "fields": [{"name": name, "type": type_tree(each)} for name, each in kind.fields]}
+        case Array():
+            return {"kind": "array", "index": type_tree(kind.index), "element": type_tree(kind.element)}
+        case Multiset():
+            return {"kind": "multiset", "capacity": kind.capacity, "element": type_tree(kind.element)}
+    raise AssertionError(f"no such type: {kind!r}")
