@@ -1,0 +1,108 @@
+// A trace as text that leaves the page: as `outcrop check` prints it, as Murphi, and as JSON.
+
+function firedText(kind, label) {
+  const isSaid = label.toLowerCase().startsWith(`${kind.toLowerCase()} `);
+  return `${isSaid ? "" : `${kind} `}${label} fired.`;
+}
+
+function changeLines(nodes, changes) {
+  return leavesOf(nodes).flatMap((leaf) => {
+    const change = changes.get(leaf.path);
+    if (!change) return [];
+    if (leaf.bag) {
+      return [...change.removed.map((each) => `${leaf.path}: removed ${each}`), ...change.added.map((each) => `${leaf.path}: added ${each}`)];
+    }
+    return [`${leaf.path}: ${change.was} -> ${change.now}`];
+  });
+}
+
+function startLines(nodes) {
+  const leaves = leavesOf(nodes);
+  const shown = leaves.filter((leaf) => leaf.bag || !leaf.isUndefined);
+  const lines = shown.map((leaf) => `${leaf.path}: ${leaf.bag ? `{${leaf.bag.join(", ")}}` : leaf.text}`);
+  return shown.length < leaves.length ? [...lines, "(everything else is undefined)"] : lines;
+}
+
+// The text report of a trace.
+function traceText(steps, ending) {
+  const margin = String(steps.length - 1).length;
+  const lines = steps.flatMap((step, number) => {
+    const head = `${String(number).padStart(margin)}  ${firedText(number ? "Rule" : "Startstate", step.label)}`;
+    const changes = number ? changeLines(step.nodes, step.changes) : startLines(step.nodes);
+    const rows = number && !changes.length ? ["(nothing changes)"] : changes;
+    return [head, ...rows.map((row) => " ".repeat(margin + 4) + row)];
+  });
+  return [...lines, ending].filter(Boolean).join("\n");
+}
+
+// --- Murphi -------------------------------------------------------------------------------------------------------
+
+// The scalarsets that values of a type may come from.
+function scalarsetsOf(type, found = new Map()) {
+  if (!type) return found;
+  if (type.kind === "scalarset") found.set(type.name, type.size);
+  for (const inner of [type.index, type.element, ...(type.members || []), ...(type.fields || []).map((each) => each.type)]) {
+    if (inner && typeof inner === "object") scalarsetsOf(inner, found);
+  }
+  return found;
+}
+
+function assignments(place, type, value, multisets) {
+  if (type.kind === "record") {
+    return type.fields.flatMap((each) => assignments(`${place}.${each.name}`, each.type, value[each.name], multisets));
+  }
+  if (type.kind === "array") {
+    return value["#map"].flatMap(([index, element]) => assignments(`${place}[${simpleText(index)}]`, type.element, element, multisets));
+  }
+  if (type.kind === "multiset") {
+    return value["#map"].flatMap(([element, count]) => {
+      const local = multisets.get(type.element.text) || `element_${multisets.size + 1}`;
+      multisets.set(type.element.text, local);
+      const filled = [`undefine ${local};`, ...assignments(local, type.element, element, multisets)];
+      return [...filled, ...Array(count).fill(`multisetadd(${local}, ${place});`)];
+    });
+  }
+  return isUndefined(value) ? [] : [`${place} := ${simpleText(value)};`];
+}
+
+// A startstate that makes this state, to begin a model where the trace has come to. Murphi has no names for the values of
+// scalarsets, so they are parameters that differ from one another.
+function murphiText(document, trace, number) {
+  const variables = variablesOf(document, trace);
+  const state = trace.states[number];
+  const locals = new Map();
+  const body = variables.flatMap((each) => assignments(each.name, each.type, state[each.name], locals));
+  const text = body.join("\n");
+  const names = variables.reduce((found, each) => scalarsetsOf(each.type, found), new Map());
+  const groups = [...names].filter(([name]) => name).map(([name, size]) => ({
+    name,
+    values: Array.from({ length: size }, (_, at) => `${name}_${at + 1}`),
+  })).filter((group) => group.values.some((value) => new RegExp(`\\b${value}\\b`).test(text)));
+  const differ = groups.flatMap(({ values }) => values.flatMap((one, at) => values.slice(at + 1).map((other) => `assume ${one} != ${other};`)));
+  const declared = [...locals].map(([type, local]) => `  ${local}: ${type};`);
+  const indent = groups.length ? "  " : "";
+  const lines = [
+    `startstate "step ${number} of a trace"`,
+    ...(declared.length ? ["var", ...declared] : []),
+    "begin",
+    ...[...differ, ...body].map((line) => `  ${line}`),
+    "end;",
+  ].map((line) => indent + line);
+  if (!groups.length) return `${lines.join("\n")}\n`;
+  const parameters = groups.flatMap(({ name, values }) => values.map((value) => `${value}: ${name}`));
+  return [`ruleset ${parameters.join("; ")} do`, ...lines, "end;", ""].join("\n");
+}
+
+// --- Out of the page ----------------------------------------------------------------------------------------------
+
+async function copyText(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    const area = h("textarea", { readonly: true }, text); // where the page may not use the clipboard
+    document.body.append(area);
+    area.select();
+    document.execCommand("copy");
+    area.remove();
+  }
+}

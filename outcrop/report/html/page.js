@@ -1,0 +1,211 @@
+// The report: its sections, made from the JSON document that the file carries.
+
+const LEVEL_TABLE_FROM = 2;
+const MOST_STEPPERS = 20;
+
+function figures(result) {
+  const isRevisiting = result.states === null;
+  const rows = [
+    ["States", number(isRevisiting ? result.states_visited : result.states), isRevisiting ? "some visited again" : ""],
+    ["Rules fired", number(result.rules_fired)],
+    ["Diameter", number(result.diameter)],
+    ["Time", duration(result.seconds), result.compile_seconds >= 0.05 ? `and ${duration(result.compile_seconds)} to compile` : ""],
+    ["Memory", bytes(result.peak_rss_bytes)],
+    result.peak_disk_bytes ? ["Disk", bytes(result.peak_disk_bytes)] : null,
+    ["State size", plural(result.state_bits, "bit")],
+    ["Search", result.strategy, [result.engine, result.threads > 1 && plural(result.threads, "thread"), result.ranks > 1 && plural(result.ranks, "rank")].filter(Boolean).join(", ")],
+  ];
+  return h("dl", { class: "figures" }, rows.filter(Boolean).map(([name, value, note]) => h(
+    "div", {}, h("dt", {}, name), h("dd", {}, value, note && [" ", h("small", {}, note)]),
+  )));
+}
+
+// --- Violations ---------------------------------------------------------------------------------------------------
+
+// The condition with its false parts inside one another.
+function condition(given) {
+  const parts = [...given.false].sort((a, b) => a[0] - b[0] || b[1] - a[1]);
+  const isInnermost = (part) => !parts.some((other) => other !== part && part[0] <= other[0] && other[1] <= part[1] && other[1] - other[0] < part[1] - part[0]);
+  const render = (from, to, inner) => {
+    const shown = [];
+    let at = from;
+    for (const part of inner.filter((each) => !inner.some((other) => other !== each && other[0] <= each[0] && each[1] <= other[1] && inner.indexOf(other) < inner.indexOf(each)))) {
+      const within = inner.filter((each) => each !== part && part[0] <= each[0] && each[1] <= part[1]);
+      shown.push(given.text.slice(at, part[0]), h("span", { class: isInnermost(part) ? "false innermost" : "false" }, render(part[0], part[1], within)));
+      at = part[1];
+    }
+    return [...shown, given.text.slice(at, to)];
+  };
+  return h("pre", { class: "condition" }, render(0, given.text.length, parts));
+}
+
+function violationSection(result, violation, number, steppers) {
+  const many = result.violations.length > 1;
+  const title = many ? `Violation ${number + 1} of ${result.violations.length}` : "What goes wrong";
+  const parts = [h("p", {}, violation.message, violation.position && h("span", { class: "soft" }, " · ", h("code", {}, place(violation.position))))];
+  if (violation.condition) parts.push(condition(violation.condition));
+  if (violation.because && violation.because.length) {
+    parts.push(h("ul", { class: "because" }, violation.because.map((each) => h("li", {}, h("code", {}, each)))));
+  }
+  if (violation.trace && violation.trace.states.length) {
+    if (steppers.length < MOST_STEPPERS) {
+      const made = stepper(result, violation);
+      steppers.push(made);
+      parts.push(...made.parts);
+    } else {
+      parts.push(h("p", { class: "soft" }, "Its trace is in the JSON document."));
+    }
+  } else if (violation.failing_rule) {
+    parts.push(h("p", { class: "soft" }, `While ${violation.failing_rule} runs, before any rule.`));
+  }
+  return section(title, parts);
+}
+
+// --- Levels -------------------------------------------------------------------------------------------------------
+
+function levelSection(result) {
+  const levels = result.levels;
+  if (!levels.length) return null;
+  const xs = levels.map((_, index) => index);
+  const largest = levels.indexOf(Math.max(...levels));
+  const parts = [
+    h("p", { class: "soft" }, `${plural(levels.length, "level")}: all states that are equally far from a start state. The largest is level ${largest}, with ${plural(levels[largest], "state")}.`),
+    chart({ label: "States per level", xs, kind: "bars", xLabel: "level", series: [{ name: "new states", role: "main", values: levels }] }),
+  ];
+  const duplicates = result.duplicates || [];
+  const missed = result.missed;
+  const found = levels.map((_, index) => (index + 1 < levels.length ? levels[index + 1] : duplicates[index] === null ? null : 0));
+  if (duplicates.some((value) => typeof value === "number")) {
+    const reallyNew = found.map((value, index) => (value === null ? null : value - (missed ? missed[index] || 0 : 0)));
+    const series = [
+      { name: missed ? "new" : "new, or taken for new", role: "main", values: reallyNew },
+      { name: "known already", role: "second", values: duplicates },
+    ];
+    if (missed && sum(missed)) series.push({ name: "known, but forgotten: visited again", role: "third", values: missed });
+    const generated = sum(duplicates) + sum(found);
+    parts.push(
+      h("h3", {}, "Successors"),
+      h("p", { class: "soft" }, `What the states of each level lead to. Of ${plural(generated, "successor")}, ${share(sum(duplicates), generated)} were known already.`,
+        missed ? "" : " This search may forget states and take them for new; how often, it cannot tell."),
+      chart({ label: "Successors per level", xs, kind: "bars", xLabel: "level", series }),
+    );
+  }
+  if (levels.length >= LEVEL_TABLE_FROM) parts.push(levelTable(levels, found, duplicates, missed));
+  return section("Levels", parts);
+}
+
+function levelTable(levels, found, duplicates, missed) {
+  const rows = levels.map((size, level) => ({ level, size, found: found[level], known: duplicates[level], missed: missed ? missed[level] : null }));
+  const column = (name, key, title) => ({ name, title, isNumber: true, value: (row) => row[key] });
+  const columns = [
+    column("Level", "level"), column("States", "size"),
+    column("New successors", "found", "successors of the states of this level that are the next level"),
+    column("Known successors", "known", "... that were visited before"),
+  ];
+  if (missed && sum(missed)) columns.push(column("Missed", "missed", "... that were taken for new, but were not"));
+  return h("details", { class: "more" }, h("summary", {}, "As a table"), table(columns, rows));
+}
+
+function share(part, whole) {
+  return whole ? `${+((100 * part) / whole).toPrecision(3)}%` : "none";
+}
+
+// --- Resources ----------------------------------------------------------------------------------------------------
+
+function resourceSection(result) {
+  const samples = result.samples;
+  if (!samples || !samples.seconds || samples.seconds.length < 2) return null;
+  const line = (title, values, format, isBinary) => h("div", {}, h("h3", {}, title), chart({
+    label: title, xs: samples.seconds, kind: "line", xLabel: "time", formatX: duration, formatY: format, isBinary, height: 170,
+    series: [{ name: title, role: "main", values }],
+  }));
+  const parts = [line("Memory", samples.rss_bytes, bytes, true)];
+  if (Math.max(...samples.disk_bytes) > 0) parts.push(line("Disk", samples.disk_bytes, bytes, true));
+  parts.push(line("States", samples.states, brief, false));
+  return section("Over time",
+    samples.seconds.length < 4 && h("p", { class: "soft" }, "The search was too short to be looked at often."),
+    h("div", { class: "charts" }, parts));
+}
+
+function localitySection(result) {
+  const given = result.locality;
+  if (!given || !given.mean) return null;
+  const pairs = (Array.isArray(given.mean) ? given.mean.map((value, index) => [index, value]) : Object.entries(given.mean))
+    .map(([k, value]) => [Number(k), value]).sort((a, b) => a[0] - b[0]);
+  const percent = (value) => `${+(100 * value).toFixed(1)}%`;
+  return section("Locality",
+    h("p", { class: "soft" }, "How many levels ahead transitions lead: a search that forgets old levels misses only those that lead far back.",
+      typeof given.sum_avg === "number" ? ` ${percent(given.sum_avg)} lead to the level before, the same, or the next.` : ""),
+    chart({
+      label: "Expected share of transitions by distance", kind: "bars", xLabel: "distance", xs: pairs.map(([k]) => k), formatY: percent,
+      series: [{ name: "share of a state's transitions", role: "main", values: pairs.map(([, value]) => value) }],
+    }));
+}
+
+// --- Rules and properties -----------------------------------------------------------------------------------------
+
+function ruleSection(result) {
+  const rules = result.coverage || [];
+  if (!rules.length) return null;
+  const never = rules.filter((rule) => !rule.fired);
+  const most = Math.max(...rules.map((rule) => rule.fired));
+  const has = (key) => rules.some((rule) => typeof rule[key] === "number");
+  const columns = [
+    { name: "Rule", value: (rule) => rule.name, show: (rule) => [rule.name, " ", rule.position && h("span", { class: "where" }, `line ${rule.position.line}`), !rule.fired && [" ", h("span", { class: "badge" }, "never fired")]] },
+    { name: "Instances", isNumber: true, value: (rule) => rule.instances, title: "combinations of parameter values" },
+  ];
+  if (has("enabled")) columns.push({ name: "Enabled", isNumber: true, value: (rule) => rule.enabled, title: "guards that were true, over all states" });
+  columns.push({ name: "Fired", isNumber: true, value: (rule) => rule.fired, show: (rule) => measured(rule.fired, most), title: "bodies that ran to their end" });
+  if (has("new")) columns.push({ name: "To new states", isNumber: true, value: (rule) => rule.new, title: "firings that led to a state that no shorter run reaches" });
+  const until = result.verdict === "holds" ? "never fired" : "did not fire until then";
+  const notes = [h("p", { class: "soft" }, never.length
+    ? [h("span", { class: "accent" }, `${never.length} of ${plural(rules.length, "rule")} ${until}`), `: ${listed(never.map((rule) => rule.name))}.`]
+    : `All ${plural(rules.length, "rule")} fired.`)];
+  const idle = has("new") ? rules.filter((rule) => rule.fired && rule.new === 0) : [];
+  if (idle.length) notes.push(h("p", { class: "soft" }, `${plural(idle.length, "rule")} fired, but only to states that other runs reach sooner: ${listed(idle.map((rule) => rule.name))}.`));
+  if (!has("enabled")) notes.push(h("p", { class: "soft" }, "Check with --report or --coverage to count also how often each rule is enabled and leads to new states."));
+  else if (!has("new")) notes.push(h("p", { class: "soft" }, "This search keeps no levels, so it does not know which firings led to new states; ram does."));
+  return section("Rules", notes, table(columns, rules));
+}
+
+function listed(names) {
+  return names.length > 12 ? `${names.slice(0, 12).join(", ")}, and ${names.length - 12} more` : names.join(", ");
+}
+
+function propertySection(result) {
+  const properties = result.properties || [];
+  if (!properties.length) return null;
+  const status = (each) => (each.status === "violated" ? h("span", { class: "badge" }, "violated") : each.status);
+  return section("Properties", table([
+    { name: "Property", value: (each) => each.name, show: (each) => [each.name, " ", each.position && h("span", { class: "where" }, `line ${each.position.line}`)] },
+    { name: "Kind", value: (each) => each.kind },
+    { name: "Status", value: (each) => each.status, show: (each) => [status(each), typeof each.met === "number" && each.met > 0 && ` (${number(each.met)} times)`] },
+  ], properties));
+}
+
+function runSection(result) {
+  const constants = Object.entries(result.constants || {});
+  const parts = [];
+  if (constants.length) {
+    parts.push(h("h3", {}, "Constants"), h("p", { class: "mono" }, constants.map(([name, value]) => `${name} = ${value}`).join(",  ")));
+  }
+  if (result.events && result.events.length) parts.push(h("h3", {}, "On the way"), result.events.map((event) => h("p", {}, event)));
+  if (result.notes && result.notes.length) {
+    parts.push(h("h3", {}, "Notes"), result.notes.map((note) => h("p", {}, `${note.severity}: ${note.message}`, note.position && h("span", { class: "soft" }, " · ", h("code", {}, place(note.position))), note.hint && h("span", { class: "soft" }, ` (${note.hint})`))));
+  }
+  return parts.length ? section("The run", parts) : null;
+}
+
+function main() {
+  const result = JSON.parse(document.getElementById("document").textContent);
+  const steppers = [];
+  const violations = (result.violations || []).map((each, index) => violationSection(result, each, index, steppers));
+  const sections = [
+    figures(result), ...violations, levelSection(result), resourceSection(result), localitySection(result),
+    ruleSection(result), propertySection(result), runSection(result),
+  ];
+  document.getElementById("report").replaceChildren(...sections.filter(Boolean));
+  listenForKeys(steppers);
+}
+
+main();

@@ -1,0 +1,123 @@
+"""A result as one HTML file: verdict, charts, rules, and a stepper for the trace; from the JSON document alone.
+
+Nothing is fetched: style, script and data are in the file, and its content security policy forbids everything else.
+Model text is untrusted. It enters the page as data (JSON in which no ``<`` is left) and escaped in three places of the
+heading; the script puts it into text nodes only, and a script that is not ours has the wrong hash and does not run.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from outcrop.errors import UsageError
+
+_PARTS = Path(__file__).parent / "html"
+_STYLES = ("report.css", "trace.css")
+_SCRIPTS = ("base.js", "chart.js", "table.js", "values.js", "copies.js", "stepper.js", "page.js")
+_SLOT = re.compile(r"\{\{(\w+)\}\}")
+
+#: What the script cannot do without.
+_NEEDED = {
+    "verdict": str,
+    "model": str,
+    "guarantee": str,
+    "levels": list,
+    "coverage": list,
+    "violations": list,
+    "rules_fired": int,
+    "states_visited": int,
+    "seconds": float | int,
+}
+
+
+def page(document: dict[str, Any]) -> str:
+    """The file for the JSON document of a check."""
+    _examine(document)
+    style = "\n".join(_part(name) for name in _STYLES)
+    script = '"use strict";\n(() => {\n' + "\n".join(_part(name) for name in _SCRIPTS) + "\n})();\n"
+    word = {"holds": "Holds.", "violated": "Violated.", "unknown": "Unknown."}[document["verdict"]]
+    slots = {
+        "style": style,
+        "script": script,
+        "style_hash": _hash(style),
+        "script_hash": _hash(script),
+        "document": _data(document),
+        "title": _text(f"{word} {Path(document['model']).name}"),
+        "model": _text(document["model"]),
+        "verdict": document["verdict"],
+        "word": word,
+        "sentence": _text(sentence(document)),
+        "guarantee": _text(guarantee(document)),
+        "footer": _text(f"Outcrop {document.get('version', '')}"),
+    }
+    # All slots in one pass: nothing that was put in is looked at again.
+    return _SLOT.sub(lambda slot: slots[slot[1]], _part("report.html"))
+
+
+def sentence(document: dict[str, Any]) -> str:
+    """What the verdict means."""
+    states = f"{document['states_visited']:,}"
+    if document["verdict"] == "violated":
+        violations = document["violations"]
+        message = violations[0]["message"].rstrip(".") if violations else document.get("kind", "")
+        more = len(violations) - 1
+        return _capital(message) + (f", and {more} more violation{'s' if more > 1 else ''}." if more > 0 else ".")
+    if document["verdict"] == "unknown":
+        return f"{_capital(document.get('kind') or 'stopped')}; no violation in the {states} states reached until then."
+    if document["guarantee"] == "exact":
+        return "No violation in any reachable state."
+    return "No violation in any state that was reached."
+
+
+def guarantee(document: dict[str, Any]) -> str:
+    """How sure that is."""
+    if document["verdict"] == "violated":
+        trace = document["violations"][0].get("trace") if document["violations"] else None
+        if not trace:
+            return ""
+        steps = len(trace["states"]) - 1 + bool(document["violations"][0].get("failing_rule"))
+        return f"A run of {steps} step{'' if steps == 1 else 's'} shows it. It was executed again before it was shown."
+    if document["verdict"] == "unknown":
+        return "What was not reached may still violate something."
+    if document["guarantee"] == "exact":
+        return "Exact: every reachable state was explored."
+    return _capital(document["guarantee"]) + "."
+
+
+def _examine(document: Any) -> None:
+    """Refuses what is no result of ours, before the reader's browser fails on it."""
+    if not isinstance(document, dict):
+        raise UsageError("this is not the JSON document of a check: it is no object")
+    for name, kind in _NEEDED.items():
+        if not isinstance(document.get(name), kind):
+            raise UsageError(f"this is not the JSON document of a check: '{name}' is missing, or not what it should be")
+    if document["verdict"] not in ("holds", "violated", "unknown"):
+        raise UsageError(f"this is not the JSON document of a check: there is no verdict '{document['verdict']}'")
+
+
+def _part(name: str) -> str:
+    return (_PARTS / name).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def _data(document: dict[str, Any]) -> str:
+    """JSON that ends no script element and starts no comment in one; ASCII, so that no encoding can go wrong."""
+    text = json.dumps(document, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _text(text: str) -> str:
+    return html.escape(text).encode("utf-8", "backslashreplace").decode()
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
