@@ -4,31 +4,36 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import json
 import os
 import signal
 import sys
 from collections.abc import Iterator
-from dataclasses import fields
-from pathlib import Path
+from dataclasses import fields, replace
 from types import FrameType
-from typing import Any, TextIO
+from typing import TextIO
 
 from outcrop.api import Model, load
+<<<<<<< HEAD
 from outcrop.cli.output import emit, wants_color
 from outcrop.dist.exchange import exchange_of
 from outcrop.dist.launch import STARTED, start, started_ranks
 from outcrop.errors import AlreadyTold, InternalError, UsageError
+=======
+from outcrop.cli.files import dump
+from outcrop.cli.output import annotate, emit, wants_color
+from outcrop.cli.results import Files
+>>>>>>> b122250 (Write HTML reports, JUnit XML and annotations; make reports from JSON)
 from outcrop.options import CheckOptions, Deadlock, Engine, Keep, Replacement
+from outcrop.report.annotations import of_document, wanted
 from outcrop.report.text import Paint, report, verdict_line
 from outcrop.result import Result, Verdict
-from outcrop.trace.itf import itf
 from outcrop.trace.render import TraceStyle
 
 _SHOW_CURSOR = "\x1b[?25h"
 
 
 def run(arguments: argparse.Namespace) -> int:
+<<<<<<< HEAD
     """Alone, or as one of several ranks, of which the first reports; or starts these."""
     ranks = started_ranks()
     if max(ranks, arguments.ranks or 1) > 1:
@@ -68,6 +73,23 @@ def _check(arguments: argparse.Namespace, is_first: bool = True) -> int:
         if trace_file and is_first:
             _write_trace(trace_file, result)
         if is_first:
+=======
+    files = Files(arguments)
+    with files.prepared():
+        options = check_options(arguments)
+        if files.report:
+            options = replace(options, coverage=True)
+        model = load(
+            arguments.model,
+            dict(arguments.constants),
+            undefined=arguments.undefined,
+            while_limit=arguments.while_limit or None,
+            overflow=arguments.overflow,
+        )
+        with _second_interrupt_kills():
+            result = _search(model, options, arguments)
+            files.write(result)
+>>>>>>> b122250 (Write HTML reports, JUnit XML and annotations; make reports from JSON)
             _report(result, arguments)
     return result.verdict.exit_code
 
@@ -114,6 +136,7 @@ class _PutOutput:
 
 
 def _report(result: Result, arguments: argparse.Namespace) -> None:
+    annotate(of_document(result.to_dict()) if wanted() else ())
     style = TraceStyle(arguments.trace)
     if arguments.json:
         document = result.to_dict()
@@ -121,31 +144,10 @@ def _report(result: Result, arguments: argparse.Namespace) -> None:
             document["trace"] = None
             for violation in document["violations"]:
                 violation["trace"] = None
-        emit(_dump(document))
+        emit(dump(document))
         return
     paint = Paint(wants_color(sys.stdout, arguments.no_color))
     emit(verdict_line(result, paint) if arguments.quiet else report(result, style, paint))
-
-
-def _dump(document: dict[str, Any]) -> str:
-    """JSON with one first-level key a line."""
-    rows = [f" {json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}" for key, value in document.items()]
-    return "{\n" + ",\n".join(rows) + "\n}\n"
-
-
-def _write_trace(path: Path, result: Result) -> None:
-    trace = itf(result.violations[0]) if result.violations else None
-    if trace is not None:
-        _write(path, _dump(trace))
-    elif path.is_file():
-        path.unlink()
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        path.write_text(text, encoding="utf-8", errors="backslashreplace")
-    except OSError as error:
-        raise UsageError(f"cannot write '{path}': {error.strerror}") from None
 
 
 @contextlib.contextmanager

@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 
-from outcrop.cli.output import complain, emit
+from outcrop.cli.output import annotate, complain, emit
 from outcrop.cli.parser import build_parser
 from outcrop.errors import AlreadyTold, InternalError, OutcropError
+from outcrop.report.annotations import of_diagnostics
 
 UNKNOWN = 3
 
@@ -37,6 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _report_bug(error)
     except OutcropError as error:
         complain(str(error), bare=hasattr(error, "diagnostics"))
+        annotate(of_diagnostics(getattr(error, "diagnostics", ())))
         return error.exit_code
     except Exception as error:
         return _report_bug(error)

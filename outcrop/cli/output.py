@@ -5,7 +5,10 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+from collections.abc import Iterable
 from typing import TextIO
+
+from outcrop.report.annotations import wanted
 
 
 def emit(text: str) -> None:
@@ -23,6 +26,14 @@ def complain(message: str, bare: bool = False) -> None:
     """Prints an error; ``bare`` when the message already says so."""
     with contextlib.suppress(OSError):
         print(message if bare else f"outcrop: {message}", file=sys.stderr, flush=True)
+
+
+def annotate(lines: Iterable[str]) -> None:
+    """Prints, where GitHub Actions reads along, what it turns into annotations. On stderr, which it reads too: a
+    document may be alone on stdout."""
+    if wanted():
+        for line in lines:
+            complain(line, bare=True)
 
 
 def wants_color(stream: TextIO, refused: bool) -> bool:

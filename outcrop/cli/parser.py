@@ -119,9 +119,15 @@ def build_parser() -> Parser:
         epilog=_LTL_EPILOG,
         usage="%(prog)s FORMULA [--negate] [--dot | --json]",
     )
+    report = verbs.add_parser(
+        "report",
+        help="make an HTML report from the JSON of a check",
+        description="Makes the HTML report of a check from the JSON document that it printed.",
+        usage="%(prog)s RESULT.json [-o FILE] [--locality FILE]",
+    )
     from outcrop.cli.parser_tools import add_tools  # which needs what is defined here
 
-    parser.verbs = {"check": check, "show": show, "ltl": ltl, **add_tools(verbs)}
+    parser.verbs = {"check": check, "show": show, "ltl": ltl, "report": report, **add_tools(verbs)}
     for verb in (check, show):
         add_model(verb)
     add_meaning(check)
@@ -132,6 +138,7 @@ def build_parser() -> Parser:
     _add_constants(check)
     _add_views(show)
     _add_formula(ltl)
+    _add_result(report)
     return parser
 
 
@@ -298,6 +305,10 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--trace-json", metavar="FILE", help="also write the first violation's trace there, in ITF")
     group.add_argument(
+        "--report", metavar="FILE", help="also write a report there, as one HTML file; counts as --coverage"
+    )
+    group.add_argument("--junit", metavar="FILE", help="also write the verdict on each property there, as JUnit XML")
+    group.add_argument(
         "--coverage",
         action="store_true",
         help="count also how often each rule is enabled and leads to new states (in the JSON document)",
@@ -343,6 +354,12 @@ def _add_views(parser: argparse.ArgumentParser) -> None:
     views = parser.add_mutually_exclusive_group()
     views.add_argument("--ir", action="store_true", help="print the whole model as Outcrop understands it")
     views.add_argument("--c", action="store_true", help="print the C that the native engine compiles")
+
+
+def _add_result(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("result", metavar="RESULT.json", help="what outcrop check --json has printed; - for stdin")
+    parser.add_argument("-o", dest="output", metavar="FILE", help="where to (default: the same name with .html, here)")
+    parser.add_argument("--locality", metavar="FILE", help="what outcrop locality --json has printed, to show it too")
 
 
 def _add_formula(parser: argparse.ArgumentParser) -> None:

@@ -1,0 +1,34 @@
+"""``outcrop report``: the HTML report of a check, made later from its JSON document."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from outcrop.cli.output import emit
+from outcrop.cli.results import write_report
+from outcrop.errors import UsageError
+
+
+def run(arguments: argparse.Namespace) -> int:
+    source = Path(arguments.result)
+    goal = Path(arguments.output or source.with_suffix(".html").name)
+    document = _read(arguments.result)
+    if arguments.locality:
+        document["locality"] = _read(arguments.locality)
+    write_report(goal, document)
+    emit(f"{goal}: {document['verdict']}: {document['model']}")
+    return 0
+
+
+def _read(name: str) -> Any:
+    try:
+        text = sys.stdin.read() if name == "-" else Path(name).read_text(encoding="utf-8")
+        return json.loads(text)
+    except OSError as error:
+        raise UsageError(f"cannot read '{name}': {error.strerror}") from None
+    except ValueError as error:
+        raise UsageError(f"'{name}' is not JSON: {error}") from None

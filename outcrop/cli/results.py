@@ -1,0 +1,70 @@
+"""The files that a check leaves beside what it prints: trace, HTML report, JUnit XML."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from outcrop.cli.files import dump, write
+from outcrop.errors import ModelError
+from outcrop.result import Result
+from outcrop.trace.itf import itf
+
+
+class Files:
+    """``prepared`` before the search, ``write`` after it."""
+
+    def __init__(self, arguments: argparse.Namespace) -> None:
+        self._model: str = arguments.model
+        self.trace = Path(arguments.trace_json) if arguments.trace_json else None
+        self.report = Path(arguments.report) if arguments.report else None
+        self.junit = Path(arguments.junit) if arguments.junit else None
+
+    @contextlib.contextmanager
+    def prepared(self) -> Iterator[None]:
+        """Makes all files, empty: whether they can be written is found out now rather than after hours of searching,
+        and what an earlier check has left must not outlive us. Those still empty in the end are removed."""
+        paths = [path for path in (self.trace, self.report, self.junit) if path]
+        for path in paths:
+            write(path, "")
+        try:
+            yield
+        except ModelError as error:
+            self._write_refusal(error)
+            raise
+        finally:
+            for path in paths:
+                if path.is_file() and not path.stat().st_size:
+                    path.unlink()
+
+    def write(self, result: Result) -> None:
+        trace = itf(result.violations[0]) if result.violations else None
+        if self.trace and trace is not None:
+            write(self.trace, dump(trace))
+        if self.report:
+            write_report(self.report, result.to_dict())
+        if self.junit:
+            from outcrop.report.junit import junit
+            from outcrop.trace.render import render
+
+            traces = {
+                number: "\n".join(render(violation.trace))
+                for number, violation in enumerate(result.violations)
+                if violation.trace is not None
+            }
+            write(self.junit, junit(result.to_dict(), traces))
+
+    def _write_refusal(self, error: ModelError) -> None:
+        if self.junit:
+            from outcrop.report.junit import junit_of_refusal
+
+            write(self.junit, junit_of_refusal(self._model, error.diagnostics))
+
+
+def write_report(path: Path, document: dict[str, Any]) -> None:
+    from outcrop.report.page import page
+
+    write(path, page(document))

@@ -1,0 +1,134 @@
+"""A result as JUnit XML, which every CI server shows: one test case a property, one for deadlock, one for errors.
+
+What the search could not decide is an ``error``, and what it did not get to because of a violation is skipped: nothing
+is green that was not checked to the end.
+"""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+from typing import Any
+
+from outcrop.source import Diagnostic
+
+#: What XML 1.0 cannot hold, not even escaped.
+_FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+_ERRORS = "assertions and runtime errors"
+_ERROR_KINDS = ("assertion", "error", "runtime")
+_DEADLOCK = "deadlock"
+
+
+def junit(document: dict[str, Any], traces: dict[int, str] | None = None) -> str:
+    """The XML for the JSON document of a check. ``traces``: by number of the violation, its trace as text."""
+    cases = _cases(document)
+    by_case: dict[str, list[int]] = {}
+    for number, violation in enumerate(document["violations"]):
+        by_case.setdefault(_case_of(violation), []).append(number)
+    suite = _suite(document["model"], float(document["seconds"]), document)
+    for name, position in cases.items():
+        case = _case(suite, document["model"], name, position)
+        for number in by_case.get(name, [])[:1]:
+            _fail(case, document["violations"][number], len(by_case[name]), (traces or {}).get(number, ""))
+        if name not in by_case and not _is_complete(document):
+            _leave_open(case, document)
+    return _finished(suite)
+
+
+def junit_of_refusal(model: str, diagnostics: tuple[Diagnostic, ...]) -> str:
+    """For a model that was refused: one test case that says why."""
+    suite = _suite(model, 0.0, {"verdict": "refused"})
+    case = _case(suite, model, "load the model", None)
+    text = "\n".join(each.render() for each in diagnostics)
+    _add(case, "error", diagnostics[0].message if diagnostics else "the model is refused", "refused", text)
+    return _finished(suite)
+
+
+def _cases(document: dict[str, Any]) -> dict[str, dict[str, Any] | None]:
+    """The names of the test cases, each with its place in the source."""
+    cases: dict[str, dict[str, Any] | None] = {}
+    for each in document.get("properties", []):
+        if each.get("status") != "assumed":
+            cases.setdefault(f"{each['kind']} {each['name']}", each.get("position"))
+    if document.get("deadlock") != "off":
+        cases[_DEADLOCK] = None
+    cases[_ERRORS] = None
+    for violation in document["violations"]:
+        cases.setdefault(_case_of(violation), violation.get("position"))
+    return cases
+
+
+def _case_of(violation: dict[str, Any]) -> str:
+    kind = violation["kind"]
+    if kind == "deadlock":
+        return _DEADLOCK
+    return _ERRORS if kind in _ERROR_KINDS else f"{kind} {violation['property']}"
+
+
+def _is_complete(document: dict[str, Any]) -> bool:
+    """Whether the search went on to the end, although it may have found violations."""
+    statuses = [each.get("status") for each in document.get("properties", [])]
+    kinds = {violation["kind"] for violation in document["violations"]}
+    return document["verdict"] == "holds" or "holds" in statuses or kinds == {"cover"}
+
+
+def _leave_open(case: ElementTree.Element, document: dict[str, Any]) -> None:
+    if document["verdict"] == "violated":
+        skipped = ElementTree.SubElement(case, "skipped")
+        skipped.set("message", "not known: the search ended at a violation of something else")
+    else:
+        _add(case, "error", f"not known: {document.get('kind') or 'the search did not end'}", "unknown")
+
+
+def _fail(case: ElementTree.Element, violation: dict[str, Any], count: int, trace: str) -> None:
+    more = f" (and {count - 1} more)" if count > 1 else ""
+    lines = [*(f"false: {part}" for part in violation.get("because", [])), *([trace] if trace else [])]
+    position = violation.get("position")
+    if position:
+        lines.insert(0, f"{position['file']}:{position['line']}:{position['column']}")
+    _add(case, "failure", violation["message"] + more, violation["kind"], "\n".join(lines))
+
+
+# --- XML -----------------------------------------------------------------------------------------------------------
+
+
+def _suite(model: str, seconds: float, facts: dict[str, Any]) -> ElementTree.Element:
+    suite = ElementTree.Element("testsuite", name=_clean(model), time=f"{seconds:.3f}")
+    properties = ElementTree.SubElement(suite, "properties")
+    for name in ("verdict", "kind", "guarantee", "strategy", "states", "rules_fired", "diameter", "version"):
+        if facts.get(name) not in (None, ""):
+            ElementTree.SubElement(properties, "property", name=name, value=_clean(str(facts[name])))
+    return suite
+
+
+def _case(suite: ElementTree.Element, model: str, name: str, position: dict[str, Any] | None) -> ElementTree.Element:
+    place = {"file": _clean(position["file"]), "line": str(position["line"])} if position else {}
+    attributes = {"classname": _clean(Path(model).stem), "name": _clean(name), "time": "0.000", **place}
+    return ElementTree.SubElement(suite, "testcase", attributes)
+
+
+def _add(case: ElementTree.Element, tag: str, message: str, kind: str, text: str = "") -> None:
+    child = ElementTree.SubElement(case, tag, message=_clean(message), type=kind)
+    child.text = _clean(text) or None
+
+
+def _finished(suite: ElementTree.Element) -> str:
+    counts = {
+        "tests": len(suite.findall("testcase")),
+        "failures": len(suite.findall("testcase/failure")),
+        "errors": len(suite.findall("testcase/error")),
+        "skipped": len(suite.findall("testcase/skipped")),
+    }
+    root = ElementTree.Element("testsuites", name="outcrop", time=suite.get("time", "0"))
+    for element in (root, suite):
+        for name, count in counts.items():
+            element.set(name, str(count))
+    root.append(suite)
+    ElementTree.indent(root)
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n"
+
+
+def _clean(text: str) -> str:
+    return _FORBIDDEN.sub("\ufffd", text)
