@@ -2,6 +2,7 @@
 
 const LEVEL_TABLE_FROM = 2;
 const MOST_STEPPERS = 20;
+const LEAST_SAMPLES = 4;
 
 function figures(result) {
   const isRevisiting = result.states === null;
@@ -115,6 +116,9 @@ function share(part, whole) {
 function resourceSection(result) {
   const samples = result.samples;
   if (!samples || !samples.seconds || samples.seconds.length < 2) return null;
+  if (samples.seconds.length < LEAST_SAMPLES) {
+    return section("Over time", h("p", { class: "soft" }, `The search took ${duration(result.seconds)}, too short to be looked at more than at its beginning and its end.`));
+  }
   const line = (title, values, format, isBinary) => h("div", {}, h("h3", {}, title), chart({
     label: title, xs: samples.seconds, kind: "line", xLabel: "time", formatX: duration, formatY: format, isBinary, height: 170,
     series: [{ name: title, role: "main", values }],
@@ -122,9 +126,7 @@ function resourceSection(result) {
   const parts = [line("Memory", samples.rss_bytes, bytes, true)];
   if (Math.max(...samples.disk_bytes) > 0) parts.push(line("Disk", samples.disk_bytes, bytes, true));
   parts.push(line("States", samples.states, brief, false));
-  return section("Over time",
-    samples.seconds.length < 4 && h("p", { class: "soft" }, "The search was too short to be looked at often."),
-    h("div", { class: "charts" }, parts));
+  return section("Over time", h("div", { class: "charts" }, parts));
 }
 
 function localitySection(result) {
@@ -162,7 +164,7 @@ function ruleSection(result) {
     ? [h("span", { class: "accent" }, `${never.length} of ${plural(rules.length, "rule")} ${until}`), `: ${listed(never.map((rule) => rule.name))}.`]
     : `All ${plural(rules.length, "rule")} fired.`)];
   const idle = has("new") ? rules.filter((rule) => rule.fired && rule.new === 0) : [];
-  if (idle.length) notes.push(h("p", { class: "soft" }, `${plural(idle.length, "rule")} fired, but only to states that other runs reach sooner: ${listed(idle.map((rule) => rule.name))}.`));
+  if (idle.length) notes.push(h("p", { class: "soft" }, `${plural(idle.length, "rule")} fired, but only to states that shorter runs reach: ${listed(idle.map((rule) => rule.name))}.`));
   if (!has("enabled")) notes.push(h("p", { class: "soft" }, "Check with --report or --coverage to count also how often each rule is enabled and leads to new states."));
   else if (!has("new")) notes.push(h("p", { class: "soft" }, "This search keeps no levels, so it does not know which firings led to new states; ram does."));
   return section("Rules", notes, table(columns, rules));
