@@ -8,21 +8,17 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
-from dataclasses import fields, replace
+from dataclasses import fields
 from types import FrameType
 from typing import TextIO
 
 from outcrop.api import Model, load
-<<<<<<< HEAD
-from outcrop.cli.output import emit, wants_color
-from outcrop.dist.exchange import exchange_of
-from outcrop.dist.launch import STARTED, start, started_ranks
-from outcrop.errors import AlreadyTold, InternalError, UsageError
-=======
 from outcrop.cli.files import dump
 from outcrop.cli.output import annotate, emit, wants_color
 from outcrop.cli.results import Files
->>>>>>> b122250 (Write HTML reports, JUnit XML and annotations; make reports from JSON)
+from outcrop.dist.exchange import exchange_of
+from outcrop.dist.launch import STARTED, start, started_ranks
+from outcrop.errors import AlreadyTold, InternalError, UsageError
 from outcrop.options import CheckOptions, Deadlock, Engine, Keep, Replacement
 from outcrop.report.annotations import of_document, wanted
 from outcrop.report.text import Paint, report, verdict_line
@@ -33,7 +29,6 @@ _SHOW_CURSOR = "\x1b[?25h"
 
 
 def run(arguments: argparse.Namespace) -> int:
-<<<<<<< HEAD
     """Alone, or as one of several ranks, of which the first reports; or starts these."""
     ranks = started_ranks()
     if max(ranks, arguments.ranks or 1) > 1:
@@ -56,29 +51,9 @@ def _check_together(arguments: argparse.Namespace, ranks: int) -> int:
 
 
 def _check(arguments: argparse.Namespace, is_first: bool = True) -> int:
-    trace_file = Path(arguments.trace_json) if arguments.trace_json else None
-    if trace_file and is_first:
-        # Cannot be written? Found out now rather than after hours of searching. And an old trace must not outlive us.
-        _write(trace_file, "")
-    options = check_options(arguments)
-    model = load(
-        arguments.model,
-        dict(arguments.constants),
-        undefined=arguments.undefined,
-        while_limit=arguments.while_limit or None,
-        overflow=arguments.overflow,
-    )
-    with _second_interrupt_kills():
-        result = _search(model, options, arguments, is_first)
-        if trace_file and is_first:
-            _write_trace(trace_file, result)
-        if is_first:
-=======
-    files = Files(arguments)
-    with files.prepared():
+    files = Files(arguments) if is_first else None
+    with files.prepared() if files else contextlib.nullcontext():
         options = check_options(arguments)
-        if files.report:
-            options = replace(options, coverage=True)
         model = load(
             arguments.model,
             dict(arguments.constants),
@@ -87,16 +62,17 @@ def _check(arguments: argparse.Namespace, is_first: bool = True) -> int:
             overflow=arguments.overflow,
         )
         with _second_interrupt_kills():
-            result = _search(model, options, arguments)
-            files.write(result)
->>>>>>> b122250 (Write HTML reports, JUnit XML and annotations; make reports from JSON)
-            _report(result, arguments)
+            result = _search(model, options, arguments, is_first)
+            if files:
+                files.write(result)
+                _report(result, arguments)
     return result.verdict.exit_code
 
 
 def check_options(arguments: argparse.Namespace) -> CheckOptions:
     values = {each.name: getattr(arguments, each.name) for each in fields(CheckOptions)}
     values["symmetry"] = arguments.symmetry == "on"
+    values["coverage"] = bool(arguments.coverage or arguments.report)
     for name, choices in (("engine", Engine), ("deadlock", Deadlock), ("keep", Keep), ("replacement", Replacement)):
         values[name] = None if values[name] is None else choices(values[name])
     return CheckOptions(**values)
