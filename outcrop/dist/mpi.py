@@ -1,0 +1,116 @@
+"""The Exchange over MPI, by mpi4py.
+
+Nothing here blocks inside MPI: libraries wait by spinning, which with more ranks than cores keeps those from working that
+are waited for. So every wait is a test now and then, with pauses that grow, during which the clock is looked at.
+"""
+
+from __future__ import annotations
+
+import pickle
+import socket
+import sys
+import time
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy as np
+
+from outcrop.dist.exchange import Exchange, Idle, Numbers
+from outcrop.dist.launch import INSTALL, started_ranks
+from outcrop.dist.pauses import Pauses
+from outcrop.dist.rounds import Round
+from outcrop.errors import UsageError
+from outcrop.kernels_route import Route
+
+_Value = TypeVar("_Value")
+
+#: How long ranks that fail wait for the others to fail alike, which is told once, before they end them.
+_SECONDS_TO_AGREE = 2.0
+_MESSAGE_BYTES = 4096
+
+
+def open_world() -> MpiExchange:
+    """All the processes that were started together."""
+    started = started_ranks()
+    try:
+        from mpi4py import MPI
+    except ImportError as error:
+        raise UsageError(f"this is one of {started} processes, which need mpi4py to work together: {INSTALL}") from error
+    except RuntimeError as error:  # mpi4py without an MPI library
+        raise UsageError(f"mpi4py finds no MPI: {INSTALL}\n{error}") from error
+    world = MPI.COMM_WORLD
+    if world.size != started:
+        raise UsageError(
+            f"{started} processes were started, and MPI says that there are {world.size}: mpiexec or srun is of another "
+            f"MPI than mpi4py, which uses {MPI.Get_library_version().splitlines()[0].strip()}"
+        )
+    return MpiExchange(MPI, world)
+
+
+class MpiExchange(Exchange):
+    def __init__(self, mpi: Any, world: Any) -> None:
+        self._mpi = mpi
+        self._world = world
+        self._calls = world.Dup()  #: for what all ranks do together
+        self._states = world.Dup()  #: for what goes from one to another
+        self._failures = world.Dup()
+        self.rank = world.rank
+        self.size = world.size
+        self.host = socket.gethostname()
+        self._machine = world.Split_type(mpi.COMM_TYPE_SHARED)
+        self.neighbours = self._machine.size
+        self.seconds_waiting = 0.0
+
+    # --- Together ----------------------------------------------------------------------------------------------
+
+    def gather_numbers(self, numbers: list[int], idle: Idle | None = None) -> Numbers:
+        own = np.array(numbers, dtype=np.int64)
+        table = np.empty((self.size, len(own)), dtype=np.int64)
+        self._wait(self._calls.Iallgather(own, table), idle)
+        return table
+
+    def gather(self, value: _Value, idle: Idle | None = None) -> list[_Value]:
+        own = np.frombuffer(pickle.dumps(value), dtype=np.uint8)
+        counts = self.gather_numbers([len(own)], idle)[:, 0]
+        ends = np.cumsum(counts)
+        everything = np.empty(int(ends[-1]), dtype=np.uint8)
+        receive = [everything, counts.tolist(), (ends - counts).tolist(), self._mpi.BYTE]
+        self._wait(self._calls.Iallgatherv([own, self._mpi.BYTE], receive), idle)
+        return [pickle.loads(everything[end - count : end].tobytes()) for end, count in zip(ends, counts, strict=True)]
+
+    def first_of_each_machine(self, work: Callable[[], _Value]) -> _Value:
+        result = work() if self._machine.rank == 0 else None
+        self._wait(self._machine.Ibarrier(), None)
+        return work() if result is None else result
+
+    def _wait(self, request: Any, idle: Idle | None) -> None:
+        pauses = Pauses()
+        while not request.Test():
+            self.seconds_waiting += pauses.pause()
+            if idle is not None:
+                idle()
+
+    def round(self, route: Route, workers: int, width: int) -> Round:
+        return Round(self, self._mpi, self._states, route, workers, width)
+
+    # --- The end -----------------------------------------------------------------------------------------------
+
+    def fail(self, message: str, code: int) -> None:
+        """If all ranks fail, the first one says why, for all; otherwise each says it, and they are ended."""
+        own = np.zeros(_MESSAGE_BYTES, dtype=np.uint8)
+        text = message.encode()[: _MESSAGE_BYTES - 1]
+        own[: len(text)] = np.frombuffer(text, dtype=np.uint8)
+        others = np.empty((self.size, _MESSAGE_BYTES), dtype=np.uint8)
+        request = self._failures.Iallgather(own, others)
+        begun = time.monotonic()
+        while not request.Test():
+            if time.monotonic() - begun > _SECONDS_TO_AGREE:
+                print(f"outcrop: rank {self.rank} of {self.size}, on {self.host}: {message}", file=sys.stderr, flush=True)
+                self._world.Abort(code)
+            time.sleep(1e-3)
+        if self.rank == 0:
+            messages = [bytes(row).rstrip(b"\0").decode(errors="replace") for row in others]
+            for text_of_rank in dict.fromkeys(messages):
+                ranks = ", ".join(str(rank) for rank, each in enumerate(messages) if each == text_of_rank)
+                where = "" if len(set(messages)) == 1 else f"rank {ranks}: "
+                print(f"outcrop: {where}{text_of_rank}", file=sys.stderr, flush=True)

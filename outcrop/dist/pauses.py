@@ -1,0 +1,31 @@
+"""Waiting for others without keeping them from their work, where ranks are more than cores."""
+
+from __future__ import annotations
+
+import os
+import time
+
+#: The pauses of a wait: so many as short as can be, then longer and longer ones, in seconds.
+_SHORT_PAUSES = 50
+_FIRST_PAUSE = 20e-6
+_LONGEST_PAUSE = 1e-3
+
+
+class Pauses:
+    """The pauses of one wait."""
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._next = _FIRST_PAUSE
+
+    def pause(self) -> float:
+        """Gives the seconds it took."""
+        begun = time.perf_counter()
+        self._count += 1
+        if self._count <= _SHORT_PAUSES:
+            os.sched_yield()
+            time.sleep(0)  # lets other threads of ours go on
+        else:
+            time.sleep(self._next)
+            self._next = min(_LONGEST_PAUSE, 1.5 * self._next)
+        return time.perf_counter() - begun
