@@ -52,6 +52,7 @@ class Found(IntEnum):
     DEADLOCK = 0
     STATE = 1
     RULE = 2
+    CYCLE = 3  #: an accepting state that probably lies on a cycle; for outcrop.kernels_cycles
 
 
 class _Settings(ctypes.Structure):
@@ -69,6 +70,7 @@ class _Settings(ctypes.Structure):
         ("first_lines", ctypes.c_uint64),
         ("wide", ctypes.c_uint64),
         ("spills", ctypes.c_uint64),
+        ("note_bits", ctypes.c_uint64),
     )
 
 
@@ -144,6 +146,7 @@ class Settings:
     first_lines: int = FIRST_LINES
     wide: bool = False  #: start with 64-bit slots in the exact table
     spills: bool = False  #: goes on past RAM, with outcrop.kernels_spill
+    note_bits: int = 0  #: kept with each signature, for outcrop.kernels_cycles
     weak_hash: bool = False  #: for tests of spilling: hashes the first eight bytes of a state only
 
 
@@ -260,6 +263,7 @@ class Search:
             first_lines=settings.first_lines,
             wide=settings.wide,
             spills=settings.spills * (1 + settings.weak_hash),
+            note_bits=settings.note_bits,
         )
         self._handle = self._library.outcrop_open(ctypes.byref(given))
         if self._handle is None:

@@ -45,6 +45,7 @@ typedef struct {
   uint64_t first_lines; /* of the exact table */
   uint64_t wide;        /* the exact table starts with slots of 64 bits */
   uint64_t spills;      /* the search goes on past RAM; 2, for tests: with a hash of the first word only */
+  uint64_t note_bits;   /* set aside in the slots of signatures */
 } Settings;
 
 typedef struct {
@@ -126,7 +127,16 @@ static void worker_close(Worker *worker) {
   for (int kind = 0; kind < FOUND_KINDS; kind++) free(worker->found[kind].states);
 }
 
+#if HAS_AUTOMATON
+static void cycles_close(Search *search);
+static void compacted_close(Search *search);
+#endif
+
 EXPORT void outcrop_close(Search *search) {
+#if HAS_AUTOMATON
+  cycles_close(search);
+  compacted_close(search);
+#endif
   for (uint32_t i = 0; i < search->worker_count; i++) worker_close(&search->workers[i]);
   free(search->workers);
   filter_close(&search->route.filter);
@@ -150,6 +160,7 @@ EXPORT Search *outcrop_open(const Settings *settings) {
   search->most_found = (uint32_t)settings->most_found;
   search->chunk_states = 64;
   search->start_end = START_COUNT;
+  search->flush = add_successors;
   uint64_t batch = settings->budget / (STATE_BYTES + 8) / (8 * settings->workers);
   search->most_batch = !settings->spills || batch > SUCCESSOR_ROOM ? SUCCESSOR_ROOM : batch < 16 ? 16 : (uint32_t)batch;
   pthread_mutex_init(&search->lock, NULL);
@@ -164,7 +175,8 @@ EXPORT Search *outcrop_open(const Settings *settings) {
   int complete = search->workers && arena_open(&search->arena, arena, (int)settings->file, settings->disk_limit);
   complete = complete && (search->exact
                               ? table_open(&search->table, settings->first_lines, (int)settings->wide, slack)
-                              : signatures_open(&search->signatures, (unsigned)settings->bits, settings->budget));
+                              : signatures_open(&search->signatures, (unsigned)settings->bits,
+                                                (unsigned)settings->note_bits, settings->budget));
   for (; complete && search->worker_count < settings->workers; search->worker_count++)
     complete = worker_open(&search->workers[search->worker_count], search);
   if (complete) {
@@ -475,3 +487,9 @@ EXPORT int outcrop_measure_distances(Search *search, uint64_t number, uint64_t b
 /* --- Over several processes ---------------------------------------------------------------------------------- */
 
 #include "exchange.c"
+
+/* --- Accepting cycles ---------------------------------------------------------------------------------------- */
+
+#if HAS_AUTOMATON
+#include "cycles.c"
+#endif

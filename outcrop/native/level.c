@@ -114,9 +114,12 @@ static void expand_block(Worker *worker, uint64_t begin, uint64_t end) {
   int carries = worker->search->carries;
   uint64_t generated = worker->generated;
   memcpy(worker->before, context, COUNTED_BY_RULE);
-  for (uint64_t index = begin; index < end && (carries || !worker->overflow); index++)
+  worker->block = arena_state(&worker->search->arena, begin);
+  for (uint64_t index = begin; index < end && (carries || !worker->overflow); index++) {
+    worker->expansion.owner = (uint32_t)(index - begin);
     expand_state(worker, arena_state(&worker->search->arena, index));
-  add_successors(&worker->expansion);
+  }
+  worker->expansion.flush(&worker->expansion);
   if (worker->overflow && !carries) {
     memcpy(context, worker->before, COUNTED_BY_RULE);
     worker->generated = generated;
@@ -128,7 +131,7 @@ static void expand_block(Worker *worker, uint64_t begin, uint64_t end) {
 static int expand_part(Worker *worker, uint64_t blocks) {
   Search *search = worker->search;
   worker->overflow = 0;
-  worker->expansion.flush = add_successors;
+  worker->expansion.flush = search->flush;
   for (; blocks && !stopping(search) && !worker->overflow; blocks--) {
     uint64_t begin = __atomic_fetch_add(&search->cursor, BLOCK_STATES, __ATOMIC_RELAXED);
     if (begin >= search->level_end) return 0;
@@ -179,6 +182,12 @@ static uint64_t expand_start_states(Worker *worker) {
   return failures;
 }
 
+#if HAS_AUTOMATON
+static void cycles_moved(struct Cycles *cycles, uint64_t from, uint64_t to);
+#else
+static void cycles_moved(struct Cycles *cycles, uint64_t from, uint64_t to) { (void)cycles, (void)from, (void)to; }
+#endif
+
 /* Moves states from the end of the arena into the room that workers claimed and did not fill. */
 static void close_holes(Search *search) {
   Arena *arena = &search->arena;
@@ -194,6 +203,7 @@ static void close_holes(Search *search) {
       from--;
       memcpy(arena_state(arena, hole->next), arena_state(arena, from), STATE_BYTES);
       if (search->exact) table_moved(&search->table, &search->hasher, arena, from, hole->next);
+      if (search->cycles) cycles_moved(search->cycles, from, hole->next);
     }
   }
   for (uint32_t i = 0; i < search->worker_count; i++) search->workers[i].chunk = (Chunk){end, end};

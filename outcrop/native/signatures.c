@@ -4,7 +4,9 @@
  * A signature is not stored whole. Scaled to the number of lines it is the line where it belongs plus a fraction, and
  * only the fraction goes into the slot, next to how many lines further on it ended up: 40 bits fit a slot of 32 bits
  * from 2^13 lines on. Line, fraction and distance give the signature back when the table grows. It grows in place,
- * within addresses reserved at the start, because the signatures are nowhere else. */
+ * within addresses reserved at the start, because the signatures are nowhere else.
+ *
+ * The uppermost bits of a slot can be set aside for something that is known of each signature, its note. */
 
 typedef struct {
   uint8_t *lines;
@@ -14,6 +16,7 @@ typedef struct {
   int wide;        /* slots of 64 bits */
   unsigned bits;   /* of a signature */
   unsigned dropped_bits; /* of the fraction: those that the spacing of the signatures implies */
+  unsigned note_bits;    /* of a slot: the uppermost ones */
 } Signatures;
 
 enum { DISTANCE_BITS = 5, GREATEST_DISTANCE = (1 << DISTANCE_BITS) - 2 };
@@ -25,19 +28,20 @@ static void signatures_shape(Signatures *signatures, uint64_t line_count) {
   signatures->line_count = line_count;
   signatures->dropped_bits = bit_length(line_count) - 1;
   unsigned kept = signatures->bits > signatures->dropped_bits ? signatures->bits - signatures->dropped_bits : 0;
-  signatures->wide = kept + DISTANCE_BITS > 32;
+  signatures->wide = kept + DISTANCE_BITS + signatures->note_bits > 32;
   uint64_t slots = line_count * (signatures->wide ? WIDE_SLOTS : NARROW_SLOTS);
   signatures->limit = slots / 5 * 4;
   /* More signatures than there are cannot come, and below that every line has room for all of its own. */
   if (signatures->bits < 32 && signatures->limit >> signatures->bits) signatures->limit = UINT64_MAX / 4;
 }
 
-static int signatures_open(Signatures *signatures, unsigned bits, uint64_t most_bytes) {
+static int signatures_open(Signatures *signatures, unsigned bits, unsigned note_bits, uint64_t most_bytes) {
   uint64_t lines = FEWEST_LINES;
   if (bits < 16) lines = (uint64_t)1 << (bits < 4 ? 0 : bits - 4);
   signatures->reserved = most_bytes < lines * LINE_BYTES ? lines * LINE_BYTES : most_bytes;
   signatures->lines = map_pages(signatures->reserved, -1);
   signatures->bits = bits;
+  signatures->note_bits = note_bits;
   signatures_shape(signatures, lines);
   return signatures->lines != NULL;
 }
@@ -51,6 +55,16 @@ static inline uint64_t signature_of(const Signatures *signatures, uint64_t hash)
   return hash >> (64 - signatures->bits);
 }
 
+/* Where in a slot the note begins. */
+static inline unsigned note_at(const Signatures *signatures, int wide) {
+  return (wide ? 64 : 32) - signatures->note_bits;
+}
+
+/* The bits of a slot that are not part of a note. */
+static inline uint64_t key_mask(const Signatures *signatures, int wide) {
+  return UINT64_MAX >> (64 - note_at(signatures, wide));
+}
+
 enum { SIGNATURE_OLD, SIGNATURE_NEW, SIGNATURE_TOO_FAR, SIGNATURE_MISSING };
 
 /* Looks a signature up and, with `enter`, enters it when it is not there. `*position` is the number of its slot. */
@@ -61,10 +75,11 @@ static inline int signatures_look_up(const Signatures *signatures, uint64_t sign
   uint64_t fraction = (uint64_t)scaled;
   if (signatures->bits < 64) fraction &= ((uint64_t)1 << signatures->bits) - 1;
   fraction = fraction >> signatures->dropped_bits << DISTANCE_BITS;
+  const uint64_t mask = key_mask(signatures, wide);
   for (uint64_t distance = 0; distance <= GREATEST_DISTANCE;) {
     uint8_t *line = signatures->lines + number * LINE_BYTES;
     uint64_t entry = fraction | (distance + 1);
-    Look look = line_look(line, wide, UINT64_MAX, entry);
+    Look look = line_look(line, wide, mask, entry);
     *position = number * (wide ? WIDE_SLOTS : NARROW_SLOTS);
     if (look.match) {
       *position += (uint64_t)__builtin_ctz(look.match);
@@ -109,33 +124,51 @@ static uint64_t signatures_find(const Signatures *signatures, uint64_t hash) {
   return outcome == SIGNATURE_OLD ? position : UINT64_MAX;
 }
 
+/* A signature on its way to another line. */
+typedef struct {
+  uint64_t signature, note;
+} Taken;
+
 /* Takes the signatures out of some lines; gives how many there were. */
-static uint64_t signatures_take_out(const Signatures *shape, uint64_t first_line, uint64_t lines, uint64_t *taken) {
+static uint64_t signatures_take_out(const Signatures *shape, uint64_t first_line, uint64_t lines, Taken *taken) {
+  const unsigned at = note_at(shape, shape->wide);
   uint64_t count = 0;
   for (uint64_t number = first_line; number < first_line + lines; number++) {
     uint8_t *line = shape->lines + number * LINE_BYTES;
     for (int i = 0; i < (shape->wide ? WIDE_SLOTS : NARROW_SLOTS); i++) {
       uint64_t entry = slot_get(line, shape->wide, i);
       if (!entry) break;
+      taken[count].note = shape->note_bits ? entry >> at : 0;
+      entry &= key_mask(shape, shape->wide);
       uint64_t distance = (entry & ((1 << DISTANCE_BITS) - 1)) - 1;
       uint64_t home = (number + shape->line_count - distance) % shape->line_count;
       /* The least signature that scales to this line and at least this fraction. */
       Wide scaled = ((Wide)home << shape->bits) + ((Wide)(entry >> DISTANCE_BITS) << shape->dropped_bits);
-      taken[count++] = (uint64_t)((scaled + shape->line_count - 1) / shape->line_count);
+      taken[count++].signature = (uint64_t)((scaled + shape->line_count - 1) / shape->line_count);
     }
     memset(line, 0, LINE_BYTES);
   }
   return count;
 }
 
-static int signatures_put_back(const Signatures *signatures, const uint64_t *taken, uint64_t count) {
+static void set_note(const Signatures *signatures, uint64_t position, uint64_t note) {
+  const uint64_t bits = note << note_at(signatures, signatures->wide);
+  if (signatures->wide)
+    ((uint64_t *)signatures->lines)[position] |= bits;
+  else
+    ((uint32_t *)signatures->lines)[position] |= (uint32_t)bits;
+}
+
+static int signatures_put_back(const Signatures *signatures, const Taken *taken, uint64_t count) {
   for (uint64_t i = 0; i < count; i++) {
     uint64_t position, ahead = i + 16;
     if (ahead < count) {
-      uint64_t line = (uint64_t)((Wide)taken[ahead] * signatures->line_count >> signatures->bits);
+      uint64_t line = (uint64_t)((Wide)taken[ahead].signature * signatures->line_count >> signatures->bits);
       __builtin_prefetch(signatures->lines + line * LINE_BYTES, 1);
     }
-    if (signatures_look_up(signatures, taken[i], signatures->wide, 1, 0, &position) == SIGNATURE_TOO_FAR) return 0;
+    int outcome = signatures_look_up(signatures, taken[i].signature, signatures->wide, 1, 0, &position);
+    if (outcome == SIGNATURE_TOO_FAR) return 0;
+    if (taken[i].note) set_note(signatures, position, taken[i].note);
   }
   return 1;
 }
@@ -145,9 +178,9 @@ static int signatures_put_back(const Signatures *signatures, const uint64_t *tak
 static int signatures_grow(Signatures *signatures, uint64_t line_count) {
   Signatures old = *signatures;
   uint64_t aside_lines = old.line_count < ASIDE_LINES ? old.line_count : ASIDE_LINES;
-  uint64_t *aside = malloc(2 * ASIDE_LINES * NARROW_SLOTS * sizeof *aside);
+  Taken *aside = malloc(2 * ASIDE_LINES * NARROW_SLOTS * sizeof *aside);
   if (!aside) return 0;
-  uint64_t *taken = aside + ASIDE_LINES * NARROW_SLOTS;
+  Taken *taken = aside + ASIDE_LINES * NARROW_SLOTS;
   uint64_t aside_count = signatures_take_out(&old, 0, aside_lines, aside);
   signatures_shape(signatures, line_count);
   int kept = 1;

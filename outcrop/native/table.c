@@ -118,12 +118,13 @@ typedef struct {
   uint64_t end;
 } Chunk;
 
-/* Enters the states of a batch that are not there yet and says which. Stops early, and gives how many it dealt with,
- * when the chunk is full. */
+/* Enters the states of a batch that are not there yet and says which and, unless NULL, where each one lies. Stops
+ * early, and gives how many it dealt with, when the chunk is full. */
 static inline __attribute__((always_inline)) uint32_t table_insert_slots(const Table *table, const Arena *arena,
                                                                          Chunk *chunk, const uint8_t *states,
                                                                          const uint64_t *hashes, uint32_t count,
-                                                                         uint8_t *is_new, int wide, int shared) {
+                                                                         uint8_t *is_new, uint32_t *positions,
+                                                                         int wide, int shared) {
   enum { AHEAD = 16 }; /* how many look-ups a guess precedes its own */
   const View view = table_view(table, arena);
   uint64_t room = chunk->next, guesses[AHEAD];
@@ -135,9 +136,12 @@ static inline __attribute__((always_inline)) uint32_t table_insert_slots(const T
     if (done + AHEAD < count) guesses[done % AHEAD] = table_guess(view, hashes[done + AHEAD], wide);
     if (guess && states_equal(view.states + (guess - 1) * STATE_BYTES, states + (size_t)done * STATE_BYTES)) {
       is_new[done] = 0;
+      if (positions) positions[done] = (uint32_t)(guess - 1);
       continue;
     }
-    table_look_up(view, states + (size_t)done * STATE_BYTES, hashes[done], wide, &room, shared, &is_this_new);
+    uint64_t index =
+        table_look_up(view, states + (size_t)done * STATE_BYTES, hashes[done], wide, &room, shared, &is_this_new);
+    if (positions) positions[done] = (uint32_t)index;
     is_new[done] = is_this_new;
     room += is_this_new;
   }
@@ -146,9 +150,10 @@ static inline __attribute__((always_inline)) uint32_t table_insert_slots(const T
 }
 
 static uint32_t table_insert(const Table *table, const Arena *arena, Chunk *chunk, const uint8_t *states,
-                             const uint64_t *hashes, uint32_t count, uint8_t *is_new, int shared) {
-  return table->wide ? table_insert_slots(table, arena, chunk, states, hashes, count, is_new, 1, shared)
-                     : table_insert_slots(table, arena, chunk, states, hashes, count, is_new, 0, shared);
+                             const uint64_t *hashes, uint32_t count, uint8_t *is_new, uint32_t *positions,
+                             int shared) {
+  return table->wide ? table_insert_slots(table, arena, chunk, states, hashes, count, is_new, positions, 1, shared)
+                     : table_insert_slots(table, arena, chunk, states, hashes, count, is_new, positions, 0, shared);
 }
 
 static uint64_t table_find(const Table *table, const Arena *arena, const uint8_t *state, uint64_t hash) {

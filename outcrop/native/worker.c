@@ -41,6 +41,13 @@ typedef struct {
 
   Route route; /* over several processes */
 
+  /* Looking for accepting cycles. */
+  struct Cycles *cycles;               /* what is kept of each state beside; NULL in other searches */
+  struct Compacted *compacted;         /* the same for signatures */
+  void (*flush)(Expansion *expansion); /* what a level does with successors */
+  uint64_t beside_state;               /* bytes kept beside each state of the arena */
+  uint64_t beside;                     /* bytes kept beside all of them (atomic) */
+
   /* Growing the visited set: all workers that are at work gather, and rebuild it together. */
   pthread_mutex_t lock;
   pthread_cond_t changed;
@@ -67,6 +74,7 @@ struct Worker {
   uint64_t generated; /* successors that this search has looked up or gathered, known ones included */
   int overflow; /* successors were lost because the search stops: their block counts as not expanded */
   uint8_t *is_new;
+  uint32_t *positions;    /* if not NULL, where in the arena each successor of the last batch lies */
   Context *before;        /* its counters of rules at the start of the block */
   const uint8_t *block;   /* the states being expanded; `owner` counts from here */
   void *purpose;          /* of a flush other than searching */
@@ -78,6 +86,11 @@ static uint64_t visited_bytes(const Search *search) {
 
 static uint64_t visited_limit(const Search *search) {
   return search->exact ? search->table.limit : search->signatures.limit;
+}
+
+/* What is kept for states beside arena and visited set. */
+static uint64_t beside_bytes(const Search *search) {
+  return search->arena.used * search->beside_state + __atomic_load_n(&search->beside, __ATOMIC_RELAXED);
 }
 
 static int stopping(const Search *search) { return __atomic_load_n(&search->stop, __ATOMIC_RELAXED) != STOP_NONE; }
@@ -112,8 +125,8 @@ static void worker_leave(Worker *worker) {
  * by less than double, because what is not used yet counts against the memory of a state; and at the end just so far that
  * table and arena will fill the budget together. `states_a_line`: at the load at which it would grow again. */
 static uint64_t grown_line_count(const Search *search, uint64_t wanted, uint64_t states_a_line) {
-  uint64_t state_bytes = search->exact ? STATE_BYTES : 0;
-  uint64_t reserved = search->exact ? 0 : arena_bytes(&search->arena);
+  uint64_t state_bytes = (search->exact ? STATE_BYTES : 0) + search->beside_state;
+  uint64_t reserved = (search->exact ? 0 : arena_bytes(&search->arena)) + search->beside;
   uint64_t budget = search->budget > reserved ? search->budget - reserved : 0;
   uint64_t affordable = budget / (LINE_BYTES + states_a_line * state_bytes);
   return wanted < affordable ? wanted : affordable;
@@ -244,7 +257,7 @@ static int claim_chunk(Worker *worker) {
   Search *search = worker->search;
   uint64_t count = search->chunk_states, first = UINT64_MAX;
   pthread_mutex_lock(&search->lock);
-  uint64_t bytes = arena_bytes(&search->arena) + count * STATE_BYTES + visited_bytes(search);
+  uint64_t bytes = arena_bytes(&search->arena) + count * STATE_BYTES + visited_bytes(search) + beside_bytes(search);
   if (bytes > search->budget)
     stop_search(search, STOP_MEMORY);
   else if ((first = arena_claim(&search->arena, count)) == UINT64_MAX)
@@ -271,7 +284,7 @@ static uint32_t visited_add(Worker *worker, const uint8_t *states, const uint64_
     uint64_t next = chunk->next;
     int too_far = 0;
     done += search->exact ? table_insert(&search->table, &search->arena, chunk, batch, hashes + done, rest,
-                                         is_new + done, shared)
+                                         is_new + done, worker->positions ? worker->positions + done : NULL, shared)
                           : signatures_insert(&search->signatures, &search->arena, chunk, batch, hashes + done, rest,
                                               is_new + done, shared, &too_far);
     __atomic_sub_fetch(&search->reserved, rest - (chunk->next - next), __ATOMIC_RELAXED);

@@ -1,0 +1,241 @@
+"""The kernels that look for accepting cycles, as Python objects: like outcrop/kernels.py, of which this is a part.
+
+Only models that were compiled together with an automaton have them.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from enum import IntEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from outcrop.kernels import SPARE_BYTES, Search, Signature, States, with_spare_bytes
+
+Indexes = NDArray[np.uint32]  #: of states, in the arena
+
+#: Bits that OWCTY keeps with each signature.
+NOTE_BITS = 8
+
+_NONE = 2**64 - 1
+_POINTER = ctypes.c_void_p
+_NUMBER = ctypes.c_uint64
+_FLAG = ctypes.c_int
+
+_SIGNATURES: dict[str, Signature] = {
+    "outcrop_cycles_open": (_FLAG, (_POINTER, _NUMBER)),
+    "outcrop_cycles_begin": (_NUMBER, (_POINTER, _NUMBER)),
+    "outcrop_cycles_work": (None, (_POINTER, _NUMBER)),
+    "outcrop_cycles_end": (_NUMBER, (_POINTER,)),
+    "outcrop_cycles_standing": (_NUMBER, (_POINTER,)),
+    "outcrop_find_state": (_NUMBER, (_POINTER, _POINTER)),
+    "outcrop_read_states": (None, (_POINTER, _POINTER, _NUMBER, _POINTER)),
+    "outcrop_step": (_NUMBER, (_POINTER, _POINTER, _NUMBER, _NUMBER, _NUMBER, _NUMBER, _POINTER)),
+    "outcrop_take_step": (None, (_POINTER, _POINTER)),
+    "outcrop_pass": (None, (_POINTER, _POINTER, _NUMBER, _NUMBER)),
+    "outcrop_least_accepting": (_NUMBER, (_POINTER, _NUMBER, _NUMBER)),
+    "outcrop_compacted_open": (_FLAG, (_POINTER,)),
+    "outcrop_compacted_size": (_NUMBER, (_POINTER,)),
+    "outcrop_compacted_reset": (None, (_POINTER, _NUMBER)),
+    "outcrop_compacted_block": (
+        _NUMBER,
+        (_POINTER, _NUMBER, _NUMBER, _NUMBER, _POINTER, _NUMBER, _NUMBER, _POINTER, _POINTER, _POINTER),
+    ),
+    "outcrop_compacted_take": (None, (_POINTER, _NUMBER, _POINTER, _POINTER)),
+    "outcrop_compacted_keep": (_NUMBER, (_POINTER, _POINTER, _NUMBER, _NUMBER)),
+    "outcrop_dfs_open": (_POINTER, (_POINTER,)),
+    "outcrop_dfs_close": (None, (_POINTER,)),
+    "outcrop_dfs": (_FLAG, (_POINTER, _POINTER)),
+    "outcrop_dfs_path": (_NUMBER, (_POINTER, _POINTER, _POINTER)),
+}
+
+
+class Acceptance(IntEnum):
+    """What is known of the automaton; see outcrop.ltl.graph.Strength."""
+
+    GENERAL = 0
+    WEAK = 1
+    TERMINAL = 2
+
+
+class Phase(IntEnum):
+    """What all workers do together, to all states found."""
+
+    FIRST = 0  #: S is made of the accepting states, before the first iteration
+    RESET = 1  #: ... of those accepting states that were in S, before the next one
+    REACH = 2
+    ELIMINATE = 3
+
+
+class BlockPhase(IntEnum):
+    """The phases of OWCTY with hash compaction, which take states block by block."""
+
+    REACH = 0
+    ELIMINATE = 1
+    VERIFY = 2
+
+
+class DfsEnd(IntEnum):
+    """How a nested depth-first search ended."""
+
+    COMPLETE = 0
+    CYCLE = 1
+    FOUND = 2  #: something other than a cycle
+    STOPPED = 3
+    STATES = 4  #: there are as many as were asked for
+
+
+class Paths:
+    """Ways through the states of a search that keeps them."""
+
+    def __init__(self, search: Search, strength: Acceptance = Acceptance.GENERAL) -> None:
+        self.search = search
+        self._library = search.native.library_with(_SIGNATURES)
+        if not self._library.outcrop_cycles_open(search.handle, strength):
+            raise MemoryError("no memory to look for cycles with")
+
+    def index(self, state: bytes) -> int | None:
+        """Where a state lies in the arena."""
+        row = with_spare_bytes(np.frombuffer(state, dtype=np.uint8).reshape(1, -1))
+        index = self._library.outcrop_find_state(self.search.handle, row.ctypes.data)
+        return None if index == _NONE else int(index)
+
+    def states(self, indexes: Indexes) -> States:
+        states = self.search.native.states(len(indexes))
+        self._library.outcrop_read_states(self.search.handle, indexes.ctypes.data, len(indexes), states.ctypes.data)
+        return states
+
+    def step(self, indexes: Indexes, limit: int, within_s: bool, target: int) -> tuple[Indexes, bool]:
+        """The successors below ``limit`` (and in S) of some states that no step led to before; and whether
+        ``target`` is a successor."""
+        hit = ctypes.c_uint64()
+        count = self._library.outcrop_step(
+            self.search.handle, indexes.ctypes.data, len(indexes), limit, within_s, target, ctypes.byref(hit)
+        )
+        if count == _NONE:
+            raise MemoryError("no memory to look for a path with")
+        reached = np.empty(count, dtype=np.uint32)
+        self._library.outcrop_take_step(self.search.handle, reached.ctypes.data)
+        return reached, bool(hit.value)
+
+    def mark_passed(self, indexes: Indexes, passed: bool) -> None:
+        """Makes steps avoid states, or forget that they led there."""
+        self._library.outcrop_pass(self.search.handle, indexes.ctypes.data, len(indexes), passed)
+
+
+class Cycles(Paths):
+    """OWCTY on states kept in full. Make it before the start states are created."""
+
+    def begin(self, phase: Phase) -> None:
+        """No worker may be at work; then all of them must."""
+        self._library.outcrop_cycles_begin(self.search.handle, phase)
+
+    def work(self, worker: int) -> None:
+        self._library.outcrop_cycles_work(self.search.handle, worker)
+
+    def end(self) -> int:
+        """The size of S after a phase."""
+        return int(self._library.outcrop_cycles_end(self.search.handle))
+
+    def standing(self) -> int:
+        """About how many states have entered or left S in this phase."""
+        return int(self._library.outcrop_cycles_standing(self.search.handle))
+
+    def least_accepting(self, begin: int, end: int) -> int | None:
+        """In a range of the arena, the least accepting state of S that no step led to."""
+        index = self._library.outcrop_least_accepting(self.search.handle, begin, end)
+        return None if index == _NONE else int(index)
+
+
+class CompactedCycles:
+    """OWCTY on signatures. Make it before the start states are created."""
+
+    def __init__(self, search: Search) -> None:
+        self.search = search
+        self._library = search.native.library_with(_SIGNATURES)
+        if not self._library.outcrop_compacted_open(search.handle):
+            raise MemoryError("no memory to look for cycles with")
+
+    @property
+    def size(self) -> int:
+        """Of S."""
+        return int(self._library.outcrop_compacted_size(self.search.handle))
+
+    def reset(self, worker: int) -> None:
+        """S is empty, and no predecessors are counted. All workers must take part."""
+        self._library.outcrop_compacted_reset(self.search.handle, worker)
+
+    def block(
+        self,
+        worker: int,
+        phase: BlockPhase,
+        states: States,
+        *,
+        begins: bool = False,
+        few: int = 0,
+        target: States | None = None,
+    ) -> tuple[States, States, bool]:
+        """Does to some states what a phase does to those that it ``begins`` with, or what it does to those that follow.
+        Gives the states that follow these, accepting states to be enqueued, and whether ``target`` was met. While fewer
+        than ``few`` follow, they are dealt with at once."""
+        accepting, found = ctypes.c_uint64(), ctypes.c_uint64()
+        rows = with_spare_bytes(states)
+        count = self._library.outcrop_compacted_block(
+            self.search.handle,
+            worker,
+            phase,
+            begins,
+            rows.ctypes.data,
+            len(rows),
+            few,
+            None if target is None else target.ctypes.data,
+            ctypes.byref(accepting),
+            ctypes.byref(found),
+        )
+        follow, enqueue = self._room(count), self._room(accepting.value)
+        self._library.outcrop_compacted_take(self.search.handle, worker, follow.ctypes.data, enqueue.ctypes.data)
+        return follow, enqueue, bool(found.value)
+
+    def in_s(self, states: States) -> States:
+        """Those states that are in S."""
+        return self._keep(states, accepting=False)
+
+    def accepting(self, states: States) -> States:
+        return self._keep(states, accepting=True)
+
+    def _keep(self, states: States, accepting: bool) -> States:
+        rows = self._room(len(states))
+        rows[:] = states
+        return rows[: self._library.outcrop_compacted_keep(self.search.handle, rows.ctypes.data, len(rows), accepting)]
+
+    def _room(self, count: int) -> States:
+        width = self.search.native.state_bytes
+        return np.empty(count * width + SPARE_BYTES, dtype=np.uint8)[: count * width].reshape(count, width)
+
+
+class DepthFirst:
+    """A nested depth-first search from the states of the first level. Close it."""
+
+    def __init__(self, search: Search) -> None:
+        self._search = search
+        self._library = search.native.library_with(_SIGNATURES)
+        self._handle = self._library.outcrop_dfs_open(search.handle)
+        if self._handle is None:
+            raise MemoryError("no memory for a depth-first search")
+
+    def close(self) -> None:
+        if self._handle is not None:
+            self._library.outcrop_dfs_close(self._handle)
+            self._handle = None
+
+    def run(self) -> DfsEnd:
+        return DfsEnd(self._library.outcrop_dfs(self._search.handle, self._handle))
+
+    def path(self) -> tuple[Indexes, int]:
+        """The way to where the search is, and at which of its states the cycle begins that was found there."""
+        loop_start = ctypes.c_uint64()
+        length = self._library.outcrop_dfs_path(self._handle, None, ctypes.byref(loop_start))
+        indexes = np.empty(length, dtype=np.uint32)
+        self._library.outcrop_dfs_path(self._handle, indexes.ctypes.data, ctypes.byref(loop_start))
+        return indexes, loop_start.value

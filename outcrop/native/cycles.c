@@ -1,0 +1,181 @@
+/* Looking for accepting cycles in the product of a model and an automaton: what outcrop/kernels_cycles.py binds. */
+
+#include "worklist.c"
+
+#include "owcty.c"
+#include "owcty_compact.c"
+#include "ndfs.c"
+
+/* --- OWCTY --------------------------------------------------------------------------------------------------- */
+
+/* Before the start states are created. Gives 0 when there is no memory. */
+EXPORT int outcrop_cycles_open(Search *search, uint64_t strength) { return cycles_open(search, (int)strength); }
+
+/* Before all workers take part in a phase. Gives the size of S. */
+EXPORT uint64_t outcrop_cycles_begin(Search *search, uint64_t phase) {
+  Cycles *cycles = search->cycles;
+  if (cycles->map) cycles_drop_map(search);
+  if (phase <= PHASE_RESET) cycles->size = 0;
+  cycles->phase = (int)phase;
+  cycles->cursor = 0;
+  worklist_begin(&cycles->list, search->worker_count);
+  return cycles->size;
+}
+
+EXPORT void outcrop_cycles_work(Search *search, uint64_t number) {
+  Worker *worker = uncounted(search, number);
+  if (search->cycles->phase <= PHASE_RESET)
+    reset_words(worker);
+  else
+    work_off(worker);
+  worker->expansion.count = 0;
+  worker->expansion.context = worker->counted;
+}
+
+/* After all of them have. Gives the size of S. */
+EXPORT uint64_t outcrop_cycles_end(Search *search) {
+  Cycles *cycles = search->cycles;
+  for (uint32_t i = 0; i < search->worker_count; i++) {
+    cycles->size += cycles->mine[i].entered - cycles->mine[i].removed;
+    cycles->mine[i].entered = cycles->mine[i].removed = 0;
+  }
+  return cycles->size;
+}
+
+/* How many states workers have dealt with in this phase, about. */
+EXPORT uint64_t outcrop_cycles_standing(const Search *search) {
+  uint64_t dealt = 0;
+  for (uint32_t i = 0; i < search->worker_count; i++)
+    dealt += search->cycles->mine[i].entered + search->cycles->mine[i].removed;
+  return dealt;
+}
+
+/* --- Paths --------------------------------------------------------------------------------------------------- */
+
+/* The index of a state, UINT64_MAX when it was never entered. */
+EXPORT uint64_t outcrop_find_state(const Search *search, const uint8_t *state) {
+  return table_find(&search->table, &search->arena, state, hash_state(&search->hasher, state));
+}
+
+EXPORT void outcrop_read_states(const Search *search, const uint32_t *indexes, uint64_t count, uint8_t *states) {
+  for (uint64_t i = 0; i < count; i++)
+    memcpy(states + i * STATE_BYTES, arena_state(&search->arena, indexes[i]), STATE_BYTES);
+}
+
+/* Goes one step on from some states. Gives how many states that makes; UINT64_MAX when there is no memory. */
+EXPORT uint64_t outcrop_step(Search *search, const uint32_t *indexes, uint64_t count, uint64_t limit,
+                             uint64_t within_s, uint64_t target, uint64_t *hit) {
+  Worker *worker = uncounted(search, 0);
+  Step step = {.limit = limit, .target = (uint32_t)target, .within_s = (int)within_s};
+  take_step(worker, indexes, count, &step);
+  worker->expansion.context = worker->counted;
+  *hit = (uint64_t)step.hit;
+  return step.complete ? search->cycles->reached_count : UINT64_MAX;
+}
+
+EXPORT void outcrop_take_step(const Search *search, uint32_t *indexes) {
+  if (search->cycles->reached_count)
+    memcpy(indexes, search->cycles->reached, search->cycles->reached_count * sizeof *indexes);
+}
+
+/* Takes the marks of such steps back, or sets them. */
+EXPORT void outcrop_pass(Search *search, const uint32_t *indexes, uint64_t count, uint64_t passed) {
+  for (uint64_t i = 0; i < count; i++) {
+    uint32_t *word = word_of(search, indexes[i]);
+    *word = passed ? *word | PASSED : *word & ~PASSED;
+  }
+}
+
+EXPORT uint64_t outcrop_least_accepting(const Search *search, uint64_t begin, uint64_t end) {
+  return least_accepting(search, begin, end);
+}
+
+/* --- OWCTY with hash compaction ------------------------------------------------------------------------------ */
+
+EXPORT int outcrop_compacted_open(Search *search) { return compacted_open(search); }
+
+EXPORT uint64_t outcrop_compacted_size(const Search *search) {
+  return __atomic_load_n(&search->compacted->size, __ATOMIC_RELAXED);
+}
+
+/* Forgets S and the counts; all workers may take part, each with its share. */
+EXPORT void outcrop_compacted_reset(Search *search, uint64_t share) {
+  reset_notes(search, share, search->worker_count);
+  if (share) return;
+  Compacted *compacted = search->compacted;
+  compacted->size = compacted->carry_count = 0;
+  if (compacted->carries) memset(compacted->carries, 0, compacted->carry_room * sizeof(Carry));
+}
+
+/* What REACHABILITY, ELIMINATION or VERIFICATION does with a block. `found` says whether the latter has met `target`.
+ * Gives how many states are to be dealt with next, and, in `accepting`, are to be enqueued. */
+EXPORT uint64_t outcrop_compacted_block(Search *search, uint64_t number, uint64_t kind, uint64_t begins,
+                                        const uint8_t *states, uint64_t count, uint64_t few, const uint8_t *target,
+                                        uint64_t *accepting, uint64_t *found) {
+  Worker *worker = uncounted(search, number);
+  if (target) search->compacted->target = target;
+  worker_enter(worker);
+  block_phase(worker, (int)kind, (int)begins, states, count, few);
+  worker_leave(worker);
+  worker->expansion.count = 0;
+  worker->expansion.context = worker->counted;
+  *accepting = search->compacted->accepting[number].count;
+  *found = (uint64_t)__atomic_load_n(&search->compacted->found, __ATOMIC_RELAXED);
+  return worker->gathered.count;
+}
+
+EXPORT void outcrop_compacted_take(Search *search, uint64_t number, uint8_t *states, uint8_t *accepting) {
+  const Gathered *gathered = &search->workers[number].gathered, *more = &search->compacted->accepting[number];
+  if (gathered->count) memcpy(states, gathered->states, gathered->count * STATE_BYTES);
+  if (more->count) memcpy(accepting, more->states, more->count * STATE_BYTES);
+}
+
+/* Moves the states that are in S to the front, or with `accepting` those that are that; gives how many. */
+EXPORT uint64_t outcrop_compacted_keep(const Search *search, uint8_t *states, uint64_t count, uint64_t accepting) {
+  const Signatures *signatures = &search->signatures;
+  uint64_t kept = 0;
+  for (uint64_t i = 0; i < count; i++) {
+    const uint8_t *state = states + i * STATE_BYTES;
+    if (accepting) {
+      if (!model_accepting(state)) continue;
+    } else {
+      uint64_t position = signatures_find(signatures, hash_state(&search->hasher, state));
+      if (position == UINT64_MAX) continue;
+      if (!(slot_load(signatures, position) >> note_at(signatures, signatures->wide) & NOTE_IN_S)) continue;
+    }
+    if (kept != i) memmove(states + kept * STATE_BYTES, state, STATE_BYTES);
+    kept++;
+  }
+  return kept;
+}
+
+/* --- Nested depth-first search ------------------------------------------------------------------------------- */
+
+/* Gives NULL when there is no memory. */
+EXPORT Dfs *outcrop_dfs_open(Search *search) { return dfs_open(search); }
+
+EXPORT void outcrop_dfs_close(Dfs *dfs) { dfs_close(dfs); }
+
+/* Searches from the states of the first level, until something is found. */
+EXPORT int outcrop_dfs(Search *search, Dfs *dfs) {
+  Worker *worker = &search->workers[0];
+  worker->purpose = dfs;
+  worker->overflow = 0;
+  worker_enter(worker);
+  int outcome = DFS_COMPLETE;
+  for (uint64_t start = search->level_begin; start < search->level_end && outcome == DFS_COMPLETE; start++)
+    if (colour_of(dfs, (uint32_t)start) == WHITE) outcome = search_blue(worker, dfs, (uint32_t)start);
+  worker_leave(worker);
+  return outcome;
+}
+
+/* The path on the stacks: how long, and with `indexes` what it consists of. `loop_start`: where the cycle begins. */
+EXPORT uint64_t outcrop_dfs_path(const Dfs *dfs, uint32_t *indexes, uint64_t *loop_start) {
+  uint64_t length = dfs->blue.depth;
+  for (uint64_t i = 0; indexes && i < dfs->blue.depth; i++) indexes[i] = dfs->blue.frames[i].state;
+  /* The second search begins with the state that the first one is at. */
+  for (uint64_t i = 1; i < dfs->red.depth; i++, length++)
+    if (indexes) indexes[length] = dfs->red.frames[i].state;
+  *loop_start = dfs->loop_start;
+  return length;
+}

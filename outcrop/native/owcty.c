@@ -1,0 +1,399 @@
+/* OWCTY on states kept in full: what outcrop/search/owcty.py has done for each state of the arena.
+ *
+ * Beside each state there is a word: whether it is in S, and how many of its predecessors are. While the states are
+ * being found there is another one, its greatest accepting predecessor so far (MAP), and what is propagated are 32 bits
+ * of hashes: which cycles they betray then depends on the model alone, not on who came first. A cycle betrayed
+ * is only a probable one; the caller looks for it.
+ *
+ * Reachability and elimination give the same S and the same counts in whatever order states are taken: they work
+ * off a list (worklist.c) and not level by level. */
+
+enum { GENERAL_AUTOMATON, WEAK_AUTOMATON, TERMINAL_AUTOMATON };
+enum { PHASE_FIRST, PHASE_RESET, PHASE_REACH, PHASE_ELIMINATE };
+
+#define IN_S (UINT32_C(1) << 31)
+#define ACCEPTING (UINT32_C(1) << 30)
+#define SEED (UINT32_C(1) << 29)   /* accepting and in S when the phase began */
+#define PASSED (UINT32_C(1) << 28) /* met while a cycle is being looked for */
+#define PREDECESSORS (PASSED - 1)
+
+/* Probable cycles kept of a level. */
+enum { MOST_CYCLES = 16 };
+
+typedef struct {
+  Batch *output;       /* states found that are to be expanded */
+  uint64_t entered, removed; /* from S, in this phase */
+  uint32_t *positions; /* of successors */
+} CycleWorker;
+
+typedef struct Cycles {
+  int strength;
+  uint32_t *words;
+  uint32_t *map; /* NULL once all states are found */
+  size_t reserved;
+  Worklist list;
+  CycleWorker *mine;
+  int phase;
+  uint64_t cursor; /* the first state that no worker has looked at in this phase (atomic) */
+  uint64_t size;   /* of S */
+  uint32_t *reached; /* by the last step of a search for a path */
+  uint64_t reached_count, reached_room;
+} Cycles;
+
+static void cycles_moved(struct Cycles *cycles, uint64_t from, uint64_t to) {
+  if (cycles->map) cycles->map[to] = cycles->map[from], cycles->map[from] = 0;
+  if (cycles->words) cycles->words[to] = cycles->words[from], cycles->words[from] = 0;
+}
+
+static uint32_t *word_of(const Search *search, uint64_t index) { return &search->cycles->words[index]; }
+
+static CycleWorker *own_part(const Worker *worker) {
+  return &worker->search->cycles->mine[worker - worker->search->workers];
+}
+
+/* --- Initialisation ------------------------------------------------------------------------------------------ */
+
+static inline uint32_t map_value(uint64_t hash) {
+  uint32_t value = (uint32_t)(hash >> 32);
+  return value ? value : 1;
+}
+
+static inline void raise_to(uint32_t *at, uint32_t value) {
+  uint32_t before = __atomic_load_n(at, __ATOMIC_RELAXED);
+  while (before < value &&
+         !__atomic_compare_exchange_n(at, &before, value, 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+    ;
+}
+
+static void found_cycle(Worker *worker, const uint8_t *state) {
+  found_add(&worker->found[FOUND_CYCLE], state, MOST_CYCLES);
+}
+
+/* The flush of a level: enters successors and passes on accepting predecessors, only to states of the next level, so that
+ * no edge is gone over twice. A successor met before that is its own accepting predecessor lies on a cycle. */
+static void add_and_map(Expansion *expansion) {
+  Worker *worker = (Worker *)expansion;
+  Search *search = worker->search;
+  Cycles *cycles = search->cycles;
+  const uint32_t count = expansion->count, *positions = worker->positions = own_part(worker)->positions;
+  add_successors(expansion);
+  worker->positions = NULL;
+  if (worker->overflow) return;
+  const uint64_t first = (uint64_t)(worker->block - search->arena.base) / STATE_BYTES;
+  const int shared = search->worker_count > 1;
+  uint32_t owner = UINT32_MAX, value = 0;
+  int is_accepting = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    if (expansion->owners[i] != owner) {
+      owner = expansion->owners[i];
+      const uint8_t *state = worker->block + (size_t)owner * STATE_BYTES;
+      is_accepting = model_accepting(state);
+      value = cycles->map ? cycles->map[first + owner] : 0;
+      if (is_accepting) {
+        const uint32_t own = map_value(hash_state(&search->hasher, state));
+        value = own > value ? own : value;
+        if (cycles->strength == TERMINAL_AUTOMATON) found_cycle(worker, state);
+      }
+    }
+    if (!value) continue;
+    const uint8_t *successor = expansion->successors + (size_t)i * STATE_BYTES;
+    if (positions[i] == first + owner) {
+      if (is_accepting) found_cycle(worker, successor);
+    } else if (!cycles->map) {
+      continue;
+    } else if (positions[i] >= search->level_end) {
+      raise_to(&cycles->map[positions[i]], value);
+    } else if (value == map_value(expansion->hashes[i]) && model_accepting(successor)) {
+      found_cycle(worker, successor);
+    }
+    if (is_accepting && cycles->strength == WEAK_AUTOMATON && model_accepting(successor)) {
+      if (shared)
+        __atomic_fetch_add(word_of(search, positions[i]), 1, __ATOMIC_RELAXED);
+      else
+        ++*word_of(search, positions[i]);
+    }
+  }
+}
+
+static int cycles_open(Search *search, int strength) {
+  Cycles *cycles = search->cycles = calloc(1, sizeof *cycles);
+  if (!cycles) return 0;
+  cycles->strength = strength;
+  cycles->reserved = search->arena.capacity * sizeof *cycles->words;
+  worklist_open(&cycles->list);
+  cycles->mine = calloc(search->worker_count, sizeof *cycles->mine);
+  cycles->words = map_pages(cycles->reserved, -1);
+  const int has_map = strength != TERMINAL_AUTOMATON;
+  if (has_map) cycles->map = map_pages(cycles->reserved, -1);
+  int complete = cycles->mine && cycles->words && (cycles->map || !has_map);
+  for (uint32_t i = 0; complete && i < search->worker_count; i++) {
+    cycles->mine[i].positions = malloc(SUCCESSOR_ROOM * sizeof *cycles->mine[i].positions);
+    complete = cycles->mine[i].positions != NULL;
+  }
+  search->flush = add_and_map;
+  search->beside_state = sizeof(uint32_t) * ((unsigned)has_map + (strength == WEAK_AUTOMATON));
+  /* Positions have 32 bits. */
+  if (search->arena.capacity > UINT32_MAX - 1) search->arena.capacity = UINT32_MAX - 1;
+  return complete;
+}
+
+static void cycles_drop_map(Search *search) {
+  Cycles *cycles = search->cycles;
+  if (cycles->map) munmap(cycles->map, cycles->reserved);
+  cycles->map = NULL;
+  search->beside_state = sizeof(uint32_t);
+}
+
+static void cycles_close(Search *search) {
+  Cycles *cycles = search->cycles;
+  if (!cycles) return;
+  if (cycles->map) munmap(cycles->map, cycles->reserved);
+  if (cycles->words) munmap(cycles->words, cycles->reserved);
+  for (uint32_t i = 0; cycles->mine && i < search->worker_count; i++) {
+    free(cycles->mine[i].positions);
+    free(cycles->mine[i].output);
+  }
+  worklist_close(&cycles->list);
+  free(cycles->mine);
+  free(cycles->reached);
+  free(cycles);
+  search->cycles = NULL;
+}
+
+/* --- Looking states up --------------------------------------------------------------------------------------- */
+
+static inline __attribute__((always_inline)) void locate_slots(const Worker *worker, uint32_t *positions, int wide) {
+  enum { AHEAD = 16 };
+  const Expansion *expansion = &worker->expansion;
+  const View view = table_view(&worker->search->table, &worker->search->arena);
+  const uint32_t *words = worker->search->cycles->words;
+  uint64_t guesses[AHEAD];
+  const uint32_t count = expansion->count;
+  for (uint32_t i = 0; i < AHEAD && i < count; i++) guesses[i] = table_guess(view, expansion->hashes[i], wide);
+  for (uint32_t i = 0; i < count; i++) {
+    const uint8_t *state = expansion->successors + (size_t)i * STATE_BYTES;
+    uint64_t index = guesses[i % AHEAD] - 1;
+    if (i + AHEAD < count) guesses[i % AHEAD] = table_guess(view, expansion->hashes[i + AHEAD], wide);
+    if (index == UINT64_MAX || !states_equal(view.states + index * STATE_BYTES, state))
+      index = table_look_up(view, state, expansion->hashes[i], wide, NULL, 0, NULL);
+    positions[i] = (uint32_t)index;
+    if (index != UINT64_MAX) __builtin_prefetch(&words[index], 1);
+  }
+}
+
+/* Where each successor in the buffer lies; UINT32_MAX for those that were never entered. */
+static const uint32_t *locate_successors(Worker *worker) {
+  uint32_t *positions = own_part(worker)->positions;
+  hash_successors(&worker->expansion);
+  if (worker->search->table.wide)
+    locate_slots(worker, positions, 1);
+  else
+    locate_slots(worker, positions, 0);
+  return positions;
+}
+
+/* --- Phases -------------------------------------------------------------------------------------------------- */
+
+static void hand_on(Worker *worker, uint32_t index) {
+  Worklist *list = &worker->search->cycles->list;
+  CycleWorker *own = own_part(worker);
+  if (own->output && own->output->count == BATCH_STATES) {
+    worklist_give(list, own->output);
+    own->output = NULL;
+  }
+  if (!own->output && !(own->output = batch_get(worker->search, list))) return;
+  own->output->states[own->output->count++] = index;
+}
+
+/* The flush of REACHABILITY: each successor has one predecessor more, and those not in S enter it. */
+static void reach_successors(Expansion *expansion) {
+  Worker *worker = (Worker *)expansion;
+  const uint32_t *positions = locate_successors(worker);
+  uint32_t *words = worker->search->cycles->words;
+  const int shared = worker->search->worker_count > 1;
+  const uint32_t count = expansion->count;
+  expansion->count = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    uint32_t *word = &words[positions[i]], before;
+    if (positions[i] == UINT32_MAX) continue;
+    if (shared) {
+      before = __atomic_fetch_add(word, 1, __ATOMIC_RELAXED);
+      if (!(before & IN_S)) before = __atomic_fetch_or(word, IN_S, __ATOMIC_RELAXED);
+    } else {
+      before = *word;
+      *word = (before + 1) | IN_S;
+    }
+    if ((before & PREDECESSORS) == PREDECESSORS) stop_search(worker->search, STOP_MEMORY);
+    if (before & IN_S) continue;
+    own_part(worker)->entered++;
+    hand_on(worker, positions[i]);
+  }
+}
+
+/* Takes a state out of S; gives 0 when another worker was faster, or when it was not there. */
+static inline int remove_from_s(Worker *worker, uint32_t index) {
+  if (!(__atomic_fetch_and(word_of(worker->search, index), ~IN_S, __ATOMIC_RELAXED) & IN_S)) return 0;
+  own_part(worker)->removed++;
+  return 1;
+}
+
+/* The flush of ELIMINATION: each successor in S has one predecessor less, and those with none left leave S. */
+static void eliminate_successors(Expansion *expansion) {
+  Worker *worker = (Worker *)expansion;
+  const uint32_t *positions = locate_successors(worker);
+  uint32_t *words = worker->search->cycles->words;
+  const int shared = worker->search->worker_count > 1;
+  const uint32_t count = expansion->count;
+  expansion->count = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    if (positions[i] == UINT32_MAX) continue;
+    uint32_t *word = &words[positions[i]];
+    uint32_t before = __atomic_load_n(word, __ATOMIC_RELAXED);
+    if (!(before & IN_S)) continue;
+    if (shared)
+      before = __atomic_fetch_sub(word, 1, __ATOMIC_RELAXED);
+    else
+      *word = before - 1;
+    if ((before & PREDECESSORS) == 1 && remove_from_s(worker, positions[i])) hand_on(worker, positions[i]);
+  }
+}
+
+/* Whether a phase begins with a state; for ELIMINATION it leaves S. */
+static inline int is_first(Worker *worker, uint32_t index) {
+  const uint32_t word = __atomic_load_n(word_of(worker->search, index), __ATOMIC_RELAXED);
+  if (!(word & SEED)) return 0;
+  if (worker->search->cycles->phase == PHASE_REACH) return 1;
+  return (word & (IN_S | PREDECESSORS)) == IN_S && remove_from_s(worker, index);
+}
+
+/* The next states that a phase begins with; NULL when there are no more. */
+static Batch *next_seeds(Worker *worker) {
+  Search *search = worker->search;
+  Batch *batch = NULL;
+  while (!stopping(search)) {
+    uint64_t begin = __atomic_fetch_add(&search->cycles->cursor, BATCH_STATES, __ATOMIC_RELAXED);
+    if (begin >= search->arena.used) break;
+    uint64_t end = begin + BATCH_STATES < search->arena.used ? begin + BATCH_STATES : search->arena.used;
+    for (uint64_t index = begin; index < end; index++) {
+      if (!is_first(worker, (uint32_t)index)) continue;
+      if (!batch && !(batch = batch_get(search, &search->cycles->list))) return NULL;
+      batch->states[batch->count++] = (uint32_t)index;
+    }
+    if (batch) break;
+  }
+  return batch;
+}
+
+static void expand_batch(Worker *worker, const Batch *batch) {
+  enum { AHEAD = 8 };
+  const Arena *arena = &worker->search->arena;
+  for (uint32_t i = 0; i < batch->count; i++) {
+    if (i + AHEAD < batch->count) __builtin_prefetch(arena_state(arena, batch->states[i + AHEAD]));
+    model_expand(arena_state(arena, batch->states[i]), &worker->expansion);
+  }
+  worker->expansion.flush(&worker->expansion);
+}
+
+/* Takes part in REACHABILITY or ELIMINATION until nothing is left to do. */
+static void work_off(Worker *worker) {
+  Search *search = worker->search;
+  Worklist *list = &search->cycles->list;
+  CycleWorker *own = own_part(worker);
+  worker->expansion.flush = search->cycles->phase == PHASE_REACH ? reach_successors : eliminate_successors;
+  while (!stopping(search)) {
+    Batch *batch = worklist_take(list);
+    if (!batch && own->output && own->output->count) {
+      batch = own->output;
+      own->output = NULL;
+    }
+    if (!batch) batch = next_seeds(worker);
+    if (!batch && !(batch = worklist_await(list))) return;
+    expand_batch(worker, batch);
+    batch_forget(list, batch);
+  }
+  if (own->output) own->output->count = 0;
+  worklist_end(list);
+}
+
+/* What S consists of before a phase: at first of all states, whence of the accepting ones that begin REACHABILITY; for a weak
+ * automaton, whose cycles have accepting states only, of those, with their predecessors counted already. */
+static void reset_words(Worker *worker) {
+  Search *search = worker->search;
+  const int is_first_time = search->cycles->phase == PHASE_FIRST;
+  const int is_weak = search->cycles->strength == WEAK_AUTOMATON;
+  enum { RANGE = 1 << 14 };
+  while (!stopping(search)) {
+    uint64_t begin = __atomic_fetch_add(&search->cycles->cursor, RANGE, __ATOMIC_RELAXED);
+    if (begin >= search->arena.used) return;
+    uint64_t end = begin + RANGE < search->arena.used ? begin + RANGE : search->arena.used;
+    for (uint64_t index = begin; index < end; index++) {
+      uint32_t *word = word_of(search, index), flags = *word & ACCEPTING;
+      if (is_first_time && model_accepting(arena_state(&search->arena, index))) flags = ACCEPTING;
+      if (flags && (is_first_time || *word & IN_S)) {
+        flags |= IN_S | SEED;
+        own_part(worker)->entered++;
+      }
+      *word = flags | (is_weak && is_first_time ? *word & PREDECESSORS : 0);
+    }
+  }
+}
+
+/* --- Paths --------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+  uint64_t limit; /* states behind this one are not gone through */
+  uint32_t target;
+  int within_s;
+  int hit; /* the target is a successor */
+  int complete;
+} Step;
+
+static void step_successors(Expansion *expansion) {
+  Worker *worker = (Worker *)expansion;
+  Cycles *cycles = worker->search->cycles;
+  Step *step = worker->purpose;
+  const uint32_t *positions = locate_successors(worker);
+  const uint32_t count = expansion->count;
+  expansion->count = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    if (positions[i] == UINT32_MAX) continue;
+    uint32_t *word = &cycles->words[positions[i]];
+    step->hit |= positions[i] == step->target;
+    if (*word & PASSED || positions[i] >= step->limit || (step->within_s && !(*word & IN_S))) continue;
+    if (cycles->reached_count == cycles->reached_room) {
+      uint64_t room = 2 * cycles->reached_room + 1024;
+      uint32_t *grown = realloc(cycles->reached, room * sizeof *grown);
+      if (!grown) {
+        step->complete = 0;
+        return;
+      }
+      cycles->reached = grown;
+      cycles->reached_room = room;
+    }
+    *word |= PASSED;
+    cycles->reached[cycles->reached_count++] = positions[i];
+  }
+}
+
+/* Finds the successors of some states that were not passed before. */
+static void take_step(Worker *worker, const uint32_t *states, uint64_t count, Step *step) {
+  const Arena *arena = &worker->search->arena;
+  worker->search->cycles->reached_count = 0;
+  worker->purpose = step;
+  worker->expansion.flush = step_successors;
+  step->complete = 1;
+  for (uint64_t i = 0; i < count && !stopping(worker->search); i++)
+    model_expand(arena_state(arena, states[i]), &worker->expansion);
+  step_successors(&worker->expansion);
+}
+
+/* The least accepting state of S in a range that was not passed; UINT64_MAX when there is none. */
+static uint64_t least_accepting(const Search *search, uint64_t begin, uint64_t end) {
+  uint64_t least = UINT64_MAX;
+  for (uint64_t index = begin; index < end; index++) {
+    if ((*word_of(search, index) & (IN_S | ACCEPTING | PASSED)) != (IN_S | ACCEPTING)) continue;
+    const uint8_t *state = arena_state(&search->arena, index);
+    if (least == UINT64_MAX || memcmp(state, arena_state(&search->arena, least), STATE_BYTES) < 0) least = index;
+  }
+  return least;
+}

@@ -1,0 +1,319 @@
+/* OWCTY with hash compaction: J. Barnat, J. Havlicek and P. Rockai, "Distributed LTL model checking with hash compaction"
+ * (2012), Algorithms 2 and 3. Of a state there is only its signature, and in the same slot what the algorithm knows of
+ * it: whether it is in S, and how many predecessors in S were counted. The states themselves pass through, block by
+ * block; outcrop/search/owcty_compact.py keeps them in files. */
+
+/* A note is this, with the predecessors above it, so that what does not fit falls off the slot. */
+enum { NOTE_IN_S = 1, NOTE_BITS = 8, NOTED_PREDECESSORS = 1 << (NOTE_BITS - 1) };
+
+enum { BLOCK_REACH, BLOCK_ELIMINATE, BLOCK_VERIFY };
+
+/* How often the predecessors of a signature went past what a note holds: rare, hence a plain table with a lock. */
+typedef struct {
+  uint64_t signature; /* plus one; 0 where there is none */
+  uint64_t times;
+} Carry;
+
+typedef struct Compacted {
+  pthread_mutex_t lock;
+  Carry *carries;
+  uint64_t carry_count, carry_room; /* a power of two */
+  uint64_t size;                    /* of S (atomic) */
+  int64_t found;                    /* BLOCK_VERIFY has come back to the state that it began with (atomic) */
+  const uint8_t *target;            /* that state */
+  Gathered *accepting;              /* for each worker, accepting successors to be enqueued */
+  uint64_t *positions;              /* for each worker, SUCCESSOR_ROOM of them */
+} Compacted;
+
+/* --- Carries ------------------------------------------------------------------------------------------------- */
+
+static Carry *carry_of(Compacted *compacted, uint64_t signature) {
+  uint64_t mask = compacted->carry_room - 1, at = signature * 0x9E3779B97F4A7C15ull >> 32 & mask;
+  while (compacted->carries[at].signature && compacted->carries[at].signature != signature + 1) at = (at + 1) & mask;
+  return &compacted->carries[at];
+}
+
+/* Makes room for one more; gives 0 when there is no memory. */
+static int carries_reserve(Search *search, Compacted *compacted) {
+  if (2 * (compacted->carry_count + 1) <= compacted->carry_room) return 1;
+  Compacted grown = *compacted;
+  grown.carry_room = compacted->carry_room ? 2 * compacted->carry_room : 256;
+  grown.carries = calloc(grown.carry_room, sizeof(Carry));
+  if (!grown.carries) return 0;
+  for (uint64_t i = 0; i < compacted->carry_room; i++) {
+    const Carry *carry = &compacted->carries[i];
+    if (carry->signature) *carry_of(&grown, carry->signature - 1) = *carry;
+  }
+  free(compacted->carries);
+  search->beside += (grown.carry_room - compacted->carry_room) * sizeof(Carry);
+  compacted->carries = grown.carries;
+  compacted->carry_room = grown.carry_room;
+  return 1;
+}
+
+static void carry_add(Search *search, Compacted *compacted, uint64_t signature) {
+  pthread_mutex_lock(&compacted->lock);
+  if (!carries_reserve(search, compacted)) {
+    stop_search(search, STOP_MEMORY);
+  } else {
+    Carry *carry = carry_of(compacted, signature);
+    if (!carry->signature) compacted->carry_count++;
+    carry->signature = signature + 1;
+    carry->times++;
+  }
+  pthread_mutex_unlock(&compacted->lock);
+}
+
+/* How often a signature was carried; with `take` one less from now on. Asked only where a note is 0. */
+static uint64_t carry_look(Compacted *compacted, uint64_t signature, int take) {
+  if (!compacted->carry_count) return 0; /* nothing is carried while anybody asks */
+  pthread_mutex_lock(&compacted->lock);
+  Carry *carry = carry_of(compacted, signature);
+  uint64_t times = carry->times;
+  if (times && take) carry->times--;
+  pthread_mutex_unlock(&compacted->lock);
+  return times;
+}
+
+/* --- Notes --------------------------------------------------------------------------------------------------- */
+
+static inline uint64_t slot_load(const Signatures *signatures, uint64_t position) {
+  return signatures->wide ? __atomic_load_n((uint64_t *)signatures->lines + position, __ATOMIC_RELAXED)
+                          : __atomic_load_n((uint32_t *)signatures->lines + position, __ATOMIC_RELAXED);
+}
+
+/* Replaces a slot that is as it was; otherwise updates `before` and gives 0. */
+static inline int slot_replace(const Signatures *signatures, uint64_t position, uint64_t *before, uint64_t after,
+                               int shared) {
+  if (signatures->wide) {
+    uint64_t *slot = (uint64_t *)signatures->lines + position;
+    if (shared) return __atomic_compare_exchange_n(slot, before, after, 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+    *slot = after;
+  } else {
+    uint32_t *slot = (uint32_t *)signatures->lines + position, expected = (uint32_t)*before;
+    if (shared) {
+      int replaced =
+          __atomic_compare_exchange_n(slot, &expected, (uint32_t)after, 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+      *before = expected;
+      return replaced;
+    }
+    *slot = (uint32_t)after;
+  }
+  return 1;
+}
+
+/* Changes the note of a slot: it enters S if `enter`, leaves it if `leave`, and has `more` predecessors more, but never
+ * fewer than none. Gives the note from before. */
+static inline uint64_t note_change(const Search *search, uint64_t position, int enter, int leave, int more) {
+  const Signatures *signatures = &search->signatures;
+  const unsigned at = note_at(signatures, signatures->wide);
+  const int shared = search->worker_count > 1;
+  uint64_t before = slot_load(signatures, position), after;
+  do {
+    uint64_t note = before >> at;
+    if (enter) note |= NOTE_IN_S;
+    if (leave) note &= ~(uint64_t)NOTE_IN_S;
+    if (more > 0 || note >> 1) note = (note + (uint64_t)(2 * more)) & ((1 << NOTE_BITS) - 1);
+    after = (before & key_mask(signatures, signatures->wide)) | note << at;
+  } while (before != after && !slot_replace(signatures, position, &before, after, shared));
+  return before >> at;
+}
+
+static void enter_s(Worker *worker, uint64_t position, const uint8_t *state, uint64_t hash) {
+  if (note_change(worker->search, position, 1, 0, 0) & NOTE_IN_S) return;
+  __atomic_add_fetch(&worker->search->compacted->size, 1, __ATOMIC_RELAXED);
+  if (!gather(&worker->gathered, state, &hash, 1)) stop_search(worker->search, STOP_MEMORY);
+}
+
+static void leave_s(Worker *worker, uint64_t position, const uint8_t *state, uint64_t hash) {
+  if (!(note_change(worker->search, position, 0, 1, 0) & NOTE_IN_S)) return;
+  __atomic_sub_fetch(&worker->search->compacted->size, 1, __ATOMIC_RELAXED);
+  if (!gather(&worker->gathered, state, &hash, 1)) stop_search(worker->search, STOP_MEMORY);
+}
+
+/* --- What becomes of a successor ----------------------------------------------------------------------------- */
+
+/* One more predecessor. The first edge to an accepting state enqueues it: those that follow lead to the same state, or
+ * to another one of the same signature, which would find that in S when its turn comes. */
+static void reach_one(Worker *worker, uint64_t position, const uint8_t *state, uint64_t hash) {
+  Search *search = worker->search;
+  uint64_t before = note_change(search, position, 0, 0, 1) >> 1;
+  if (before == NOTED_PREDECESSORS - 1)
+    carry_add(search, search->compacted, signature_of(&search->signatures, hash));
+  if (!before && model_accepting(state)) {
+    Gathered *accepting = &search->compacted->accepting[worker - search->workers];
+    if (!gather(accepting, state, &hash, 1)) stop_search(search, STOP_MEMORY);
+  }
+  enter_s(worker, position, state, hash);
+}
+
+/* One predecessor less. A count that is zero already stays so: two states of one signature were taken for one another. */
+static void eliminate_one(Worker *worker, uint64_t position, const uint8_t *state, uint64_t hash) {
+  Search *search = worker->search;
+  const Signatures *signatures = &search->signatures;
+  uint64_t note = slot_load(signatures, position) >> note_at(signatures, signatures->wide);
+  if (!(note & NOTE_IN_S)) return;
+  uint64_t before = note_change(search, position, 0, 0, -1) >> 1, signature = signature_of(signatures, hash);
+  if (!before && carry_look(search->compacted, signature, 1))
+    note_change(search, position, 0, 0, NOTED_PREDECESSORS - 1);
+  else if (before == 1 && !carry_look(search->compacted, signature, 0))
+    leave_s(worker, position, state, hash);
+}
+
+static void verify_one(Worker *worker, uint64_t position, const uint8_t *state, uint64_t hash) {
+  Compacted *compacted = worker->search->compacted;
+  if (states_equal(state, compacted->target)) __atomic_store_n(&compacted->found, 1, __ATOMIC_RELAXED);
+  enter_s(worker, position, state, hash);
+}
+
+/* A state that a phase begins with. */
+static void begin_one(Worker *worker, int kind, uint64_t position, const uint8_t *state, uint64_t hash) {
+  const Signatures *signatures = &worker->search->signatures;
+  if (kind != BLOCK_ELIMINATE) {
+    enter_s(worker, position, state, hash);
+    return;
+  }
+  uint64_t note = slot_load(signatures, position) >> note_at(signatures, signatures->wide);
+  if (note == NOTE_IN_S && !carry_look(worker->search->compacted, signature_of(signatures, hash), 0))
+    leave_s(worker, position, state, hash);
+}
+
+/* The slots of some states, which are entered where they are not there: a state that the first search never met, because
+ * it went another way past a state of the same signature. Gives how many, fewer than `count` only when the search must stop. */
+static uint32_t positions_of(Worker *worker, const uint64_t *hashes, uint32_t count, uint64_t *positions) {
+  Search *search = worker->search;
+  const int shared = search->worker_count > 1;
+  for (;;) {
+    uint32_t done = 0, fresh = 0;
+    if (!reserve_visited(worker, count)) return 0;
+    for (; done < count; done++) {
+      int outcome = signatures_look_up(&search->signatures, signature_of(&search->signatures, hashes[done]),
+                                       search->signatures.wide, 1, shared, &positions[done]);
+      if (outcome == SIGNATURE_TOO_FAR) break;
+      fresh += outcome == SIGNATURE_NEW;
+    }
+    __atomic_sub_fetch(&search->reserved, count - fresh, __ATOMIC_RELAXED);
+    if (done == count) return count;
+    /* Growing moves everything: the batch begins anew. */
+    if (!grow_visited(worker)) return 0;
+  }
+}
+
+static void block_successors(Expansion *expansion) {
+  Worker *worker = (Worker *)expansion;
+  Search *search = worker->search;
+  const int kind = *(const int *)worker->purpose;
+  uint64_t *positions = search->compacted->positions + (worker - search->workers) * SUCCESSOR_ROOM;
+  hash_successors(expansion);
+  const uint32_t count = expansion->count;
+  expansion->count = 0;
+  if (positions_of(worker, expansion->hashes, count, positions) < count) return;
+  for (uint32_t i = 0; i < count; i++) {
+    const uint8_t *successor = expansion->successors + (size_t)i * STATE_BYTES;
+    const uint8_t *owner = worker->block + (size_t)expansion->owners[i] * STATE_BYTES;
+    if (kind == BLOCK_ELIMINATE) {
+      eliminate_one(worker, positions[i], successor, expansion->hashes[i]);
+    } else if (kind == BLOCK_VERIFY) {
+      verify_one(worker, positions[i], successor, expansion->hashes[i]);
+    } else {
+      if (states_equal(successor, owner) && model_accepting(owner)) found_cycle(worker, owner);
+      reach_one(worker, positions[i], successor, expansion->hashes[i]);
+    }
+  }
+}
+
+/* Expands states of S and gathers their successors that enter it (or leave it, in ELIMINATION). */
+static void expand_members(Worker *worker, const uint8_t *states, uint64_t count) {
+  for (uint64_t begin = 0; begin < count; begin += BLOCK_STATES) {
+    worker->block = states + begin * STATE_BYTES;
+    for (uint32_t i = 0; i < BLOCK_STATES && begin + i < count; i++) {
+      worker->expansion.owner = i;
+      model_expand(worker->block + (size_t)i * STATE_BYTES, &worker->expansion);
+    }
+    worker->expansion.flush(&worker->expansion);
+  }
+}
+
+/* Those of the states that a phase begins with. */
+static void begin_members(Worker *worker, int kind, const uint8_t *states, uint64_t count) {
+  Search *search = worker->search;
+  uint64_t *positions = search->compacted->positions + (worker - search->workers) * SUCCESSOR_ROOM;
+  uint64_t *hashes = worker->expansion.hashes;
+  for (uint64_t begin = 0; begin < count; begin += SUCCESSOR_ROOM) {
+    const uint8_t *first = states + begin * STATE_BYTES;
+    uint32_t some = count - begin < SUCCESSOR_ROOM ? (uint32_t)(count - begin) : SUCCESSOR_ROOM;
+    for (uint32_t i = 0; i < some; i++) hashes[i] = hash_state(&search->hasher, first + (size_t)i * STATE_BYTES);
+    if (positions_of(worker, hashes, some, positions) < some) return;
+    for (uint32_t i = 0; i < some; i++)
+      begin_one(worker, kind, positions[i], first + (size_t)i * STATE_BYTES, hashes[i]);
+  }
+}
+
+/* Does what a phase does with a block of states: those it begins with, if `begins`, or states that are to be expanded. As
+ * long as there are few, those that follow are dealt with at once: what remains was gathered. */
+static void block_phase(Worker *worker, int kind, int begins, const uint8_t *states, uint64_t count, uint64_t few) {
+  worker->purpose = &kind;
+  worker->expansion.flush = block_successors;
+  worker->gathered.count = 0;
+  worker->search->compacted->accepting[worker - worker->search->workers].count = 0;
+  if (begins)
+    begin_members(worker, kind, states, count);
+  else
+    expand_members(worker, states, count);
+  Gathered now = {0};
+  while (worker->gathered.count && worker->gathered.count < few && !stopping(worker->search)) {
+    Gathered next = now;
+    now = worker->gathered;
+    worker->gathered = next;
+    worker->gathered.count = 0;
+    expand_members(worker, now.states, now.count);
+  }
+  gathered_close(&now);
+}
+
+/* The flush of the first search: as in other searches, and accepting states that are their own successors. */
+static void add_with_loops(Expansion *expansion) {
+  Worker *worker = (Worker *)expansion;
+  for (uint32_t i = 0; i < expansion->count; i++) {
+    const uint8_t *owner = worker->block + (size_t)expansion->owners[i] * STATE_BYTES;
+    if (states_equal(expansion->successors + (size_t)i * STATE_BYTES, owner) && model_accepting(owner))
+      found_cycle(worker, owner);
+  }
+  add_successors(expansion);
+}
+
+/* Forgets S and all counts, in a share of the table. */
+static void reset_notes(Search *search, uint64_t share, uint64_t shares) {
+  const Signatures *signatures = &search->signatures;
+  const uint64_t mask = key_mask(signatures, signatures->wide);
+  const uint64_t slots = signatures->line_count * (signatures->wide ? WIDE_SLOTS : NARROW_SLOTS);
+  for (uint64_t i = slots * share / shares; i < slots * (share + 1) / shares; i++) {
+    if (signatures->wide)
+      ((uint64_t *)signatures->lines)[i] &= mask;
+    else
+      ((uint32_t *)signatures->lines)[i] &= (uint32_t)mask;
+  }
+}
+
+static int compacted_open(Search *search) {
+  Compacted *compacted = search->compacted = calloc(1, sizeof *compacted);
+  if (!compacted) return 0;
+  pthread_mutex_init(&compacted->lock, NULL);
+  compacted->accepting = calloc(search->worker_count, sizeof *compacted->accepting);
+  compacted->positions = calloc((size_t)search->worker_count * SUCCESSOR_ROOM, sizeof *compacted->positions);
+  search->flush = add_with_loops;
+  return compacted->accepting && compacted->positions;
+}
+
+static void compacted_close(Search *search) {
+  Compacted *compacted = search->compacted;
+  if (!compacted) return;
+  for (uint32_t i = 0; compacted->accepting && i < search->worker_count; i++)
+    gathered_close(&compacted->accepting[i]);
+  free(compacted->accepting);
+  free(compacted->positions);
+  free(compacted->carries);
+  pthread_mutex_destroy(&compacted->lock);
+  free(compacted);
+  search->compacted = NULL;
+}
