@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from outcrop.errors import InternalError
 
 #: What native/kernels.c must have been compiled with.
-ABI_VERSION = 6
+ABI_VERSION = 7
 
 States = NDArray[np.uint8]  #: one row a state
 Counts = NDArray[np.uint64]
@@ -213,6 +213,7 @@ class Native:
         self.has_coverage = bool(shape.coverage)  #: counts what Search.coverage gives
         self.note_offsets = tuple(note_offsets)
         self.identity: dict[str, Any] = {}  #: what checkpoints of its searches must agree on
+        self.strength = "general"  #: of the automaton that the model was compiled with, see outcrop.ltl.graph
 
     def library_with(self, signatures: Mapping[str, Signature]) -> ctypes.CDLL:
         """The library, for other parts of the kernels, with the types of some of its functions declared."""
@@ -403,6 +404,10 @@ class Search:
         count = self._library.outcrop_expand_block(self._handle, worker, rows.ctypes.data, len(rows))
         if count == 2**64 - 1:
             raise MemoryError("no memory for the successors of a block")
+        return self.take_successors(worker, count)
+
+    def take_successors(self, worker: int, count: int) -> tuple[States, Counts]:
+        """What a worker has gathered."""
         successors = np.empty(count * self.native.state_bytes + SPARE_BYTES, dtype=np.uint8)
         hashes = np.empty(count, dtype=np.uint64)
         self._library.outcrop_take_successors(self._handle, worker, successors.ctypes.data, hashes.ctypes.data)

@@ -34,6 +34,8 @@ _SIGNATURES: dict[str, Signature] = {
     "outcrop_step": (_NUMBER, (_POINTER, _POINTER, _NUMBER, _NUMBER, _NUMBER, _NUMBER, _POINTER)),
     "outcrop_take_step": (None, (_POINTER, _POINTER)),
     "outcrop_pass": (None, (_POINTER, _POINTER, _NUMBER, _NUMBER)),
+    "outcrop_keep_accepting": (_NUMBER, (_POINTER, _NUMBER)),
+    "outcrop_successors": (_NUMBER, (_POINTER, _POINTER, _NUMBER)),
     "outcrop_least_accepting": (_NUMBER, (_POINTER, _NUMBER, _NUMBER)),
     "outcrop_compacted_open": (_FLAG, (_POINTER,)),
     "outcrop_compacted_size": (_NUMBER, (_POINTER,)),
@@ -43,7 +45,7 @@ _SIGNATURES: dict[str, Signature] = {
         (_POINTER, _NUMBER, _NUMBER, _NUMBER, _POINTER, _NUMBER, _NUMBER, _POINTER, _POINTER, _POINTER),
     ),
     "outcrop_compacted_take": (None, (_POINTER, _NUMBER, _POINTER, _POINTER)),
-    "outcrop_compacted_keep": (_NUMBER, (_POINTER, _POINTER, _NUMBER, _NUMBER)),
+    "outcrop_compacted_keep": (_NUMBER, (_POINTER, _POINTER, _NUMBER)),
     "outcrop_dfs_open": (_POINTER, (_POINTER,)),
     "outcrop_dfs_close": (None, (_POINTER,)),
     "outcrop_dfs": (_FLAG, (_POINTER, _POINTER)),
@@ -84,6 +86,33 @@ class DfsEnd(IntEnum):
     FOUND = 2  #: something other than a cycle
     STOPPED = 3
     STATES = 4  #: there are as many as were asked for
+
+
+def accepting_states(search: Search, states: States) -> States:
+    """Those states that are accepting."""
+    rows = _copy(states)
+    library = search.native.library_with(_SIGNATURES)
+    return rows[: library.outcrop_keep_accepting(rows.ctypes.data, len(rows))]
+
+
+def successors(search: Search, states: States) -> States:
+    """All successors of some states, without counting anything."""
+    rows = with_spare_bytes(states)
+    library = search.native.library_with(_SIGNATURES)
+    count = library.outcrop_successors(search.handle, rows.ctypes.data, len(rows))
+    if count == _NONE:
+        raise MemoryError("no memory for the successors of a state")
+    return search.take_successors(0, count)[0]
+
+
+def _room(count: int, width: int) -> States:
+    return np.empty(count * width + SPARE_BYTES, dtype=np.uint8)[: count * width].reshape(count, width)
+
+
+def _copy(states: States) -> States:
+    rows = _room(*states.shape)
+    rows[:] = states
+    return rows
 
 
 class Paths:
@@ -193,25 +222,15 @@ class CompactedCycles:
             ctypes.byref(accepting),
             ctypes.byref(found),
         )
-        follow, enqueue = self._room(count), self._room(accepting.value)
+        width = self.search.native.state_bytes
+        follow, enqueue = _room(count, width), _room(accepting.value, width)
         self._library.outcrop_compacted_take(self.search.handle, worker, follow.ctypes.data, enqueue.ctypes.data)
         return follow, enqueue, bool(found.value)
 
     def in_s(self, states: States) -> States:
         """Those states that are in S."""
-        return self._keep(states, accepting=False)
-
-    def accepting(self, states: States) -> States:
-        return self._keep(states, accepting=True)
-
-    def _keep(self, states: States, accepting: bool) -> States:
-        rows = self._room(len(states))
-        rows[:] = states
-        return rows[: self._library.outcrop_compacted_keep(self.search.handle, rows.ctypes.data, len(rows), accepting)]
-
-    def _room(self, count: int) -> States:
-        width = self.search.native.state_bytes
-        return np.empty(count * width + SPARE_BYTES, dtype=np.uint8)[: count * width].reshape(count, width)
+        rows = _copy(states)
+        return rows[: self._library.outcrop_compacted_keep(self.search.handle, rows.ctypes.data, len(rows))]
 
 
 class DepthFirst:

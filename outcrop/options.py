@@ -68,7 +68,7 @@ _BOUNDS: tuple[tuple[str, float, float], ...] = (
     *((name, 0, math.inf) for name in ("depth", "speedup", "reset_after", "checkpoint_every")),
     *((name, 0, 1) for name in ("collision_limit", "threshold", "slowdown", "cloud", "beta_high", "beta_low")),
     *((name, 0, 1) for name in ("reset_above", "reset_chance")),
-    ("bits", 8, 64),
+    ("bits", 4, 64),
     ("chain", 2, 64),
 )
 
@@ -90,7 +90,8 @@ class CheckOptions:
     states: int | None = None
     time_limit: float | None = None  #: seconds
     max_errors: int | None = 1  #: stop after so many violations; None goes on to the end
-    bits: int | None = None  #: of signatures; 40 in RAM and 64 on disk
+    bits: int | None = None  #: of signatures; 40 in RAM, 64 on disk, 32 with ``compact``
+    compact: bool = False  #: ``owcty`` keeps signatures instead of states
     seed: int = 0  #: of the signature hash, and of all that is random
     coverage: bool = False  #: count also how often each rule is enabled and leads to new states
     keep_c: str | None = None  #: a directory to leave the generated C in

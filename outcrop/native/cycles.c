@@ -86,6 +86,25 @@ EXPORT void outcrop_pass(Search *search, const uint32_t *indexes, uint64_t count
   }
 }
 
+/* Moves the accepting states to the front; gives how many. */
+EXPORT uint64_t outcrop_keep_accepting(uint8_t *states, uint64_t count) {
+  uint64_t kept = 0;
+  for (uint64_t i = 0; i < count; i++) {
+    if (!model_accepting(states + i * STATE_BYTES)) continue;
+    if (kept != i) memmove(states + kept * STATE_BYTES, states + i * STATE_BYTES, STATE_BYTES);
+    kept++;
+  }
+  return kept;
+}
+
+/* How many successors some states have, which outcrop_take_successors takes; UINT64_MAX when memory does not hold them. */
+EXPORT uint64_t outcrop_successors(Search *search, const uint8_t *states, uint64_t count) {
+  Worker *worker = uncounted(search, 0);
+  uint64_t successors = gather_block(worker, states, count);
+  worker->expansion.context = worker->counted;
+  return successors;
+}
+
 EXPORT uint64_t outcrop_least_accepting(const Search *search, uint64_t begin, uint64_t end) {
   return least_accepting(search, begin, end);
 }
@@ -130,19 +149,15 @@ EXPORT void outcrop_compacted_take(Search *search, uint64_t number, uint8_t *sta
   if (more->count) memcpy(accepting, more->states, more->count * STATE_BYTES);
 }
 
-/* Moves the states that are in S to the front, or with `accepting` those that are that; gives how many. */
-EXPORT uint64_t outcrop_compacted_keep(const Search *search, uint8_t *states, uint64_t count, uint64_t accepting) {
+/* Moves the states that are in S to the front; gives how many. */
+EXPORT uint64_t outcrop_compacted_keep(const Search *search, uint8_t *states, uint64_t count) {
   const Signatures *signatures = &search->signatures;
   uint64_t kept = 0;
   for (uint64_t i = 0; i < count; i++) {
     const uint8_t *state = states + i * STATE_BYTES;
-    if (accepting) {
-      if (!model_accepting(state)) continue;
-    } else {
-      uint64_t position = signatures_find(signatures, hash_state(&search->hasher, state));
-      if (position == UINT64_MAX) continue;
-      if (!(slot_load(signatures, position) >> note_at(signatures, signatures->wide) & NOTE_IN_S)) continue;
-    }
+    uint64_t position = signatures_find(signatures, hash_state(&search->hasher, state));
+    if (position == UINT64_MAX) continue;
+    if (!(slot_load(signatures, position) >> note_at(signatures, signatures->wide) & NOTE_IN_S)) continue;
     if (kept != i) memmove(states + kept * STATE_BYTES, state, STATE_BYTES);
     kept++;
   }

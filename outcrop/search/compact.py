@@ -46,8 +46,8 @@ def search(
     native: Native, options: CheckOptions, progress: ShowProgress | None = None, put: TakePut | None = None
 ) -> Outcome:
     bits = options.bits or _BITS
-    directory = Path(options.workdir) if options.workdir is not None else Path(tempfile.gettempdir())
-    with _nameless_file(directory) as file:
+    directory = work_place(options)
+    with nameless_file(directory) as file:
         settings = Settings(
             workers=worker_count(options),
             bits=bits,
@@ -93,8 +93,12 @@ def omission_bound(table_sizes: Iterable[int], bits: int) -> float:
     return -math.expm1(log_found)
 
 
+def work_place(options: CheckOptions) -> Path:
+    return Path(options.workdir) if options.workdir is not None else Path(tempfile.gettempdir())
+
+
 @contextmanager
-def _nameless_file(directory: Path) -> Iterator[int]:
+def nameless_file(directory: Path) -> Iterator[int]:
     """A file that is gone when it is closed, or when the process ends in whatever way."""
     try:
         directory.mkdir(parents=True, exist_ok=True, mode=0o700)

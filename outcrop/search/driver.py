@@ -101,6 +101,7 @@ class Exploration:
         self._workers = Workers()
         self.found: dict[tuple[FindingKind, bytes, int | None], int] = {}  #: with the level of the state
         self.has_failed_start = False
+        self.traced: list[Finding] = []  #: what was found together with a path
         self.asked: Stop | None = None  #: why the workers were asked to stop
         self._started = time.monotonic()
         self.disk = DiskBudget(options.disk)
@@ -146,6 +147,7 @@ class Exploration:
                 enabled=enabled,
                 deeper=deeper,
                 samples=self.samples.columns(),
+                signature_coverage=self.signature_coverage,
             )
             return outcome if self.sharing is None else self.sharing.merged(outcome)
 
@@ -170,6 +172,11 @@ class Exploration:
 
     @property
     def collision_rate(self) -> float | None:
+        return None
+
+    @property
+    def signature_coverage(self) -> float | None:
+        """About which part of the states was visited, where only signatures tell states apart."""
         return None
 
     def omission_bound(self, levels: list[int]) -> float:
@@ -373,7 +380,7 @@ class Exploration:
         self.found.setdefault((kind, state, liveness), level)
 
     def _count_findings(self) -> int:
-        return len(self.found) + self.has_failed_start
+        return len(self.found) + self.has_failed_start + len(self.traced)
 
     def _has_enough_findings(self) -> bool:
         return self.options.max_errors is not None and self._count_findings() >= self.options.max_errors
@@ -391,7 +398,7 @@ class Exploration:
         paths = PathFinder(look).paths([(state, level) for level, _, state, *_ in rows])
         for (_, _, _, liveness, kind), path in zip(rows, paths, strict=True):
             findings.append(Finding(kind, path, None if liveness < 0 else liveness))
-        return findings
+        return [*findings, *self.traced][: self.options.max_errors]
 
     # --- Workers and the clock ---------------------------------------------------------------------------------
 

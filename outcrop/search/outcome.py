@@ -44,6 +44,7 @@ class FindingKind(StrEnum):
     STATE = "state"  #: an invariant is false in the last state, or evaluating a property fails there
     RULE = "rule"  #: a runtime error in a guard or body that the last state enables
     LIVENESS = "liveness"  #: no path from the last state to one that satisfies a liveness property
+    LASSO = "lasso"  #: the last state leads back to an earlier one, and between them lies an accepting state
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,7 @@ class Finding:
     kind: FindingKind
     path: tuple[bytes, ...]
     liveness: int | None = None  #: which liveness instance, counted over all liveness properties in order
+    loop_start: int | None = None  #: of a lasso: the state of the path that the last one leads back to
 
 
 @dataclass(frozen=True)
@@ -93,6 +95,7 @@ class Outcome:
     deeper: list[int] | None = None  #: times that a rule led to a state of the next level
     samples: dict[str, list[float]] = field(default_factory=dict, compare=False)  #: see Samples.columns
     ranks: list[RankReport] = field(default_factory=list)  #: where there are several
+    signature_coverage: float | None = None  #: about which part of the states was visited, if signatures were kept
 
     @property
     def visited(self) -> int:

@@ -44,7 +44,7 @@ def test_collision_limit(cli: Callable[..., Run]) -> None:
         ("--collision-limit", "1.5", "collision limit must be from 0 to 1, not 1.5"),
         ("--curve", "0.4", "'0.4' is not of the form A:B,A:B"),
         ("--chain", "1", "chain must be from 2 to 64, not 1"),
-        ("--bits", "65", "bits must be from 8 to 64, not 65"),
+        ("--bits", "65", "bits must be from 4 to 64, not 65"),
         ("--slowdown", "much", "'much' is not a number"),
     ],
 )

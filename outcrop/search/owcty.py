@@ -1,0 +1,183 @@
+"""OWCTY, One Way Catch Them Young: is there a reachable cycle with an accepting state? Breadth-first, in parallel.
+
+I. Cerna and R. Pelanek, "Distributed explicit fair cycle detection" (2003), as J. Barnat, J. Havlicek and P. Rockai
+give it in "Distributed LTL model checking with hash compaction" (2012), Algorithm 1 and section 2.3. The set S
+approximates the states that lie on or behind an accepting cycle. REACHABILITY keeps of it what accepting states in it
+lead to, and counts predecessors; ELIMINATION takes out, one after the other, what has none left. When S no longer
+shrinks, it is empty or holds a cycle.
+
+Cycles are looked for while states are still being found: accepting states that are their own successors, and those that
+are their own greatest accepting predecessor (one pass of the algorithm MAP). A cycle is confirmed before it counts.
+
+How much there is to do depends on the automaton. No cycle of a weak one mixes accepting and other states: S is made of
+accepting states, their predecessors are counted while the states are found, and one ELIMINATION decides. Whatever
+follows an accepting state of a terminal one is accepted: to reach one, and a cycle behind it, is enough.
+
+Exact. S, the counts and the lasso do not depend on the number of workers. Costs what ``ram`` does, 4 bytes more a
+state (8 for a weak automaton), and the time of two or three such searches. At the end of memory: unknown.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from functools import partial
+from itertools import accumulate
+
+from outcrop.errors import UsageError
+from outcrop.kernels import Found, Native, Search, Settings
+from outcrop.kernels_cycles import Acceptance, Cycles, Phase
+from outcrop.options import CheckOptions
+from outcrop.search.closest import closest_cycle
+from outcrop.search.driver import Exploration, ShowProgress, TakePut, most_found, state_budget, worker_count
+from outcrop.search.lasso import lasso, one, shortest_path
+from outcrop.search.outcome import Outcome, Stop
+from outcrop.search.paths import PathFinder
+
+
+def search(
+    native: Native, options: CheckOptions, progress: ShowProgress | None = None, put: TakePut | None = None
+) -> Outcome:
+    refuse_checkpoints(options)
+    if options.compact:
+        from outcrop.search import owcty_compact
+
+        return owcty_compact.search(native, options, progress, put)
+    strength = Acceptance[native.strength.upper()]
+    try:
+        return _search(native, options, progress, put, strength)
+    except EndlessRunNotFound:
+        return _search(native, options, progress, put, Acceptance.WEAK)
+
+
+def refuse_checkpoints(options: CheckOptions) -> None:
+    if options.checkpoint is not None or options.resume is not None:
+        raise UsageError(f"the strategy {options.strategy} keeps no checkpoints")
+
+
+def _search(
+    native: Native,
+    options: CheckOptions,
+    progress: ShowProgress | None,
+    put: TakePut | None,
+    strength: Acceptance,
+) -> Outcome:
+    settings = Settings(
+        workers=worker_count(options),
+        budget=state_budget(options),
+        most_states=options.states,
+        most_found=most_found(options),
+    )
+    with native.search(settings) as visited:
+        return Owcty(visited, options, progress, put, strength).run()
+
+
+class CycleFound(Exception):
+    """The rest of the search is not needed."""
+
+
+class EndlessRunNotFound(Exception):
+    """From an accepting state of a terminal automaton no cycle is near. There may be none: assumptions can end runs."""
+
+
+class Owcty(Exploration):
+    def __init__(
+        self,
+        search: Search,
+        options: CheckOptions,
+        progress: ShowProgress | None,
+        put: TakePut | None,
+        strength: Acceptance,
+    ) -> None:
+        super().__init__(search, options, progress, put)
+        self.strength = strength
+        self.cycles = Cycles(search, strength)
+        self.phase = ""  #: what is being done, once all states are found
+
+    def explore(self) -> Stop:
+        try:
+            stop = super().explore()  # INITIALIZE
+            if stop is Stop.COMPLETE and not self.found and self.holds_a_cycle():
+                self._cycle_in_s()
+        except CycleFound:
+            return Stop.VIOLATION
+        return stop
+
+    def holds_a_cycle(self) -> bool:
+        """Algorithm 1, from its second line on."""
+        size, phase = sum(self.levels), Phase.FIRST
+        while True:
+            old_size = size
+            size = self._all_workers(phase)  # Reset; S is S and F
+            if self.strength is Acceptance.GENERAL:
+                size = self._all_workers(Phase.REACH)
+            if size:
+                size = self._all_workers(Phase.ELIMINATE)
+            if size in (0, old_size) or self.strength is not Acceptance.GENERAL:
+                return size > 0
+            phase = Phase.RESET
+
+    def _all_workers(self, phase: Phase) -> int:
+        """One phase. Gives the size of S after it."""
+        self.phase = phase.name.lower()
+        self.cycles.begin(phase)
+        self.together(*(partial(self.cycles.work, worker) for worker in range(self.search.workers)))
+        self.check_stop()
+        return self.cycles.end()
+
+    # --- Cycles ------------------------------------------------------------------------------------------------
+
+    def level_done(self, sizes: list[int]) -> None:
+        super().level_done(sizes)
+        found = self.search.take_found(Found.CYCLE)
+        if found and not self.found:
+            self._confirm(found)
+
+    def _confirm(self, candidates: list[bytes]) -> None:
+        """Cycles among the states that have been expanded, if there are any."""
+        limit = sum(self.levels[:-1])
+        for level, state in sorted((self._level(self._index(state)), state) for state in candidates):
+            if self.strength is Acceptance.TERMINAL:
+                self._endless_run(level, state)
+            index = self._index(state)
+            self._conclude(shortest_path(self.cycles, one(index), index, limit))
+
+    def _endless_run(self, level: int, state: bytes) -> None:
+        run = closest_cycle(self.search, state)
+        if run is None:
+            raise EndlessRunNotFound
+        way, cycle = run
+        prefix = self._path(state, level)
+        self.traced.append(lasso((*prefix, *way[1:]), cycle))
+        raise CycleFound
+
+    def _cycle_in_s(self) -> None:
+        """Of those of S that come first. What a state leads to that is on no cycle need not be looked at again: at the
+        fixpoint every state of S lies behind some cycle, and the cycles behind which nothing lies remain."""
+        end = 0
+        for size in self.levels:
+            begin, end = end, end + size
+            while (index := self.cycles.least_accepting(begin, end)) is not None:
+                self._conclude(
+                    shortest_path(self.cycles, one(index), index, sum(self.levels), within_s=True, keeps_marks=True)
+                )
+
+    def _conclude(self, path: list[bytes] | None) -> None:
+        """Reports a cycle, as a path that ends where it begins, from where it is closest to a start state."""
+        if path is None:
+            return
+        cycle = path[:-1]
+        level, state = min((self._level(self._index(state)), state) for state in cycle)
+        at = cycle.index(state)
+        self.traced.append(lasso(self._path(state, level), cycle[at:] + cycle[:at]))
+        raise CycleFound
+
+    def _index(self, state: bytes) -> int:
+        index = self.cycles.index(state)
+        assert index is not None
+        return index
+
+    def _level(self, index: int) -> int:
+        return bisect_right(list(accumulate(self.levels)), index)
+
+    def _path(self, state: bytes, level: int) -> tuple[bytes, ...]:
+        return PathFinder(self.look()).paths([(state, level)])[0]

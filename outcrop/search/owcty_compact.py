@@ -1,0 +1,263 @@
+"""OWCTY with hash compaction: signatures instead of states.
+
+J. Barnat, J. Havlicek and P. Rockai, "Distributed LTL model checking with hash compaction" (2012), Algorithms 2 and 3.
+Two states with the same signature are taken for one, the one that is met first. So states can be missed, and edges can
+seem to lead where they do not. Accepting states are therefore kept in full, in a queue on disk (Qacc); each iteration
+begins with those that edges of the last one led to, and ends when S does not shrink. What is then left of S need not
+hold a cycle: VERIFICATION looks for a way from an accepting state back to that very state, all of its bytes compared.
+A cycle that is reported is therefore real. *Holds* means that none was found among the states visited, and comes with
+the bound for missing a state and the part of the states that was probably visited.
+
+One step is not as printed. Line 7 of Algorithm 2 hands ELIMINATION the accepting states that REACHABILITY has just been
+led to by edges. But none of those is without predecessors, and those that are, the ones it began with, have been
+cleared from the queue in line 5. We hand it the latter, as Algorithm 1 does.
+
+The first search has its queue, which is also the log of all states for the path to a cycle, in a file. So have all
+others. Costs 5 to 9 bytes a state in RAM: the count of predecessors is in the slot of the signature.
+"""
+
+from __future__ import annotations
+
+import math
+import shutil
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from functools import partial
+from itertools import accumulate
+
+from outcrop.kernels import Found, Native, Search, Settings, States, with_spare_bytes
+from outcrop.kernels_cycles import NOTE_BITS, BlockPhase, CompactedCycles, accepting_states
+from outcrop.options import CheckOptions
+from outcrop.search.compact import nameless_file, omission_bound, work_place
+from outcrop.search.driver import Exploration, ShowProgress, TakePut, most_found, state_budget, worker_count
+from outcrop.search.hunt import Hunt, find_level, read_arena
+from outcrop.search.lasso import lasso
+from outcrop.search.outcome import Outcome, Stop
+from outcrop.search.owcty import CycleFound
+from outcrop.search.paths import PathFinder, look_in_blocks
+from outcrop.store.frontier import RowFile
+from outcrop.store.workdir import WorkDirectory
+
+#: Of a signature, as in the paper.
+BITS = 32
+#: States that a worker deals with at a time, and of those that follow, how few it deals with at once.
+_BLOCK_STATES = 4096
+_FEW_STATES = 2048
+#: Bits more, to find a path to a state that the first search has missed.
+_MORE_BITS = 24
+
+
+def search(
+    native: Native, options: CheckOptions, progress: ShowProgress | None = None, put: TakePut | None = None
+) -> Outcome:
+    with ExitStack() as resources:
+        bits = options.bits or BITS
+        visited = resources.enter_context(native.search(_settings(resources, options, bits, options.seed)))
+        directory = resources.enter_context(WorkDirectory(options.workdir))
+        return CompactedOwcty(visited, options, progress, put, bits, directory).run()
+
+
+def _settings(resources: ExitStack, options: CheckOptions, bits: int, seed: int) -> Settings:
+    place = work_place(options)
+    return Settings(
+        workers=worker_count(options),
+        bits=bits,
+        seed=seed,
+        budget=state_budget(options),
+        most_states=options.states,
+        most_found=most_found(options),
+        file=resources.enter_context(nameless_file(place)),
+        disk_limit=min(shutil.disk_usage(place).free, options.disk or 2**63),
+        note_bits=NOTE_BITS,
+    )
+
+
+class CompactedOwcty(Exploration):
+    def __init__(
+        self,
+        search: Search,
+        options: CheckOptions,
+        progress: ShowProgress | None,
+        put: TakePut | None,
+        bits: int,
+        directory: WorkDirectory,
+    ) -> None:
+        super().__init__(search, options, progress, put)
+        self.bits = bits
+        self.cycles = CompactedCycles(search)
+        directory.budget = self.disk
+        names = ("seeds", "accepting", "queue")
+        #: Accepting states that a phase begins with; Qacc, those that edges have led to; and states to be expanded.
+        self.seeds, self.accepting, self.queue = (
+            RowFile(directory, name, self.native.state_bytes, _BLOCK_STATES) for name in names
+        )
+
+    # --- Algorithm 2 -------------------------------------------------------------------------------------------
+
+    def explore(self) -> Stop:
+        try:
+            stop = super().explore()  # INITIALIZE
+            if stop is Stop.COMPLETE and not self.found:
+                self.look_for_cycles()
+        except CycleFound:
+            return Stop.VIOLATION
+        return stop
+
+    def look_for_cycles(self) -> None:
+        size = sum(self.levels)
+        for states in read_arena(self.search, 0, size):
+            self.seeds.append(accepting_states(self.search, states))
+        while True:
+            old_size = size
+            self._reset()
+            self.reachability()
+            self.elimination()
+            size = self.cycles.size
+            if size >= old_size or not size:
+                break
+            self.seeds.clear()
+            for states in self.accepting.blocks(0, len(self.accepting)):
+                self.seeds.append(self.cycles.in_s(states))
+            self.accepting.clear()
+        if size:
+            self.verification()
+
+    # --- Algorithm 3 -------------------------------------------------------------------------------------------
+
+    def reachability(self) -> None:
+        self._work_off(BlockPhase.REACH)
+        self._report_loops()
+
+    def elimination(self) -> None:
+        self._work_off(BlockPhase.ELIMINATE)
+
+    def verification(self) -> None:
+        """From each accepting state that none before it has led to: is there a way back to it?"""
+        self._reset()
+        for block in self.accepting.blocks(0, len(self.accepting)):
+            for number in range(len(block)):
+                state = block[number : number + 1]
+                if not len(self.cycles.in_s(state)):
+                    self._verify(state)
+
+    def _verify(self, state: States) -> None:
+        self.cycles.block(0, BlockPhase.VERIFY, state, begins=True)
+        self.queue.clear()
+        self.queue.append(state)
+        target = with_spare_bytes(state)
+        ends = [0, 1]
+        while ends[-1] > ends[-2]:
+            is_found = self._spread(ends[-2], ends[-1], target)
+            if is_found:
+                self._report_cycle(state.tobytes(), ends)
+            ends.append(len(self.queue))
+
+    def _spread(self, begin: int, end: int, target: States) -> bool:
+        """One level of a search for ``target``; whether it was found."""
+        found: list[bool] = []
+
+        def deal(worker: int, states: States) -> States:
+            follow, _, is_found = self.cycles.block(worker, BlockPhase.VERIFY, states, target=target)
+            found.append(is_found)
+            return follow
+
+        self._share(self.queue.blocks(begin, end), deal)
+        return any(found)
+
+    # --- Phases ------------------------------------------------------------------------------------------------
+
+    def _work_off(self, phase: BlockPhase) -> None:
+        """What a phase does to the seeds, and to all that follow."""
+        lock = threading.Lock()
+
+        def deal(worker: int, states: States, begins: bool = False) -> States:
+            follow, enqueue, _ = self.cycles.block(worker, phase, states, begins=begins, few=_FEW_STATES)
+            if len(enqueue):
+                with lock:
+                    self.accepting.append(enqueue)
+            return follow
+
+        self._share(self.seeds.blocks(0, len(self.seeds)), partial(deal, begins=True))
+        done = 0
+        while done < len(self.queue):
+            begin, done = done, len(self.queue)
+            self._share(self.queue.blocks(begin, done), deal)
+        self.queue.clear()
+
+    def _share(self, blocks: Iterator[States], deal: Callable[[int, States], States]) -> None:
+        """Has the workers deal with blocks, and queues the states that follow."""
+        lock = threading.Lock()
+
+        def work(worker: int) -> None:
+            while self.asked is None:
+                with lock:
+                    states = next(blocks, None)
+                if states is None:
+                    return
+                follow = deal(worker, states)
+                with lock:
+                    self.queue.append(follow)
+
+        self.together(*(partial(work, worker) for worker in range(self.search.workers)))
+        self.check_stop()
+
+    def _reset(self) -> None:
+        self.together(*(partial(self.cycles.reset, worker) for worker in range(self.search.workers)))
+
+    # --- Lassos ------------------------------------------------------------------------------------------------
+
+    def level_done(self, sizes: list[int]) -> None:
+        super().level_done(sizes)
+        if not self.found:
+            self._report_loops()
+
+    def _report_loops(self) -> None:
+        """Accepting states that are their own successors."""
+        for state in self.search.take_found(Found.CYCLE):
+            self.traced.append(lasso(self._prefix(state), [state]))
+            raise CycleFound
+
+    def _report_cycle(self, state: bytes, ends: list[int]) -> None:
+        """The queue has the levels of a search from ``state`` that came back to it."""
+
+        def read_level(level: int) -> Iterator[States]:
+            return self.queue.blocks(ends[level], ends[level + 1])
+
+        look = look_in_blocks(self.search, read_level, self.together)
+        (cycle,) = PathFinder(look).paths([(state, len(ends) - 1)])
+        self.traced.append(lasso(self._prefix(state), list(cycle[:-1])))
+        raise CycleFound
+
+    def _prefix(self, state: bytes) -> tuple[bytes, ...]:
+        level = find_level(self.search, self.levels, state)
+        if level is not None:
+            return PathFinder(self.look()).paths([(state, level)])[0]
+        return self._prefix_by_more_bits(state)
+
+    def _prefix_by_more_bits(self, state: bytes) -> tuple[bytes, ...]:
+        """A later phase has come upon a state that the first one missed: another search, with other signatures."""
+        self.tell("owcty: searching again, for a path to the cycle found")
+        with ExitStack() as resources:
+            settings = _settings(resources, self.options, min(64, self.bits + _MORE_BITS), self.options.seed + 1)
+            return Hunt(resources.enter_context(self.native.search(settings)), self).path(state)
+
+    # --- What is said of it ------------------------------------------------------------------------------------
+
+    def omission_bound(self, levels: list[int]) -> float:
+        return omission_bound(accumulate(levels), self.bits)
+
+    @property
+    def signature_coverage(self) -> float | None:
+        return expected_coverage(sum(self.levels), self.bits)
+
+
+def expected_coverage(signatures: int, bits: int) -> float:
+    """The part of the states that was visited if so many different signatures were met: states fall on signatures as
+    balls do on bins. Those that only a missed state leads to come on top of what is missed.
+
+    >>> f"{expected_coverage(6_000_000, 32):.4%}"
+    '99.9301%'
+    """
+    share = signatures / 2.0**bits
+    return 1.0 if share == 0 else 0.0 if share >= 1 else share / -math.log1p(-share)
