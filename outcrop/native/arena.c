@@ -16,7 +16,7 @@ typedef struct {
   uint64_t resident;  /* where the part begins that may be in memory, in bytes; only for files */
 } Arena;
 
-enum { HUGE_PAGE = 1 << 21 };
+enum { HUGE_PAGE = 1 << 21, LEAST_HUGE = 2 * HUGE_PAGE };
 
 /* Disk space is asked for in such steps, before it is written to: a write to a mapping of a full disk is fatal. */
 enum { DISK_STEP = 1 << 25 };
@@ -29,7 +29,8 @@ static void *map_pages(size_t bytes, int file) {
   void *pages = mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags, file, 0);
   if (pages == MAP_FAILED) return NULL;
 #ifdef MADV_HUGEPAGE
-  if (file < 0) madvise(pages, bytes, MADV_HUGEPAGE);
+  /* Not for little: to clear a huge page takes longer than a small search. */
+  if (file < 0 && bytes > LEAST_HUGE) madvise(pages, bytes, MADV_HUGEPAGE);
 #endif
   return pages;
 }

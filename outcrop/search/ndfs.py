@@ -86,6 +86,4 @@ class Ndfs(Exploration):
 
     def snapshot(self) -> Progress:
         states = self.search.standing().states
-        return Progress(
-            level=0, states=states, rules_fired=int(self.count()[0].sum()), frontier=0, seconds=self.seconds()
-        )
+        return self.progress_at(0, states, states)

@@ -126,8 +126,8 @@ class Owcty(Exploration):
 
     # --- Cycles ------------------------------------------------------------------------------------------------
 
-    def level_done(self, sizes: list[int]) -> None:
-        super().level_done(sizes)
+    def level_done(self, sizes: list[int], generated: list[int] | None = None) -> None:
+        super().level_done(sizes, generated)
         found = self.search.take_found(Found.CYCLE)
         if found and not self.found:
             self._confirm(found)

@@ -15,17 +15,17 @@ import numpy as np
 
 from outcrop.codegen.compiler import compile_model
 from outcrop.ir.graph import components
-from outcrop.kernels import Native
+from outcrop.kernels import Native, States
 from outcrop.options import CheckOptions
 from outcrop.search import ndfs, owcty
 from outcrop.search.outcome import FindingKind, Outcome, Stop
 
-#: How each search is asked for.
+#: How each search is asked for; with so little memory that the system need not prepare large pages.
 SEARCHES = {
-    "ndfs": CheckOptions(strategy="ndfs", threads=1),
-    "owcty": CheckOptions(strategy="owcty", threads=1),
-    "owcty, two threads": CheckOptions(strategy="owcty", threads=2),
-    "owcty --compact": CheckOptions(strategy="owcty", compact=True, bits=64, threads=1),
+    "ndfs": CheckOptions(strategy="ndfs", threads=1, state_memory=4 << 20),
+    "owcty": CheckOptions(strategy="owcty", threads=1, state_memory=4 << 20),
+    "owcty, two threads": CheckOptions(strategy="owcty", threads=2, state_memory=4 << 20),
+    "owcty --compact": CheckOptions(strategy="owcty", compact=True, bits=64, threads=1, state_memory=40 << 20),
 }
 
 
@@ -67,6 +67,14 @@ class Graph:
         library = native.library_with({"graph_set": (None, (ctypes.c_void_p,) * 3)})
         library.graph_set(self._first.ctypes.data, self._targets.ctypes.data, self._accepts.ctypes.data)
         return native
+
+    def states(self, nodes: list[int]) -> States:
+        """The packed states of some nodes."""
+        rows = np.zeros((len(nodes), 9), dtype=np.uint8)
+        for row, node in zip(rows, nodes, strict=True):
+            row[:4] = list(node.to_bytes(4, "little"))
+            row[5:] = list((node * 2654435761 % 2**32).to_bytes(4, "little"))
+        return rows
 
     def search(self, options: CheckOptions, strength: str = "general") -> Outcome:
         """The outcome, with the lasso checked if there is one."""
