@@ -23,13 +23,13 @@ from outcrop.options import CheckOptions
 from outcrop.search.driver import Exploration, ShowProgress, TakePut, most_found, state_budget
 from outcrop.search.lasso import lasso, one, shortest_path
 from outcrop.search.outcome import Finding, FindingKind, Outcome, Progress, Stop
-from outcrop.search.owcty import refuse_checkpoints
+from outcrop.search.owcty import refuse
 
 
 def search(
     native: Native, options: CheckOptions, progress: ShowProgress | None = None, put: TakePut | None = None
 ) -> Outcome:
-    refuse_checkpoints(options)
+    refuse(options)
     settings = Settings(budget=state_budget(options), most_states=options.states, most_found=most_found(options))
     with native.search(settings) as visited:
         return Ndfs(visited, options, progress, put).run()
@@ -50,7 +50,8 @@ class Ndfs(Exploration):
         finally:
             depth_first.close()
         self.search.finish_level()
-        self.levels = [self.search.standing().level_end]
+        self.levels[:] = [self.search.standing().level_end]
+        self.generated = [self.search.standing().generated]
         if end is DfsEnd.CYCLE:
             self.traced.append(self._lasso(path, loop_start))
         elif end is DfsEnd.FOUND:

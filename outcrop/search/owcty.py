@@ -37,7 +37,7 @@ from outcrop.search.paths import PathFinder
 def search(
     native: Native, options: CheckOptions, progress: ShowProgress | None = None, put: TakePut | None = None
 ) -> Outcome:
-    refuse_checkpoints(options)
+    refuse(options)
     if options.compact:
         from outcrop.search import owcty_compact
 
@@ -49,9 +49,12 @@ def search(
         return _search(native, options, progress, put, Acceptance.WEAK)
 
 
-def refuse_checkpoints(options: CheckOptions) -> None:
+def refuse(options: CheckOptions) -> None:
+    """What no search for cycles can do."""
     if options.checkpoint is not None or options.resume is not None:
         raise UsageError(f"the strategy {options.strategy} keeps no checkpoints")
+    if (options.ranks or 1) > 1:
+        raise UsageError(f"the strategy {options.strategy} searches with one process, not with several ranks")
 
 
 def _search(
@@ -126,8 +129,8 @@ class Owcty(Exploration):
 
     # --- Cycles ------------------------------------------------------------------------------------------------
 
-    def level_done(self, sizes: list[int], generated: list[int] | None = None) -> None:
-        super().level_done(sizes, generated)
+    def expand(self) -> None:
+        super().expand()
         found = self.search.take_found(Found.CYCLE)
         if found and not self.found:
             self._confirm(found)

@@ -207,8 +207,8 @@ class CompactedOwcty(Exploration):
 
     # --- Lassos ------------------------------------------------------------------------------------------------
 
-    def level_done(self, sizes: list[int], generated: list[int] | None = None) -> None:
-        super().level_done(sizes, generated)
+    def expand(self) -> None:
+        super().expand()
         if not self.found:
             self._report_loops()
 
