@@ -218,6 +218,11 @@ def add_search(parser: argparse.ArgumentParser) -> None:
         "mpiexec or srun has. docs/CLUSTER.md says more",
     )
     group.add_argument(
+        "--compact",
+        action="store_true",
+        help="with owcty: keep signatures instead of states; a violation is real, but one may be missed",
+    )
+    group.add_argument(
         "--bits",
         metavar="B",
         type=count,
