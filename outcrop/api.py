@@ -36,6 +36,7 @@ from outcrop.options import (
     Overflow,
     Replacement,
     UndefinedReads,
+    Where,
     parse_duration,
     parse_size,
 )
@@ -138,7 +139,7 @@ def read_source(path: str | os.PathLike[str]) -> Source:
 
 # --- Options -----------------------------------------------------------------------------------------------
 
-_Choice = TypeVar("_Choice", Engine, Deadlock, UndefinedReads, Overflow, Keep, Replacement)
+_Choice = TypeVar("_Choice", Engine, Deadlock, UndefinedReads, Overflow, Keep, Replacement, Where)
 
 
 def _choice(choices: type[_Choice], name: str, value: str) -> _Choice:
@@ -168,6 +169,8 @@ def _changed(options: CheckOptions, changes: dict[str, Any]) -> CheckOptions:
         "deadlock": lambda text: _choice(Deadlock, "deadlock", text),
         "keep": lambda text: _choice(Keep, "keep", text),
         "replacement": lambda text: _choice(Replacement, "replacement", text),
+        "device": lambda text: _choice(Where, "device", text),
+        "device_memory": parse_size,
         "memory": parse_size,
         "state_memory": parse_size,
         "disk": parse_size,
@@ -233,6 +236,7 @@ def _search_native(
     from outcrop.codegen.puts import PutFormatter
     from outcrop.dist.compare import compare_ranks
     from outcrop.dist.exchange import exchange_of
+    from outcrop.gpu.device import is_there
     from outcrop.kernels import Counts
 
     started = time.monotonic()
@@ -260,7 +264,16 @@ def _search_native(
     def canonical(state: State) -> State:
         return layout.unpack(native.normalise(layout.pack(state)))
 
-    outcome: Outcome = strategy.search(native, options, progress, put)
+    def on_host(options: CheckOptions) -> Outcome:
+        outcome: Outcome = strategy.search(native, options, progress, put)
+        return outcome
+
+    if options.device is Where.CPU or (options.device is Where.AUTO and not is_there()):
+        return on_host(options), compile_seconds, canonical
+    from outcrop.gpu.choose import search_somewhere
+    from outcrop.gpu.search import Program
+
+    outcome = search_somewhere(Program(system, emitted, native), options, progress, put, on_host)
     return outcome, compile_seconds, canonical
 
 
@@ -305,6 +318,7 @@ def _conclude(
         samples=outcome.samples,
         variables=[{"name": each.name, "type": type_tree(each.type)} for each in system.variables],
         deadlock=str(options.deadlock),
+        device=outcome.device,
     )
 
 

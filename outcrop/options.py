@@ -15,6 +15,14 @@ class Engine(StrEnum):
     INTERPRETER = "interpreter"
 
 
+class Where(StrEnum):
+    """What searches."""
+
+    AUTO = "auto"  #: a GPU, if there is one and the model is worth it
+    CPU = "cpu"
+    GPU = "gpu"
+
+
 class Deadlock(StrEnum):
     """When a state counts as a deadlock."""
 
@@ -64,6 +72,7 @@ class LoadOptions:
 #: The least and the greatest value of options.
 _BOUNDS: tuple[tuple[str, float, float], ...] = (
     *((name, 1, math.inf) for name in ("threads", "ranks", "memory", "states", "max_errors", "disk", "state_memory")),
+    ("device_memory", 1, math.inf),
     *((name, 1, math.inf) for name in ("blocks", "block_size", "calibration", "block_states")),
     *((name, 0, math.inf) for name in ("depth", "speedup", "reset_after", "checkpoint_every")),
     *((name, 0, 1) for name in ("collision_limit", "threshold", "slowdown", "cloud", "beta_high", "beta_low")),
@@ -79,6 +88,8 @@ class CheckOptions:
 
     engine: Engine = Engine.NATIVE
     strategy: str = "auto"
+    device: Where = Where.AUTO
+    device_memory: int | None = None  #: bytes of a GPU's memory; nearly all that is free
     symmetry: bool = True
     deadlock: Deadlock = Deadlock.STUTTERING
     threads: int | None = None  #: all cores that the container may use

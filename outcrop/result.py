@@ -100,6 +100,7 @@ class Result:
     samples: dict[str, list[float]] = field(default_factory=dict)  #: time, level, states, memory, disk
     variables: list[dict[str, Any]] = field(default_factory=list)  #: names and types, see report/types.py
     deadlock: str = ""  #: what counted as one
+    device: str = ""  #: the GPU that searched; empty for the processor
 
     @property
     def diameter(self) -> int:

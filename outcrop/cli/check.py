@@ -19,7 +19,7 @@ from outcrop.cli.results import Files
 from outcrop.dist.exchange import exchange_of
 from outcrop.dist.launch import STARTED, start, started_ranks
 from outcrop.errors import AlreadyTold, InternalError, UsageError
-from outcrop.options import CheckOptions, Deadlock, Engine, Keep, Replacement
+from outcrop.options import CheckOptions, Deadlock, Engine, Keep, Replacement, Where
 from outcrop.report.annotations import of_document, wanted
 from outcrop.report.text import Paint, report, verdict_line
 from outcrop.result import Result, Verdict

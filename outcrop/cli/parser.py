@@ -20,6 +20,7 @@ from outcrop.options import (
     Overflow,
     Replacement,
     UndefinedReads,
+    Where,
     parse_duration,
     parse_size,
 )
@@ -204,6 +205,13 @@ def add_search(parser: argparse.ArgumentParser) -> None:
         "locality",
     )
     group.add_argument(
+        "--device",
+        choices=[*map(str, Where)],
+        default=_DEFAULT.device,
+        help="gpu searches on a GPU, with auto, ram or compact (needs pip install 'outcrop[gpu]'); auto (the default) "
+        "does so when there is one and the processor alone does not finish soon; cpu never does",
+    )
+    group.add_argument(
         "--symmetry",
         choices=["on", "off"],
         default="on",
@@ -250,6 +258,12 @@ def add_limits(parser: argparse.ArgumentParser) -> None:
         metavar="SIZE",
         type=unit(parse_size),
         help="peak memory, like 500M or 8G (default: 75%% of what there is)",
+    )
+    group.add_argument(
+        "--device-memory",
+        metavar="SIZE",
+        type=unit(parse_size),
+        help="of a GPU (default: nearly all that is free)",
     )
     group.add_argument(
         "--state-memory",

@@ -45,8 +45,6 @@ def emit(system: System, symmetry: bool, coverage: bool = False) -> Emitted:
     lines = [
         comment(f"The model {system.name}"),
         *(f"#define {name} {value}" for name, value in constants.items()),
-        "#define UNUSED __attribute__((unused))",
-        "#define NOINLINE __attribute__((noinline))",
         '#include "state.h"',
         '#include "expand.h"',
         *_clear_tables(unit),
@@ -84,6 +82,7 @@ def _constants(unit: Unit, symmetry: bool, model: list[str]) -> dict[str, int]:
         **_product_constants(system),
         "HAS_WIDE_INTEGERS": int(system.integers != INTEGER),
         "HAS_REALS": int(any("double" in line or "real" in line for line in model)),
+        "WIDEST_BUFFER": unit.widest_buffer,
     }
 
 
@@ -102,6 +101,6 @@ def _clear_tables(unit: Unit) -> list[str]:
     for kind, (name, packed) in unit.clear_tables.items():
         data = packed.to_bytes(-(-packed.bit_length() // 8), "little")
         lines += ["", comment(f"A cleared {kind}")]
-        lines += braced(f"static const uint8_t {name}[{buffer_bytes(kind)}] =", [", ".join(map(str, data or b"\0"))])
+        lines += braced(f"static const BUFFER({name}, {buffer_bytes(kind)}) =", [", ".join(map(str, data or b"\0"))])
         lines[-1] += ";"
     return lines

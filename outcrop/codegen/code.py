@@ -90,11 +90,17 @@ class Unit:
     notes: dict[int, int] = field(default_factory=dict)  #: source offset of a NOTE read -> its site
     puts: list[Put] = field(default_factory=list)
     clear_tables: dict[Type, tuple[str, int]] = field(default_factory=dict)  #: type -> name, packed bits
+    widest_buffer: int = 0  #: bytes of the largest complex value that is not part of the state
 
     @property
     def integers(self) -> Interval:
         """What arithmetic must stay within."""
         return Interval.of(self.system.integers)
+
+    def buffer(self, name: str, kind: Type) -> str:
+        """The declaration of room for a value of a type."""
+        self.widest_buffer = max(self.widest_buffer, buffer_bytes(kind))
+        return f"BUFFER({name}, {buffer_bytes(kind)})"
 
     def note_site(self, span: Span) -> int:
         return self.notes.setdefault(span.start, len(self.notes))
@@ -112,6 +118,7 @@ class Unit:
         return packed
 
     def clear_table(self, kind: Type) -> str:
+        self.widest_buffer = max(self.widest_buffer, buffer_bytes(kind))
         name, _ = self.clear_tables.setdefault(kind, (f"cleared_{len(self.clear_tables)}", self.cleared(kind)))
         return name
 
@@ -186,7 +193,7 @@ class Code:
     def buffer(self, kind: Type) -> Address:
         """Room for a value of a type, undefined throughout."""
         name = self.name("b")
-        self.line(f"uint8_t {name}[{buffer_bytes(kind)}] = {{0}};")
+        self.line(f"{self.unit.buffer(name, kind)} = {{0}};")
         return Address(name)
 
     # --- Checks ---

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from outcrop.codegen.bounds import Interval
-from outcrop.codegen.code import Address, Callee, Cell, Unit, Value, buffer_bytes
+from outcrop.codegen.code import Address, Callee, Cell, Unit, Value
 from outcrop.codegen.statements import Statements, may_return_undefined
 from outcrop.codegen.text import bare, braced, comment, identifier, negated
 from outcrop.ir.faults import MAX_CALL_DEPTH
@@ -21,7 +21,8 @@ from outcrop.ir.system import Formal, Function, Instantiable, Parameter
 from outcrop.ir.types import Simple
 from outcrop.ir.walk import writes_state
 
-STATE_COPY = ["uint8_t state[STATE_BYTES + 8];", "__builtin_memcpy(state, original, STATE_BYTES + 8);"]
+#: The state as something that may be changed.
+STATE_COPY = ["BUFFER(state, STATE_BYTES + 8);", "__builtin_memcpy(state, original, STATE_BYTES + 8);"]
 
 
 @dataclass(frozen=True)
@@ -43,19 +44,19 @@ def bind_parameters(code: Statements, parameters: Sequence[Parameter]) -> None:
         code.bind(parameter.local, Value(name, Interval(min(values), max(values))))
 
 
-def definition(name: str, parameters: Sequence[str], code: Statements) -> list[str]:
+def definition(name: str, parameters: Sequence[str], code: Statements, specifier: str = "BODY") -> list[str]:
     """A function; its locals are declared at its head, parameters that it does not use are marked."""
     head = [_declaration(local, code) for local in code.declared]
     used = set(re.findall(r"\w+", "\n".join(code.lines)))
     names = [parameter.split()[-1].lstrip("*") for parameter in parameters]
     unused = [f"(void){each};" for each in names if each not in used]
-    return braced(f"static inline int {name}({', '.join(parameters)})", [*unused, *head, *code.lines])
+    return braced(f"static {specifier} int {name}({', '.join(parameters)})", [*unused, *head, *code.lines])
 
 
 def _declaration(local: Local, code: Statements) -> str:
     location = code.locals[local]
     if isinstance(location, Address):
-        return f"uint8_t {location.base}[{buffer_bytes(local.type)}] = {{0}};"
+        return f"{code.unit.buffer(location.base, local.type)} = {{0}};"
     assert isinstance(location, Cell)
     return f"uint64_t {location.name} = 0;"
 
@@ -85,7 +86,7 @@ def write_condition(unit: Unit, name: str, parameters: Sequence[Parameter], conj
     if needs_copy:
         code.lines[:0] = STATE_COPY
     values = [f"Integer {each}" for each in parameter_names(parameters)]
-    lines = definition(name, [state, "Context *context", *values], code)
+    lines = definition(name, [state, "Context *context", *values], code, "inline")
     return Written(lines, code.can_fail, code.has_effects)
 
 

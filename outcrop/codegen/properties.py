@@ -70,7 +70,7 @@ def write_properties(unit: Unit) -> list[str]:
             *instances(PropertyKind.ASSUMPTION, [holds, failed, *unsatisfied]),
         ],
         f"model_covers({_READS_STATE})": instances(
-            PropertyKind.COVER, [holds, failed, "context->covered[COVER] += holds;"]
+            PropertyKind.COVER, [holds, failed, "cover(context, COVER, holds);"]
         ),
         f"model_liveness({_READS_STATE}, uint64_t *satisfied)": [
             "uint64_t number = 0;",

@@ -24,7 +24,7 @@ from outcrop.ir.walk import walk
 RULES_PER_FUNCTION = 128
 
 #: The compiler knows that nothing changes a copy, so what guards have loaded stays known across firings.
-_COPIED = ["uint8_t state[STATE_BYTES + 8];", "__builtin_memcpy(state, original, STATE_BYTES + 8);"]
+_COPIED = ["PRIVATE_STATE(state, original);"]
 #: Where there are many functions, each would make its copy.
 _NOT_COPIED = ["const uint8_t *const state = original;"]
 

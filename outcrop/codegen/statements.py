@@ -85,7 +85,7 @@ class Statements(Expressions):
                 self.line(f"if ({bare(negated(self.condition(node.condition)))}) return ABANDONED;")
             case Cover():
                 condition = self.condition(node.condition)
-                self.line(f"context->covered[{node.cover}] += {bare(condition)};")
+                self.line(f"cover(context, {node.cover}, {bare(condition)});")
             case Put():
                 self._put(node)
             case Return():

@@ -43,7 +43,9 @@ static void order_image(const uint8_t *state, const Element *order, uint64_t *im
 /* A fact is written behind the last one, and counted afterwards if it holds. */
 static inline Relation *next_fact(Relations *relations, uint64_t data) {
   Relation *fact = &relations->list[relations->count];
-  *fact = (Relation){.data = data};
+  const Relation nothing = {0};
+  *fact = nothing;
+  fact->data = data;
   return fact;
 }
 

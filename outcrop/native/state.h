@@ -27,17 +27,28 @@
 #define unlikely(condition) __builtin_expect(!!(condition), 0)
 #endif
 
+#define UNUSED __attribute__((unused))
+/* Of rules and functions. */
+#ifndef BODY
+#define BODY inline
+#endif
+#ifndef NOINLINE
+#define NOINLINE __attribute__((noinline))
+#endif
+
+#include "bits.h"
+
 /* How a body, function or startstate ended. A condition gives 0 or 1, or one of these negated. */
 enum { OK = 0, FAILED = 1, ABANDONED = 2 };
 
 /* What a worker counts while it runs model code. The arrays have one spare element, since C has no empty ones. */
 typedef struct Context {
-  uint64_t fired[RULE_COUNT + 1];
+  Counter fired[RULE_COUNT + 1];
 #if HAS_COVERAGE
-  uint64_t enabled[RULE_COUNT + 1]; /* guards that were true: bodies begun, whether or not they came to their end */
-  uint64_t deeper[RULE_COUNT + 1];  /* firings that led to a state of the next level */
+  Counter enabled[RULE_COUNT + 1]; /* guards that were true: bodies begun, whether or not they came to their end */
+  Counter deeper[RULE_COUNT + 1];  /* firings that led to a state of the next level */
 #endif
-  uint64_t covered[COVER_COUNT + 1];
+  Counter covered[COVER_COUNT + 1];
   uint8_t noted[NOTE_COUNT + 1]; /* undefined reads that went through, by site */
   uint32_t depth;                /* of calls of functions that recurse */
 #if HAS_PUT
@@ -46,27 +57,8 @@ typedef struct Context {
 #endif
 } Context;
 
-/* --- Bits ---------------------------------------------------------------------------------------------------- */
-
-static inline uint64_t load_word(const uint8_t *at) {
-  uint64_t word;
-  __builtin_memcpy(&word, at, sizeof word);
-  return word;
-}
-
-static inline void store_word(uint8_t *at, uint64_t word) { __builtin_memcpy(at, &word, sizeof word); }
-
-static inline uint64_t low_bits(unsigned width) { return width >= 64 ? ~UINT64_C(0) : (UINT64_C(1) << width) - 1; }
-
-static inline uint64_t get_bits(const uint8_t *base, uint64_t bit, unsigned width) {
-  return load_word(base + (bit >> 3)) >> (bit & 7) & low_bits(width);
-}
-
-static inline void set_bits(uint8_t *base, uint64_t bit, unsigned width, uint64_t packed) {
-  uint8_t *at = base + (bit >> 3);
-  const uint64_t mask = low_bits(width) << (bit & 7);
-  store_word(at, (load_word(at) & ~mask) | packed << (bit & 7));
-}
+/* A cover goal is met so many times. */
+static inline void cover(Context *context, unsigned goal, uint64_t times) { COUNT(context->covered[goal], times); }
 
 /* Wider stretches go in steps of 56 bits, which keeps the position within the byte. */
 enum { STEP = 56 };

@@ -26,6 +26,7 @@ def document(result: Result) -> dict[str, Any]:
         "strategy": result.strategy,
         "engine": result.engine,
         "threads": result.threads,
+        "device": result.device or "cpu",
         "ranks": result.ranks,
         "per_rank": result.per_rank,
         "states": result.states,

@@ -71,6 +71,7 @@ def _meaning(result: Result) -> str:
 
 def _figures(result: Result, paint: Paint) -> Iterator[str]:
     threads = f", {result.threads} threads" if result.threads > 1 else ""
+    threads = f", {result.device}" if result.device else threads
     compiled = f" (and {result.compile_seconds:.2f} s to compile)" if result.compile_seconds else ""
     if result.states is None:
         rows = [("states", f"at most {result.states_visited:,}, some visited again")]

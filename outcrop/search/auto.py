@@ -45,8 +45,10 @@ def search(
     put: TakePut | None = None,
     *,
     weak_hash: bool = False,
+    exploration: type[Auto] | None = None,
 ) -> Outcome:
-    """``weak_hash``, for tests: different states often have the same hash."""
+    """``weak_hash``, for tests: different states often have the same hash. ``exploration``: one that begins elsewhere
+    than with the start states."""
     workers = worker_count(options)
     bytes_a_state = native.state_bytes + 8
     beside = max(_BYTES_A_WORKER, (options.memory or 0) // _MEMORY_PART_A_WORKER)
@@ -63,7 +65,7 @@ def search(
         weak_hash=weak_hash,
     )
     with native.search(settings) as visited:
-        return Auto(visited, options, progress, put).run()
+        return (exploration or Auto)(visited, options, progress, put).run()
 
 
 class Auto(Exploration):

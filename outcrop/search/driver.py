@@ -288,6 +288,10 @@ class Exploration:
         else:
             self.create_start_states()
         self._level_is_complete()
+        return self.go_on()
+
+    def go_on(self) -> Stop:
+        """Expands the last level, and all that follow."""
         while self.totals[-1]:
             if self._has_enough_findings():
                 return Stop.VIOLATION

@@ -87,6 +87,7 @@ class Outcome:
     seconds: float = 0.0
     peak_disk_bytes: int = 0
     events: list[str] = field(default_factory=list)  #: what the search did on the way, a line each
+    device: str = ""  #: what searched, if not the processor
     revisits: bool = False  #: levels may count a state more than once
     #: For each level, also for an empty last one, the successors among which it was found; None where nobody counted.
     generated: list[int | None] = field(default_factory=list)

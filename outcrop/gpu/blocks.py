@@ -1,0 +1,197 @@
+"""The states that a search has visited, in the memory of the device: blocks of the same size, in order of discovery.
+
+A state has a position, and a level is a range of positions. Kernels find blocks by a table of their addresses. Blocks
+are allocated when they are about to be filled, so nothing is ever copied to grow.
+
+A search by signatures needs the states of two levels only. When memory ends, levels that have been expanded are dropped
+(a trace that needs them is found by searching again), and what has not been expanded yet may wait in host memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from outcrop.gpu.device import Array, Device, OutOfDeviceMemory
+
+#: Blocks that the table of addresses has room for.
+_MOST_BLOCKS = 1 << 16
+
+
+@dataclass
+class Budget:
+    """Bytes of the device's memory that arrays may take."""
+
+    limit: int
+    used: int = 0
+    peak: int = 0
+
+    @property
+    def left(self) -> int:
+        return self.limit - self.used
+
+    def take(self, size: int, *, even_if_too_much: bool = False) -> None:
+        if size > self.left and not even_if_too_much:
+            raise OutOfDeviceMemory
+        self.used += size
+        self.peak = max(self.peak, self.used)
+
+    def give_back(self, size: int) -> None:
+        self.used -= size
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Neighbouring states of one block, in the memory of the device."""
+
+    begin: int
+    end: int
+    states: Array  #: words
+
+    def __len__(self) -> int:
+        return self.end - self.begin
+
+
+class Blocks:
+    def __init__(self, device: Device, words: int, shift: int, budget: Budget, host_bytes: int) -> None:
+        self._device = device
+        self._words = words
+        self._budget = budget
+        self._blocks: list[Array | None] = []  #: in the device; None if dropped or in host memory
+        self._waiting: dict[int, NDArray[np.uint64]] = {}  #: blocks in host memory
+        self._spare: list[NDArray[np.uint64]] = []  #: host memory that is no longer used
+        self._host_left = host_bytes
+        self._stage: tuple[int, Array] | None = None  #: the block that was last brought back, and its number
+        self.block_states = 1 << shift
+        self._block_bytes = self.block_states * words * 8
+        self.addresses = device.zeros(_MOST_BLOCKS)
+        self._host_addresses = np.zeros(_MOST_BLOCKS, dtype=np.uint64)
+
+    @property
+    def capacity(self) -> int:
+        """Positions that there is room for."""
+        return len(self._blocks) * self.block_states
+
+    @property
+    def has_all(self) -> bool:
+        """Whether every state is in the memory of the device."""
+        return all(block is not None for block in self._blocks)
+
+    @property
+    def host_bytes(self) -> int:
+        return len(self._waiting) * self._block_bytes
+
+    def first_kept(self) -> int:
+        """The first position from which on no state has been dropped."""
+        for number in range(len(self._blocks) - 1, -1, -1):
+            if self._blocks[number] is None and number not in self._waiting:
+                return (number + 1) * self.block_states
+        return 0
+
+    # --- Room --------------------------------------------------------------------------------------------------
+
+    def reserve(self, positions: int) -> None:
+        """Makes room for so many positions in all. Raises OutOfDeviceMemory."""
+        before = len(self._blocks)
+        while self.capacity < positions:
+            self._budget.take(self._block_bytes)
+            try:
+                block = self._device.empty(self.block_states * self._words)
+            except OutOfDeviceMemory:
+                self._budget.give_back(self._block_bytes)
+                raise
+            finally:
+                if before < len(self._blocks):
+                    self._tell_addresses()
+            self._host_addresses[len(self._blocks)] = self._device.address(block)
+            self._blocks.append(block)
+        if before < len(self._blocks):
+            self._tell_addresses()
+
+    def _tell_addresses(self) -> None:
+        self._device.copy(self.addresses[: len(self._blocks)], self._host_addresses[: len(self._blocks)])
+
+    def drop(self, end: int) -> bool:
+        """Forgets blocks all of whose states come before ``end``. Says whether there were any."""
+        dropped = False
+        for number in range(min(len(self._blocks), end // self.block_states)):
+            if self._blocks[number] is not None:
+                self._release(number)
+                dropped = True
+            if number in self._waiting:
+                self._spare.append(self._waiting.pop(number))
+        return dropped
+
+    def send_away(self, begin: int, end: int) -> bool:
+        """Moves one block, all of whose states lie in the range, to host memory: the last such one, which will be
+        wanted latest. Says whether there was one, and room for it."""
+        first = -(-begin // self.block_states)
+        for number in range(end // self.block_states - 1, first - 1, -1):
+            block = self._blocks[number]
+            if block is None:
+                continue
+            room = self._host_room()
+            if room is None:
+                return False
+            self._device.copy(room, block)
+            self._waiting[number] = room
+            if self._stage is None:  # so that there is room to bring blocks back
+                self._stage = number, block
+                self._budget.take(self._block_bytes, even_if_too_much=True)
+            self._release(number)
+            return True
+        return False
+
+    def _host_room(self) -> NDArray[np.uint64] | None:
+        if self._spare:
+            return self._spare.pop()
+        if self._host_left < self._block_bytes:
+            return None
+        try:
+            room = self._device.pinned(self.block_states * self._words)
+        except MemoryError:
+            self._host_left = 0
+            return None
+        self._host_left -= self._block_bytes
+        return room
+
+    def _release(self, number: int) -> None:
+        self._blocks[number] = None
+        self._host_addresses[number] = 0
+        self._budget.give_back(self._block_bytes)
+
+    # --- States ------------------------------------------------------------------------------------------------
+
+    def pieces(self, begin: int, end: int, most: int) -> Iterator[Piece]:
+        """The states of a range, piece by piece. A piece is valid until the next but one is taken."""
+        while begin < end:
+            number, first = divmod(begin, self.block_states)
+            until = min(end, begin + most, (number + 1) * self.block_states)
+            block = self._block(number)
+            yield Piece(begin, until, block[first * self._words : (first + until - begin) * self._words])
+            begin = until
+
+    def _block(self, number: int) -> Array:
+        block = self._blocks[number]
+        if block is not None:
+            return block
+        assert self._stage is not None
+        held, stage = self._stage
+        if held != number:
+            self._device.copy(stage, self._waiting[number])
+            self._stage = number, stage
+        return stage
+
+    def append(self, position: int, states: NDArray[np.uint64]) -> None:
+        """Writes states, one a row, from a position on, for which there is room."""
+        while len(states):
+            number, first = divmod(position, self.block_states)
+            count = min(len(states), self.block_states - first)
+            block = self._blocks[number]
+            assert block is not None
+            part = np.ascontiguousarray(states[:count]).reshape(-1)
+            self._device.copy(block[first * self._words : (first + count) * self._words], part)
+            position, states = position + count, states[count:]

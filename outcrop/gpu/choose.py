@@ -1,0 +1,65 @@
+"""Where a search runs: on the processor, or on a GPU if there is one and the model is worth it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from outcrop.gpu.device import CudaDevice, Device, NoDevice
+from outcrop.gpu.search import STRATEGIES, Program, search
+from outcrop.options import CheckOptions, Where
+from outcrop.search.driver import ShowProgress, TakePut
+from outcrop.search.outcome import Outcome, Stop
+
+#: What the processor does not finish in so many seconds is worth a GPU, whose kernels take about as long to compile.
+WORTH_SECONDS = 2.0
+
+HostSearch = Callable[[CheckOptions], Outcome]
+
+
+def search_somewhere(
+    program: Program,
+    options: CheckOptions,
+    progress: ShowProgress | None,
+    put: TakePut | None,
+    on_host: HostSearch,
+    open_device: Callable[[], Device] = CudaDevice,
+) -> Outcome:
+    """``on_host``: the search that the options name."""
+    reason = _why_not(program, options)
+    if options.device is Where.GPU:
+        device = open_device()
+        if reason is None:
+            return search(program, device, options, progress, put)
+        outcome = on_host(options)
+        outcome.events.insert(0, f"device: searched on the processor, because {reason}")
+        return outcome
+    if reason is not None:
+        return on_host(options)
+    limit = options.time_limit
+    if limit is not None and limit <= WORTH_SECONDS:
+        return on_host(options)
+    outcome = on_host(replace(options, time_limit=WORTH_SECONDS))
+    if outcome.stop is not Stop.TIME:
+        return outcome
+    try:
+        device = open_device()
+    except NoDevice:
+        return on_host(options)
+    begun = f"device: {outcome.visited:,} states after {WORTH_SECONDS:.0f} s on the processor, so on a GPU instead"
+    outcome = search(program, device, options, progress, put)
+    outcome.events.insert(0, begun)
+    return outcome
+
+
+def _why_not(program: Program, options: CheckOptions) -> str | None:
+    if options.strategy not in STRATEGIES:
+        return f"there is no strategy {options.strategy} on a GPU"
+    if options.checkpoint is not None or options.resume is not None:
+        return "checkpoints are kept by searches on the processor"
+    if options.ranks is not None:
+        return "several processes search together"
+    if options.coverage:
+        return "only the processor counts how often rules are enabled"
+    reason = program.why_not
+    return None if reason is None else f"the model cannot run on a GPU: {reason}"

@@ -1,0 +1,201 @@
+"""The GPU as the search sees it: memory, launches, clocks. CuPy does the work, and is imported only when it is wanted.
+
+There is a second Device in standin.py, which runs the same kernels on the processor; so all of the search but this file
+is tested without a GPU.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from outcrop.errors import InternalError, OutcropError
+
+#: An array in the memory of the device: CuPy's, or NumPy's on the stand-in.
+Array = Any
+
+#: Functions of the model carry no qualifiers.
+_OPTIONS = ("--std=c++17", "--device-as-default-execution-space", "-DOUTCROP_DEVICE")
+
+
+class NoDevice(OutcropError):
+    """There is no GPU to search on, or nothing to use it with; the message says which."""
+
+    exit_code = 2
+
+
+class OutOfDeviceMemory(Exception):
+    """The device has no room for an array."""
+
+
+class Device(Protocol):
+    """What the search needs of a device. Launches follow one another; reading waits for them."""
+
+    name: str
+    bandwidth: float  #: bytes a second that the memory can deliver, 0 if not known
+    threads: int  #: that work at the same time
+
+    def free_bytes(self) -> int: ...
+
+    def load(self, text: str) -> None:
+        """Compiles kernels."""
+
+    def empty(self, count: int, kind: type = np.uint64) -> Array: ...
+
+    def zeros(self, count: int, kind: type = np.uint64) -> Array: ...
+
+    def put(self, array: NDArray[Any]) -> Array: ...
+
+    def get(self, array: Array) -> NDArray[Any]: ...
+
+    def copy(self, target: Array, source: Array) -> None:
+        """Between arrays of the same length, wherever they are."""
+
+    def pinned(self, count: int) -> NDArray[np.uint64]:
+        """Words of host memory from which copies are fast."""
+
+    def address(self, array: Array) -> int: ...
+
+    def set_constant(self, name: str, words: NDArray[np.uint64]) -> None: ...
+
+    def launch(self, name: str, blocks: tuple[int, int], threads: int, *arguments: object) -> None: ...
+
+    def begin_timing(self) -> None: ...
+
+    def end_timing(self) -> None: ...
+
+    def kernel_seconds(self) -> float:
+        """Between begin_timing and end_timing, all pairs together, as far as they have been waited for."""
+
+
+@dataclass
+class _Timing:
+    begin: Any
+    end: Any = None
+
+
+class CudaDevice:
+    """The first GPU that CuPy sees."""
+
+    def __init__(self) -> None:
+        self._cupy = _cupy()
+        runtime = self._cupy.cuda.runtime
+        properties = runtime.getDeviceProperties(self._cupy.cuda.Device().id)
+        self.name = properties["name"].decode()
+        self.threads = int(properties["multiProcessorCount"]) * int(properties["maxThreadsPerMultiProcessor"])
+        attributes = self._cupy.cuda.Device().attributes
+        # Kilohertz, bits; two transfers a clock.
+        self.bandwidth = 2e3 * attributes.get("MemoryClockRate", 0) * attributes.get("GlobalMemoryBusWidth", 0) / 8
+        self._module: Any = None
+        self._kernels: dict[str, Any] = {}
+        self._timings: list[_Timing] = []
+        self._seconds = 0.0
+
+    def free_bytes(self) -> int:
+        self._cupy.get_default_memory_pool().free_all_blocks()
+        return int(self._cupy.cuda.runtime.memGetInfo()[0])
+
+    def load(self, text: str) -> None:
+        self._module = self._cupy.RawModule(code=text, options=_OPTIONS, backend="nvrtc")
+        try:
+            self._module.compile()
+        except self._cupy.cuda.compiler.CompileException as error:
+            raise InternalError(f"NVRTC refused the code generated for this model:\n{str(error)[:2000]}") from None
+
+    def empty(self, count: int, kind: type = np.uint64) -> Array:
+        """Straight from the driver: what is given back can be used for arrays of another size."""
+        size = max(1, count) * np.dtype(kind).itemsize
+        try:
+            memory = self._cupy.cuda.Memory(size)
+        except (self._cupy.cuda.runtime.CUDARuntimeError, self._cupy.cuda.memory.OutOfMemoryError):
+            raise OutOfDeviceMemory from None
+        return self._cupy.ndarray((count,), dtype=kind, memptr=self._cupy.cuda.MemoryPointer(memory, 0))
+
+    def zeros(self, count: int, kind: type = np.uint64) -> Array:
+        array = self.empty(count, kind)
+        array.data.memset_async(0, array.nbytes, self._cupy.cuda.get_current_stream())
+        return array
+
+    def put(self, array: NDArray[Any]) -> Array:
+        made = self.empty(array.size, array.dtype.type)
+        made.set(np.ascontiguousarray(array).reshape(-1))
+        return made
+
+    def get(self, array: Array) -> NDArray[Any]:
+        got: NDArray[Any] = self._cupy.asnumpy(array)
+        return got
+
+    def copy(self, target: Array, source: Array) -> None:
+        if isinstance(target, np.ndarray):
+            source.get(out=target)
+        elif isinstance(source, np.ndarray):
+            target.set(source)
+        else:
+            target.data.copy_from_device_async(source.data, source.nbytes, self._cupy.cuda.get_current_stream())
+
+    def pinned(self, count: int) -> NDArray[np.uint64]:
+        try:
+            memory = self._cupy.cuda.alloc_pinned_memory(8 * count)
+        except self._cupy.cuda.runtime.CUDARuntimeError:
+            raise MemoryError from None
+        return np.frombuffer(memory, dtype=np.uint64, count=count)
+
+    def address(self, array: Array) -> int:
+        return int(array.data.ptr)
+
+    def set_constant(self, name: str, words: NDArray[np.uint64]) -> None:
+        pointer = self._module.get_global(name)
+        target = self._cupy.ndarray((len(words),), dtype=np.uint64, memptr=pointer)
+        target.set(words)
+
+    def launch(self, name: str, blocks: tuple[int, int], threads: int, *arguments: object) -> None:
+        if name not in self._kernels:
+            self._kernels[name] = self._module.get_function(name)
+        given = tuple(np.uint64(0) if each is None else each for each in arguments)
+        self._kernels[name](blocks, (threads,), given)
+
+    def begin_timing(self) -> None:
+        event = self._cupy.cuda.Event()
+        event.record()
+        self._timings.append(_Timing(event))
+
+    def end_timing(self) -> None:
+        event = self._cupy.cuda.Event()
+        event.record()
+        self._timings[-1].end = event
+
+    def kernel_seconds(self) -> float:
+        for timing in self._timings:
+            if timing.end is not None:
+                timing.end.synchronize()
+                self._seconds += self._cupy.cuda.get_elapsed_time(timing.begin, timing.end) / 1e3
+        self._timings = [timing for timing in self._timings if timing.end is None]
+        return self._seconds
+
+
+def _cupy() -> Any:
+    try:
+        import cupy  # type: ignore[import-not-found, unused-ignore]
+    except ImportError:
+        raise NoDevice(
+            "searching on a GPU needs CuPy, which is not installed: pip install 'outcrop[gpu]', or search with "
+            "--device cpu"
+        ) from None
+    try:
+        count = cupy.cuda.runtime.getDeviceCount()
+    except cupy.cuda.runtime.CUDARuntimeError as error:
+        raise NoDevice(f"CuPy finds no GPU ({error}); search with --device cpu") from None
+    if not count:
+        raise NoDevice("CuPy finds no GPU; search with --device cpu")
+    return cupy
+
+
+def is_there() -> bool:
+    """Whether there seems to be a GPU and something to use it with: asked by every check, so it must cost nothing."""
+    has_driver = any(Path(path).exists() for path in ("/dev/nvidia0", "/dev/nvidiactl", "/dev/dxg"))
+    return has_driver and importlib.util.find_spec("cupy") is not None

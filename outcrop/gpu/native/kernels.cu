@@ -1,0 +1,411 @@
+/* The kernels of a search on a GPU. Include after the model's functions.
+ *
+ * A level is expanded piece by piece: `expand` fills the buffer of successors, `prepare` brings them into normal form,
+ * and `insert_...` looks them up and appends those that are new to the states visited, which lie in blocks. When a
+ * kernel cannot go on (a column of the buffer or the table is full) it says so in `halted`, and all that were launched
+ * after it return at once. Inserting is idempotent: what was interrupted is done again from where the counters are known.
+ *
+ * A kernel without THREADS in its loops would run on any number of threads; on one, in the tests, they all do. */
+
+enum { HALT_NONE, HALT_SUCCESSORS, HALT_TABLE };
+enum { FOUND_DEADLOCK = 1, FOUND_STATE = 2, FOUND_RULE = 4 };
+enum { DEADLOCK_OFF, DEADLOCK_STUTTERING, DEADLOCK_STUCK };
+enum { BUCKET = 4, MOST_BUCKETS = 256 };
+
+typedef struct {
+  uint64_t used;   /* states visited: positions in the blocks */
+  uint64_t halted;
+  uint64_t most;   /* successors of a state */
+  uint64_t found;
+  uint64_t limit;  /* states that the table takes */
+  uint64_t matches;
+} Control;
+
+typedef struct {
+  uint64_t low[WORDS], high[WORDS];
+  uint64_t constant_low, constant_high;
+} Hasher;
+
+CONSTANT(Hasher outcrop_hasher)
+
+/* As hash_state of outcrop/native/hash.h: strongly universal. */
+static inline uint64_t hash_words(const uint64_t *state) {
+  uint64_t low = outcrop_hasher.constant_low, high = outcrop_hasher.constant_high;
+  UNROLL for (int i = 0; i < WORDS; i++) {
+    const uint64_t product = outcrop_hasher.low[i] * state[i];
+    low += product;
+    high += multiply_high(outcrop_hasher.low[i], state[i]) + (low < product) + outcrop_hasher.high[i] * state[i];
+  }
+  high = (high ^ high >> 32) * UINT64_C(0xD6E8FEB86659FD93);
+  return high ^ high >> 32;
+}
+
+static inline uint64_t *state_at(uint64_t *const *blocks, uint64_t position) {
+  return blocks[position >> BLOCK_SHIFT] + (position & ((UINT64_C(1) << BLOCK_SHIFT) - 1)) * WORDS;
+}
+
+static inline void load_state(uint64_t *state, const uint64_t *from) {
+#if WORDS % 2 == 0 && defined(__CUDACC__)
+  UNROLL for (int i = 0; i < WORDS / 2; i++) {
+    const ulonglong2 two = ((const ulonglong2 *)from)[i];
+    state[2 * i] = two.x, state[2 * i + 1] = two.y;
+  }
+#else
+  UNROLL for (int i = 0; i < WORDS; i++) state[i] = from[i];
+#endif
+  state[WORDS] = 0;
+}
+
+/* --- Counting ------------------------------------------------------------------------------------------------ */
+
+static inline void context_clear(Context *context) {
+  for (uint32_t i = THREAD; i < RULE_COUNT + 1; i += THREADS) context->fired[i] = 0;
+  for (uint32_t i = THREAD; i < COVER_COUNT + 1; i += THREADS) context->covered[i] = 0;
+  for (uint32_t i = THREAD; i < NOTE_COUNT + 1; i += THREADS) context->noted[i] = 0;
+  synchronise();
+}
+
+static inline void context_add(Context *context, uint64_t *fired, uint64_t *covered, uint8_t *noted) {
+  synchronise();
+  for (uint32_t i = THREAD; i < RULE_COUNT; i += THREADS)
+    if (context->fired[i]) add_global(&fired[i], context->fired[i]);
+  for (uint32_t i = THREAD; i < COVER_COUNT; i += THREADS)
+    if (context->covered[i]) add_global(&covered[i], context->covered[i]);
+  for (uint32_t i = THREAD; i < NOTE_COUNT; i += THREADS)
+    if (context->noted[i]) noted[i] = 1;
+}
+
+/* --- Expanding ----------------------------------------------------------------------------------------------- */
+
+/* `counts` takes how many successors each state has; `flags`, if there is one, what is wrong with each. */
+KERNEL LAUNCH_BOUNDS(EXPAND_THREADS, EXPAND_BLOCKS)
+expand(const uint64_t *states, uint32_t count, uint64_t *successors, uint32_t stride, uint32_t room, uint32_t *counts,
+       uint8_t *flags, uint32_t deadlock, Control *control, uint64_t *fired, uint64_t *covered, uint8_t *noted) {
+  SHARED Context context;
+  if (control->halted) return;
+  context_clear(&context);
+  uint32_t most = 0, found = 0;
+  for (uint32_t x = BLOCK * THREADS + THREAD; x < count; x += BLOCKS * THREADS) {
+    ALIGNED uint64_t state[WORDS + 1];
+    Expansion expansion;
+    load_state(state, states + (uint64_t)x * WORDS);
+    expansion.context = &context;
+    expansion.successors = successors + x;
+    expansion.stride = stride;
+    expansion.room = room;
+    expansion.count = expansion.enabled = expansion.moved = expansion.failed = 0;
+    expansion.next[WORDS] = 0;
+    if (model_expand((const uint8_t *)state, &expansion) != OK) expansion.failed = 1;
+    counts[x] = expansion.count < room ? expansion.count : room;
+    most = most < expansion.count ? expansion.count : most;
+    const uint32_t is_stuck = deadlock == DEADLOCK_STUTTERING ? !expansion.moved
+                                                              : deadlock == DEADLOCK_STUCK && !expansion.enabled;
+    const uint32_t wrong = expansion.failed ? FOUND_RULE : is_stuck ? FOUND_DEADLOCK : 0;
+    found |= wrong;
+    if (flags) flags[x] = (uint8_t)wrong;
+  }
+  if (found) or_global(&control->found, found);
+  if (most > room) control->halted = HALT_SUCCESSORS;
+  if (most > load_shared_word(&control->most)) most_global(&control->most, most);
+  context_add(&context, fired, covered, noted);
+}
+
+/* Brings successors into their normal form. One that a global assumption drops is replaced by the state that was expanded,
+ * which is not new. */
+#if HAS_NORMALISE || HAS_ASSUMPTIONS
+KERNEL LAUNCH_BOUNDS(PREPARE_THREADS, 1)
+prepare(const uint64_t *states, uint32_t count, uint64_t *successors, uint32_t stride, const uint32_t *counts,
+        Control *control, uint8_t *noted) {
+  SHARED Context context;
+  if (control->halted) return;
+  context_clear(&context);
+  for (uint32_t x = BLOCK * THREADS + THREAD; x < count; x += BLOCKS * THREADS) {
+    if (ROW >= counts[x]) continue;
+    ALIGNED uint64_t state[WORDS + 1];
+    uint64_t *at = successors + (uint64_t)ROW * WORDS * stride + x;
+    for (int i = 0; i < WORDS; i++) state[i] = at[(uint64_t)i * stride];
+    state[WORDS] = 0;
+#if HAS_NORMALISE
+    model_normalise((uint8_t *)state);
+#endif
+#if HAS_ASSUMPTIONS
+    /* One that fails to evaluate keeps its state: checking the new state then finds the failure. */
+    int keep = 1;
+    if (model_assumptions((const uint8_t *)state, &context, &keep) == OK && !keep)
+      load_state(state, states + (uint64_t)x * WORDS);
+#endif
+    for (int i = 0; i < WORDS; i++) at[(uint64_t)i * stride] = state[i];
+  }
+  (void)states, (void)noted;
+#if HAS_ASSUMPTIONS
+  synchronise();
+  for (uint32_t i = THREAD; i < NOTE_COUNT; i += THREADS)
+    if (context.noted[i]) noted[i] = 1;
+#endif
+}
+#endif
+
+/* Checks the properties of all states from `begin` on, and counts the cover goals that they meet. */
+KERNEL check(uint64_t *const *blocks, uint64_t begin, uint8_t *flags, Control *control, uint64_t *fired,
+             uint64_t *covered, uint8_t *noted) {
+  SHARED Context context;
+  if (control->halted) return;
+  context_clear(&context);
+  uint32_t found = 0;
+  const uint64_t end = control->used;
+  for (uint64_t at = begin + BLOCK * THREADS + THREAD; at < end; at += (uint64_t)BLOCKS * THREADS) {
+    ALIGNED uint64_t words[WORDS + 1];
+    load_state(words, state_at(blocks, at));
+    const uint8_t *state = (const uint8_t *)words;
+    int failed = 0;
+    (void)state;
+#if HAS_ASSUMPTIONS
+    int keep;
+    failed = model_assumptions(state, &context, &keep) != OK;
+#endif
+    if (!failed) {
+#if HAS_INVARIANTS
+      failed = model_invariants(state, &context) != OK;
+#endif
+#if HAS_COVER_PROPERTIES
+      failed |= model_covers(state, &context) != OK;
+#endif
+    }
+    if (failed) found = FOUND_STATE;
+    if (flags) flags[at - begin] = (uint8_t)(failed ? FOUND_STATE : 0);
+  }
+  if (found) or_global(&control->found, found);
+  context_add(&context, fired, covered, noted);
+}
+
+/* --- Signatures ---------------------------------------------------------------------------------------------- */
+
+/* Slots of a bucket fill from the first on and are never emptied: an entry goes to the first empty slot, and whoever
+ * finds that it is no longer empty looks at what is there now. Zero is an empty slot. */
+static inline uint64_t signature_of(uint64_t hash) { return hash ? hash : 1; }
+
+/* Is a signature new? It is then in the table. `slots`: its first bucket as it was loaded. */
+static inline uint32_t add_signature(uint64_t *table, uint64_t buckets, uint64_t bucket, uint64_t *slots,
+                                     uint64_t signature, Control *control) {
+  for (uint32_t tries = 0; tries < MOST_BUCKETS; tries++) {
+    UNROLL for (int i = 0; i < BUCKET; i++) {
+      uint64_t entry = slots[i];
+      if (entry == 0) {
+        entry = exchange_if(&table[BUCKET * bucket + i], 0, signature);
+        if (entry == 0) return 1;
+      }
+      if (entry == signature) return 0;
+    }
+    bucket = bucket + 1 == buckets ? 0 : bucket + 1;
+    load_four(&table[BUCKET * bucket], slots);
+  }
+  control->halted = HALT_TABLE;
+  return 0;
+}
+
+/* Each thread takes GROUP successors of a state, whose buckets are fetched at the same time. */
+KERNEL LAUNCH_BOUNDS(INSERT_THREADS, INSERT_BLOCKS)
+insert_signatures(const uint64_t *successors, uint32_t stride, const uint32_t *counts, uint32_t count, uint64_t *table,
+                  uint64_t buckets, uint64_t *const *blocks, Control *control) {
+  if (control->halted) return;
+  if (control->used >= control->limit) {
+    control->halted = HALT_TABLE;
+    return;
+  }
+  for (uint32_t begin = BLOCK * THREADS; begin < count; begin += BLOCKS * THREADS) {
+    const uint32_t x = begin + THREAD, first = ROW * GROUP;
+    const uint32_t most = x < count ? counts[x] : 0;
+    ALIGNED uint64_t states[GROUP][WORDS + 1];
+    uint64_t signatures[GROUP], at[GROUP], slots[GROUP][BUCKET];
+    uint32_t is_new = 0, wanted = 0;
+    UNROLL for (int i = 0; i < GROUP; i++) {
+      if (first + i >= most) continue;
+      const uint64_t *from = successors + (uint64_t)(first + i) * WORDS * stride + x;
+      UNROLL for (int word = 0; word < WORDS; word++) states[i][word] = from[(uint64_t)word * stride];
+      signatures[i] = signature_of(hash_words(states[i]));
+      at[i] = multiply_high(signatures[i], buckets);
+      load_four(&table[BUCKET * at[i]], slots[i]);
+    }
+    UNROLL for (int i = 0; i < GROUP; i++) {
+      if (first + i >= most) continue;
+      const uint32_t is_one = add_signature(table, buckets, at[i], slots[i], signatures[i], control);
+      is_new |= is_one << i;
+      wanted += is_one;
+    }
+    uint64_t position = claim(&control->used, wanted);
+    UNROLL for (int i = 0; i < GROUP; i++) {
+      if (!(is_new >> i & 1)) continue;
+      uint64_t *to = state_at(blocks, position++);
+      UNROLL for (int word = 0; word < WORDS; word++) to[word] = states[i][word];
+    }
+  }
+}
+
+KERNEL rehash_signatures(const uint64_t *before, uint64_t slots, uint64_t *table, uint64_t buckets, Control *control) {
+  for (uint64_t i = BLOCK * (uint64_t)THREADS + THREAD; i < slots; i += (uint64_t)BLOCKS * THREADS) {
+    if (!before[i]) continue;
+    const uint64_t bucket = multiply_high(before[i], buckets);
+    uint64_t first[BUCKET];
+    load_four(&table[BUCKET * bucket], first);
+    add_signature(table, buckets, bucket, first, before[i], control);
+  }
+}
+
+/* --- Exact --------------------------------------------------------------------------------------------------- */
+
+/* An entry is the position of a state plus one, and some bits of its hash. One that has just been entered has no position
+ * yet: then it is marked, and names a place in the buffer of successors, where the state can be read as well. */
+enum { TAG_BITS = 23, POSITION_BITS = 40 };
+#define IN_BUFFER (UINT64_C(1) << 63)
+#define POSITION_MASK ((UINT64_C(1) << POSITION_BITS) - 1)
+
+/* The bucket comes from the upper bits of the hash. */
+static inline uint64_t tag_of(uint64_t hash) { return (hash & ((UINT64_C(1) << TAG_BITS) - 1)) << POSITION_BITS; }
+
+typedef struct {
+  const uint64_t *successors;
+  uint32_t stride;
+  uint64_t *const *blocks;
+} Places;
+
+static inline int is_same(const Places *places, uint64_t entry, const uint64_t *state) {
+  const uint64_t number = (entry & POSITION_MASK) - 1;
+  uint64_t difference = 0;
+  if (entry & IN_BUFFER) {
+    const uint64_t row = number / places->stride, x = number - row * places->stride;
+    const uint64_t *at = places->successors + row * WORDS * places->stride + x;
+    UNROLL for (int i = 0; i < WORDS; i++) difference |= at[(uint64_t)i * places->stride] ^ state[i];
+  } else {
+    const uint64_t *at = state_at(places->blocks, number);
+    UNROLL for (int i = 0; i < WORDS; i++) difference |= load_shared_word(&at[i]) ^ state[i];
+  }
+  return difference == 0;
+}
+
+/* The slot that a new state's entry has gone to, ~0 when the state is not new. */
+static inline uint64_t add_state(uint64_t *table, uint64_t buckets, uint64_t bucket, uint64_t *slots,
+                                 const uint64_t *state, uint64_t entry, const Places *places, Control *control) {
+  const uint64_t mask = ((UINT64_C(1) << TAG_BITS) - 1) << POSITION_BITS;
+  for (uint32_t tries = 0; tries < MOST_BUCKETS; tries++) {
+    UNROLL for (int i = 0; i < BUCKET; i++) {
+      uint64_t other = slots[i];
+      if (other == 0) {
+        other = exchange_if(&table[BUCKET * bucket + i], 0, entry);
+        if (other == 0) return BUCKET * bucket + i;
+      }
+      if (((other ^ entry) & mask) == 0 && is_same(places, other, state)) return ~UINT64_C(0);
+    }
+    bucket = bucket + 1 == buckets ? 0 : bucket + 1;
+    load_four(&table[BUCKET * bucket], slots);
+  }
+  control->halted = HALT_TABLE;
+  return ~UINT64_C(0);
+}
+
+KERNEL LAUNCH_BOUNDS(INSERT_THREADS, INSERT_BLOCKS)
+insert_states(const uint64_t *successors, uint32_t stride, const uint32_t *counts, uint32_t count, uint64_t *table,
+              uint64_t buckets, uint64_t *const *blocks, Control *control) {
+  if (control->halted) return;
+  if (control->used >= control->limit) {
+    control->halted = HALT_TABLE;
+    return;
+  }
+  const Places places = {successors, stride, blocks};
+  for (uint32_t begin = BLOCK * THREADS; begin < count; begin += BLOCKS * THREADS) {
+    const uint32_t x = begin + THREAD, first = ROW * GROUP;
+    const uint32_t most = x < count ? counts[x] : 0;
+    ALIGNED uint64_t states[GROUP][WORDS + 1];
+    uint64_t hashes[GROUP], taken[GROUP], slots[GROUP][BUCKET];
+    uint32_t wanted = 0;
+    UNROLL for (int i = 0; i < GROUP; i++) {
+      taken[i] = ~UINT64_C(0);
+      if (first + i >= most) continue;
+      const uint64_t *from = successors + (uint64_t)(first + i) * WORDS * stride + x;
+      UNROLL for (int word = 0; word < WORDS; word++) states[i][word] = from[(uint64_t)word * stride];
+      hashes[i] = hash_words(states[i]);
+      load_four(&table[BUCKET * multiply_high(hashes[i], buckets)], slots[i]);
+    }
+    UNROLL for (int i = 0; i < GROUP; i++) {
+      if (first + i >= most) continue;
+      const uint64_t entry = IN_BUFFER | tag_of(hashes[i]) | ((uint64_t)(first + i) * stride + x + 1);
+      taken[i] = add_state(table, buckets, multiply_high(hashes[i], buckets), slots[i], states[i], entry, &places,
+                           control);
+      wanted += taken[i] != ~UINT64_C(0);
+    }
+    uint64_t position = claim(&control->used, wanted);
+    UNROLL for (int i = 0; i < GROUP; i++) {
+      if (taken[i] == ~UINT64_C(0)) continue;
+      uint64_t *to = state_at(blocks, position);
+      UNROLL for (int word = 0; word < WORDS; word++) store_shared_word(&to[word], states[i][word]);
+      fence();
+      store_shared_word(&table[taken[i]], tag_of(hashes[i]) | ++position);
+    }
+  }
+}
+
+/* Enters visited states, all of them different, into a table that is empty or holds others. */
+KERNEL enter_states(const uint64_t *states, uint64_t first, uint32_t count, uint64_t *table, uint64_t buckets, Control *control) {
+  for (uint32_t x = BLOCK * THREADS + THREAD; x < count; x += BLOCKS * THREADS) {
+    ALIGNED uint64_t state[WORDS + 1];
+    load_state(state, states + (uint64_t)x * WORDS);
+    const uint64_t hash = hash_words(state), entry = tag_of(hash) | (first + x + 1);
+    uint64_t bucket = multiply_high(hash, buckets);
+    int is_entered = 0;
+    for (uint32_t tries = 0; tries < MOST_BUCKETS && !is_entered; tries++) {
+      for (int i = 0; i < BUCKET && !is_entered; i++)
+        is_entered = exchange_if(&table[BUCKET * bucket + i], 0, entry) == 0;
+      bucket = bucket + 1 == buckets ? 0 : bucket + 1;
+    }
+    if (!is_entered) control->halted = HALT_TABLE;
+  }
+}
+
+/* The same for signatures. */
+KERNEL enter_signatures(const uint64_t *states, uint64_t first, uint32_t count, uint64_t *table, uint64_t buckets, Control *control) {
+  (void)first;
+  for (uint32_t x = BLOCK * THREADS + THREAD; x < count; x += BLOCKS * THREADS) {
+    ALIGNED uint64_t state[WORDS + 1];
+    load_state(state, states + (uint64_t)x * WORDS);
+    const uint64_t signature = signature_of(hash_words(state)), bucket = multiply_high(signature, buckets);
+    uint64_t slots[BUCKET];
+    load_four(&table[BUCKET * bucket], slots);
+    add_signature(table, buckets, bucket, slots, signature, control);
+  }
+}
+
+/* --- Going back ---------------------------------------------------------------------------------------------- */
+
+/* Lists which of the states expanded lead to one of `targets`, whose hashes are sorted: pairs of a target's and a
+ * state's number. */
+KERNEL match(const uint64_t *successors, uint32_t stride, const uint32_t *counts, uint32_t count,
+             const uint64_t *targets, const uint64_t *target_hashes, uint32_t target_count,
+             uint64_t *pairs, uint32_t room, Control *control) {
+  if (control->halted) return;
+  for (uint32_t x = BLOCK * THREADS + THREAD; x < count; x += BLOCKS * THREADS) {
+    if (ROW >= counts[x]) continue;
+    uint64_t state[WORDS + 1];
+    const uint64_t *from = successors + (uint64_t)ROW * WORDS * stride + x;
+    for (int word = 0; word < WORDS; word++) state[word] = from[(uint64_t)word * stride];
+    const uint64_t hash = hash_words(state);
+    uint32_t low = 0, high = target_count;
+    while (low < high) {
+      const uint32_t middle = low + (high - low) / 2;
+      if (target_hashes[middle] < hash)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+    for (; low < target_count && target_hashes[low] == hash; low++) {
+      int same = 1;
+      for (int word = 0; word < WORDS; word++) same &= targets[(uint64_t)low * WORDS + word] == state[word];
+      if (!same) continue;
+      const uint64_t number = add_global(&control->matches, 1);
+      if (number < room) pairs[number] = (uint64_t)low << 32 | x;
+    }
+  }
+}
+
+KERNEL hash_all(const uint64_t *states, uint32_t count, uint64_t *hashes) {
+  for (uint32_t x = BLOCK * THREADS + THREAD; x < count; x += BLOCKS * THREADS)
+    hashes[x] = hash_words(states + (uint64_t)x * WORDS);
+}

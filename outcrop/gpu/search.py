@@ -1,0 +1,300 @@
+"""A breadth-first search on a GPU: exact, with all states in its memory, or by signatures.
+
+The levels, limits, findings and paths are those of every other search (search/driver.py), and so are all counts: a
+level is expanded to its end, and what is reported is chosen by the bytes of states. Start states are made on the
+processor.
+
+When the memory of the device ends, an exact search hands all its states over to the host, which goes on from the last
+complete level. One by signatures ends as unknown.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import accumulate, pairwise
+from typing import TYPE_CHECKING
+
+from outcrop.errors import InternalError
+from outcrop.gpu.device import Device, OutOfDeviceMemory
+from outcrop.gpu.engine import Engine, Shape, Sizes, TableFull, Wrong
+from outcrop.gpu.source import Tuning, translation_unit, why_not, words_of
+from outcrop.kernels import Counts, Found, Marks, Native, Search, Settings, States
+from outcrop.options import CheckOptions
+from outcrop.report.text import size
+from outcrop.search import auto
+from outcrop.search.compact import omission_bound
+from outcrop.search.driver import (
+    DEADLOCK_RULES,
+    Exploration,
+    ShowProgress,
+    Stopped,
+    TakePut,
+    most_found,
+    state_budget,
+)
+from outcrop.search.outcome import FindingKind, Outcome, Progress, Stop
+from outcrop.search.paths import Look, Predecessors
+from outcrop.search.resume import Before
+
+if TYPE_CHECKING:
+    from outcrop.codegen.c import Emitted
+    from outcrop.ir.system import System
+
+#: The strategies of the command line that there is something of on a GPU.
+STRATEGIES = ("auto", "ram", "compact")
+#: Bytes of a block of states.
+BLOCK_BYTES = 1 << 26
+#: What the processor keeps for start states.
+_KERNEL_BYTES = 64 << 20
+#: States that are read back from the device at a time.
+_STATES_AT_A_TIME = 1 << 20
+_SECONDS_BETWEEN_LOOKS = 0.1
+
+_KINDS = {Wrong.DEADLOCK: FindingKind.DEADLOCK, Wrong.STATE: FindingKind.STATE, Wrong.RULE: FindingKind.RULE}
+
+
+@dataclass(frozen=True)
+class Program:
+    """A model, compiled for processor and device."""
+
+    system: System
+    emitted: Emitted
+    native: Native
+
+    @property
+    def why_not(self) -> str | None:
+        return why_not(self.system, self.emitted)
+
+
+def search(
+    program: Program,
+    device: Device,
+    options: CheckOptions,
+    progress: ShowProgress | None = None,
+    put: TakePut | None = None,
+    *,
+    sizes: Sizes | None = None,
+    tuning: Tuning | None = None,
+) -> Outcome:
+    """``sizes`` and ``tuning``, for tests and measurements: other than what suits the device and the model."""
+    started = time.monotonic()
+    is_exact = options.strategy != "compact"
+    source = program.emitted.source
+    tuning = tuning or Tuning.of(words_of(program.emitted), BLOCK_BYTES)
+    shape = Shape(
+        state_bytes=program.native.state_bytes,
+        rules=program.native.rule_count,
+        covers=program.native.cover_count,
+        notes=program.native.note_count,
+        prepares="#define HAS_NORMALISE 1" in source or "#define HAS_ASSUMPTIONS 1" in source,
+        checks=any(f"#define HAS_{each} 1" in source for each in ("ASSUMPTIONS", "INVARIANTS", "COVER_PROPERTIES")),
+        is_exact=is_exact,
+        deadlock=DEADLOCK_RULES[options.deadlock],
+        seed=options.seed,
+        most_found=most_found(options),
+    )
+    if sizes is None:
+        free = int(device.free_bytes() * 0.95)
+        sizes = Sizes(
+            device_bytes=free if options.device_memory is None else min(free, options.device_memory),
+            host_bytes=state_budget(options),
+        )
+    settings = Settings(
+        deadlock=shape.deadlock, budget=_KERNEL_BYTES, most_found=shape.most_found, first_lines=1, seed=options.seed
+    )
+    engine = Engine(device, translation_unit(program.emitted, tuning), tuning, shape, sizes)
+    compiled = time.monotonic() - started
+    with program.native.search(settings) as visited:
+        run = DeviceExploration(visited, engine, options, progress, put, is_exact=is_exact)
+        run.tell(f"device: {device.name}, {size(sizes.device_bytes)} for states, kernels ready after {compiled:.2f} s")
+        try:
+            outcome = run.run()
+        except HandOver:
+            outcome = _go_on_on_host(program.native, run, options, progress, put)
+    outcome.device = device.name
+    return outcome
+
+
+class HandOver(Exception):
+    """The memory of the device has ended in the middle of a level."""
+
+
+class DeviceExploration(Exploration):
+    def __init__(
+        self,
+        search: Search,
+        engine: Engine,
+        options: CheckOptions,
+        progress: ShowProgress | None,
+        put: TakePut | None,
+        *,
+        is_exact: bool,
+    ) -> None:
+        super().__init__(search, options, progress, put)
+        self.engine = engine
+        self._is_exact = is_exact
+        self._ends: list[int] = [0]  #: of levels, as positions
+        self._next_look = 0.0
+        self._counted: tuple[Counts, Counts, Marks] | None = None  #: when the last level was complete
+        self._starts: States | None = None
+        self._fired = 0  #: in all complete levels
+        if not is_exact:
+            self.keys = f"compact, 64 bits, seed {options.seed}"
+
+    # --- Levels ------------------------------------------------------------------------------------------------
+
+    def explore(self) -> Stop:
+        try:
+            return super().explore()
+        finally:
+            self._tell_figures()
+
+    def create_start_states(self) -> None:
+        (failures,) = self.together(self.search.start)
+        self.has_failed_start = failures > 0
+        self._starts = self.search.read_block(0, self.search.finish_level())
+        try:
+            self.engine.start(self._starts)
+        except (TableFull, OutOfDeviceMemory):
+            self.tell("the start states do not fit into the memory of the device")
+            raise Stopped(Stop.MEMORY) from None
+        self._ends.append(len(self._starts))
+        self.level_done([len(self._starts)])
+
+    def expand(self) -> None:
+        begin, end = self._ends[-2:]
+        if self._is_exact:
+            self._counted = self.count()
+        level = len(self.levels) - 1
+
+        def find(wrong: Wrong, state: bytes) -> None:
+            self.find(_KINDS[wrong], state, level + (wrong is Wrong.STATE))
+
+        stopped: Stopped | None = None
+        try:
+            self.engine.expand(begin, end, find, self.poll)
+        except Stopped as reason:
+            stopped = reason
+        except (TableFull, OutOfDeviceMemory):
+            self.tell(
+                f"the memory of the device ends at level {level:,}: {self.engine.states:,} states, table load "
+                f"{self.engine.load:.2f}"
+            )
+            if self._is_exact:
+                raise HandOver from None
+            stopped = Stopped(Stop.MEMORY)
+        self._ends.append(self.engine.states)
+        fired = int(self.engine.count()[0].sum())
+        self.level_done([self.engine.states - end], [fired - self._fired])
+        self._fired = fired
+        if stopped is not None:
+            raise stopped
+
+    def poll(self) -> None:
+        """Looks at the clock now and then. Raises Stopped when the search must end."""
+        now = time.monotonic()
+        if now >= self._next_look:
+            self._next_look = now + min(_SECONDS_BETWEEN_LOOKS, self.seconds_to_next_look())
+            self.look_at_clock()
+        if self.asked is not None:
+            raise Stopped(self.asked)
+
+    # --- Going back --------------------------------------------------------------------------------------------
+
+    def look(self) -> Look:
+        def look(level: int, targets: States) -> list[Predecessors]:
+            if self._ends[level] < self.engine.blocks.first_kept():
+                self._search_again(level)
+            return self.engine.predecessors(self._ends[level], self._ends[level + 1], targets)
+
+        return look
+
+    def _search_again(self, level: int) -> None:
+        """Searches as far as a level whose states have been dropped. This time fewer are, because it ends there."""
+        self.tell(f"searching again up to level {level:,}, whose states were dropped, for a trace")
+        assert self._starts is not None
+        self.engine.forget()
+        self.engine.start(self._starts)
+        self._ends = [0, len(self._starts)]
+        try:
+            while len(self._ends) < level + 2:
+                self.engine.expand(self._ends[-2], self._ends[-1], None, lambda: None)
+                self._ends.append(self.engine.states)
+        except (TableFull, OutOfDeviceMemory):
+            raise InternalError("a search that went through once does not do so again") from None
+        if self._ends[level] < self.engine.blocks.first_kept():
+            raise InternalError(f"level {level} does not fit into the memory of the device")
+
+    # --- Counts ------------------------------------------------------------------------------------------------
+
+    def count(self) -> tuple[Counts, Counts, Marks]:
+        fired, covered, noted = super().count()
+        more_fired, more_covered, more_noted = self.engine.count()
+        return fired + more_fired, covered + more_covered, noted | more_noted
+
+    def omission_bound(self, levels: list[int]) -> float:
+        return 0.0 if self._is_exact else omission_bound(accumulate(levels), 64)
+
+    def snapshot(self) -> Progress:
+        expanded = self._ends[-2] if len(self._ends) > 1 else 0
+        progress = self.progress_at(len(self.levels) - 1, self.engine.states, expanded)
+        return replace(progress, generated=progress.rules_fired)
+
+    def _tell_figures(self) -> None:
+        engine = self.engine
+        seconds = engine.device.kernel_seconds()
+        fired = int(engine.count()[0].sum())
+        moved = engine.bytes_moved(fired)
+        rate = moved / seconds if seconds else 0.0
+        card = f" of {engine.device.bandwidth / 1e12:.2f}" if engine.device.bandwidth else ""
+        self.tell(
+            f"device: kernels {seconds:.3f} s, table of {engine.slots:,} slots at load {engine.load:.2f}, at least "
+            f"{rate / 1e12:.2f}{card} TB/s, {size(engine.budget.peak)} of its memory"
+        )
+
+    # --- For the host ------------------------------------------------------------------------------------------
+
+    def complete_levels(self) -> Iterator[Iterator[States]]:
+        for begin, end in pairwise(self._ends):
+            yield (
+                self.engine.read(at, min(end, at + _STATES_AT_A_TIME)) for at in range(begin, end, _STATES_AT_A_TIME)
+            )
+
+    def counted_so_far(self) -> tuple[Counts, Counts, Marks]:
+        assert self._counted is not None
+        return self._counted
+
+
+def _go_on_on_host(
+    native: Native, before: DeviceExploration, options: CheckOptions, progress: ShowProgress | None, put: TakePut | None
+) -> Outcome:
+    """All work but that of the last level, which is expanded again."""
+
+    class Continued(auto.Auto):
+        def explore(self) -> Stop:
+            self.events += before.events
+            for blocks in before.complete_levels():
+                self.restore_level(blocks)
+            fired, covered, noted = before.counted_so_far()
+            for each in Found:
+                self.search.take_found(each)
+            own_fired, own_covered, _ = self.search.count()
+            self.before = Before(
+                fired - own_fired,
+                covered - own_covered,
+                undefined_reads=frozenset(before.undefined_reads(noted)),
+            )
+            self.has_failed_start = before.has_failed_start
+            last = len(self.levels) - 1
+            for (kind, state, liveness), level in before.found.items():
+                if level < last or (level == last and kind is FindingKind.STATE):
+                    self.find(kind, state, level, liveness)
+            self.tell(f"going on on the processor from level {last:,}, {sum(self.levels):,} states")
+            return self.go_on()
+
+        def seconds(self) -> float:
+            return before.seconds()
+
+    return auto.search(native, options, progress, put, exploration=Continued)

@@ -1,0 +1,102 @@
+"""The translation unit of a model on a GPU: the text that the processor's compiler gets too, between what kernels are
+written in and the kernels.
+
+It is put together here and includes nothing, so that whoever compiles it may keep the result by the text alone.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from outcrop.codegen.c import Emitted
+from outcrop.ir.system import System
+
+_NATIVE = Path(__file__).resolve().parent.parent / "native"
+#: Files here take precedence over those of the same name for processors.
+_DIRECTORIES = (Path(__file__).resolve().parent / "native", _NATIVE)
+_INCLUDE = re.compile(r'^#include (?:"(?P<own>[\w.]+)"|<[\w.]+>)$', re.MULTILINE)
+
+#: States in words of 64 bits, of which each thread keeps a few in its memory.
+MOST_WORDS = 64
+#: Counters that fit the memory of a block, four bytes each.
+MOST_COUNTERS = 8192
+#: Past so many lines, functions of the model are no longer put in where they are called: compiling would take minutes.
+MOST_INLINED_LINES = 1000
+#: States of so many words of 32 bits are kept in registers.
+REGISTER_WORDS = 8
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """Constants of the kernels. ``block_shift``: states of a block, as a power of two."""
+
+    block_shift: int
+    register_words: int = REGISTER_WORDS
+    expand_threads: int = 128
+    expand_blocks: int = 1
+    prepare_threads: int = 128
+    insert_threads: int = 256
+    insert_blocks: int = 1
+    group: int = 1
+
+    @staticmethod
+    def of(words: int, block_bytes: int) -> Tuning:
+        return Tuning(
+            block_shift=max(0, (block_bytes // (8 * words)).bit_length() - 1),
+            group=4 if words <= 2 else 2 if words <= 4 else 1,
+        )
+
+
+def words_of(emitted: Emitted) -> int:
+    return -(-emitted.layout.byte_count // 8)
+
+
+def why_not(system: System, emitted: Emitted) -> str | None:
+    """Why a model cannot be searched on a GPU, None if it can."""
+    if "#define HAS_AUTOMATON 1" in emitted.source:
+        return "its property is an automaton"
+    if emitted.liveness_count:
+        return "it has liveness properties"
+    if emitted.put_sites:
+        return "it prints"
+    if "#define HAS_REALS 1" in emitted.source:
+        return "it computes with real numbers"
+    if "#define HAS_WIDE_INTEGERS 1" in emitted.source:
+        return "it computes with more than 64 bits"
+    if any(function.is_recursive for function in system.functions):
+        return "it has a recursive function"
+    if words_of(emitted) > MOST_WORDS:
+        return f"its states are wider than {MOST_WORDS * 64:,} bits"
+    if len(system.rules) + len(system.covers) + len(emitted.note_offsets) // 4 > MOST_COUNTERS:
+        return f"it has more than {MOST_COUNTERS:,} rules and cover goals"
+    return None
+
+
+def translation_unit(emitted: Emitted, tuning: Tuning) -> str:
+    is_fat = emitted.source.count("\n") > MOST_INLINED_LINES
+    constants = {
+        "MOST_REGISTER_WORDS": 0 if is_fat else tuning.register_words,
+        "BLOCK_SHIFT": tuning.block_shift,
+        "EXPAND_THREADS": tuning.expand_threads,
+        "EXPAND_BLOCKS": tuning.expand_blocks,
+        "PREPARE_THREADS": tuning.prepare_threads,
+        "INSERT_THREADS": tuning.insert_threads,
+        "INSERT_BLOCKS": tuning.insert_blocks,
+        "GROUP": tuning.group,
+        **({"BODY": "NOINLINE", "FAT": 1} if is_fat else {"NOINLINE": "inline"}),
+    }
+    lines = [*(f"#define {name} {value}" for name, value in constants.items()), '#include "device.h"']
+    return _flat("\n".join([*lines, emitted.source, '#include "kernels.cu"', ""]))
+
+
+def _flat(text: str) -> str:
+    def included(match: re.Match[str]) -> str:
+        name = match["own"]
+        if name is None:
+            return ""  # NVRTC has no C library, and nothing of it is needed
+        path = next(path for directory in _DIRECTORIES if (path := directory / name).exists())
+        return _flat(path.read_text(encoding="utf-8"))
+
+    return _INCLUDE.sub(included, text)

@@ -1,0 +1,51 @@
+"""Searching with a device, and comparing what it gives with the processor's search."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+from expectations import QUICK_FLAGS
+
+from outcrop.api import Model, load
+from outcrop.codegen.c import emit
+from outcrop.codegen.compiler import compile_model
+from outcrop.gpu.device import Device
+from outcrop.gpu.engine import Sizes
+from outcrop.gpu.search import Program, search
+from outcrop.gpu.source import Tuning
+from outcrop.options import CheckOptions
+from outcrop.search import ram
+from outcrop.search.outcome import Outcome
+
+#: Everything has to grow, and levels are expanded in many pieces.
+TINY = Sizes(
+    device_bytes=1 << 26, host_bytes=1 << 26, first_slots=64, buffer_bytes=1 << 12, least_piece=8, most_piece=32
+)
+TINY_TUNING = Tuning(block_shift=5, group=2)
+
+
+def program(model: Model, *, symmetry: bool) -> Program:
+    emitted = emit(model.system, symmetry and model.system.allows_symmetry)
+    native = compile_model(emitted.source, note_offsets=emitted.note_offsets, flags=QUICK_FLAGS)
+    return Program(model.system, emitted, native)
+
+
+def load_program(path: Path, *, symmetry: bool = False, **constants: object) -> Program:
+    return program(load(path, constants), symmetry=symmetry)
+
+
+def compare(
+    made: Program,
+    device: Device,
+    options: CheckOptions,
+    sizes: Sizes | None = TINY,
+    tuning: Tuning | None = TINY_TUNING,
+) -> Outcome:
+    """Searches with the device. Everything but times and events must be as in RAM."""
+    expected = ram.search(made.native, dataclasses.replace(options, strategy="ram", threads=1))
+    got = search(made, device, options, sizes=sizes, tuning=tuning)
+    common = {"seconds": 0.0, "events": [], "device": "", "omission_bound": 0.0, "enabled": None, "deeper": None}
+    common |= {"generated": [], "peak_disk_bytes": 0, "missed": None}
+    assert dataclasses.replace(got, **common) == dataclasses.replace(expected, **common)  # type: ignore[arg-type]
+    return got

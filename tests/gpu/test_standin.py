@@ -1,0 +1,222 @@
+"""The search on a GPU, all of it but the GPU: its kernels run by one thread that stands in for all of them."""
+
+from __future__ import annotations
+
+import dataclasses
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+from conftest import Run
+from devices import TINY, TINY_TUNING, compare, load_program, program
+from expectations import EXAMPLES, TEST_MODELS, expectation
+from generator import generate
+
+from outcrop.api import Model
+from outcrop.gpu import choose, engine
+from outcrop.gpu.choose import search_somewhere
+from outcrop.gpu.device import NoDevice
+from outcrop.gpu.search import search
+from outcrop.gpu.source import Tuning
+from outcrop.gpu.standin import StandIn
+from outcrop.lang import load_text
+from outcrop.options import CheckOptions, Deadlock, LoadOptions, Where
+from outcrop.search import ram
+from outcrop.search.outcome import Outcome, Stop
+
+pytestmark = pytest.mark.skipif(not (shutil.which("g++") or shutil.which("clang++")), reason="needs a C++ compiler")
+
+_SMALL = [
+    path
+    for path in (*EXAMPLES, *TEST_MODELS)
+    if expectation(path).verdict != "rejected" and path.stem not in ("deep_and_thin", "many_start_states")
+]
+
+
+@pytest.fixture
+def device() -> StandIn:
+    return StandIn()
+
+
+@pytest.mark.parametrize("path", _SMALL[::3], ids=lambda path: path.stem)
+def test_counts_and_traces_are_those_of_the_processor(path: Path, device: StandIn) -> None:
+    made = load_program(path, symmetry=True)
+    if made.why_not is None:
+        compare(made, device, CheckOptions(strategy="ram"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("strategy", ["ram", "compact"])
+@pytest.mark.parametrize("symmetry", [True, False])
+@pytest.mark.parametrize("path", _SMALL, ids=lambda path: path.stem)
+def test_every_small_model(path: Path, device: StandIn, strategy: str, symmetry: bool) -> None:
+    made = load_program(path, symmetry=symmetry)
+    if made.why_not is None:
+        compare(made, device, CheckOptions(strategy=strategy, symmetry=symmetry, max_errors=None))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_generated_models(seed: int, device: StandIn) -> None:
+    _compare_generated(seed, device)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(100, 200))
+def test_more_generated_models(seed: int, device: StandIn) -> None:
+    _compare_generated(seed, device)
+
+
+def _compare_generated(seed: int, device: StandIn) -> None:
+    random = Random(seed)
+    options = LoadOptions(while_limit=100)
+    system, warnings = load_text(generate(random), "generated.m", options)
+    for symmetry in (False, True):
+        made = program(Model(system, tuple(warnings), options), symmetry=symmetry)
+        if made.why_not is not None:
+            continue
+        chosen = CheckOptions(
+            strategy=random.choice(["ram", "compact"]),
+            symmetry=symmetry,
+            depth=6,
+            max_errors=random.choice([1, None]),
+            deadlock=random.choice(list(Deadlock)),
+        )
+        compare(made, device, chosen)
+
+
+# --- Memory ------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def ring(tmp_path: Path) -> Path:
+    """Counters that go round: 7 ** 4 states, and a violation in the deepest level if asked for."""
+    path = tmp_path / "ring.m"
+    path.write_text(
+        """
+        const Worst: 24;
+        var a: array [0..3] of 0..6;
+        startstate begin for i: 0..3 do a[i] := 0; end; end;
+        ruleset i: 0..3 do rule "step" a[i] < 6 ==> begin a[i] := a[i] + 1; end; end;
+        rule "again" a[0] = 6 & a[1] = 6 & a[2] = 6 & a[3] = 6 ==> begin for i: 0..3 do a[i] := 0; end; end;
+        invariant "sum" a[0] + a[1] + a[2] + a[3] < Worst;
+        """
+    )
+    return path
+
+
+@pytest.mark.parametrize("strategy", ["ram", "compact"])
+def test_tables_and_buffers_grow(ring: Path, device: StandIn, strategy: str) -> None:
+    got = compare(load_program(ring, Worst=25), device, CheckOptions(strategy=strategy))
+    assert got.states == 7**4
+    assert (got.omission_bound > 0) == (strategy == "compact")
+
+
+def test_old_levels_are_dropped_and_searched_again_for_a_trace(ring: Path, device: StandIn) -> None:
+    # The table must have its full size early: then it need not hold two at once.
+    sizes = dataclasses.replace(TINY, device_bytes=40_000, first_slots=4096, buffer_bytes=512)
+    made = load_program(ring)
+    got = compare(made, device, CheckOptions(strategy="compact"), sizes)
+    assert got.stop is Stop.VIOLATION
+    assert any("searching again" in event for event in got.events)
+
+
+def test_states_that_wait_for_expansion_go_to_host_memory(ring: Path, device: StandIn) -> None:
+    sizes = dataclasses.replace(TINY, device_bytes=36_000, first_slots=4096, buffer_bytes=512, host_bytes=1 << 20)
+    made = load_program(ring, Worst=25)
+    sent: list[tuple[int, int]] = []
+    send = engine.Blocks.send_away
+
+    def watched(blocks: engine.Blocks, begin: int, end: int) -> bool:
+        done = send(blocks, begin, end)
+        sent.extend([(begin, end)] * done)
+        return done
+
+    with patch.object(engine.Blocks, "send_away", watched):
+        compare(made, device, CheckOptions(strategy="compact"), sizes)
+    assert sent
+
+
+def test_signatures_that_do_not_fit_leave_the_answer_unknown(ring: Path, device: StandIn) -> None:
+    sizes = dataclasses.replace(TINY, device_bytes=20_000, first_slots=64, buffer_bytes=512, host_bytes=0)
+    got = search(load_program(ring), device, CheckOptions(strategy="compact"), sizes=sizes, tuning=TINY_TUNING)
+    assert got.stop is Stop.MEMORY
+    assert 0 < got.visited < 7**4
+
+
+@pytest.mark.parametrize("worst", [24, 25])
+def test_an_exact_search_goes_on_on_the_host(ring: Path, device: StandIn, worst: int) -> None:
+    sizes = dataclasses.replace(TINY, device_bytes=30_000, buffer_bytes=512)
+    got = compare(load_program(ring, Worst=worst), device, CheckOptions(strategy="auto", threads=1), sizes)
+    assert any("going on on the processor" in event for event in got.events)
+
+
+def test_states_with_the_same_hash_are_told_apart(ring: Path, device: StandIn) -> None:
+    made = load_program(ring, Worst=12)  # few enough for one run of slots
+    with patch.object(engine, "hash_keys", lambda words, seed: np.zeros(2 * words + 2, dtype=np.uint64)):
+        compare(made, device, CheckOptions(strategy="ram"), dataclasses.replace(TINY, first_slots=4096))
+
+
+def test_states_in_memory_and_in_registers_give_the_same(ring: Path, device: StandIn) -> None:
+    made = load_program(ring, Worst=25)
+    tuning = Tuning(block_shift=8, register_words=0, group=4)
+    compare(made, device, CheckOptions(strategy="ram"), tuning=tuning)
+
+
+def test_limits(ring: Path, device: StandIn) -> None:
+    made = load_program(ring, Worst=25)
+    for options in (CheckOptions(depth=5), CheckOptions(states=100)):
+        got = compare(made, device, dataclasses.replace(options, strategy="ram"))
+        assert not got.stop.is_conclusive
+    got = search(made, device, CheckOptions(strategy="ram", time_limit=1e-9), sizes=TINY, tuning=TINY_TUNING)
+    assert got.stop is Stop.TIME
+
+
+# --- Where to search ---------------------------------------------------------------------------------------
+
+
+def _somewhere(path: Path, options: CheckOptions, device: StandIn) -> Outcome:
+    made = load_program(path)
+
+    def on_host(options: CheckOptions) -> Outcome:
+        return ram.search(made.native, options)
+
+    return search_somewhere(made, options, None, None, on_host, lambda: device)
+
+
+def test_a_small_model_is_not_worth_a_device(ring: Path, device: StandIn) -> None:
+    assert _somewhere(ring, CheckOptions(), device).device == ""
+
+
+def test_a_model_that_takes_long_is(ring: Path, device: StandIn) -> None:
+    with patch.object(choose, "WORTH_SECONDS", 1e-9):
+        got = _somewhere(ring, CheckOptions(), device)
+    assert got.device == "stand-in"
+    assert "so on a GPU" in got.events[0]
+
+
+def test_a_model_that_cannot_run_there_says_why(repository: Path, device: StandIn) -> None:
+    path = repository / "tests/models/liveness_holds.m"
+    got = _somewhere(path, CheckOptions(device=Where.GPU), device)
+    assert got.device == ""
+    assert "it has liveness properties" in got.events[0]
+
+
+def test_a_strategy_that_is_not_there_says_so(ring: Path, device: StandIn) -> None:
+    got = _somewhere(ring, CheckOptions(device=Where.GPU, strategy="cached"), device)
+    assert "there is no strategy cached on a GPU" in got.events[0]
+
+
+def test_without_cupy_the_message_says_so(ring: Path, cli: Callable[..., Run]) -> None:
+    with patch.dict("sys.modules", {"cupy": None}):
+        run = cli("check", ring, "--device", "gpu")
+    assert run.code == NoDevice.exit_code
+    assert "needs CuPy, which is not installed" in run.err
+
+
+def test_a_device_is_never_used_where_that_is_forbidden(ring: Path, cli: Callable[..., Run]) -> None:
+    with patch("outcrop.gpu.device.is_there", side_effect=AssertionError):
+        assert cli("check", ring, "--device", "cpu", "-D", "Worst=25").code == 0
