@@ -223,7 +223,7 @@ class Engine:
                         return
                     raise
                 gained = self.blocks.drop(keep_from)
-                gained = gained or self.blocks.send_away(level_end, self.states)
+                gained = gained or self.blocks.send_away(level_end, self._checked)
                 gained = gained or self.blocks.send_away(keep_from + self._most_piece * _WINDOW, level_end)
                 if not gained and self._states_with_room():
                     return

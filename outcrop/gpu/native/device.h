@@ -43,6 +43,7 @@ typedef long long int64_t;
 #endif
 
 static __device__ __forceinline__ void synchronise() { __syncthreads(); }
+static __device__ __forceinline__ bool any_of_block(bool condition) { return __syncthreads_or(condition); }
 static __device__ __forceinline__ void fence() { __threadfence(); }
 static __device__ __forceinline__ uint64_t multiply_high(uint64_t a, uint64_t b) { return __umul64hi(a, b); }
 static __device__ __forceinline__ uint32_t shift_pair(uint32_t low, uint32_t high, uint32_t count) {
@@ -130,6 +131,7 @@ __attribute__((visibility("default"))) uint32_t outcrop_row = 0;
 }
 
 static inline void synchronise() {}
+static inline bool any_of_block(bool condition) { return condition; }
 static inline void fence() {}
 static inline uint64_t multiply_high(uint64_t a, uint64_t b) { return (uint64_t)((unsigned __int128)a * b >> 64); }
 static inline uint32_t shift_pair(uint32_t low, uint32_t high, uint32_t count) {

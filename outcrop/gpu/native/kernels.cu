@@ -21,6 +21,17 @@ typedef struct {
   uint64_t matches;
 } Control;
 
+/* All threads of a block must agree on whether to go on, while others change what they look at. */
+static inline bool is_halted(const Control *control) {
+  return any_of_block(load_shared_word(&control->halted) != HALT_NONE);
+}
+
+static inline bool is_full(Control *control) {
+  if (!any_of_block(load_shared_word(&control->used) >= control->limit)) return false;
+  control->halted = HALT_TABLE;
+  return true;
+}
+
 typedef struct {
   uint64_t low[WORDS], high[WORDS];
   uint64_t constant_low, constant_high;
@@ -82,7 +93,7 @@ KERNEL LAUNCH_BOUNDS(EXPAND_THREADS, EXPAND_BLOCKS)
 expand(const uint64_t *states, uint32_t count, uint64_t *successors, uint32_t stride, uint32_t room, uint32_t *counts,
        uint8_t *flags, uint32_t deadlock, Control *control, uint64_t *fired, uint64_t *covered, uint8_t *noted) {
   SHARED Context context;
-  if (control->halted) return;
+  if (is_halted(control)) return;
   context_clear(&context);
   uint32_t most = 0, found = 0;
   for (uint32_t x = BLOCK * THREADS + THREAD; x < count; x += BLOCKS * THREADS) {
@@ -117,7 +128,7 @@ KERNEL LAUNCH_BOUNDS(PREPARE_THREADS, 1)
 prepare(const uint64_t *states, uint32_t count, uint64_t *successors, uint32_t stride, const uint32_t *counts,
         Control *control, uint8_t *noted) {
   SHARED Context context;
-  if (control->halted) return;
+  if (is_halted(control)) return;
   context_clear(&context);
   for (uint32_t x = BLOCK * THREADS + THREAD; x < count; x += BLOCKS * THREADS) {
     if (ROW >= counts[x]) continue;
@@ -149,7 +160,7 @@ prepare(const uint64_t *states, uint32_t count, uint64_t *successors, uint32_t s
 KERNEL check(uint64_t *const *blocks, uint64_t begin, uint8_t *flags, Control *control, uint64_t *fired,
              uint64_t *covered, uint8_t *noted) {
   SHARED Context context;
-  if (control->halted) return;
+  if (is_halted(control)) return;
   context_clear(&context);
   uint32_t found = 0;
   const uint64_t end = control->used;
@@ -207,11 +218,8 @@ static inline uint32_t add_signature(uint64_t *table, uint64_t buckets, uint64_t
 KERNEL LAUNCH_BOUNDS(INSERT_THREADS, INSERT_BLOCKS)
 insert_signatures(const uint64_t *successors, uint32_t stride, const uint32_t *counts, uint32_t count, uint64_t *table,
                   uint64_t buckets, uint64_t *const *blocks, Control *control) {
-  if (control->halted) return;
-  if (control->used >= control->limit) {
-    control->halted = HALT_TABLE;
-    return;
-  }
+  if (is_halted(control)) return;
+  if (is_full(control)) return;
   for (uint32_t begin = BLOCK * THREADS; begin < count; begin += BLOCKS * THREADS) {
     const uint32_t x = begin + THREAD, first = ROW * GROUP;
     const uint32_t most = x < count ? counts[x] : 0;
@@ -305,11 +313,8 @@ static inline uint64_t add_state(uint64_t *table, uint64_t buckets, uint64_t buc
 KERNEL LAUNCH_BOUNDS(INSERT_THREADS, INSERT_BLOCKS)
 insert_states(const uint64_t *successors, uint32_t stride, const uint32_t *counts, uint32_t count, uint64_t *table,
               uint64_t buckets, uint64_t *const *blocks, Control *control) {
-  if (control->halted) return;
-  if (control->used >= control->limit) {
-    control->halted = HALT_TABLE;
-    return;
-  }
+  if (is_halted(control)) return;
+  if (is_full(control)) return;
   const Places places = {successors, stride, blocks};
   for (uint32_t begin = BLOCK * THREADS; begin < count; begin += BLOCKS * THREADS) {
     const uint32_t x = begin + THREAD, first = ROW * GROUP;
@@ -380,7 +385,7 @@ KERNEL enter_signatures(const uint64_t *states, uint64_t first, uint32_t count, 
 KERNEL match(const uint64_t *successors, uint32_t stride, const uint32_t *counts, uint32_t count,
              const uint64_t *targets, const uint64_t *target_hashes, uint32_t target_count,
              uint64_t *pairs, uint32_t room, Control *control) {
-  if (control->halted) return;
+  if (is_halted(control)) return;
   for (uint32_t x = BLOCK * THREADS + THREAD; x < count; x += BLOCKS * THREADS) {
     if (ROW >= counts[x]) continue;
     uint64_t state[WORDS + 1];
