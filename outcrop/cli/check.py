@@ -73,7 +73,14 @@ def check_options(arguments: argparse.Namespace) -> CheckOptions:
     values = {each.name: getattr(arguments, each.name) for each in fields(CheckOptions)}
     values["symmetry"] = arguments.symmetry == "on"
     values["coverage"] = bool(arguments.coverage or arguments.report)
-    for name, choices in (("engine", Engine), ("deadlock", Deadlock), ("keep", Keep), ("replacement", Replacement)):
+    choices_of = {
+        "engine": Engine,
+        "device": Where,
+        "deadlock": Deadlock,
+        "keep": Keep,
+        "replacement": Replacement,
+    }
+    for name, choices in choices_of.items():
         values[name] = None if values[name] is None else choices(values[name])
     return CheckOptions(**values)
 
