@@ -64,7 +64,7 @@ def _check(arguments: argparse.Namespace, is_first: bool = True) -> int:
         with _second_interrupt_kills():
             result = _search(model, options, arguments, is_first)
             if files:
-                files.write(result)
+                files.write(result, model, options)
                 _report(result, arguments)
     return result.verdict.exit_code
 

@@ -5,13 +5,19 @@ from __future__ import annotations
 import argparse
 import contextlib
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from outcrop.api import Model
 from outcrop.cli.files import dump, write
-from outcrop.errors import ModelError
-from outcrop.result import Result
+from outcrop.errors import ModelError, OutcropError
+from outcrop.options import CheckOptions, Engine
+from outcrop.result import Result, Verdict
 from outcrop.trace.itf import itf
+
+#: Seconds of a search after which its report may take as long again to measure locality.
+_QUICK = 3.0
 
 
 class Files:
@@ -40,12 +46,12 @@ class Files:
                 if path.is_file() and not path.stat().st_size:
                     path.unlink()
 
-    def write(self, result: Result) -> None:
+    def write(self, result: Result, model: Model, options: CheckOptions) -> None:
         trace = itf(result.violations[0]) if result.violations else None
         if self.trace and trace is not None:
             write(self.trace, dump(trace))
         if self.report:
-            write_report(self.report, result.to_dict())
+            write_report(self.report, {**result.to_dict(), **_locality(result, model, options)})
         if self.junit:
             from outcrop.report.junit import junit
             from outcrop.trace.render import render
@@ -62,6 +68,20 @@ class Files:
             from outcrop.report.junit import junit_of_refusal
 
             write(self.junit, junit_of_refusal(self._model, error.diagnostics))
+
+
+def _locality(result: Result, model: Model, options: CheckOptions) -> dict[str, Any]:
+    """The locality of a model whose states can be looked at once more in no time."""
+    is_exact = result.verdict is Verdict.HOLDS and result.states is not None and not result.peak_disk_bytes
+    if not is_exact or result.seconds > _QUICK or options.engine is not Engine.NATIVE or result.ranks > 1:
+        return {}
+    from outcrop.search.distances import measure
+
+    try:
+        measured = measure(model, replace(options, checkpoint=None, resume=None)).to_dict()
+    except OutcropError:  # a limit that the check just kept to
+        return {}
+    return {"locality": {name: measured[name] for name in ("sum_avg", "distances")}}
 
 
 def write_report(path: Path, document: dict[str, Any]) -> None:

@@ -106,7 +106,7 @@ def measure(
     the search: a part of the states has another distribution."""
     options = replace(options, deadlock=Deadlock.OFF, max_errors=None)
     symmetry = options.symmetry and model.system.allows_symmetry and bool(model.system.scalarsets)
-    native, _ = build(model.system, symmetry, options.keep_c)
+    native, _ = build(model.system, symmetry, options.keep_c, options.coverage)
     settings = Settings(
         workers=worker_count(options), budget=state_budget(options), most_states=options.states, most_found=1
     )

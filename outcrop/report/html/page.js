@@ -131,16 +131,15 @@ function resourceSection(result) {
 
 function localitySection(result) {
   const given = result.locality;
-  if (!given || !given.mean) return null;
-  const pairs = (Array.isArray(given.mean) ? given.mean.map((value, index) => [index, value]) : Object.entries(given.mean))
-    .map(([k, value]) => [Number(k), value]).sort((a, b) => a[0] - b[0]);
+  if (!given || !Array.isArray(given.distances) || !given.distances.length) return null;
+  const rows = [...given.distances].sort((a, b) => a.k - b.k);
   const percent = (value) => `${+(100 * value).toFixed(1)}%`;
   return section("Locality",
-    h("p", { class: "soft" }, "How many levels ahead transitions lead: a search that forgets old levels misses only those that lead far back.",
+    h("p", { class: "soft" }, "How many levels on, or back, the transitions of a state lead; a search that forgets old levels misses only what leads far back.",
       typeof given.sum_avg === "number" ? ` ${percent(given.sum_avg)} lead to the level before, the same, or the next.` : ""),
     chart({
-      label: "Expected share of transitions by distance", kind: "bars", xLabel: "distance", xs: pairs.map(([k]) => k), formatY: percent,
-      series: [{ name: "share of a state's transitions", role: "main", values: pairs.map(([, value]) => value) }],
+      label: "Share of a state's transitions by distance in levels", kind: "bars", xLabel: "levels on", xs: rows.map((row) => row.k), formatY: percent,
+      series: [{ name: "share of a state's transitions, on average", role: "main", values: rows.map((row) => row.mean) }],
     }));
 }
 
