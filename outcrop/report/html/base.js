@@ -50,6 +50,7 @@ function bytes(value) {
 }
 
 function duration(seconds) {
+  if (seconds === 0) return "0";
   if (seconds < 0.01) return `${+(seconds * 1000).toFixed(1)} ms`;
   if (seconds < 1) return `${Math.round(seconds * 1000)} ms`;
   if (seconds < 120) return `${+seconds.toFixed(seconds < 10 ? 2 : 1)} s`;

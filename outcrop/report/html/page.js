@@ -165,7 +165,7 @@ function ruleSection(result) {
   const idle = has("new") ? rules.filter((rule) => rule.fired && rule.new === 0) : [];
   if (idle.length) notes.push(h("p", { class: "soft" }, `${plural(idle.length, "rule")} fired, but only to states that shorter runs reach: ${listed(idle.map((rule) => rule.name))}.`));
   if (!has("enabled")) notes.push(h("p", { class: "soft" }, "Check with --report or --coverage to count also how often each rule is enabled and leads to new states."));
-  else if (!has("new")) notes.push(h("p", { class: "soft" }, "This search keeps no levels, so it does not know which firings led to new states; ram does."));
+  else if (!has("new")) notes.push(h("p", { class: "soft" }, "Which firings led to new states is known only to a search that has all levels in RAM, as ram does."));
   return section("Rules", notes, table(columns, rules));
 }
 
@@ -206,6 +206,7 @@ function main() {
     ruleSection(result), propertySection(result), runSection(result),
   ];
   document.getElementById("report").replaceChildren(...sections.filter(Boolean));
+  steppers.forEach((each) => each.scroll());
   listenForKeys(steppers);
 }
 

@@ -25,7 +25,7 @@ function loopOf(trace) {
 function endingOf(violation, loop) {
   const message = violation.message.replace(/\.+$/, "");
   if (violation.failing_rule) return `Then ${firedText("Rule", violation.failing_rule).replace(/ fired\.$/, "")}: ${message}.`;
-  return loop === null ? `Here: ${message}.` : `Then again from step ${loop}, for ever: ${message}.`;
+  return loop === null ? `Here: ${message}.` : `Then again from step ${loop}, forever: ${message}.`;
 }
 
 // A rule's label with its parameters in another voice.
@@ -257,7 +257,7 @@ function stepper(result, violation) {
   const text = traceText(steps, ending).split("\n");
   const cut = text.length > LONGEST_PRINT ? [...text.slice(0, LONGEST_PRINT), `... and ${text.length - LONGEST_PRINT} more lines`] : text;
   show(true);
-  return { key, parts: [root, h("pre", { class: "printed" }, cut.join("\n"))] };
+  return { key, scroll: () => showList(), parts: [root, h("pre", { class: "printed" }, cut.join("\n"))] };
 }
 
 // Keys go to the stepper that holds the focus or, when nothing does that needs them itself, to the first one.
