@@ -38,6 +38,7 @@ from outcrop.options import (
     UndefinedReads,
     Where,
     parse_duration,
+    parse_layers,
     parse_size,
 )
 from outcrop.report.json import position
@@ -171,6 +172,7 @@ def _changed(options: CheckOptions, changes: dict[str, Any]) -> CheckOptions:
         "replacement": lambda text: _choice(Replacement, "replacement", text),
         "device": lambda text: _choice(Where, "device", text),
         "device_memory": parse_size,
+        "layers": parse_layers,
         "memory": parse_size,
         "state_memory": parse_size,
         "disk": parse_size,
@@ -195,6 +197,7 @@ _STRATEGIES = {
     "disk": "locality",
     "locality": "locality",
     "serial": "serial",
+    "layered": "layered",
 }
 
 #: Maps a state to the representative of its orbit.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,6 +55,13 @@ class _Run(ctypes.Structure):
         ("counts", ctypes.c_void_p),
         ("bytes", ctypes.c_void_p),
         ("length", ctypes.c_uint64),
+        ("stride", ctypes.c_uint64),
+        ("level", ctypes.c_uint64),
+        ("newest", ctypes.c_uint64),
+        ("ends", ctypes.c_void_p),
+        ("end_count", ctypes.c_uint64),
+        ("fetch", ctypes.c_void_p),
+        ("number", ctypes.c_uint64),
     )
 
 
@@ -67,15 +74,35 @@ class RunLayout:
     starts: Counts
     counts: Counts
     data: NDArray[np.uint8]  #: the file, mapped
+    stride: int  #: bytes of the rest of an entry
+
+    # Layers: see native/runs.c.
+    level: int = 0
+    newest: int = 0
+    ends: Counts = field(default_factory=lambda: np.zeros(0, dtype=np.uint64))
+    fetch: int | None = None  #: address of a function
+    number: int = 0
 
 
 class RunDamaged(Exception):
     """A run could not be read or written, or is not what was written."""
 
 
-def entry_bytes(state_bytes: int) -> int:
-    """What a run needs for a state."""
-    return 4 + 3 + max(0, state_bytes - 8)
+#: Bytes of an entry's tag.
+TAG_BYTES = 4
+#: Bytes of the hash in its rest, and of its level, where that is kept.
+HASH_REST_BYTES = 3
+LEVEL_BYTES = 2
+
+
+def tail_bytes(state_bytes: int) -> int:
+    """What of a state its hash does not tell."""
+    return max(0, state_bytes - 8)
+
+
+def rest_bytes(state_bytes: int) -> int:
+    """What a run needs for a state beside its tag."""
+    return HASH_REST_BYTES + tail_bytes(state_bytes)
 
 
 def index_bytes(bits: int) -> int:
@@ -118,7 +145,7 @@ class Spill:
     def resolve(self, worker: int, first: int, slices: tuple[int, int], few: bool, runs: Sequence[RunLayout]) -> None:
         """Compares with runs the candidates, states of the arena from ``first`` on, that belong to some slices, or all
         if there are ``few``."""
-        if not self._library.outcrop_resolve(self._handle, worker, first, *slices, few, _table(runs), len(runs)):
+        if not self._library.outcrop_resolve(self._handle, worker, first, *slices, few, run_table(runs), len(runs)):
             raise RunDamaged
 
     def take_new(self, worker: int, begin: int, end: int) -> States:
@@ -143,7 +170,7 @@ class Spill:
             worker,
             end,
             *slices,
-            _table([run]),
+            run_table([run]),
             length.ctypes.data,
             run.starts.ctypes.data,
             run.counts.ctypes.data,
@@ -154,7 +181,7 @@ class Spill:
     def merge_runs(self, worker: int, runs: Sequence[RunLayout], merged: RunLayout, slices: tuple[int, int]) -> None:
         """Writes slices of ``merged``, whose layout is complete, from those of some runs with no more bits."""
         done = self._library.outcrop_merge_runs(
-            self._handle, worker, _table(runs), len(runs), _table([merged]), *slices
+            self._handle, worker, run_table(runs), len(runs), run_table([merged]), *slices
         )
         if not done:
             raise RunDamaged
@@ -172,7 +199,7 @@ class Spill:
         return self._search._handle
 
 
-def _table(runs: Sequence[RunLayout]) -> ctypes.Array[_Run]:
+def run_table(runs: Sequence[RunLayout]) -> ctypes.Array[_Run]:
     return (_Run * len(runs))(
         *(
             _Run(
@@ -182,6 +209,13 @@ def _table(runs: Sequence[RunLayout]) -> ctypes.Array[_Run]:
                 run.counts.ctypes.data,
                 run.data.ctypes.data,
                 run.data.nbytes,
+                run.stride,
+                run.level,
+                run.newest,
+                run.ends.ctypes.data,
+                len(run.ends),
+                run.fetch,
+                run.number,
             )
             for run in runs
         )

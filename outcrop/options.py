@@ -111,6 +111,8 @@ class CheckOptions:
     checkpoint_every: float = 600.0  #: seconds
     resume: str | None = None  #: a directory with a checkpoint to go on from
     keep: Keep | None = None  #: states with ``cached``, signatures on disk
+    layers: int | str = "all"  #: how many ``layered`` keeps as they are; or "all", or "auto"
+    forget: bool = False  #: ``layered`` deletes older layers
 
     # The constants of the papers, where these give them.
     replacement: Replacement = Replacement.RANDOM
@@ -138,10 +140,21 @@ class CheckOptions:
                 continue
             wanted = f"at least {least}" if most == math.inf else f"from {least} to {most}"
             raise UsageError(f"{name.replace('_', ' ')} must be {wanted}, not {value}")
+        if not (self.layers in ("all", "auto") or isinstance(self.layers, int) and self.layers >= 1):
+            raise UsageError(f"layers must be a number from 1 on, all or auto, not {self.layers}")
 
 
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", re.IGNORECASE)
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|h|d)?", re.IGNORECASE)
+
+
+def parse_layers(text: str) -> int | str:
+    """A number, or a word.
+
+    >>> parse_layers("10"), parse_layers("auto")
+    (10, 'auto')
+    """
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else text
 
 
 def parse_size(text: str) -> int:

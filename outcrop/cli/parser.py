@@ -22,6 +22,7 @@ from outcrop.options import (
     UndefinedReads,
     Where,
     parse_duration,
+    parse_layers,
     parse_size,
 )
 
@@ -197,12 +198,12 @@ def add_search(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--strategy",
-        choices=["auto", "ram", "compact", "cached", "disk", "locality", "serial"],
+        choices=["auto", "ram", "compact", "cached", "disk", "locality", "serial", "layered"],
         default=_DEFAULT.strategy,
         help="auto (the default) is ram while memory lasts and then goes on, exact, on disk; ram keeps whole states; "
         "compact keeps signatures, and says how likely it is to have missed a state; cached keeps what fits and may "
         "visit states again; disk and locality keep visited states on disk; serial starts as cached and goes on as "
-        "locality",
+        "locality; layered keeps the newest layers in RAM and all on disk, exact",
     )
     group.add_argument(
         "--device",
@@ -244,6 +245,19 @@ def add_search(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--seed", metavar="S", type=count, default=_DEFAULT.seed, help="of signatures and random choices (default: 0)"
+    )
+    group.add_argument(
+        "--layers",
+        metavar="L",
+        type=parse_layers,
+        default=_DEFAULT.layers,
+        help="layers that layered keeps as they are: a number, all (the default), or auto, which follows the longest "
+        "back edge; older ones are packed",
+    )
+    group.add_argument(
+        "--forget",
+        action="store_true",
+        help="layered deletes older layers: states may be visited again, and the search given up for that",
     )
     group.add_argument("--keep-c", metavar="DIR", help="leave the generated C there")
     group.add_argument("--workdir", metavar="DIR", help="where files go that do not fit into memory")

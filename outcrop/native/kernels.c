@@ -479,6 +479,7 @@ EXPORT int outcrop_measure_distances(Search *search, uint64_t number, uint64_t b
 
 #include "cache.c"
 #include "memory_table.c"
+#include "layers.c"
 
 /* --- Random walks -------------------------------------------------------------------------------------------- */
 

@@ -10,8 +10,9 @@
  * few entries in no order. Files are mapped for reading, so that only what is looked at is read, and nothing is copied; what
  * was looked at is unmapped again soon, because it would count as memory. They are written with calls. */
 
-enum { SLICE_BITS = 8, TAG_BITS = 32, HASH_REST_BYTES = 3, GROUP_BUCKETS = 2048 };
-#define REST_BYTES (HASH_REST_BYTES + (STATE_BYTES > 8 ? STATE_BYTES - 8 : 0))
+enum { SLICE_BITS = 8, TAG_BITS = 32, HASH_REST_BYTES = 3, LEVEL_BYTES = 2, GROUP_BUCKETS = 2048 };
+#define TAIL_BYTES (STATE_BYTES > 8 ? STATE_BYTES - 8 : 0)
+#define REST_BYTES (HASH_REST_BYTES + TAIL_BYTES)
 
 typedef struct {
   int64_t file;
@@ -20,6 +21,16 @@ typedef struct {
   const uint64_t *counts; /* of each slice, in entries */
   uint8_t *bytes;         /* the file, mapped */
   uint64_t length;        /* of the file, in bytes */
+
+  /* Layers. The rest of an entry may end with the last bytes of its level; and the bytes past the eighth may lie
+   * elsewhere, and be fetched slice by slice when they are needed. */
+  uint64_t stride;      /* of rests, in bytes: those of the level included, what must be fetched not */
+  uint64_t level;       /* of what is looked up; or of the first states written */
+  uint64_t newest;      /* level of any entry */
+  const uint64_t *ends; /* to be written: of each level but the last, where it ends in the arena */
+  uint64_t end_count;
+  const uint8_t *(*fetch)(uint64_t number, uint64_t slice);
+  uint64_t number; /* for `fetch`, whose this run is */
 } Run;
 
 /* A state of the arena, to be looked up or written. */
@@ -40,7 +51,8 @@ typedef struct {
   uint8_t *is_old; /* of each candidate, whether a run has it */
   uint64_t count;
   uint64_t room;
-  Buffer index, tags, rests;
+  uint64_t oldest; /* how many levels lie at most between what was looked up and what was found */
+  Buffer index, tags, rests, loaded;
 } RunWork;
 
 /* What a worker that looks states up may keep mapped. One look-up maps 64 KB around each page that it touches: of the
@@ -52,6 +64,7 @@ typedef struct {
   const uint32_t *index;
   const uint32_t *tags;
   const uint8_t *rests;
+  const uint8_t *tails; /* what has been fetched */
   uint64_t count;
   uint64_t bytes;
 } Slice;
@@ -73,6 +86,7 @@ static void run_work_close(RunWork *work) {
   free(work->index.bytes);
   free(work->tags.bytes);
   free(work->rests.bytes);
+  free(work->loaded.bytes);
 }
 
 static int write_all(int64_t file, const void *bytes, size_t count, uint64_t at) {
@@ -97,8 +111,8 @@ static inline void rest_write(uint8_t *rest, const uint8_t *state, uint64_t hash
 static Slice run_slice(const Run *run, unsigned slice) {
   uint64_t count = run->counts[slice], index_bytes = run_index_bytes(run->bits);
   void *begin = run->bytes + run->starts[slice], *tags = run->bytes + run->starts[slice] + index_bytes;
-  return (Slice){begin, tags, run->bytes + run->starts[slice] + index_bytes + count * sizeof(uint32_t), count,
-                 index_bytes + count * (sizeof(uint32_t) + REST_BYTES)};
+  return (Slice){begin, tags, run->bytes + run->starts[slice] + index_bytes + count * sizeof(uint32_t), NULL, count,
+                 index_bytes + count * (sizeof(uint32_t) + run->stride)};
 }
 
 /* Unmaps part of a run; reading it again maps it again. With it goes what the system may have mapped on both sides: it
@@ -138,20 +152,47 @@ typedef struct {
   uint64_t entry;
 } Match;
 
-static inline void match_rest(const Slice *slice, Match match, const Arena *arena, const Candidate *candidates,
-                              uint8_t *is_old) {
+/* Whether an entry is that of a state; -1 when what is needed to tell cannot be fetched. */
+static inline int is_entry(const Run *run, unsigned number, Slice *slice, uint64_t entry, const uint8_t *state,
+                           uint64_t hash) {
   uint8_t rest[REST_BYTES];
-  const Candidate *candidate = &candidates[match.candidate];
-  rest_write(rest, arena_state(arena, candidate->index), candidate->hash);
-  is_old[match.candidate] |= memcmp(slice->rests + match.entry * REST_BYTES, rest, REST_BYTES) == 0;
+  const uint8_t *theirs = slice->rests + entry * run->stride;
+  rest_write(rest, state, hash);
+  if (!run->fetch) return memcmp(theirs, rest, REST_BYTES) == 0;
+  if (memcmp(theirs, rest, HASH_REST_BYTES) != 0) return 0;
+  if (!slice->tails) slice->tails = run->fetch(run->number, number);
+  if (!slice->tails) return -1;
+  return memcmp(slice->tails + entry * TAIL_BYTES, rest + HASH_REST_BYTES, TAIL_BYTES) == 0;
 }
 
-/* Marks as old those of the candidates of a slice that the run has. Gives 0 when the file is not what was written. */
-static int run_look_up(const Run *run, unsigned number, const Arena *arena, const Candidate *candidates,
-                       uint8_t *is_old, uint64_t count) {
+/* The level of an entry, modulo 65536. */
+static inline uint16_t entry_level(const Run *run, const Slice *slice, uint64_t entry) {
+  uint16_t level;
+  memcpy(&level, slice->rests + (entry + 1) * run->stride - LEVEL_BYTES, LEVEL_BYTES);
+  return level;
+}
+
+static int match_rest(const Run *run, unsigned number, Slice *slice, Match match, const Arena *arena, RunWork *work,
+                      uint64_t first) {
+  const Candidate *candidate = &work->candidates[first + match.candidate];
+  int equal = is_entry(run, number, slice, match.entry, arena_state(arena, candidate->index), candidate->hash);
+  if (equal != 1) return equal == 0;
+  work->is_old[first + match.candidate] = 1;
+  if (run->stride == REST_BYTES && !run->fetch) return 1;
+  /* The level is known modulo 65536, and that it is at most `newest`. */
+  uint64_t age = run->level - run->newest + (uint16_t)(run->newest - entry_level(run, slice, match.entry));
+  if (age > work->oldest) work->oldest = age;
+  return 1;
+}
+
+/* Marks as old those of the candidates of a slice, `count` from `first` on, that the run has. Gives 0 when the file is
+ * not what was written. */
+static int run_look_up(const Run *run, unsigned number, const Arena *arena, RunWork *work, uint64_t first,
+                       uint64_t count) {
+  const Candidate *candidates = work->candidates + first;
   enum { AHEAD = 16 };
   if (!run->counts[number]) return 1;
-  const Slice slice = run_slice(run, number);
+  Slice slice = run_slice(run, number);
   const uint64_t at_once = count * MOST_MAPPED / slice.bytes + 1, bits = run->bits;
   Match waiting[AHEAD]; /* for their rests to be fetched */
   uint64_t matches = 0, compared = 0;
@@ -166,27 +207,44 @@ static int run_look_up(const Run *run, unsigned number, const Arena *arena, cons
     if (begin > end || end > slice.count) return 0;
     do {
       for (uint32_t match = match_tags(slice.tags + begin, end - begin, tag); match; match &= match - 1) {
-        if (matches - compared == AHEAD) match_rest(&slice, waiting[compared++ % AHEAD], arena, candidates, is_old);
+        if (matches - compared == AHEAD &&
+            !match_rest(run, number, &slice, waiting[compared++ % AHEAD], arena, work, first))
+          return 0;
         Match found = {i, begin + (unsigned)__builtin_ctz(match)};
         waiting[matches++ % AHEAD] = found;
-        __builtin_prefetch(slice.rests + found.entry * REST_BYTES);
+        __builtin_prefetch(slice.rests + found.entry * run->stride);
       }
       begin += 16;
     } while (__builtin_expect(begin < end, 0));
     if ((i + 1) % at_once == 0) run_drop(run, number, number);
   }
-  while (compared < matches) match_rest(&slice, waiting[compared++ % AHEAD], arena, candidates, is_old);
+  while (compared < matches)
+    if (!match_rest(run, number, &slice, waiting[compared++ % AHEAD], arena, work, first)) return 0;
   return 1;
 }
 
 /* --- Writing ------------------------------------------------------------------------------------------------- */
 
+/* The level of a state that is written, by its place in the arena. */
+static inline uint16_t written_level(const Run *run, uint64_t index) {
+  uint64_t low = 0, high = run->end_count;
+  while (low < high) {
+    uint64_t middle = (low + high) / 2;
+    if (run->ends[middle] <= index)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return (uint16_t)(run->level + low);
+}
+
 /* Writes the candidates of a slice, at `start`. */
-static int run_write_slice(RunWork *work, int64_t file, uint64_t bits, uint64_t start, const Arena *arena) {
-  uint64_t buckets = run_buckets(bits), count = work->count;
+static int run_write_slice(RunWork *work, const Run *run, uint64_t start, const Arena *arena) {
+  uint64_t bits = run->bits, buckets = run_buckets(bits), count = work->count, stride = run->stride;
+  int64_t file = run->file;
   uint32_t *index = buffer_reserve(&work->index, run_index_bytes(bits));
   uint32_t *tags = buffer_reserve(&work->tags, count * sizeof *tags + 1);
-  uint8_t *rests = buffer_reserve(&work->rests, count * REST_BYTES + 1);
+  uint8_t *rests = buffer_reserve(&work->rests, count * stride + 1);
   if (!index || !tags || !rests) return 0;
   /* Where the next entry of each bucket goes is kept one place too far on: it ends up as where the bucket begins. */
   memset(index, 0, run_index_bytes(bits));
@@ -198,12 +256,15 @@ static int run_write_slice(RunWork *work, int64_t file, uint64_t bits, uint64_t 
   for (uint64_t i = 0; i < count; i++) {
     uint64_t hash = work->candidates[i].hash, place = index[bucket_of(tag_of(hash), bits) + 1]++;
     tags[place] = tag_of(hash);
-    rest_write(rests + place * REST_BYTES, arena_state(arena, work->candidates[i].index), hash);
+    rest_write(rests + place * stride, arena_state(arena, work->candidates[i].index), hash);
+    if (stride == REST_BYTES) continue;
+    uint16_t level = written_level(run, work->candidates[i].index);
+    memcpy(rests + place * stride + REST_BYTES, &level, LEVEL_BYTES);
   }
   uint64_t tags_at = start + run_index_bytes(bits);
   return write_all(file, index, run_index_bytes(bits), start) &&
          write_all(file, tags, count * sizeof *tags, tags_at) &&
-         write_all(file, rests, count * REST_BYTES, tags_at + count * sizeof *tags);
+         write_all(file, rests, count * stride, tags_at + count * sizeof *tags);
 }
 
 /* --- Merging ------------------------------------------------------------------------------------------------- */
@@ -211,7 +272,7 @@ static int run_write_slice(RunWork *work, int64_t file, uint64_t bits, uint64_t 
 /* Puts the entries of some buckets of a run where they belong in `tags` and `rests`: `next` says for each bucket of the
  * merged run, from `first` on, where its next entry goes. Without `tags`, only counts them there. */
 static int merge_buckets(const Slice *slice, uint64_t bits, uint64_t first, uint64_t buckets, unsigned finer,
-                         uint32_t *next, uint32_t *tags, uint8_t *rests) {
+                         uint32_t *next, uint32_t *tags, uint8_t *rests, uint64_t stride) {
   uint32_t begin = slice->index[first >> finer], end = slice->index[(first + buckets) >> finer];
   if (begin > end || end > slice->count) return 0;
   for (uint32_t i = begin; i < end; i++) {
@@ -220,7 +281,7 @@ static int merge_buckets(const Slice *slice, uint64_t bits, uint64_t first, uint
     uint32_t place = next[bucket]++;
     if (!tags) continue;
     tags[place] = slice->tags[i];
-    memcpy(rests + (uint64_t)place * REST_BYTES, slice->rests + (uint64_t)i * REST_BYTES, REST_BYTES);
+    memcpy(rests + (uint64_t)place * stride, slice->rests + (uint64_t)i * stride, stride);
   }
   return 1;
 }
@@ -229,7 +290,7 @@ static int merge_buckets(const Slice *slice, uint64_t bits, uint64_t first, uint
 static int run_merge_slice(RunWork *work, const Run *runs, uint64_t run_count, const Run *merged, unsigned number) {
   uint64_t buckets = run_buckets(merged->bits), group = buckets < GROUP_BUCKETS ? buckets : GROUP_BUCKETS;
   uint64_t start = merged->starts[number], tags_at = start + run_index_bytes(merged->bits), done = 0;
-  uint64_t rests_at = tags_at + merged->counts[number] * sizeof(uint32_t);
+  uint64_t rests_at = tags_at + merged->counts[number] * sizeof(uint32_t), stride = merged->stride;
   for (uint64_t first = 0; first < buckets; first += group) {
     /* Where each bucket begins is counted two places further on, and ends up in its place. */
     uint32_t next[GROUP_BUCKETS + 2] = {0}, count = 0;
@@ -239,24 +300,25 @@ static int run_merge_slice(RunWork *work, const Run *runs, uint64_t run_count, c
       for (uint64_t i = 0; i < run_count; i++) {
         const Slice slice = run_slice(&runs[i], number);
         unsigned finer = (unsigned)(merged->bits - runs[i].bits);
-        if (!merge_buckets(&slice, merged->bits, first, group, finer, next + (pass ? 1 : 2), tags, rests)) return 0;
+        if (!merge_buckets(&slice, merged->bits, first, group, finer, next + (pass ? 1 : 2), tags, rests, stride))
+          return 0;
         if (pass) run_drop(&runs[i], number, number);
       }
       if (pass) break;
       for (uint64_t bucket = 0; bucket < group; bucket++) next[bucket + 2] += next[bucket + 1];
       count = next[group + 1];
       tags = buffer_reserve(&work->tags, count * sizeof *tags + 1);
-      rests = buffer_reserve(&work->rests, (uint64_t)count * REST_BYTES + 1);
+      rests = buffer_reserve(&work->rests, (uint64_t)count * stride + 1);
       if (!tags || !rests) return 0;
     }
     for (uint64_t bucket = 0; bucket <= group; bucket++) next[bucket] += (uint32_t)done;
     if (!write_all(merged->file, next, (group + 1) * sizeof *next, start + first * sizeof *next) ||
         !write_all(merged->file, tags, count * sizeof *tags, tags_at) ||
-        !write_all(merged->file, rests, (uint64_t)count * REST_BYTES, rests_at))
+        !write_all(merged->file, rests, (uint64_t)count * stride, rests_at))
       return 0;
     done += count;
     tags_at += count * sizeof *tags;
-    rests_at += (uint64_t)count * REST_BYTES;
+    rests_at += (uint64_t)count * stride;
   }
   return done == merged->counts[number];
 }

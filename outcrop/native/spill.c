@@ -106,7 +106,7 @@ static int resolve_collected(Worker *worker, const Run *runs, uint64_t run_count
     unsigned slice = (unsigned)(work->candidates[at].hash >> (64 - SLICE_BITS));
     for (end = at + 1; end < work->count && work->candidates[end].hash >> (64 - SLICE_BITS) == slice;) end++;
     for (uint64_t i = 0; i < run_count; i++) {
-      if (!run_look_up(&runs[i], slice, &search->arena, work->candidates + at, work->is_old + at, end - at)) return 0;
+      if (!run_look_up(&runs[i], slice, &search->arena, work, at, end - at)) return 0;
       uint64_t bytes = run_slice(&runs[i], slice).bytes, most = (end - at) * MOST_MAPPED_BY_ONE;
       *mapped += bytes < most ? bytes : most;
     }
@@ -157,10 +157,10 @@ static int write_slices(Worker *worker, uint64_t end, unsigned slice, unsigned l
   RunWork *work = &worker->runs;
   for (; slice < last_slice; slice++) {
     if (!collect_slice(worker, 0, end, slice, 1)) return 0;
-    uint64_t bytes = run_index_bytes(run->bits) + work->count * (sizeof(uint32_t) + REST_BYTES);
+    uint64_t bytes = run_index_bytes(run->bits) + work->count * (sizeof(uint32_t) + run->stride);
     counts[slice] = work->count;
     starts[slice] = __atomic_fetch_add(length, bytes, __ATOMIC_RELAXED);
-    if (!run_write_slice(work, run->file, run->bits, starts[slice], &worker->search->arena)) return 0;
+    if (!run_write_slice(work, run, starts[slice], &worker->search->arena)) return 0;
   }
   return 1;
 }

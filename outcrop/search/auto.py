@@ -27,7 +27,7 @@ from outcrop.search.driver import (
 )
 from outcrop.search.outcome import Outcome, Progress, Stop
 from outcrop.search.paths import Look, look_in_blocks
-from outcrop.search.spilling import DiskLevels
+from outcrop.search.spilling import DiskLevels, PastRam
 from outcrop.store.workdir import WorkDirectory
 
 #: What each worker needs for reading and writing runs: so much at the least, and more where there are more states and
@@ -69,9 +69,10 @@ def search(
 
 
 class Auto(Exploration):
-    """``_disk`` is None while memory lasts."""
+    """``_disk`` is None while memory lasts. ``medium``: what it goes on with then."""
 
-    _disk: DiskLevels | None = None
+    medium = "runs"
+    _disk: PastRam | None = None
     _directory: WorkDirectory | None = None
 
     def run(self) -> Outcome:
@@ -115,7 +116,7 @@ class Auto(Exploration):
             disk.make_room()
             self._expand_on_disk(disk, begin)
 
-    def _expand_on_disk(self, disk: DiskLevels, begin: int) -> None:
+    def _expand_on_disk(self, disk: PastRam, begin: int) -> None:
         disk.expand(begin, sum(self.levels))
         self._level_is_on_disk()
 
@@ -164,7 +165,7 @@ class Auto(Exploration):
         disk = self._disk or self._go_to_disk()
         disk.make_room()
 
-    def _hand_over(self, stopped: Stopped) -> tuple[DiskLevels, int]:
+    def _hand_over(self, stopped: Stopped) -> tuple[PastRam, int]:
         """Carries everything over, in the middle of a level. Gives where in the log the rest of the level begins."""
         if stopped.stop is not Stop.MEMORY:
             raise stopped
@@ -172,15 +173,18 @@ class Auto(Exploration):
         unexpanded = self.search.standing().unexpanded
         return self._go_to_disk(), unexpanded
 
-    def _go_to_disk(self) -> DiskLevels:
+    def _go_to_disk(self) -> PastRam:
         self._directory = WorkDirectory(self.options.workdir, self.disk)
-        self._disk = DiskLevels(self, self._directory)
+        self._disk = self._past_ram(self._directory)
         self._disk.take_over()
         self.tell(
             f"memory budget reached at level {max(0, len(self.levels) - 1):,}: {self._disk.states:,} states written "
-            f"to disk, going on with runs on disk"
+            f"to disk, going on with {self.medium} on disk"
         )
         return self._disk
+
+    def _past_ram(self, directory: WorkDirectory) -> PastRam:
+        return DiskLevels(self, directory)
 
     def look(self) -> Look:
         if self._disk is None:

@@ -21,6 +21,7 @@ class Stop(StrEnum):
     MEMORY = "out of memory"
     DISK = "out of disk"
     COLLISIONS = "collision limit reached"
+    REDUNDANT = "redundant work bound reached"
     INTERRUPTED = "interrupted"
 
     @property
@@ -75,6 +76,29 @@ class RankReport:
     peak_disk_bytes: int
 
 
+@dataclass(frozen=True)
+class LayerRow:
+    """A layer of a layered search, once it is complete."""
+
+    level: int
+    states: int
+    candidates: int  #: successors that RAM did not have
+    longest_back_edge: int  #: by the delayed check, in levels
+    kept: int | None  #: layers that stay as they are; None for all
+    layer_bytes: int  #: of all layers, on disk
+    disk_bytes: int  #: of all files
+
+
+@dataclass(frozen=True)
+class LayerReport:
+    layers: int | str  #: as asked for
+    forget: bool
+    kept: int | None  #: layers that stay as they are; None for all
+    longest_back_edge: int
+    states_estimate: int | None  #: where layers were forgotten
+    rows: list[LayerRow]
+
+
 @dataclass
 class Outcome:
     stop: Stop
@@ -97,6 +121,7 @@ class Outcome:
     samples: dict[str, list[float]] = field(default_factory=dict, compare=False)  #: see Samples.columns
     ranks: list[RankReport] = field(default_factory=list)  #: where there are several
     signature_coverage: float | None = None  #: about which part of the states was visited, if signatures were kept
+    layers: LayerReport | None = field(default=None, compare=False)  #: of a layered search past RAM
 
     @property
     def visited(self) -> int:

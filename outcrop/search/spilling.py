@@ -21,7 +21,7 @@ from itertools import accumulate, pairwise
 
 from outcrop.errors import DamagedFile
 from outcrop.kernels import States, StopReason
-from outcrop.kernels_spill import RunDamaged, Spill
+from outcrop.kernels_spill import RunDamaged, RunLayout, Spill
 from outcrop.search.driver import Exploration
 from outcrop.store.runs import Runs, share_slices
 from outcrop.store.workdir import WorkDirectory
@@ -36,50 +36,58 @@ _STATES_A_PART = 1 << 15
 _BLOCK_BYTES = 1 << 17
 
 
-class DiskLevels:
-    """The levels of an exploration that has run out of memory, and what it remembers of them."""
+class PastRam:
+    """What every way of going on past RAM has in common: the arena is a cache, and candidates are dealt with later."""
 
-    def __init__(self, run: Exploration, directory: WorkDirectory) -> None:
+    def __init__(self, run: Exploration) -> None:
         self._run = run
         self._search = run.search
         self._spill = Spill(run.search)
-        width = run.native.state_bytes
-        self.log = run.open_log(directory, max(256, _BLOCK_BYTES // width))
-        self._still_to_come = 0  #: states of the log that are only now being restored
-        self._runs = Runs(directory, self._spill, width, run.search.workers, run.together)
         self._guard = threading.Lock()
         self._first = 0  #: of the candidates, in the arena
-        self.expanded = 0  #: rows of the log
+        self.expanded = 0  #: states, from the first of all on
 
-    # --- Taking over -------------------------------------------------------------------------------------------
+    # --- What differs ------------------------------------------------------------------------------------------
 
     def take_over(self) -> None:
-        """Writes the arena, all of whose states are visited, to the log, unless that has them from a checkpoint."""
-        used = self._spill.resume()
-        self._still_to_come = max(0, len(self.log) - used)
-        for begin in range(len(self.log), used, self.log.block_rows):
-            self.log.append(self._search.read_block(begin, min(used, begin + self.log.block_rows)))
-        self._first = used
-        self._spill.defer()
+        """Takes what the arena holds, all of it visited."""
+        raise NotImplementedError
+
+    def resolve(self) -> int:
+        """Finds out which candidates are new. Gives how many states the arena has."""
+        raise NotImplementedError
+
+    def _forget_some(self) -> None:
+        """Drops part of the arena, having seen to it that nothing is lost."""
+        raise NotImplementedError
+
+    def _layouts(self) -> list[RunLayout]:
+        """What candidates are compared with."""
+        raise NotImplementedError
+
+    def _blocks(self, begin: int, end: int) -> Iterator[States]:
+        """States to be expanded, counted from the first of all."""
+        raise NotImplementedError
+
+    def _enqueue(self, fresh: States) -> None:
+        """Takes states that are new. One thread at a time calls it."""
+        raise NotImplementedError
 
     def read_level(self, level: int) -> Iterator[States]:
-        ends = [0, *accumulate(self._run.levels)]
-        return self.log.blocks(ends[level], ends[level + 1])
+        raise NotImplementedError
 
     def close(self) -> None:
-        self._runs.close()
-        if self._run.checkpoints is None:
-            self.log.file.delete()
+        raise NotImplementedError
 
     @property
     def states(self) -> int:
         """Visited so far."""
-        return len(self.log) - self._still_to_come
+        raise NotImplementedError
 
     # --- Levels ------------------------------------------------------------------------------------------------
 
     def expand(self, begin: int, end: int) -> None:
-        """Expands rows of the log, and adds to it those successors that are new."""
+        """Expands states, counted from the first of all, and enqueues those successors that are new."""
         expand_some = self.parts(begin, end)
 
         def work(worker: int) -> None:
@@ -91,9 +99,10 @@ class DiskLevels:
         self.resolve()
 
     def parts(self, begin: int, end: int) -> Callable[[int], bool]:
-        """What has a worker expand some of these rows, as far as there is room, and says whether there may be more."""
+        """What has a worker expand some of these states, as far as there is room, and says whether there may be
+        more."""
         self.expanded = begin
-        blocks = self.log.blocks(begin, end)
+        blocks = self._blocks(begin, end)
         unfinished: list[States] = []
 
         def expand_some(worker: int) -> bool:
@@ -119,43 +128,37 @@ class DiskLevels:
         return False
 
     def make_room(self) -> None:
-        """Resolves the candidates, forgets the older half of the arena, and adds what the workers carry."""
+        """Forgets part of the arena, and adds what the workers carry."""
         left = 1
         while left:
-            used = self.resolve()
-            dropped = used // 2 // 8 * 8
-            self._runs.write(dropped)
-            self._spill.forget(dropped)
-            self._first = used - dropped
-            cuts = [self._first * number // self._search.workers for number in range(self._search.workers + 1)]
-            self._run.together(*(partial(self._spill.enter, *pair) for pair in pairwise(cuts)))
+            self._forget_some()
             left = sum(
                 self._run.together(
                     *(partial(self._spill.add_carried, worker) for worker in range(self._search.workers))
                 )
             )
 
-    def resolve(self) -> int:
-        """Compares all candidates with the runs; the new ones go to the log. Gives how many states the arena has."""
-        used = self._spill.resume()
-        self._run.check_stop()
-        first, self._first = self._first, used
+    def _drop(self, used: int, dropped: int) -> None:
+        """Drops the first states of the arena, a multiple of 8."""
+        self._spill.forget(dropped)
+        left = used - dropped
+        cuts = [left * number // self._search.workers for number in range(self._search.workers + 1)]
+        self._run.together(*(partial(self._spill.enter, *pair) for pair in pairwise(cuts)))
+
+    def _resolve_in_ram(self, first: int, used: int) -> None:
+        """Compares candidates with runs, and enqueues those that are new."""
         if used > first:
             few = used - first <= _FEW
             self._compare(first, 1 if few else _PARTS_A_WORKER * self._search.workers, few)
             self._add_new(first, used)
-        return used
 
     def _compare(self, first: int, parts: int, few: bool) -> None:
-        layouts = self._runs.layouts
+        layouts = self._layouts()
 
         def part(worker: int, slices: tuple[int, int]) -> None:
             self._spill.resolve(worker, first, slices, few, layouts)
 
-        try:
-            share_slices(self._run.together, self._search.workers, parts, part)
-        except RunDamaged:
-            raise DamagedFile(self.log.file.path.parent, "a run cannot be read") from None
+        share_slices(self._run.together, self._search.workers, parts, part)
 
     def _add_new(self, first: int, used: int) -> None:
         begins = iter(range(first, used, _STATES_A_PART))
@@ -164,11 +167,77 @@ class DiskLevels:
             for begin in begins:
                 fresh = self._spill.take_new(worker, begin, min(used, begin + _STATES_A_PART))
                 with self._guard:
-                    known = min(self._still_to_come, len(fresh))
-                    self._still_to_come -= known
-                    self.log.append(fresh[known:])
+                    self._enqueue(fresh)
 
         self._share(work)
 
     def _share(self, work: Callable[[int], None]) -> None:
         self._run.together(*(partial(work, worker) for worker in range(self._search.workers)))
+
+
+class DiskLevels(PastRam):
+    """The levels of an exploration that has run out of memory, and what it remembers of them."""
+
+    def __init__(self, run: Exploration, directory: WorkDirectory) -> None:
+        super().__init__(run)
+        width = run.native.state_bytes
+        self.log = run.open_log(directory, log_block_rows(width))
+        self._still_to_come = 0  #: states of the log that are only now being restored
+        self._runs = Runs(directory, self._spill, width, run.search.workers, run.together)
+
+    def take_over(self) -> None:
+        """Writes the arena, all of whose states are visited, to the log, unless that has them from a checkpoint."""
+        used = self._spill.resume()
+        self._still_to_come = max(0, len(self.log) - used)
+        for begin in range(len(self.log), used, self.log.block_rows):
+            self.log.append(self._search.read_block(begin, min(used, begin + self.log.block_rows)))
+        self._first = used
+        self._spill.defer()
+
+    def read_level(self, level: int) -> Iterator[States]:
+        ends = [0, *accumulate(self._run.levels)]
+        return self.log.blocks(ends[level], ends[level + 1])
+
+    def close(self) -> None:
+        self._runs.close()
+        if self._run.checkpoints is None:
+            self.log.file.delete()
+
+    @property
+    def states(self) -> int:
+        return len(self.log) - self._still_to_come
+
+    def _blocks(self, begin: int, end: int) -> Iterator[States]:
+        return self.log.blocks(begin, end)
+
+    def _enqueue(self, fresh: States) -> None:
+        known = min(self._still_to_come, len(fresh))
+        self._still_to_come -= known
+        self.log.append(fresh[known:])
+
+    def _layouts(self) -> list[RunLayout]:
+        return self._runs.layouts
+
+    def _forget_some(self) -> None:
+        """Resolves the candidates, and forgets the older half of the arena."""
+        used = self.resolve()
+        dropped = used // 2 // 8 * 8
+        self._runs.write(dropped)
+        self._drop(used, dropped)
+        self._first = used - dropped
+
+    def resolve(self) -> int:
+        """Compares all candidates with the runs; the new ones go to the log."""
+        used = self._spill.resume()
+        self._run.check_stop()
+        first, self._first = self._first, used
+        try:
+            self._resolve_in_ram(first, used)
+        except RunDamaged:
+            raise DamagedFile(self.log.file.path.parent, "a run cannot be read") from None
+        return used
+
+
+def log_block_rows(width: int) -> int:
+    """States of a block of the log."""
+    return max(256, _BLOCK_BYTES // width)

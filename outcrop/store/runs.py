@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import mmap
 import os
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -21,16 +22,17 @@ from outcrop.kernels_spill import (
     MOST_BITS,
     SLICES,
     SPARE_RUN_BYTES,
+    TAG_BYTES,
     RunDamaged,
     RunLayout,
     Spill,
-    entry_bytes,
     index_bytes,
+    rest_bytes,
 )
 from outcrop.store.workdir import WorkDirectory, disk_errors
 
 #: So many runs of a kind are merged into one.
-_FAN_IN = 4
+FAN_IN = 4
 #: Entries that a bucket has on average, between this and twice it.
 _BUCKET_ENTRIES = 4
 #: Parts that the slices are shared out in, for each worker.
@@ -53,7 +55,7 @@ def share_slices(together: Together, workers: int, parts: int, part: Part) -> No
 
 
 @dataclass(frozen=True)
-class _Run:
+class Run:
     path: Path
     layout: RunLayout
     entries: int
@@ -61,19 +63,109 @@ class _Run:
     rank: int  #: how often it was merged
 
 
+class RunFiles:
+    """Writes and merges runs whose entries have rests of ``stride`` bytes. ``together`` runs tasks in threads."""
+
+    def __init__(
+        self,
+        directory: WorkDirectory,
+        spill: Spill,
+        stride: int,
+        workers: int,
+        together: Together,
+        least_bits: int = LEAST_BITS,
+    ) -> None:
+        self._directory = directory
+        self._spill = spill
+        self._stride = stride
+        self._workers = workers
+        self._together = together
+        self._least_bits = least_bits
+        self._written = 0
+
+    def write(self, end: int, **layout: Any) -> Run | None:
+        """A run of those states of the arena below ``end`` that no run has yet; None if there are none."""
+        entries = self._spill.count_unknown(end)
+        if not entries:
+            return None
+        run = self.create(entries, **layout)
+        length = np.zeros(1, dtype=np.uint64)
+        self.share(run.path, lambda worker, slices: self._spill.write_run(worker, end, slices, run.layout, length))
+        return run
+
+    def merge(self, runs: Sequence[Run], rank: int) -> Run:
+        """Makes one run of several, which go."""
+        merged = self.create(sum(run.entries for run in runs), rank)
+        layout, inputs = merged.layout, [run.layout for run in runs]
+        layout.counts[:] = np.sum([each.counts for each in inputs], axis=0)
+        layout.starts[:] = slice_starts(layout)
+        self.share(merged.path, lambda worker, slices: self._spill.merge_runs(worker, inputs, layout, slices))
+        for run in runs:
+            self.delete(run)
+        return merged
+
+    def share(self, path: Path, part: Part) -> None:
+        """Lets all workers do their part for a run."""
+        try:
+            share_slices(self._together, self._workers, _PARTS_A_WORKER * self._workers, part)
+        except RunDamaged:
+            raise DamagedFile(path, "a run cannot be written, or those that it is made of cannot be read") from None
+
+    def create(self, entries: int, rank: int = 0, stride: int | None = None, **layout: Any) -> Run:
+        """An empty file with all the room that the run will need."""
+        stride = stride or self._stride
+        bits = min(MOST_BITS, max(self._least_bits, (entries // _BUCKET_ENTRIES).bit_length() - 1))
+        size = index_bytes(bits) + entries * (TAG_BYTES + stride) + SPARE_RUN_BYTES
+        path = self._directory.path / f"run-{self._written}"
+        self._written += 1
+        self._directory.claim(size)
+        try:
+            with disk_errors():
+                file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+                os.posix_fallocate(file, 0, size)
+        except BaseException:
+            self._directory.release(size)
+            raise
+        data = np.frombuffer(mmap.mmap(file, size, prot=mmap.PROT_READ), dtype=np.uint8)
+        starts, counts = np.zeros(SLICES, dtype=np.uint64), np.zeros(SLICES, dtype=np.uint64)
+        return Run(path, RunLayout(file, bits, starts, counts, data, stride, **layout), entries, size, rank)
+
+    def shortened(self, run: Run) -> Run | None:
+        """The same run without the room that it turned out not to need; None if it is empty."""
+        entries = int(run.layout.counts.sum())
+        if not entries:
+            self.delete(run)
+            return None
+        size = index_bytes(run.layout.bits) + entries * (TAG_BYTES + run.layout.stride) + SPARE_RUN_BYTES
+        os.ftruncate(run.layout.file, size)
+        self._directory.release(run.bytes - size)
+        return replace(run, entries=entries, bytes=size)
+
+    def delete(self, run: Run) -> None:
+        os.close(run.layout.file)
+        run.path.unlink()
+        self._directory.release(run.bytes)
+
+    @staticmethod
+    def close(runs: Sequence[Run]) -> None:
+        for run in runs:
+            os.close(run.layout.file)
+
+
+def slice_starts(layout: RunLayout) -> Any:
+    """Where each slice begins, when they lie one after the other."""
+    sizes = layout.counts * np.uint64(TAG_BYTES + layout.stride) + np.uint64(index_bytes(layout.bits) // SLICES)
+    return np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(sizes)[:-1]])
+
+
 class Runs:
-    """``together`` runs tasks in threads."""
+    """All runs of a search. ``together`` runs tasks in threads."""
 
     def __init__(
         self, directory: WorkDirectory, spill: Spill, state_bytes: int, workers: int, together: Together
     ) -> None:
-        self._directory = directory
-        self._spill = spill
-        self._entry_bytes = entry_bytes(state_bytes)
-        self._workers = workers
-        self._together = together
-        self._runs: list[_Run] = []  #: oldest first
-        self._written = 0
+        self._files = RunFiles(directory, spill, rest_bytes(state_bytes), workers, together)
+        self._runs: list[Run] = []  #: oldest first
 
     @property
     def layouts(self) -> list[RunLayout]:
@@ -82,63 +174,21 @@ class Runs:
 
     def write(self, end: int) -> None:
         """Adds a run of those states of the arena below ``end`` that no run has yet."""
-        entries = self._spill.count_unknown(end)
-        if not entries:
+        run = self._files.write(end)
+        if run is None:
             return
-        run = self._create(entries, rank=0)
-        length = np.zeros(1, dtype=np.uint64)
-        self._share(run.path, lambda worker, slices: self._spill.write_run(worker, end, slices, run.layout, length))
         self._runs.append(run)
         while self._merge_last():
             pass
 
     def _merge_last(self) -> bool:
         """Merges the newest runs if there are enough of one rank."""
-        last = self._runs[-_FAN_IN:]
-        if len(last) < _FAN_IN or last[0].rank != last[-1].rank:
+        last = self._runs[-FAN_IN:]
+        if len(last) < FAN_IN or last[0].rank != last[-1].rank:
             return False
-        merged = self._create(sum(run.entries for run in last), last[0].rank + 1)
-        layout, inputs = merged.layout, [run.layout for run in last]
-        layout.counts[:] = np.sum([each.counts for each in inputs], axis=0)
-        sizes = layout.counts * np.uint64(self._entry_bytes) + np.uint64(index_bytes(layout.bits) // SLICES)
-        layout.starts[1:] = np.cumsum(sizes)[:-1]
-        self._share(merged.path, lambda worker, slices: self._spill.merge_runs(worker, inputs, layout, slices))
-        for run in last:
-            self._delete(run)
-        self._runs[-_FAN_IN:] = [merged]
+        self._runs[-FAN_IN:] = [self._files.merge(last, last[0].rank + 1)]
         return True
 
-    def _share(self, path: Path, part: Part) -> None:
-        try:
-            share_slices(self._together, self._workers, _PARTS_A_WORKER * self._workers, part)
-        except RunDamaged:
-            raise DamagedFile(path, "a run cannot be written, or those that it is made of cannot be read") from None
-
-    def _create(self, entries: int, rank: int) -> _Run:
-        """An empty file with all the room that the run will need."""
-        bits = min(MOST_BITS, max(LEAST_BITS, (entries // _BUCKET_ENTRIES).bit_length() - 1))
-        size = index_bytes(bits) + entries * self._entry_bytes + SPARE_RUN_BYTES
-        path = self._directory.path / f"run-{self._written}"
-        self._written += 1
-        self._directory.claim(size)
-        with disk_errors():
-            file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-            os.posix_fallocate(file, 0, size)
-        layout = RunLayout(
-            file,
-            bits,
-            np.zeros(SLICES, dtype=np.uint64),
-            np.zeros(SLICES, dtype=np.uint64),
-            np.frombuffer(mmap.mmap(file, size, prot=mmap.PROT_READ), dtype=np.uint8),
-        )
-        return _Run(path, layout, entries, size, rank)
-
-    def _delete(self, run: _Run) -> None:
-        os.close(run.layout.file)
-        run.path.unlink()
-        self._directory.release(run.bytes)
-
     def close(self) -> None:
-        for run in self._runs:
-            os.close(run.layout.file)
+        self._files.close(self._runs)
         self._runs.clear()

@@ -1,0 +1,166 @@
+"""The kernels of a layered search, as Python objects: like outcrop/kernels_spill.py, of which this is a part."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from outcrop.kernels import SPARE_BYTES, Counts, Search, Signature, States
+from outcrop.kernels_spill import RunDamaged, RunLayout, run_table
+
+_POINTER = ctypes.c_void_p
+_NUMBER = ctypes.c_uint64
+_FLAG = ctypes.c_int
+_FILE = ctypes.c_int64
+
+_SIGNATURES: dict[str, Signature] = {
+    "outcrop_set_known": (None, (_POINTER, _NUMBER, _NUMBER)),
+    "outcrop_write_states": (_FLAG, (_POINTER, _NUMBER, _NUMBER, _FILE, _NUMBER)),
+    "outcrop_write_stretch": (
+        _FLAG,
+        (_POINTER, _NUMBER, _NUMBER, _NUMBER, _NUMBER, _NUMBER, _FILE, _POINTER, _POINTER, _POINTER),
+    ),
+    "outcrop_resolve_stretches": (
+        _FLAG,
+        (
+            *(_POINTER, _NUMBER, _POINTER, _NUMBER, _POINTER, _NUMBER, _NUMBER, _NUMBER),
+            *(_POINTER, _POINTER, _POINTER, _POINTER, _POINTER),
+        ),
+    ),
+    "outcrop_keep_new": (_NUMBER, (_POINTER, _NUMBER, _POINTER, _NUMBER)),
+    "outcrop_take_oldest": (_NUMBER, (_POINTER,)),
+    "outcrop_read_layer": (_NUMBER, (_POINTER, _POINTER, _NUMBER, _NUMBER, _POINTER)),
+}
+
+_Fetch = ctypes.CFUNCTYPE(_POINTER, _NUMBER, _NUMBER)
+
+
+class _Stretch(ctypes.Structure):
+    _fields_ = (
+        ("file", ctypes.c_int64),
+        ("first", ctypes.c_uint64),
+        ("starts", ctypes.c_void_p),
+        ("counts", ctypes.c_void_p),
+    )
+
+
+@dataclass(frozen=True)
+class StretchLayout:
+    """Candidates on disk, ordered by slices. ``first``: the place of the first in the order in which they were met."""
+
+    file: int  #: descriptor
+    first: int
+    starts: Counts  #: of each slice, in bytes
+    counts: Counts  #: of each slice, in entries
+
+
+def stretch_entry_bytes(state_bytes: int) -> int:
+    return 4 + state_bytes
+
+
+class Fetcher:
+    """A function that kernels call for what of a run lies elsewhere: ``fetch`` gets the number of the run and a slice,
+    and gives the bytes, which must stay until the same thread asks again."""
+
+    def __init__(self, fetch: Callable[[int, int], NDArray[np.uint8]]) -> None:
+        self.error: Exception | None = None  #: why the last one that failed did
+
+        def call(number: int, slice: int) -> int | None:
+            try:
+                return fetch(number, slice).ctypes.data
+            except Exception as error:  # it cannot pass through the kernels
+                self.error = error
+                return None
+
+        self._function = _Fetch(call)
+
+    @property
+    def address(self) -> int | None:
+        return ctypes.cast(self._function, _POINTER).value
+
+
+class LayerKernels:
+    def __init__(self, search: Search) -> None:
+        self._search = search
+        self._library = search.native.library_with(_SIGNATURES)
+
+    def set_known(self, begin: int, end: int) -> None:
+        """Says that runs have these states of the arena."""
+        self._library.outcrop_set_known(self._search.handle, begin, end)
+
+    def write_states(self, begin: int, end: int, file: int, at: int) -> None:
+        """Writes states of the arena to a file as they are."""
+        if not self._library.outcrop_write_states(self._search.handle, begin, end, file, at):
+            raise RunDamaged
+
+    def write_stretch(
+        self, worker: int, begin: int, end: int, slices: tuple[int, int], stretch: StretchLayout, length: Counts
+    ) -> None:
+        """Writes slices of some candidates to the end of a file, which ``length`` keeps, an array of one."""
+        if not self._library.outcrop_write_stretch(
+            self._search.handle,
+            worker,
+            begin,
+            end,
+            *slices,
+            stretch.file,
+            length.ctypes.data,
+            stretch.starts.ctypes.data,
+            stretch.counts.ctypes.data,
+        ):
+            raise RunDamaged
+
+    def resolve_stretches(
+        self,
+        worker: int,
+        stretches: Sequence[StretchLayout],
+        runs: Sequence[RunLayout],
+        slices: tuple[int, int],
+        layer: RunLayout,
+        length: Counts,
+        is_new: NDArray[np.uint8],
+    ) -> None:
+        """Compares slices of the candidates on disk with each other and with runs; writes those that are new to the end
+        of ``layer``, which ``length`` keeps, and sets their bits in ``is_new``."""
+        table = (_Stretch * len(stretches))(
+            *(_Stretch(each.file, each.first, each.starts.ctypes.data, each.counts.ctypes.data) for each in stretches)
+        )
+        if not self._library.outcrop_resolve_stretches(
+            self._search.handle,
+            worker,
+            table,
+            len(stretches),
+            run_table(runs),
+            len(runs),
+            *slices,
+            run_table([layer]),
+            length.ctypes.data,
+            layer.starts.ctypes.data,
+            layer.counts.ctypes.data,
+            is_new.ctypes.data,
+        ):
+            raise RunDamaged
+
+    def keep_new(self, states: States, is_new: NDArray[np.uint8], first: int) -> States:
+        """Those states whose bit is set; they are the first rows of ``states``, which is overwritten."""
+        count = self._library.outcrop_keep_new(states.ctypes.data, len(states), is_new.ctypes.data, first)
+        return states[:count]
+
+    def take_oldest(self) -> int:
+        """How many levels lay at most between a candidate and the layer that it was found in, since the last call."""
+        return int(self._library.outcrop_take_oldest(self._search.handle))
+
+    def read_layer(self, run: RunLayout, slice: int, level: int) -> States:
+        """The states of a level in a slice of a run."""
+        width = self._search.native.state_bytes
+        room = np.empty(int(run.counts[slice]) * width + SPARE_BYTES, dtype=np.uint8)
+        count = self._library.outcrop_read_layer(
+            self._search.handle, run_table([run]), slice, level % 65536, room.ctypes.data
+        )
+        if count == 2**64 - 1:
+            raise RunDamaged
+        return room[:-SPARE_BYTES].reshape(-1, width)[:count]

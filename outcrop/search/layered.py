@@ -1,0 +1,393 @@
+"""Breadth-first search with layered duplicate detection.
+
+P. Lamborn and E. A. Hansen, "Layered duplicate detection in external-memory model checking" (2008). The names are those
+of its Figs. 1 to 4: ``Bucket`` is the RAM cache of the newest layers, here the arena and its table; ``candidate`` the
+successors that it does not have; ``Refined`` the layers on disk, sorted; ``Q`` the states to be expanded. A hash bucket
+is a slice, by the first byte of the hash.
+
+Starts as ``ram``, and keeps nothing on disk while all layers fit into RAM. Then, when RAM is full, whole layers go, the
+shallow ones first: they are on disk too. When the newest layer alone is too large, its candidates go to disk. At the end of
+the layer all candidates are compared, sorted, with the layers on disk, and what is left is the new layer.
+
+The paper compares with the last L layers only and may therefore never end. Here older layers are packed, not
+deleted, and compared as well: each state is visited once, and the search ends. See docs/algorithms/layered.md. With
+``--forget`` they are deleted, as proposed in the paper, and the search may be given up.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
+from pathlib import Path
+
+import numpy as np
+
+from outcrop.errors import UsageError
+from outcrop.kernels import SPARE_BYTES, Native, States
+from outcrop.kernels_layers import LayerKernels, StretchLayout, stretch_entry_bytes
+from outcrop.kernels_spill import SLICES, RunDamaged, RunLayout
+from outcrop.kernels_tables import hash_block
+from outcrop.options import CheckOptions
+from outcrop.search.auto import Auto, spilling_settings
+from outcrop.search.driver import Exploration, ShowProgress, Stopped, TakePut
+from outcrop.search.outcome import LayerReport, LayerRow, Outcome, Stop
+from outcrop.search.sketch import Sketch
+from outcrop.search.spilling import PastRam, log_block_rows
+from outcrop.store.frontier import RowFile
+from outcrop.store.layers import LayerFiles
+from outcrop.store.runs import share_slices
+from outcrop.store.workdir import WorkDirectory, disk_errors
+
+#: Layers are written once so many of their states are only in RAM.
+_MOST_PENDING = 1 << 13
+#: ... and so many layers at the most at once: files tell levels apart by two bytes.
+_MOST_LAYERS = 1 << 14
+#: Candidates on disk of which the new ones are taken at a time.
+_STATES_A_PART = 1 << 14
+_PARTS_A_WORKER = 4
+#: With ``--layers auto``, the least number of layers that stay as they are, and how many more than the longest back
+#: edge so far would need: a part of it, and one.
+_LEAST_LAYERS = 4
+_MARGIN_PART = 4
+#: By what part the number of states must have grown for a layer to count as one that found something.
+_PROGRESS = 0.02
+
+
+def search(
+    native: Native,
+    options: CheckOptions,
+    progress: ShowProgress | None = None,
+    put: TakePut | None = None,
+    *,
+    weak_hash: bool = False,
+) -> Outcome:
+    """``weak_hash``, for tests: different states often have the same hash."""
+    if options.forget and options.layers == "all":
+        raise UsageError("--forget says what becomes of older layers; --layers must say which these are")
+    with native.search(spilling_settings(native, options, weak_hash)) as visited:
+        return Layered(visited, options, progress, put).run()
+
+
+class Layered(Auto):
+    medium = "layers"
+    _layers: Layers | None = None
+
+    def run(self) -> Outcome:
+        outcome = super().run()
+        if self._layers is not None:
+            outcome.layers = self._layers.report()
+        return outcome
+
+    def _past_ram(self, directory: WorkDirectory) -> PastRam:
+        self._layers = Layers(self, directory)
+        return self._layers
+
+    def expand(self) -> None:
+        super().expand()
+        if self._layers is not None and self._layers.is_going_round():
+            raise Stopped(Stop.REDUNDANT)
+
+    @property
+    def revisits(self) -> bool:
+        return self._layers is not None and self._layers.has_forgotten
+
+
+@dataclass(frozen=True)
+class _Stretch:
+    """Candidates on disk, sorted."""
+
+    path: Path
+    layout: StretchLayout
+    bytes: int
+
+
+class Layers(PastRam):
+    """The layers of an exploration that has run out of memory."""
+
+    def __init__(self, run: Exploration, directory: WorkDirectory) -> None:
+        super().__init__(run)
+        options, width = run.options, run.native.state_bytes
+        self._directory = directory
+        self._width = width
+        self._kernels = LayerKernels(run.search)
+        self._is_auto = options.layers == "auto"
+        self._forget = options.forget
+        self.refined = LayerFiles(
+            directory,
+            self._spill,
+            self._kernels,
+            width,
+            run.search.workers,
+            run.together,
+            None if options.layers == "all" else _LEAST_LAYERS if self._is_auto else int(options.layers),
+            options.forget,
+        )
+        self._Q, self._next_Q = (RowFile(directory, f"queue-{i}", width, log_block_rows(width)) for i in range(2))
+        self._Q_begin = 0  #: states before the first of Q
+        self._log = run.open_log(directory, log_block_rows(width)) if run.checkpoints is not None else None
+        self._still_to_come = 0  #: states of the log that are only now being restored
+        self._states = 0
+        self._regions: list[tuple[int, int]] = []  #: the layers in RAM, and where in the arena each begins
+        self._pending = 0  #: states of layers that are not on disk yet
+        self._pending_from = 0  #: the first layer that has any
+        self._stretches: list[_Stretch] = []
+        self._candidates_file: int | None = None  #: in the order in which they were met
+        self._places = 0  #: candidates in it
+        self._candidates = 0  #: for the layer, on disk or not
+        self._longest = 0  #: levels between a state and an old successor, plus one
+        self._rows: list[LayerRow] = []
+        self._sketch = Sketch()
+        self._progress = (0, 0.0)  #: the last layer that found something, and how many states there were then
+
+    # --- Taking over -------------------------------------------------------------------------------------------
+
+    def take_over(self) -> None:
+        """Makes layers of what the arena holds, all of it visited; the last one may be incomplete."""
+        used, levels = self._spill.resume(), self._run.levels
+        complete = sum(levels)
+        self._regions = list(enumerate([0, *accumulate(levels)]))
+        self._Q_begin = complete - sum(levels[-1:])
+        self._pending = self._states = self._first = used
+        self._candidates = used - complete
+        self._copy(self._Q_begin, complete, self._Q)
+        self._copy(complete, used, self._next_Q)
+        if self._log is not None:
+            self._still_to_come = max(0, len(self._log) - used)
+            self._copy(len(self._log), used, self._log)
+        if self._forget:
+            for begin in range(0, used, _STATES_A_PART):
+                self._sketch_states(self._search.read_block(begin, min(used, begin + _STATES_A_PART)))
+        self._spill.defer()
+
+    def _copy(self, begin: int, end: int, goal: RowFile) -> None:
+        for first in range(begin, end, goal.block_rows):
+            goal.append(self._search.read_block(first, min(end, first + goal.block_rows)))
+
+    def close(self) -> None:
+        self.refined.close()
+        self._delete_candidates()
+
+    @property
+    def states(self) -> int:
+        return self._states
+
+    # --- LDDD --------------------------------------------------------------------------------------------------
+
+    def _blocks(self, begin: int, end: int) -> Iterator[States]:
+        return self._Q.blocks(begin - self._Q_begin, end - self._Q_begin)
+
+    def _enqueue(self, fresh: States) -> None:
+        self._next_Q.append(fresh)
+        self._states += len(fresh)
+        if self._forget:
+            self._sketch_states(fresh)
+        if self._log is not None:
+            known = min(self._still_to_come, len(fresh))
+            self._still_to_come -= known
+            self._log.append(fresh[known:])
+
+    def _sketch_states(self, states: States) -> None:
+        self._sketch.add(hash_block(self._search, states))
+
+    def _forget_some(self) -> None:
+        """RAM is full. Drops whole layers, the shallow ones first; if the new one takes nearly all of RAM, the older
+        half of its candidates, which go to disk."""
+        used = self._spill.resume()
+        self._run.check_stop()
+        dropped = self._droppable(used)
+        self._write_pending()
+        if dropped > self._first:
+            self._write_candidates(self._first, dropped)
+            self._candidates += dropped - self._first
+        self._drop(used, dropped)
+        self._first = max(0, self._first - dropped)
+        self._regions = [
+            (level, max(0, begin - dropped))
+            for (level, begin), (_, end) in pairwise([*self._regions, (0, self._first + dropped)])
+            if end > dropped
+        ]
+
+    def _droppable(self, used: int) -> int:
+        for _, begin in (*self._regions[1:], (0, self._first)):
+            if used // 4 <= begin // 8 * 8 <= self._first:
+                return begin // 8 * 8
+        return used // 2 // 8 * 8
+
+    def resolve(self) -> int:
+        """The layer is complete but for its duplicates."""
+        used = self._spill.resume()
+        self._run.check_stop()
+        level, first = len(self._run.levels), self._first
+        self._candidates += used - first
+        try:
+            if self._stretches:
+                self._delayed_duplicate_detection(level, first, used)
+            else:
+                before = self._states
+                self._resolve_in_ram(first, used)
+                self._pending += self._states - before
+        except RunDamaged:
+            raise self.refined.failure(self._directory.path) from None
+        if not self._regions or self._regions[-1][0] < level:
+            self._regions.append((level, first))
+        self._first = used
+        if self._pending >= _MOST_PENDING:
+            self._write_pending()
+        if not self._pending:
+            self._pending_from = level + 1
+        self._layer_is_complete(level)
+        return used
+
+    def _layer_is_complete(self, level: int) -> None:
+        age = self._kernels.take_oldest()
+        self._longest = max(self._longest, age)
+        if self._is_auto:
+            self.refined.keep = max(_LEAST_LAYERS, self._longest + self._longest // _MARGIN_PART + 1)
+        self.refined.retire(level)
+        size = self._states - sum(self._run.levels)
+        self._rows.append(
+            LayerRow(
+                level,
+                size,
+                self._candidates,
+                max(0, age - 1),
+                self.refined.keep,
+                self.refined.bytes,
+                self._directory.budget.used,
+            )
+        )
+        self._candidates = 0
+        self._Q_begin = self._states - size
+        self._Q, self._next_Q = self._next_Q, self._Q
+        self._next_Q.clear()
+        estimate = self._sketch.estimate() if self._forget else 0.0
+        if estimate > (1 + _PROGRESS) * self._progress[1]:
+            self._progress = level, estimate
+
+    def _write_pending(self) -> None:
+        """Writes layers that are only in RAM."""
+        if not self._pending:
+            return
+        regions = [region for region in self._regions if region[0] >= self._pending_from]
+        for at in range(0, len(regions), _MOST_LAYERS):
+            part = regions[at : at + _MOST_LAYERS]
+            end = regions[at + _MOST_LAYERS][1] if at + _MOST_LAYERS < len(regions) else self._first
+            ends = np.array([begin for _, begin in part[1:]], dtype=np.uint64)
+            run = self.refined.files.write(end, level=part[0][0], ends=ends)
+            self.refined.add(run, part[0][0], part[-1][0])
+            self._kernels.set_known(0, end)
+        self._pending = 0
+        self._pending_from = len(self._run.levels)
+
+    # --- Candidates on disk ------------------------------------------------------------------------------------
+
+    def _write_candidates(self, begin: int, end: int) -> None:
+        """Writes candidates, once as they were met and once by slices."""
+        count, at = end - begin, self._places * self._width
+        if self._candidates_file is None:
+            self._candidates_file = self._create("candidates")
+        self._allocate(self._candidates_file, at, count * self._width)
+        self._kernels.write_states(begin, end, self._candidates_file, at)
+        path = self._directory.path / f"candidates-{len(self._stretches)}"
+        size = count * stretch_entry_bytes(self._width)
+        starts, counts = np.zeros(SLICES, dtype=np.uint64), np.zeros(SLICES, dtype=np.uint64)
+        layout = StretchLayout(self._create(path.name), self._places, starts, counts)
+        self._stretches.append(_Stretch(path, layout, size))
+        self._places += count
+        self._allocate(layout.file, 0, size)
+        length = np.zeros(1, dtype=np.uint64)
+        self.refined.files.share(
+            path, lambda worker, slices: self._kernels.write_stretch(worker, begin, end, slices, layout, length)
+        )
+
+    def _create(self, name: str) -> int:
+        with disk_errors():
+            return os.open(self._directory.path / name, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+
+    def _allocate(self, file: int, at: int, size: int) -> None:
+        self._directory.claim(size)
+        with disk_errors():
+            os.posix_fallocate(file, at, size)
+
+    def _delete_candidates(self) -> None:
+        for stretch in self._stretches:
+            os.close(stretch.layout.file)
+            stretch.path.unlink(missing_ok=True)
+            self._directory.release(stretch.bytes)
+        if self._candidates_file is not None:
+            os.close(self._candidates_file)
+            (self._directory.path / "candidates").unlink(missing_ok=True)
+            self._directory.release(self._places * self._width)
+        self._stretches, self._candidates_file, self._places = [], None, 0
+
+    def _delayed_duplicate_detection(self, level: int, first: int, used: int) -> None:
+        """DDD: sorts all candidates, and compares them with each other and with the layers before."""
+        if used > first:
+            self._write_candidates(first, used)
+        is_new = np.zeros(-(-self._places // 8), dtype=np.uint8)
+        run = self.refined.files.create(self._places, level=level)
+        length = np.zeros(1, dtype=np.uint64)
+        stretches, layouts = [stretch.layout for stretch in self._stretches], self._layouts()
+
+        def part(worker: int, slices: tuple[int, int]) -> None:
+            self._kernels.resolve_stretches(worker, stretches, layouts, slices, run.layout, length, is_new)
+
+        share_slices(self._run.together, self._search.workers, _PARTS_A_WORKER * self._search.workers, part)
+        self._take_new(is_new)
+        self._delete_candidates()
+        self.refined.add(self.refined.files.shortened(run), level, level)
+        self._kernels.set_known(first, used)
+
+    def _take_new(self, is_new: States) -> None:
+        """Checks and enqueues those candidates that are new, in the order in which they were met."""
+        begins = iter(range(0, self._places, _STATES_A_PART))
+
+        def work(worker: int) -> None:
+            for begin in begins:
+                states = self._read_candidates(begin, min(self._places, begin + _STATES_A_PART))
+                fresh = self._kernels.keep_new(states, is_new, begin)
+                self._search.check_block(worker, fresh)
+                with self._guard:
+                    self._enqueue(fresh)
+
+        self._share(work)
+
+    def _read_candidates(self, begin: int, end: int) -> States:
+        assert self._candidates_file is not None
+        room = np.empty((end - begin) * self._width + SPARE_BYTES, dtype=np.uint8)
+        states = room[:-SPARE_BYTES]
+        if os.preadv(self._candidates_file, [states.data], begin * self._width) != len(states):
+            raise RunDamaged
+        return states.reshape(-1, self._width)
+
+    # --- What the skeleton asks --------------------------------------------------------------------------------
+
+    def _layouts(self) -> list[RunLayout]:
+        return self.refined.layouts(len(self._run.levels))
+
+    def read_level(self, level: int) -> Iterator[States]:
+        self._write_pending()
+        return self.refined.read(level)
+
+    @property
+    def has_forgotten(self) -> bool:
+        return self._forget and self.refined.oldest > 0
+
+    def is_going_round(self) -> bool:
+        """Whether layers were forgotten, and more was visited since than Theorem 3 allows for."""
+        if not self.has_forgotten or self.refined.keep is None:
+            return False
+        level, estimate = self._progress
+        return self._states > estimate * max(2.0, level / self.refined.keep)
+
+    def report(self) -> LayerReport:
+        return LayerReport(
+            self._run.options.layers,
+            self._forget,
+            self.refined.keep,
+            max(0, self._longest - 1),
+            round(self._sketch.estimate()) if self.has_forgotten else None,
+            self._rows,
+        )

@@ -1,0 +1,277 @@
+"""The layers of a search on disk: sorted files, of one layer or of several that follow each other.
+
+The newest layers are runs, ready to be looked up. Older ones are packed: what the hash of a state does not tell is
+compressed, slice by slice, and unpacked only where the hash says that a state is there. Nothing is lost, and it takes a
+fraction of the room. Or, if they are to be forgotten, they are deleted.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from outcrop.errors import DamagedFile
+from outcrop.kernels import States
+from outcrop.kernels_layers import Fetcher, LayerKernels
+from outcrop.kernels_spill import (
+    HASH_REST_BYTES,
+    LEVEL_BYTES,
+    SLICES,
+    TAG_BYTES,
+    RunDamaged,
+    RunLayout,
+    Spill,
+    index_bytes,
+    rest_bytes,
+    tail_bytes,
+)
+from outcrop.store.blockfile import BlockFile
+from outcrop.store.runs import FAN_IN, Run, RunFiles, Together, slice_starts
+from outcrop.store.workdir import WorkDirectory
+
+Bytes = NDArray[np.uint8]
+
+#: Of a run's buckets: layers may be small.
+_LEAST_BITS = 9
+#: The part of the kept layers that one file may hold, so that layers go when they should, or not much later.
+_SPAN_PART = 4
+#: Levels that one file may hold: it tells them apart by two bytes.
+_MOST_SPAN = 1 << 15
+#: States with less than this beside their hash are not worth packing.
+_LEAST_TAIL = 8
+_PACKED_STRIDE = HASH_REST_BYTES + LEVEL_BYTES
+
+
+@dataclass(frozen=True)
+class _Tails:
+    """What of the states of a packed run their hashes do not tell. Slice i is block ``blocks[i]``."""
+
+    file: BlockFile
+    blocks: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Group:
+    """Layers ``first`` to ``last``, in one file, or two if they are packed."""
+
+    run: Run
+    first: int
+    last: int
+    tails: _Tails | None = None
+
+    @property
+    def bytes(self) -> int:
+        return self.run.bytes + (self.tails.file.bytes if self.tails else 0)
+
+
+class LayerFiles:
+    """``keep``: how many layers stay as they are; None for all. ``forget``: older ones are deleted, not packed."""
+
+    def __init__(
+        self,
+        directory: WorkDirectory,
+        spill: Spill,
+        kernels: LayerKernels,
+        state_bytes: int,
+        workers: int,
+        together: Together,
+        keep: int | None,
+        forget: bool,
+    ) -> None:
+        self.keep = keep
+        self._forget = forget
+        self._directory = directory
+        self._kernels = kernels
+        self._tail = tail_bytes(state_bytes)
+        self.files = RunFiles(
+            directory, spill, rest_bytes(state_bytes) + LEVEL_BYTES, workers, together, least_bits=_LEAST_BITS
+        )
+        self._recent: list[Group] = []  #: oldest first
+        self._old: list[Group] = []
+        self._fetcher = Fetcher(self._fetch)
+        self._packed: dict[int, Group] = {}  #: by the number that kernels know it by
+        self._held: dict[int, Bytes] = {}  #: by thread
+        self._next_number = 0
+        self._guard = threading.Lock()
+
+    # --- Looking up --------------------------------------------------------------------------------------------
+
+    def layouts(self, level: int) -> list[RunLayout]:
+        """What candidates for a level are to be compared with, newest first."""
+        groups = [*self._old, *self._recent]
+        return [replace(group.run.layout, level=level, newest=group.last) for group in reversed(groups)]
+
+    def failure(self, path: object) -> Exception:
+        """Why comparing did not work."""
+        return self._fetcher.error or DamagedFile(path, "a layer cannot be read")  # type: ignore[arg-type]
+
+    def _fetch(self, number: int, slice: int) -> Bytes:
+        group = self._packed[number]
+        tails = _unpacked(group, slice, self._tail)
+        self._held[threading.get_ident()] = tails
+        return tails
+
+    # --- Layers come and go ------------------------------------------------------------------------------------
+
+    def add(self, run: Run | None, first: int, last: int) -> None:
+        """Takes a run of the newest layers."""
+        if run is None:
+            return
+        self._recent.append(Group(run, first, last))
+        while self._may_merge(self._recent, self.keep):
+            self._recent[-FAN_IN:] = [self._merged(self._recent[-FAN_IN:])]
+
+    @staticmethod
+    def _may_merge(groups: list[Group], keep: int | None) -> bool:
+        last = groups[-FAN_IN:]
+        if len(last) < FAN_IN or last[0].run.rank != last[-1].run.rank:
+            return False
+        span = last[-1].last - last[0].first + 1
+        return span <= (_MOST_SPAN if keep is None else min(_MOST_SPAN, keep // _SPAN_PART))
+
+    def _merged(self, groups: list[Group]) -> Group:
+        run = self.files.merge([group.run for group in groups], groups[0].run.rank + 1)
+        return Group(run, groups[0].first, groups[-1].last)
+
+    def retire(self, newest: int) -> None:
+        """Packs or deletes what is older than the layers that stay, if ``newest`` is the newest of these."""
+        while self.keep is not None and self._recent and self._recent[0].last <= newest - self.keep:
+            group = self._recent.pop(0)
+            if self._forget:
+                self._delete(group)
+                continue
+            self._old.append(self._pack([group]) if self._tail >= _LEAST_TAIL else _ranked(group, 0))
+            while self._may_merge(self._old, None):
+                last = self._old[-FAN_IN:]
+                self._old[-FAN_IN:] = [self._pack(last) if last[0].tails else self._merged(last)]
+
+    @property
+    def oldest(self) -> int:
+        """The oldest layer of which everything is there."""
+        groups = [*self._old, *self._recent]
+        return groups[0].first if groups else 0
+
+    @property
+    def counts(self) -> tuple[int, int]:
+        """Files of layers that are as they were, and of others."""
+        return len(self._recent), len(self._old)
+
+    @property
+    def bytes(self) -> int:
+        return sum(group.bytes for group in (*self._old, *self._recent))
+
+    def clear(self) -> None:
+        """Deletes all layers."""
+        for group in (*self._old, *self._recent):
+            self._delete(group)
+        self._old, self._recent = [], []
+
+    def close(self) -> None:
+        self.files.close([group.run for group in (*self._old, *self._recent)])
+        for group in self._old:
+            if group.tails:
+                group.tails.file.close()
+        self._old, self._recent = [], []
+
+    def _delete(self, group: Group) -> None:
+        self.files.delete(group.run)
+        if group.tails:
+            group.tails.file.delete()
+            self._packed.pop(group.run.layout.number)
+
+    # --- Packing -----------------------------------------------------------------------------------------------
+
+    def _pack(self, groups: list[Group]) -> Group:
+        """Makes one packed group of several, packed or not, which go."""
+        rank = groups[0].run.rank + 1 if len(groups) > 1 else 0
+        number = self._next_number
+        self._next_number += 1
+        entries = sum(group.run.entries for group in groups)
+        run = self.files.create(entries, rank, _PACKED_STRIDE, fetch=self._fetcher.address, number=number)
+        layout = run.layout
+        layout.counts[:] = np.sum([group.run.layout.counts for group in groups], axis=0)
+        layout.starts[:] = slice_starts(layout)
+        tails = _Tails(BlockFile(self._directory, f"tails-{number}"), np.zeros(SLICES, dtype=np.int64))
+
+        def part(worker: int, slices: tuple[int, int]) -> None:
+            for slice in range(*slices):
+                self._pack_slice(groups, slice, layout, tails)
+
+        self.files.share(run.path, part)
+        for group in groups:
+            self._delete(group)
+        packed = Group(run, groups[0].first, groups[-1].last, tails)
+        self._packed[number] = packed
+        return packed
+
+    def _pack_slice(self, groups: list[Group], slice: int, layout: RunLayout, tails: _Tails) -> None:
+        columns = [_columns(group, slice, self._tail) for group in groups]
+        tags, rests, ends = (np.concatenate(each) for each in zip(*columns, strict=True))
+        order = np.argsort(tags, kind="stable")
+        buckets = np.arange((1 << (layout.bits - 8)) + 1, dtype=np.uint64) << np.uint64(40 - layout.bits)
+        index = np.searchsorted(tags[order], buckets).astype(np.uint32)
+        data = b"".join(column.tobytes() for column in (index, tags[order], rests[order]))
+        written = os.pwrite(layout.file, data, int(layout.starts[slice]))
+        if written != len(data):
+            raise RunDamaged
+        packed = zlib.compress(np.ascontiguousarray(ends[order].T).tobytes(), 1)
+        with self._guard:
+            tails.blocks[slice] = tails.file.append(np.frombuffer(packed, dtype=np.uint8))
+
+    # --- Reading -----------------------------------------------------------------------------------------------
+
+    def read(self, level: int) -> Iterator[States]:
+        """The states of a layer, in no order."""
+        for group in (*self._old, *self._recent):
+            if not group.first <= level <= group.last:
+                continue
+            for slice in range(SLICES):
+                try:
+                    states = self._kernels.read_layer(group.run.layout, slice, level)
+                except RunDamaged:
+                    raise self.failure(group.run.path) from None
+                if len(states):
+                    yield states
+
+
+def _ranked(group: Group, rank: int) -> Group:
+    return replace(group, run=replace(group.run, rank=rank))
+
+
+def _columns(group: Group, slice: int, tail: int) -> tuple[NDArray[np.uint32], Bytes, Bytes]:
+    """Tags, hashes with levels, and tails of a slice."""
+    layout = group.run.layout
+    count = int(layout.counts[slice])
+    at = int(layout.starts[slice]) + index_bytes(layout.bits) // SLICES
+    data = np.frombuffer(_read(group.run, count * (TAG_BYTES + layout.stride), at), dtype=np.uint8)
+    tags = data[: TAG_BYTES * count].view(np.uint32)
+    rests = data[TAG_BYTES * count :].reshape(count, layout.stride)
+    if group.tails:
+        return tags, rests, _unpacked(group, slice, tail).reshape(count, tail)
+    ends = rests[:, HASH_REST_BYTES : HASH_REST_BYTES + tail]
+    return tags, np.delete(rests, np.s_[HASH_REST_BYTES : HASH_REST_BYTES + tail], axis=1), ends
+
+
+def _read(run: Run, count: int, at: int) -> bytes:
+    data = os.pread(run.layout.file, count, at)
+    if len(data) != count:
+        raise DamagedFile(run.path, "it is cut short")
+    return data
+
+
+def _unpacked(group: Group, slice: int, tail: int) -> Bytes:
+    """The tails of a packed slice, one after the other."""
+    assert group.tails is not None
+    file = group.tails.file
+    columns: Any = np.frombuffer(zlib.decompress(file.read(int(group.tails.blocks[slice])).tobytes()), dtype=np.uint8)
+    if columns.size != int(group.run.layout.counts[slice]) * tail:
+        raise DamagedFile(file.path, "a layer is not as long as it should be")
+    rows: Bytes = np.ascontiguousarray(columns.reshape(tail, -1).T).reshape(-1)
+    return rows
