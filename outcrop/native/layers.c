@@ -24,25 +24,44 @@ static int read_all(int64_t file, void *bytes, size_t count, uint64_t at) {
   return 1;
 }
 
+/* Room behind the first `used` bytes of a buffer, which stay. */
+static uint8_t *buffer_extend(Buffer *buffer, size_t used, size_t bytes) {
+  if (used + bytes > buffer->room) {
+    size_t room = used + bytes + (used + bytes) / 2;
+    uint8_t *larger = realloc(buffer->bytes, room);
+    if (!larger) return NULL;
+    buffer->bytes = larger;
+    buffer->room = room;
+  }
+  return (uint8_t *)buffer->bytes + used;
+}
+
+/* Where slices are gathered, so that small ones are written together. */
+enum { GATHERED_BYTES = 1 << 18 };
+
 /* Writes slices of the candidates from `begin` to `end`, as they come: `*length` is where the file ends. */
 static int stretch_write(Worker *worker, uint64_t begin, uint64_t end, unsigned slice, unsigned last_slice, int64_t file,
                          uint64_t *length, uint64_t *starts, uint64_t *counts) {
   RunWork *work = &worker->runs;
   const Arena *arena = &worker->search->arena;
-  for (; slice < last_slice; slice++) {
-    if (!collect_slice(worker, begin, end, slice, 0)) return 0;
-    size_t bytes = work->count * STRETCH_ENTRY_BYTES;
-    uint8_t *entries = buffer_reserve(&work->rests, bytes + 1);
-    if (!entries) return 0;
-    for (uint64_t i = 0; i < work->count; i++) {
-      uint32_t place = (uint32_t)(work->candidates[i].index - begin);
-      memcpy(entries + i * STRETCH_ENTRY_BYTES, &place, PLACE_BYTES);
-      memcpy(entries + i * STRETCH_ENTRY_BYTES + PLACE_BYTES, arena_state(arena, work->candidates[i].index),
-             STATE_BYTES);
+  while (slice < last_slice) {
+    uint64_t gathered = 0, first = slice;
+    for (; slice < last_slice && gathered < GATHERED_BYTES; slice++) {
+      if (!collect_slice(worker, begin, end, slice, 0)) return 0;
+      uint8_t *entries = buffer_extend(&work->loaded, gathered, work->count * STRETCH_ENTRY_BYTES + 1);
+      if (!entries) return 0;
+      for (uint64_t i = 0; i < work->count; i++, entries += STRETCH_ENTRY_BYTES) {
+        uint32_t place = (uint32_t)(work->candidates[i].index - begin);
+        memcpy(entries, &place, PLACE_BYTES);
+        memcpy(entries + PLACE_BYTES, arena_state(arena, work->candidates[i].index), STATE_BYTES);
+      }
+      counts[slice] = work->count;
+      starts[slice] = gathered;
+      gathered += work->count * STRETCH_ENTRY_BYTES;
     }
-    counts[slice] = work->count;
-    starts[slice] = __atomic_fetch_add(length, bytes, __ATOMIC_RELAXED);
-    if (!write_all(file, entries, bytes, starts[slice])) return 0;
+    uint64_t at = __atomic_fetch_add(length, gathered, __ATOMIC_RELAXED);
+    for (; first < slice; first++) starts[first] += at;
+    if (!write_all(file, work->loaded.bytes, gathered, at)) return 0;
   }
   return 1;
 }

@@ -6,8 +6,8 @@ successors that it does not have; ``Refined`` the layers on disk, sorted; ``Q`` 
 is a slice, by the first byte of the hash.
 
 Starts as ``ram``, and keeps nothing on disk while all layers fit into RAM. Then, when RAM is full, whole layers go, the
-shallow ones first: they are on disk too. When the newest layer alone is too large, its candidates go to disk. At the end of
-the layer all candidates are compared, sorted, with the layers on disk, and what is left is the new layer.
+shallow ones first: they are on disk too. When the newest layer alone is too large, its candidates go to disk. At the
+end of the layer all candidates are compared, sorted, with the layers on disk, and what is left is the new layer.
 
 The paper compares with the last L layers only and may therefore never end. Here older layers are packed, not
 deleted, and compared as well: each state is visited once, and the search ends. See docs/algorithms/layered.md. With

@@ -1,8 +1,8 @@
 """How many different states a search has visited, when nobody can remember them all: an estimate from their hashes.
 
 P. Flajolet, E. Fusy, O. Gandouet, F. Meunier, "HyperLogLog: the analysis of a near-optimal cardinality estimation
-algorithm" (2007). Each hash belongs to a register, which keeps the longest row of zeros seen at its beginning. The error is
-about 1%.
+algorithm" (2007). Each hash belongs to a register, which keeps the longest row of zeros seen at its beginning. The
+error is about 1%.
 """
 
 from __future__ import annotations

@@ -95,7 +95,8 @@ class RunFiles:
 
     def merge(self, runs: Sequence[Run], rank: int) -> Run:
         """Makes one run of several, which go."""
-        merged = self.create(sum(run.entries for run in runs), rank)
+        finest = max(run.layout.bits for run in runs)
+        merged = self.create(sum(run.entries for run in runs), rank, least_bits=finest)
         layout, inputs = merged.layout, [run.layout for run in runs]
         layout.counts[:] = np.sum([each.counts for each in inputs], axis=0)
         layout.starts[:] = slice_starts(layout)
@@ -111,10 +112,12 @@ class RunFiles:
         except RunDamaged:
             raise DamagedFile(path, "a run cannot be written, or those that it is made of cannot be read") from None
 
-    def create(self, entries: int, rank: int = 0, stride: int | None = None, **layout: Any) -> Run:
+    def create(
+        self, entries: int, rank: int = 0, stride: int | None = None, least_bits: int | None = None, **layout: Any
+    ) -> Run:
         """An empty file with all the room that the run will need."""
         stride = stride or self._stride
-        bits = min(MOST_BITS, max(self._least_bits, (entries // _BUCKET_ENTRIES).bit_length() - 1))
+        bits = min(MOST_BITS, max(least_bits or self._least_bits, (entries // _BUCKET_ENTRIES).bit_length() - 1))
         size = index_bytes(bits) + entries * (TAG_BYTES + stride) + SPARE_RUN_BYTES
         path = self._directory.path / f"run-{self._written}"
         self._written += 1
