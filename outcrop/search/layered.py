@@ -30,7 +30,7 @@ from outcrop.kernels_layers import LayerKernels, StretchLayout, stretch_entry_by
 from outcrop.kernels_spill import SLICES, RunDamaged, RunLayout
 from outcrop.kernels_tables import hash_block
 from outcrop.options import CheckOptions
-from outcrop.search.auto import Auto, spilling_settings
+from outcrop.search import auto
 from outcrop.search.driver import Exploration, ShowProgress, Stopped, TakePut
 from outcrop.search.outcome import LayerReport, LayerRow, Outcome, Stop
 from outcrop.search.sketch import Sketch
@@ -66,11 +66,10 @@ def search(
     """``weak_hash``, for tests: different states often have the same hash."""
     if options.forget and options.layers == "all":
         raise UsageError("--forget says what becomes of older layers; --layers must say which these are")
-    with native.search(spilling_settings(native, options, weak_hash)) as visited:
-        return Layered(visited, options, progress, put).run()
+    return auto.search(native, options, progress, put, weak_hash=weak_hash, exploration=Layered)
 
 
-class Layered(Auto):
+class Layered(auto.Auto):
     medium = "layers"
     _layers: Layers | None = None
 
