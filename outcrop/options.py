@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from outcrop.errors import UsageError
+from outcrop.source import Span
 
 
 class Engine(StrEnum):
@@ -60,6 +61,15 @@ class Replacement(StrEnum):
 
 
 @dataclass(frozen=True)
+class FormulaText:
+    """A formula that does not stand in the model, and expressions of the model's language that it may use by name."""
+
+    name: str
+    span: Span
+    definitions: dict[str, Span] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class LoadOptions:
     """What changes the meaning of a model."""
 
@@ -67,6 +77,7 @@ class LoadOptions:
     undefined: UndefinedReads = UndefinedReads.PERMIT
     while_limit: int | None = 1_000_000
     overflow: Overflow = Overflow.ERROR
+    formulas: tuple[FormulaText, ...] = ()  #: properties of runs beside those that the model declares
 
 
 #: The least and the greatest value of options.

@@ -14,7 +14,7 @@ PACKAGE = Path(__file__).parents[2] / "outcrop"
 FOUNDATION = {"", "source", "errors", "options", "machine"}
 ALLOWED = {
     "ir": set(),
-    "lang": {"ir"},
+    "lang": {"ir", "ltl"},
     "ltl": {"ir"},
     "codegen": {"ir", "kernels"},
     "kernels": {"ir"},
@@ -31,10 +31,13 @@ ALLOWED = {
         *("kernels_walks", "dist", "store"),
     },
     "result": {"ir", "report"},
-    "trace": {"ir", "search", "result"},
+    "trace": {"ir", "ltl", "search", "result"},
     "report": {"ir", "search", "result", "trace"},
-    "api": {"ir", "lang", "codegen", "kernels", "dist", "search", "trace", "report", "result"},
-    "cli": {"ir", "lang", "ltl", "codegen", "kernels", "dist", "search", "trace", "report", "result", "api"},
+    "engines": {"ir", "codegen", "kernels", "dist", "search"},
+    "temporal": {"ir", "ltl", "engines", "search", "trace", "report", "result"},
+    "api": {"ir", "lang", "ltl", "engines", "temporal", "dist", "search", "trace", "report", "result"},
+    "cli": {"ir", "lang", "ltl", "codegen", "kernels", "dist", "search", "trace", "report", "result", "api", "sandbox"},
+    "sandbox": set(),
     "__main__": {"cli"},
     "__init__": {"api", "result"},
 }

@@ -16,7 +16,8 @@ from outcrop.ir.types import Type
 from outcrop.lang.dve import build, syntax
 from outcrop.lang.dve.parser import parse
 from outcrop.lang.dve.scope import ProcessSymbol, Scope
-from outcrop.lang.dve.transitions import FrameBuilder, Move, TransitionLowering
+from outcrop.lang.dve.temporal import TemporalLowering
+from outcrop.lang.dve.transitions import FrameBuilder, Move
 from outcrop.lang.report import TooManyErrors, did_you_mean
 from outcrop.options import LoadOptions
 from outcrop.source import Diagnostic, Severity, Source, Span
@@ -38,7 +39,7 @@ def lower(source: Source, options: LoadOptions) -> tuple[System, list[Diagnostic
     return lowering.system(), diagnostics
 
 
-class _ModelLowering(TransitionLowering):
+class _ModelLowering(TemporalLowering):
     def __init__(self, source: Source, options: LoadOptions) -> None:
         super().__init__(source, options)
         self._start_frame = FrameBuilder()
@@ -69,6 +70,8 @@ class _ModelLowering(TransitionLowering):
         if not self.report.error_count:
             self._found_rules = self.rules(moves)
         self._property_processes(tree, automata)
+        for formula in self.options.formulas:
+            self.given_formula(formula)
 
     def start_local(self, kind: Type) -> Local:
         return self._start_frame.add("position", kind)
@@ -86,6 +89,7 @@ class _ModelLowering(TransitionLowering):
             rules=tuple(self._found_rules),
             properties=tuple(self._properties),
             covers=(),
+            temporal=tuple(self.temporal),
             automaton=self._automaton,
         )
 

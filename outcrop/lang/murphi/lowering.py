@@ -8,7 +8,7 @@ from outcrop.errors import ModelError
 from outcrop.ir.system import System
 from outcrop.lang.murphi import syntax
 from outcrop.lang.murphi.parser import parse
-from outcrop.lang.murphi.rules import RuleLowering
+from outcrop.lang.murphi.temporal import TemporalLowering
 from outcrop.lang.murphi.warnings import warn_about_rules, warn_unread_variables
 from outcrop.lang.report import TooManyErrors
 from outcrop.options import LoadOptions
@@ -47,11 +47,12 @@ def _lower_tree(
         properties=tuple(lowering.properties),
         covers=tuple(lowering.covers),
         integers=lowering.integers,
+        temporal=tuple(lowering.temporal),
     )
     return system, _in_text_order(warnings + report.diagnostics)
 
 
-class _ModelLowering(RuleLowering):
+class _ModelLowering(TemporalLowering):
     def model(self, tree: syntax.ModelSyntax) -> None:
         constants = [
             name.text for item in tree.items if isinstance(item, syntax.ConstDeclaration) for name in item.names
@@ -64,6 +65,8 @@ class _ModelLowering(RuleLowering):
                 self.function_declaration(item)
             else:
                 self.rule_item(item)
+        for formula in self.options.formulas:
+            self.given_formula(formula)
 
 
 def _top_level_names(tree: syntax.ModelSyntax) -> dict[str, Span]:
