@@ -46,6 +46,14 @@ class Overflow(StrEnum):
     WRAP = "wrap"  #: it is reduced modulo the number of values, as in C
 
 
+class Fair(StrEnum):
+    """Which runs a formula must be true of."""
+
+    NONE = "none"  #: all
+    WEAK = "weak"  #: those in which whoever can move without a break moves again and again
+    STRONG = "strong"  #: those in which whoever can move again and again does so; not supported
+
+
 class Keep(StrEnum):
     """What a search past RAM keeps of each visited state."""
 
@@ -102,6 +110,8 @@ class CheckOptions:
     device: Where = Where.AUTO
     device_memory: int | None = None  #: bytes of a GPU's memory; nearly all that is free
     symmetry: bool = True
+    fair: Fair = Fair.NONE
+    properties: tuple[str, ...] = ()  #: names or numbers of the formulas to check; none: all of them
     deadlock: Deadlock = Deadlock.STUTTERING
     threads: int | None = None  #: all cores that the container may use
     ranks: int | None = None  #: processes that search together, of which this is one; None is alone

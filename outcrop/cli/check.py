@@ -19,7 +19,7 @@ from outcrop.cli.results import Files
 from outcrop.dist.exchange import exchange_of
 from outcrop.dist.launch import STARTED, start, started_ranks
 from outcrop.errors import AlreadyTold, InternalError, UsageError
-from outcrop.options import CheckOptions, Deadlock, Engine, Keep, Replacement, Where
+from outcrop.options import CheckOptions, Deadlock, Engine, Fair, Keep, Replacement, Where
 from outcrop.report.annotations import of_document, wanted
 from outcrop.report.text import Paint, report, verdict_line
 from outcrop.result import Result, Verdict
@@ -60,6 +60,8 @@ def _check(arguments: argparse.Namespace, is_first: bool = True) -> int:
             undefined=arguments.undefined,
             while_limit=arguments.while_limit or None,
             overflow=arguments.overflow,
+            ltl=arguments.ltl,
+            ltl_file=arguments.ltl_file,
         )
         with _second_interrupt_kills():
             result = _search(model, options, arguments, is_first)
@@ -73,10 +75,12 @@ def check_options(arguments: argparse.Namespace) -> CheckOptions:
     values = {each.name: getattr(arguments, each.name) for each in fields(CheckOptions)}
     values["symmetry"] = arguments.symmetry == "on"
     values["coverage"] = bool(arguments.coverage or arguments.report)
+    values["properties"] = tuple(values["properties"])
     choices_of = {
         "engine": Engine,
         "device": Where,
         "deadlock": Deadlock,
+        "fair": Fair,
         "keep": Keep,
         "replacement": Replacement,
     }

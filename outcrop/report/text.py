@@ -38,6 +38,9 @@ def report(result: Result, style: TraceStyle = TraceStyle.DIFF, paint: Paint | N
     """The whole report."""
     paint = paint or Paint()
     blocks = [verdict_line(result, paint), "\n".join(_figures(result, paint))]
+    temporal = "\n".join(_temporal(result))
+    if temporal:
+        blocks.append(temporal)
     never = _never_fired(result)
     if never:
         blocks.append(never)
@@ -64,9 +67,12 @@ def _meaning(result: Result) -> str:
         return result.violations[0].message.rstrip(".") + others
     if result.verdict is Verdict.UNKNOWN:
         return f"{result.kind}; no violation in the {result.states_visited:,} states reached until then"
+    formulas = sum(row["kind"] == "ltl" for row in result.properties)
+    subject = "the formula" if formulas == 1 else f"one of {formulas} formulas"
+    runs = f", and no run violates {subject}" if formulas else ""
     if result.guarantee == "exact":
-        return "no violation in any reachable state (exact)"
-    return f"no violation in any state reached ({result.guarantee})"
+        return f"no violation in any reachable state{runs} (exact)"
+    return f"no violation in any state reached{runs} ({result.guarantee})"
 
 
 def _figures(result: Result, paint: Paint) -> Iterator[str]:
@@ -89,6 +95,14 @@ def _figures(result: Result, paint: Paint) -> Iterator[str]:
         rows.append(("disk", size(result.peak_disk_bytes)))
     for name, text in rows:
         yield f"  {paint.faint(f'{name:<12}')} {text}"
+
+
+def _temporal(result: Result) -> Iterator[str]:
+    """How each formula fared, and how large the product of the model with its automaton was."""
+    for row in result.properties:
+        if row["kind"] == "ltl":
+            searched = f" ({row['states']:,} states of the product, {row['strategy']})" if row["states"] else ""
+            yield f'  ltl "{row["name"]}": {row["status"]}{searched}'
 
 
 def _never_fired(result: Result) -> str:
@@ -114,19 +128,29 @@ def violation_lines(violation: Violation, heading: str, style: TraceStyle, paint
     yield ""
     yield paint.strong(_trace_heading(violation))
     for line in render(violation.trace, style):
-        yield line if line.startswith("   ") else paint.strong(line)
+        yield line if line.startswith("    ") else paint.strong(line)
     yield _ending(violation)
 
 
 def _trace_heading(violation: Violation) -> str:
     assert violation.trace is not None
     steps = len(violation.trace) - 1 + bool(violation.failing_step)
-    return f"Trace ({max(0, steps)} step{'' if steps == 1 else 's'} from the start state)"
+    if violation.trace.loop_start is not None:
+        round_it = len(violation.trace) - violation.trace.loop_start
+        before = violation.trace.loop_start
+        return f"Trace ({_plural(before, 'step')} to the loop, {_plural(round_it, 'step')} round it)"
+    return f"Trace ({_plural(max(0, steps), 'step')} from the start state)"
+
+
+def _plural(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def _ending(violation: Violation) -> str:
     """What is wrong at the end of the trace, so that a long one need not be scrolled back."""
     message = violation.message.rstrip(".")
+    if violation.trace is not None and violation.trace.loop_start is not None:
+        return f"So for ever: {message}."
     if violation.failing_step:
         return f"Then {fired('Rule', violation.failing_step).removesuffix(' fired.')}: {message}."
     return f"Here: {message}."

@@ -33,17 +33,25 @@ def itf(violation: Violation) -> dict[str, Any] | None:
     }
     if violation.failing_step:
         meta["failing_rule"] = violation.failing_step
-    return {
+    document: dict[str, Any] = {
         "#meta": meta,
         "vars": [variable.name for variable in trace.system.variables],
         "states": _states(trace),
     }
+    if trace.loop_start is not None and trace.closing is not None:
+        meta["closing_rule"] = trace.closing.label
+        # The name that ITF has for it, and ours.
+        document |= {"loop": trace.loop_start, "loop_start": trace.loop_start}
+    return document
 
 
 def _states(trace: Trace) -> list[dict[str, Any]]:
     states = []
     for number, step in enumerate(trace.steps):
-        state: dict[str, Any] = {"#meta": {"index": number, "rule": step.label}}
+        meta: dict[str, Any] = {"index": number, "rule": step.label}
+        if trace.propositions:
+            meta["propositions"] = dict(zip(trace.propositions, step.truths, strict=True))
+        state: dict[str, Any] = {"#meta": meta}
         for variable in trace.system.variables:
             row = step.state[variable.offset : variable.offset + variable.type.leaf_count]
             state[variable.name] = value(variable.type, row)
