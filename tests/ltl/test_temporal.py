@@ -314,7 +314,7 @@ def test_mistakes_are_shown_where_they_are(formula: str, message: str, tmp_path:
 def test_mistakes_in_a_declaration(tmp_path: Path) -> None:
     with pytest.raises(ModelError) as caught:
         model_of(LIGHT + 'ltl "odd" : G (red /\\ -- a remark; with a semicolon\n  F {gren()});\n', tmp_path)
-    assert "model.m:8:6: error: unknown name 'gren'" in str(caught.value)
+    assert "model.m:8:6: error: unknown procedure or function 'gren'" in str(caught.value)
     with pytest.raises(ModelError, match="expected ':' after the name of the formula"):
         model_of(LIGHT + 'ltl "odd" G red;\n', tmp_path)
 
