@@ -86,13 +86,13 @@ def test_mistakes(cli: Cli, model: Path) -> None:
 
 def test_a_file_of_formulas(cli: Cli, model: Path, tmp_path: Path) -> None:
     file = tmp_path / "other.ltl"
-    file.write_text("#define dark !red\n#property G F dark\n#property F dark -> F red\n", encoding="utf-8")
+    file.write_text("#define dark !red\n#property G F dark\n#property F dark -> F {red}\n", encoding="utf-8")
     run = cli("check", model, "--engine", "interpreter", "--ltl-file", file, "--json")
     rows = json.loads(run.out)["properties"]
     assert [(row["name"], row["status"]) for row in rows] == [
         ("again", "violated"),
         ("G F dark", "violated"),
-        ("F dark -> F red", "holds"),
+        ("F dark -> F {red}", "holds"),
     ]
     file.write_text("#property G (dark\n", encoding="utf-8")
     assert "other.ltl:1:11: error" in cli("check", model, "--ltl-file", file).err
