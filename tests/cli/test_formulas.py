@@ -95,4 +95,4 @@ def test_a_file_of_formulas(cli: Cli, model: Path, tmp_path: Path) -> None:
         ("F dark -> F {red}", "holds"),
     ]
     file.write_text("#property G (dark\n", encoding="utf-8")
-    assert "other.ltl:1:11: error" in cli("check", model, "--ltl-file", file).err
+    assert "other.ltl:1:13: error" in cli("check", model, "--ltl-file", file).err
