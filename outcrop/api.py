@@ -97,8 +97,8 @@ def _formulas(
     model: str | os.PathLike[str], texts: list[str], file: str | os.PathLike[str] | None
 ) -> tuple[FormulaText, ...]:
     """Those of the file, then those given as text, which may use the names that the file defines."""
-    beside = Path(model).with_suffix(".ltl")
-    if file is None and beside.is_file():
+    beside = os.path.splitext(os.fspath(model))[0] + ".ltl"
+    if file is None and os.path.isfile(beside):
         file = beside
     if file is None and not texts:
         return ()
@@ -133,6 +133,8 @@ class Model:
         chosen = _changed(options or CheckOptions(), changes)
         if chosen.engine is Engine.INTERPRETER and chosen.strategy == "auto":
             chosen = dataclasses.replace(chosen, strategy="ram")
+        if chosen.engine is Engine.INTERPRETER and chosen.strategy in CYCLE_STRATEGIES:
+            raise UsageError(f"the interpreter has no strategy {chosen.strategy}: it looks for runs in its own way")
         checks = self._temporal_checks(chosen)
         searched = None
         violations: list[Violation] = []

@@ -22,7 +22,7 @@ from outcrop.ir.system import System, TemporalProperty
 from outcrop.ir.types import Scalarset
 from outcrop.ltl.binding import bind
 from outcrop.ltl.translate import translate
-from outcrop.options import CheckOptions, Deadlock, Fair, LoadOptions, Where
+from outcrop.options import CheckOptions, Deadlock, Engine, Fair, LoadOptions, Where
 from outcrop.report.json import position
 from outcrop.result import Step, Trace, Violation
 from outcrop.search.outcome import Finding, FindingKind, Stop
@@ -152,6 +152,8 @@ class Checked:
 
 def cycle_strategy(options: CheckOptions) -> str:
     """Which search looks for runs that a formula forbids."""
+    if options.engine is Engine.INTERPRETER:
+        return "scc"
     return options.strategy if options.strategy in CYCLE_STRATEGIES else "owcty"
 
 
@@ -166,7 +168,7 @@ def run_check(
     strategy = cycle_strategy(options)
     chosen = dataclasses.replace(
         options,
-        strategy=strategy,
+        strategy="owcty" if strategy == "scc" else strategy,
         symmetry=check.allows_symmetry(options),
         deadlock=Deadlock.OFF,
         coverage=False,
