@@ -97,9 +97,9 @@ def _formulas(
     model: str | os.PathLike[str], texts: list[str], file: str | os.PathLike[str] | None
 ) -> tuple[FormulaText, ...]:
     """Those of the file, then those given as text, which may use the names that the file defines."""
-    beside = os.path.splitext(os.fspath(model))[0] + ".ltl"
-    if file is None and os.path.isfile(beside):
-        file = beside
+    place = Path(model)
+    if file is None and place.suffix and place.with_suffix(".ltl").is_file():
+        file = place.with_suffix(".ltl")
     if file is None and not texts:
         return ()
     from outcrop.ltl.file import formula_texts, parse_file
