@@ -20,7 +20,7 @@ ALLOWED = {
     "kernels": {"ir"},
     "kernels_cycles": {"kernels"},
     "kernels_distances": {"kernels"},
-    "kernels_layers": {"kernels"},
+    "kernels_layers": {"kernels", "kernels_spill"},
     "kernels_walks": {"kernels"},
     "kernels_spill": {"kernels"},
     "kernels_tables": {"kernels"},
