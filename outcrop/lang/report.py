@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 
+from outcrop.ir.nodes import Expression, Frame
 from outcrop.source import Diagnostic, Severity, Span
+
+#: Makes an expression, with the locals that it needs, of a stretch of text that does not stand in the model.
+LowerExpression = Callable[[Span], tuple[Expression, Frame]]
 
 #: After this many mistakes the rest is more likely a consequence than news.
 MAX_ERRORS = 20

@@ -15,6 +15,8 @@ from outcrop.ir.types import BOOLEAN, Array, Multiset, Range, Real, Record, Simp
 from outcrop.result import Trace, Violation
 from outcrop.trace.values import elements
 
+_DESCRIPTION = "https://apalache-mc.org/docs/adr/015adr-trace.html"
+
 #: Integers past this are not sure to survive a JSON reader that has only doubles.
 _LARGEST_PLAIN = 2**53 - 1
 
@@ -26,20 +28,26 @@ def itf(violation: Violation) -> dict[str, Any] | None:
         return None
     meta: dict[str, Any] = {
         "format": "ITF",
-        "format-description": "https://apalache-mc.org/docs/adr/015adr-trace.html",
+        "format-description": _DESCRIPTION,
         "source": trace.system.name,
         "status": "violation",
         "description": violation.message,
     }
     if violation.failing_step:
         meta["failing_rule"] = violation.failing_step
+    if trace.closing is not None:
+        meta["closing_rule"] = trace.closing.label
+    return {**trace_document(trace), "#meta": meta}
+
+
+def trace_document(trace: Trace) -> dict[str, Any]:
+    """A trace as an ITF document, whether or not something is wrong at its end."""
     document: dict[str, Any] = {
-        "#meta": meta,
+        "#meta": {"format": "ITF", "format-description": _DESCRIPTION, "source": trace.system.name},
         "vars": [variable.name for variable in trace.system.variables],
         "states": _states(trace),
     }
     if trace.loop_start is not None and trace.closing is not None:
-        meta["closing_rule"] = trace.closing.label
         # The name that ITF has for it, and ours.
         document |= {"loop": trace.loop_start, "loop_start": trace.loop_start}
     return document

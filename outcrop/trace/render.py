@@ -33,7 +33,7 @@ def render(trace: Trace, style: TraceStyle = TraceStyle.DIFF) -> list[str]:
         kind = "Startstate" if before is None else "Rule"
         lines.append(f"{number:>{margin}}  {fired(kind, step.label)}")
         if before is None or style is TraceStyle.FULL:
-            shown = list(_whole(parts, step.state, skip_undefined=style is TraceStyle.DIFF))
+            shown = list(whole(parts, step.state, skip_undefined=style is TraceStyle.DIFF))
         else:
             shown = list(changes(parts, before, step.state)) or ["(nothing changes)"]
         lines += [" " * (margin + 4) + each for each in shown]
@@ -86,7 +86,8 @@ def _multiset_changes(name: str, kind: Multiset, old: Sequence[Leaf], new: Seque
         yield f"{name}: added {element}"
 
 
-def _whole(parts: Sequence[Item], state: State, skip_undefined: bool) -> Iterator[str]:
+def whole(parts: Sequence[Item], state: State, skip_undefined: bool) -> Iterator[str]:
+    """One line a leaf, and one a multiset."""
     skipped = False
     for item in parts:
         row = item.slice(state)
