@@ -128,9 +128,10 @@ def build_parser() -> Parser:
         description="Makes the HTML report of a check from the JSON document that it printed.",
         usage="%(prog)s RESULT.json [-o FILE] [--locality FILE]",
     )
-    from outcrop.cli.parser_tools import add_tools  # which needs what is defined here
+    from outcrop.cli.parser_steps import add_steps  # which need what is defined here
+    from outcrop.cli.parser_tools import add_tools
 
-    parser.verbs = {"check": check, "show": show, "ltl": ltl, "report": report, **add_tools(verbs)}
+    parser.verbs = {"check": check, "show": show, "ltl": ltl, "report": report, **add_tools(verbs), **add_steps(verbs)}
     for verb in (check, show):
         add_model(verb)
     add_meaning(check)

@@ -38,7 +38,18 @@ ALLOWED = {
     "engines": {"ir", "codegen", "kernels", "dist", "gpu", "search"},
     "temporal": {"ir", "ltl", "engines", "search", "trace", "report", "result"},
     "api": {"ir", "lang", "ltl", "engines", "temporal", "dist", "search", "trace", "report", "result"},
-    "cli": {"ir", "lang", "ltl", "codegen", "kernels", "dist", "search", "trace", "report", "result", "api"},
+    "tools": {
+        *("ir", "codegen", "kernels", "kernels_distances", "kernels_walks"),
+        *("search", "trace", "report", "result", "api"),
+    },
+    "explore": {"ir", "lang", "trace", "result", "api"},
+    "sweep": {"report", "api"},
+    "reproduce": {"api", "report", "sweep", "tools"},
+    "cli": {
+        *("ir", "lang", "ltl", "codegen", "kernels", "dist", "search", "trace", "report", "result", "api", "sandbox"),
+        *("tools", "explore", "sweep", "reproduce"),
+    },
+    "sandbox": set(),
     "__main__": {"cli"},
     "__init__": {"api", "result"},
 }
