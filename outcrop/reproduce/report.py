@@ -21,6 +21,7 @@ class Reproduction:
     table: Table
     ours: dict[str, Figures] = field(default_factory=dict)
     missing: dict[str, str] = field(default_factory=dict)
+    others: dict[str, dict[str, Figures]] = field(default_factory=dict)  #: got in other ways
     notes: list[str] = field(default_factory=list)
     seconds: float = 0.0
 
@@ -36,6 +37,7 @@ class Reproduction:
                     "paper": entry.figures,
                     "ours": self.ours.get(entry.name),
                     "missing": self.missing.get(entry.name, ""),
+                    **{way: found[entry.name] for way, found in self.others.items() if entry.name in found},
                 }
                 for entry in self.table.entries
             ],
@@ -94,7 +96,7 @@ def run(table: Table, runner: Runner) -> Reproduction:
             rest = sorted(wanted, key=lambda each: each.states)[number:]
             done.missing |= {each.name: "interrupted" for each in rest}
             break
-    done.notes = runner.notes
+    done.notes, done.others = runner.notes, runner.others
     done.seconds = time.monotonic() - started
     return done
 
@@ -134,6 +136,9 @@ def _by_measure(done: Reproduction) -> list[str]:
         if ours is not None:
             rows.append([entry.name, "paper", *_line(entry, entry.figures, measures)])
             rows.append([entry.name, "ours", *_line(entry, ours, measures)])
+            for way, found in done.others.items():
+                if entry.name in found:
+                    rows.append([entry.name, way, *_line(entry, found[entry.name], measures)])
     return text_table(["model", "", *measures], _thinned(rows), "llr") if rows else []
 
 

@@ -30,6 +30,8 @@ class Runner:
     say: Callable[[str], None]
     rows_left: int = 1
     notes: list[str] = field(default_factory=list)
+    #: Figures that were got in other ways: by what the way is called and by the row.
+    others: dict[str, dict[str, dict[str, list[str]]]] = field(default_factory=dict)
     _row_ends: float = 0.0
 
     def begin_row(self) -> None:
