@@ -78,10 +78,28 @@ class Sizes:
 
     device_bytes: int
     host_bytes: int = 0
-    first_slots: int = 1 << 23
+    first_slots: int = 1 << 27
     buffer_bytes: int = 1 << 28  #: of successors
+    buffers: int = 2  #: of successors: one is filled while the states of the other are looked up
     least_piece: int = 1 << 16  #: states that are expanded by one launch, if the buffer has room for them
     most_piece: int = 1 << 20
+
+    @staticmethod
+    def of(device_bytes: int, host_bytes: int) -> Sizes:
+        """The first table takes a small part of a small memory."""
+        return Sizes(device_bytes, host_bytes, first_slots=max(4, min(Sizes.first_slots, device_bytes // 64)))
+
+
+@dataclass(frozen=True)
+class _Buffer:
+    """Successors of a piece."""
+
+    successors: Array  #: word by word: all first words of first successors, and so on
+    counts: Array  #: of each state
+
+    @property
+    def nbytes(self) -> int:
+        return int(self.successors.nbytes + self.counts.nbytes)
 
 
 class TableFull(Exception):
@@ -99,21 +117,22 @@ class Engine:
         self.budget = Budget(sizes.device_bytes)
         self.blocks = Blocks(device, shape.words, tuning.block_shift, self.budget, sizes.host_bytes)
         self._control = device.zeros(8)
-        self._fired = device.zeros(shape.rules + 1)
-        self._covered = device.zeros(shape.covers + 1)
+        self._counters = device.zeros(shape.rules + 1 + shape.covers + 1)
+        self._fired, self._covered = self._counters[: shape.rules + 1], self._counters[shape.rules + 1 :]
         self._noted = device.zeros(shape.notes + 1, np.uint8)
         self._scratch = device.zeros(max(shape.rules, shape.covers) + 1)
-        self._saved = device.zeros(shape.rules + 1), device.zeros(shape.covers + 1)  #: counters before a window
+        self._saved = device.zeros(len(self._counters))  #: the counters before a window
+        self._at_level = device.zeros(len(self._counters))  #: ... and when the last level was complete
         self.states = 0  #: visited
         self._checked = 0  #: of them, those whose properties have been
         self.growths = 0
         self._room = _FIRST_ROOM
-        self._buffer: Array = None
-        self._counts: Array = None
+        self._most_seen = 0  #: successors of a state
+        self._buffers: list[_Buffer] = []
         self._most_piece = 0
         self._is_last = False  #: the table cannot grow any more
         self._make_table(sizes.first_slots // _BUCKET)
-        self._make_buffer()
+        self._make_buffers()
 
     # --- Memory ------------------------------------------------------------------------------------------------
 
@@ -134,22 +153,27 @@ class Engine:
             raise
         self._buckets = buckets
 
-    def _make_buffer(self) -> None:
+    def _make_buffers(self) -> None:
         """For successors: ``_room`` of each state of a piece."""
         group = self._tuning.group
         self._room = -(-self._room // group) * group
-        bytes_a_state = self._room * self._shape.words * 8
-        if self._buffer is not None:
-            self.budget.give_back(self._buffer.nbytes + self._counts.nbytes)
-            self._buffer = self._counts = None
+        bytes_a_state = self._room * self._shape.words * 8 + 4
+        self.budget.give_back(sum(each.nbytes for each in self._buffers))
+        self._buffers = []
         wanted = max(self._sizes.least_piece, min(self._sizes.most_piece, self._sizes.buffer_bytes // bytes_a_state))
-        fitting = self.budget.left // 4 // (bytes_a_state + 4)
-        self._most_piece = min(wanted, fitting)
+        self._most_piece = min(wanted, self.budget.left // 4 // bytes_a_state // self._sizes.buffers)
         if self._most_piece < 1:
             raise OutOfDeviceMemory
-        self.budget.take(self._most_piece * (bytes_a_state + 4))
-        self._buffer = self.device.empty(self._most_piece * self._room * self._shape.words)
-        self._counts = self.device.empty(self._most_piece, np.uint32)
+        for _ in range(self._sizes.buffers):
+            self.budget.take(self._most_piece * bytes_a_state)
+            successors = self.device.empty(self._most_piece * self._room * self._shape.words)
+            self._buffers.append(_Buffer(successors, self.device.empty(self._most_piece, np.uint32)))
+
+    def _fit_buffers(self) -> None:
+        """Once it is known how many successors states have, buffers may be smaller and pieces larger."""
+        if self._most_seen and self._room * 2 >= self._most_seen * 3 and self._room > self._tuning.group:
+            self._room = self._most_seen
+            self._make_buffers()
 
     def _grow_table(self, keep_from: int) -> None:
         """``keep_from``: the first position that is still needed. Raises TableFull."""
@@ -242,10 +266,20 @@ class Engine:
         limit = int(self.slots * (_LAST_LOAD if self._is_last else _LOAD))
         self.device.copy(self._control, np.array([self.states, 0, 0, 0, limit, 0, 0, 0], dtype=np.uint64))
 
-    def _launch(self, name: str, items: int, *arguments: object, rows: int = 1, threads: int = 256) -> None:
-        most = max(1, 4 * self.device.threads // threads)
+    def _launch(
+        self,
+        name: str,
+        items: int,
+        *arguments: object,
+        rows: int = 1,
+        threads: int = 256,
+        share: float = 4,
+        aside: bool = False,
+    ) -> None:
+        """``share``: of the threads that the device runs at the same time, how many there are at most."""
+        most = max(1, int(share * self.device.threads) // threads)
         blocks = max(1, min(most, -(-items // threads)))
-        self.device.launch(name, (blocks, rows), threads, *arguments)
+        self.device.launch(name, (blocks, rows), threads, *arguments, aside=aside)
 
     # --- Start -------------------------------------------------------------------------------------------------
 
@@ -296,27 +330,26 @@ class Engine:
             at = self._window(at, begin, end, find)
 
     def _window(self, begin: int, level_begin: int, end: int, find: Callable[[Wrong, bytes], None] | None) -> int:
-        for saved, counter in zip(self._saved, (self._fired, self._covered), strict=True):
-            self.device.copy(saved, counter)
+        self.device.copy(self._saved, self._counters)
+        if end - begin >= self._sizes.least_piece:
+            self._fit_buffers()
         until = self._window_end(begin, end)
         self._write_control()
         self.device.begin_timing()
-        for piece in self.blocks.pieces(begin, until, self._most_piece):
-            self._expand_piece(piece)
-            self._insert_piece(piece)
+        self._expand_and_insert(begin, until)
         if self._shape.checks:
             self._check(None, self._most_piece * self._room)
         self.device.end_timing()
         control = self._read_control()
         self.states = control["used"]
+        self._most_seen = max(self._most_seen, control["most"])
         if self.states > self.blocks.capacity:
             raise InternalError("states were written past the end of their room")
         if find is None or control["halted"]:
-            for saved, counter in zip(self._saved, (self._fired, self._covered), strict=True):
-                self.device.copy(counter, saved)
+            self.device.copy(self._counters, self._saved)
         if control["halted"] == Halt.SUCCESSORS:
             self._room = max(control["most"], self._room + self._room // 4)
-            self._make_buffer()
+            self._make_buffers()
             return begin
         if control["halted"] == Halt.TABLE:
             self._grow_table(begin)
@@ -327,6 +360,25 @@ class Engine:
             self._examine_new(self._checked, self.states, find)
         self._checked = self.states
         return until
+
+    def _expand_and_insert(self, begin: int, end: int) -> None:
+        """While the successors of one piece are looked up, the next one is expanded into another buffer: the one waits
+        for memory most of the time, the other computes."""
+        device = self.device
+        aside = end - begin > self._most_piece and len(self._buffers) > 1
+        if aside:
+            device.wait(device.mark(), aside=True)
+        inserted: list[object] = []
+        for number, piece in enumerate(self.blocks.pieces(begin, end, self._most_piece)):
+            buffer = self._buffers[number % len(self._buffers)]
+            if aside and number >= len(self._buffers):
+                device.wait(inserted[number - len(self._buffers)], aside=True)
+            self._expand_piece(piece, buffer, aside=aside)
+            if aside:
+                device.wait(device.mark(aside=True))
+            self._insert_piece(piece, buffer)
+            if aside:
+                inserted.append(device.mark())
 
     def _window_end(self, begin: int, end: int) -> int:
         """As much as there is room for, whatever it leads to."""
@@ -343,7 +395,15 @@ class Engine:
         """How many states could be expanded, whatever they lead to."""
         return (self.blocks.capacity - self.states) // self._room
 
-    def _expand_piece(self, piece: Piece, flags: Array | None = None, *, counts: bool = True) -> None:
+    def _expand_piece(
+        self,
+        piece: Piece,
+        buffer: _Buffer,
+        flags: Array | None = None,
+        *,
+        counts: bool = True,
+        aside: bool = False,
+    ) -> None:
         stride = np.uint32(self._most_piece)
         counters = (self._fired, self._covered) if counts else (self._scratch, self._scratch)
         self._launch(
@@ -351,16 +411,18 @@ class Engine:
             len(piece),
             piece.states,
             np.uint32(len(piece)),
-            self._buffer,
+            buffer.successors,
             stride,
             np.uint32(self._room),
-            self._counts,
+            buffer.counts,
             flags,
             np.uint32(self._shape.deadlock),
             self._control,
             *counters,
             self._noted,
             threads=self._tuning.expand_threads,
+            share=self._tuning.expand_share if aside else 4,
+            aside=aside,
         )
         if self._shape.prepares:
             self._launch(
@@ -368,22 +430,24 @@ class Engine:
                 len(piece),
                 piece.states,
                 np.uint32(len(piece)),
-                self._buffer,
+                buffer.successors,
                 stride,
-                self._counts,
+                buffer.counts,
                 self._control,
                 self._noted,
                 rows=self._room,
                 threads=self._tuning.prepare_threads,
+                share=self._tuning.expand_share if aside else 4,
+                aside=aside,
             )
 
-    def _insert_piece(self, piece: Piece) -> None:
+    def _insert_piece(self, piece: Piece, buffer: _Buffer) -> None:
         self._launch(
             "insert_states" if self._shape.is_exact else "insert_signatures",
             len(piece),
-            self._buffer,
+            buffer.successors,
             np.uint32(self._most_piece),
-            self._counts,
+            buffer.counts,
             np.uint32(len(piece)),
             self._table,
             np.uint64(self._buckets),
@@ -406,7 +470,7 @@ class Engine:
         self._write_control()
         flags = self.device.zeros(self._most_piece, np.uint8)
         for piece in self.blocks.pieces(begin, end, self._most_piece):
-            self._expand_piece(piece, flags, counts=False)
+            self._expand_piece(piece, self._buffers[0], flags, counts=False)
             marks = self.device.get(flags)[: len(piece)]
             if marks.any():
                 self._report(self._states_of(self.device.get(piece.states)), marks, find)
@@ -439,17 +503,17 @@ class Engine:
         given = device.put(words[order]), device.put(host_hashes[order]), np.uint32(len(targets))
         least: list[bytes | None] = [None] * len(targets)
         pairs = device.empty(_MOST_PAIRS)
-        most = self._most_piece
+        buffer, most = self._buffers[0], self._most_piece
         while begin < end:
             self._write_control()
             piece = next(self.blocks.pieces(begin, end, most))
-            self._expand_piece(piece, counts=False)
+            self._expand_piece(piece, buffer, counts=False)
             self._launch(
                 "match",
                 len(piece),
-                self._buffer,
+                buffer.successors,
                 np.uint32(self._most_piece),
-                self._counts,
+                buffer.counts,
                 np.uint32(len(piece)),
                 *given,
                 pairs,
@@ -487,6 +551,18 @@ class Engine:
             get(self._covered)[: self._shape.covers],
             get(self._noted)[: self._shape.notes],
         )
+
+    def fired(self) -> int:
+        """Rules, in all."""
+        return int(self.device.get(self._fired).sum())
+
+    def level_is_complete(self) -> None:
+        self.device.copy(self._at_level, self._counters)
+
+    def count_at_level(self) -> tuple[Counts, Counts]:
+        """The counters when the last level was complete."""
+        counters, rules = self.device.get(self._at_level), self._shape.rules
+        return counters[:rules], counters[rules + 1 : rules + 1 + self._shape.covers]
 
     def bytes_moved(self, fired: int) -> int:
         """What kernels must have moved through the memory at the least, so many rules having fired: each successor

@@ -97,10 +97,8 @@ def search(
     )
     if sizes is None:
         free = int(device.free_bytes() * 0.95)
-        sizes = Sizes(
-            device_bytes=free if options.device_memory is None else min(free, options.device_memory),
-            host_bytes=state_budget(options),
-        )
+        given = free if options.device_memory is None else min(free, options.device_memory)
+        sizes = Sizes.of(given, state_budget(options))
     settings = Settings(
         deadlock=shape.deadlock, budget=_KERNEL_BYTES, most_found=shape.most_found, first_lines=1, seed=options.seed
     )
@@ -137,7 +135,6 @@ class DeviceExploration(Exploration):
         self._is_exact = is_exact
         self._ends: list[int] = [0]  #: of levels, as positions
         self._next_look = 0.0
-        self._counted: tuple[Counts, Counts, Marks] | None = None  #: when the last level was complete
         self._starts: States | None = None
         self._fired = 0  #: in all complete levels
         if not is_exact:
@@ -166,7 +163,7 @@ class DeviceExploration(Exploration):
     def expand(self) -> None:
         begin, end = self._ends[-2:]
         if self._is_exact:
-            self._counted = self.count()
+            self.engine.level_is_complete()
         level = len(self.levels) - 1
 
         def find(wrong: Wrong, state: bytes) -> None:
@@ -186,7 +183,7 @@ class DeviceExploration(Exploration):
                 raise HandOver from None
             stopped = Stopped(Stop.MEMORY)
         self._ends.append(self.engine.states)
-        fired = int(self.engine.count()[0].sum())
+        fired = self.engine.fired()
         self.level_done([self.engine.states - end], [fired - self._fired])
         self._fired = fired
         if stopped is not None:
@@ -245,8 +242,7 @@ class DeviceExploration(Exploration):
     def _tell_figures(self) -> None:
         engine = self.engine
         seconds = engine.device.kernel_seconds()
-        fired = int(engine.count()[0].sum())
-        moved = engine.bytes_moved(fired)
+        moved = engine.bytes_moved(engine.fired())
         rate = moved / seconds if seconds else 0.0
         card = f" of {engine.device.bandwidth / 1e12:.2f}" if engine.device.bandwidth else ""
         self.tell(
@@ -263,8 +259,10 @@ class DeviceExploration(Exploration):
             )
 
     def counted_so_far(self) -> tuple[Counts, Counts, Marks]:
-        assert self._counted is not None
-        return self._counted
+        """When the last level was complete; undefined reads may be of the next."""
+        fired, covered, noted = self.search.count()
+        more_fired, more_covered = self.engine.count_at_level()
+        return fired + more_fired, covered + more_covered, noted | self.engine.count()[2]
 
 
 def _go_on_on_host(

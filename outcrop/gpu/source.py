@@ -40,6 +40,7 @@ class Tuning:
     insert_threads: int = 256
     insert_blocks: int = 1
     group: int = 1
+    expand_share: float = 1.0  #: of the threads of the device, where two kernels run side by side
 
     @staticmethod
     def of(words: int, block_bytes: int) -> Tuning:

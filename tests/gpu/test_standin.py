@@ -125,7 +125,7 @@ def test_old_levels_are_dropped_and_searched_again_for_a_trace(ring: Path, devic
 
 
 def test_states_that_wait_for_expansion_go_to_host_memory(ring: Path, device: StandIn) -> None:
-    sizes = dataclasses.replace(TINY, device_bytes=36_000, first_slots=4096, buffer_bytes=512, host_bytes=1 << 20)
+    sizes = dataclasses.replace(TINY, device_bytes=34_500, first_slots=4096, buffer_bytes=512, host_bytes=1 << 20)
     made = load_program(ring, Worst=25)
     sent: list[tuple[int, int]] = []
     send = engine.Blocks.send_away
