@@ -20,7 +20,7 @@ from outcrop.errors import InternalError, OutcropError
 Array = Any
 
 #: Functions of the model carry no qualifiers.
-_OPTIONS = ("--std=c++17", "--device-as-default-execution-space", "-DOUTCROP_DEVICE")
+OPTIONS = ("--std=c++17", "--device-as-default-execution-space")
 
 
 class NoDevice(OutcropError):
@@ -109,7 +109,7 @@ class CudaDevice:
         return int(self._cupy.cuda.runtime.memGetInfo()[0])
 
     def load(self, text: str) -> None:
-        self._module = self._cupy.RawModule(code=text, options=_OPTIONS, backend="nvrtc")
+        self._module = self._cupy.RawModule(code=text, options=OPTIONS, backend="nvrtc")
         try:
             self._module.compile()
         except self._cupy.cuda.compiler.CompileException as error:

@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING
 
 from outcrop.errors import InternalError
 from outcrop.gpu.device import Device, OutOfDeviceMemory
-from outcrop.gpu.engine import Engine, Shape, Sizes, TableFull, Wrong
+from outcrop.gpu.engine import Engine, Wrong
+from outcrop.gpu.memory import Shape, Sizes, TableFull
 from outcrop.gpu.source import Tuning, translation_unit, why_not, words_of
 from outcrop.kernels import Counts, Found, Marks, Native, Search, Settings, States
 from outcrop.options import CheckOptions
@@ -177,7 +178,7 @@ class DeviceExploration(Exploration):
         except (TableFull, OutOfDeviceMemory):
             self.tell(
                 f"the memory of the device ends at level {level:,}: {self.engine.states:,} states, table load "
-                f"{self.engine.load:.2f}"
+                f"{self.engine.load:.2f}, {size(self.engine.blocks.host_bytes)} of states in host memory"
             )
             if self._is_exact:
                 raise HandOver from None
