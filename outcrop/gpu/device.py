@@ -109,6 +109,7 @@ class CudaDevice:
         return int(self._cupy.cuda.runtime.memGetInfo()[0])
 
     def load(self, text: str) -> None:
+        self._kernels = {}
         self._module = self._cupy.RawModule(code=text, options=OPTIONS, backend="nvrtc")
         try:
             self._module.compile()
