@@ -106,7 +106,9 @@ class Engine(Memory):
 
     def _window_end(self, begin: int, end: int) -> int:
         """As much as there is room for, whatever it leads to."""
-        size = min(end - begin, WINDOW * self._most_piece)
+        # A small search need not allocate what a large one would.
+        usual = max(self._sizes.least_piece, self.states // self._room)
+        size = min(end - begin, WINDOW * self._most_piece, usual)
         least = min(size, self._most_piece)
         try:
             self.blocks.reserve(self.states + size * self._room)
