@@ -96,20 +96,22 @@ class Blocks:
     def reserve(self, positions: int) -> None:
         """Makes room for so many positions in all. Raises OutOfDeviceMemory."""
         before = len(self._blocks)
-        while self.capacity < positions:
-            self._budget.take(self._block_bytes)
-            try:
-                block = self._device.empty(self.block_states * self._words)
-            except OutOfDeviceMemory:
-                self._budget.give_back(self._block_bytes)
-                raise
-            finally:
-                if before < len(self._blocks):
-                    self._tell_addresses()
-            self._host_addresses[len(self._blocks)] = self._device.address(block)
-            self._blocks.append(block)
-        if before < len(self._blocks):
-            self._tell_addresses()
+        try:
+            while self.capacity < positions:
+                self._add_block()
+        finally:
+            if before < len(self._blocks):
+                self._tell_addresses()
+
+    def _add_block(self) -> None:
+        self._budget.take(self._block_bytes)
+        try:
+            block = self._device.empty(self.block_states * self._words)
+        except OutOfDeviceMemory:
+            self._budget.give_back(self._block_bytes)
+            raise
+        self._host_addresses[len(self._blocks)] = self._device.address(block)
+        self._blocks.append(block)
 
     def _tell_addresses(self) -> None:
         self._device.copy(self.addresses[: len(self._blocks)], self._host_addresses[: len(self._blocks)])

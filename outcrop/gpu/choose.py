@@ -55,6 +55,8 @@ def search_somewhere(
 def _why_not(program: Program, options: CheckOptions) -> str | None:
     if options.strategy not in STRATEGIES:
         return f"there is no strategy {options.strategy} on a GPU"
+    if options.strategy == "compact" and options.bits not in (None, 64):
+        return f"signatures on a GPU have 64 bits, not {options.bits}"
     if options.checkpoint is not None or options.resume is not None:
         return "checkpoints are kept by searches on the processor"
     if options.ranks is not None:

@@ -20,7 +20,7 @@ from outcrop.errors import InternalError, OutcropError
 Array = Any
 
 #: Functions of the model carry no qualifiers.
-_OPTIONS = ("--std=c++17", "--device-as-default-execution-space", "-DOUTCROP_DEVICE")
+OPTIONS = ("--std=c++17", "--device-as-default-execution-space")
 
 
 class NoDevice(OutcropError):
@@ -63,7 +63,14 @@ class Device(Protocol):
 
     def set_constant(self, name: str, words: NDArray[np.uint64]) -> None: ...
 
-    def launch(self, name: str, blocks: tuple[int, int], threads: int, *arguments: object) -> None: ...
+    def launch(self, name: str, blocks: tuple[int, int], threads: int, *arguments: object, aside: bool = False) -> None:
+        """``aside``: in a second row of launches, which runs beside the first."""
+
+    def mark(self, *, aside: bool = False) -> object:
+        """A point in a row of launches."""
+
+    def wait(self, mark: object, *, aside: bool = False) -> None:
+        """What is launched from now on begins when what came before the mark has ended."""
 
     def begin_timing(self) -> None: ...
 
@@ -91,6 +98,7 @@ class CudaDevice:
         attributes = self._cupy.cuda.Device().attributes
         # Kilohertz, bits; two transfers a clock.
         self.bandwidth = 2e3 * attributes.get("MemoryClockRate", 0) * attributes.get("GlobalMemoryBusWidth", 0) / 8
+        self._streams = self._cupy.cuda.Stream.null, self._cupy.cuda.Stream(non_blocking=True)
         self._module: Any = None
         self._kernels: dict[str, Any] = {}
         self._timings: list[_Timing] = []
@@ -101,7 +109,8 @@ class CudaDevice:
         return int(self._cupy.cuda.runtime.memGetInfo()[0])
 
     def load(self, text: str) -> None:
-        self._module = self._cupy.RawModule(code=text, options=_OPTIONS, backend="nvrtc")
+        self._kernels = {}
+        self._module = self._cupy.RawModule(code=text, options=OPTIONS, backend="nvrtc")
         try:
             self._module.compile()
         except self._cupy.cuda.compiler.CompileException as error:
@@ -153,11 +162,19 @@ class CudaDevice:
         target = self._cupy.ndarray((len(words),), dtype=np.uint64, memptr=pointer)
         target.set(words)
 
-    def launch(self, name: str, blocks: tuple[int, int], threads: int, *arguments: object) -> None:
+    def launch(self, name: str, blocks: tuple[int, int], threads: int, *arguments: object, aside: bool = False) -> None:
         if name not in self._kernels:
             self._kernels[name] = self._module.get_function(name)
         given = tuple(np.uint64(0) if each is None else each for each in arguments)
-        self._kernels[name](blocks, (threads,), given)
+        self._kernels[name](blocks, (threads,), given, stream=self._streams[aside])
+
+    def mark(self, *, aside: bool = False) -> object:
+        event = self._cupy.cuda.Event(disable_timing=True)
+        event.record(self._streams[aside])
+        return event
+
+    def wait(self, mark: object, *, aside: bool = False) -> None:
+        self._streams[aside].wait_event(mark)
 
     def begin_timing(self) -> None:
         event = self._cupy.cuda.Event()

@@ -9,31 +9,18 @@ inserted the first time are not new the second time, so nothing is lost and noth
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import IntEnum
 
 import numpy as np
 from numpy.typing import NDArray
 
 from outcrop.errors import InternalError
-from outcrop.gpu.blocks import Blocks, Budget, Piece
-from outcrop.gpu.device import Array, Device, OutOfDeviceMemory
-from outcrop.gpu.source import Tuning
-from outcrop.kernels import Counts, DeadlockRule, Marks, States
+from outcrop.gpu.blocks import Piece
+from outcrop.gpu.device import Array, OutOfDeviceMemory
+from outcrop.gpu.memory import BUCKET, WINDOW, Buffer, Memory
+from outcrop.kernels import Counts, Marks, States
 from outcrop.search.paths import Predecessors
 
-#: Slots of a bucket, which is what one access to the memory of a GPU fetches.
-_BUCKET = 4
-#: Successors of a state that the buffer has room for at first.
-_FIRST_ROOM = 16
-#: The share of its slots that a table may fill before it grows, and at the end when it cannot.
-_LOAD = 0.65
-_LAST_LOAD = 0.94
-#: How much larger a table becomes, and how small a part of the memory it is before it becomes as large as it can: while
-#: signatures go over to it, both must be there.
-_GROWTH = 8
-#: Pieces of a window.
-_WINDOW = 8
 #: Pairs of a state and a predecessor that are found at a time.
 _MOST_PAIRS = 1 << 16
 
@@ -52,236 +39,7 @@ class Wrong(IntEnum):
     RULE = 4
 
 
-@dataclass(frozen=True)
-class Shape:
-    """What the engine must know of a model and its search."""
-
-    state_bytes: int
-    rules: int
-    covers: int
-    notes: int
-    prepares: bool  #: successors need a normal form, or are subject to assumptions
-    checks: bool  #: new states are subject to properties
-    is_exact: bool
-    deadlock: DeadlockRule
-    seed: int
-    most_found: int
-
-    @property
-    def words(self) -> int:
-        return -(-self.state_bytes // 8)
-
-
-@dataclass(frozen=True)
-class Sizes:
-    """How memory is shared out. The defaults are for a GPU; tests take smaller ones."""
-
-    device_bytes: int
-    host_bytes: int = 0
-    first_slots: int = 1 << 23
-    buffer_bytes: int = 1 << 28  #: of successors
-    least_piece: int = 1 << 16  #: states that are expanded by one launch, if the buffer has room for them
-    most_piece: int = 1 << 20
-
-
-class TableFull(Exception):
-    """Neither the table nor the states have room to grow."""
-
-
-class Engine:
-    def __init__(self, device: Device, text: str, tuning: Tuning, shape: Shape, sizes: Sizes) -> None:
-        self.device = device
-        self._shape = shape
-        self._sizes = sizes
-        self._tuning = tuning
-        device.load(text)
-        device.set_constant("outcrop_hasher", hash_keys(shape.words, shape.seed))
-        self.budget = Budget(sizes.device_bytes)
-        self.blocks = Blocks(device, shape.words, tuning.block_shift, self.budget, sizes.host_bytes)
-        self._control = device.zeros(8)
-        self._fired = device.zeros(shape.rules + 1)
-        self._covered = device.zeros(shape.covers + 1)
-        self._noted = device.zeros(shape.notes + 1, np.uint8)
-        self._scratch = device.zeros(max(shape.rules, shape.covers) + 1)
-        self._saved = device.zeros(shape.rules + 1), device.zeros(shape.covers + 1)  #: counters before a window
-        self.states = 0  #: visited
-        self._checked = 0  #: of them, those whose properties have been
-        self.growths = 0
-        self._room = _FIRST_ROOM
-        self._buffer: Array = None
-        self._counts: Array = None
-        self._most_piece = 0
-        self._is_last = False  #: the table cannot grow any more
-        self._make_table(sizes.first_slots // _BUCKET)
-        self._make_buffer()
-
-    # --- Memory ------------------------------------------------------------------------------------------------
-
-    @property
-    def slots(self) -> int:
-        return self._buckets * _BUCKET
-
-    @property
-    def load(self) -> float:
-        return self.states / self.slots
-
-    def _make_table(self, buckets: int) -> None:
-        self.budget.take(buckets * _BUCKET * 8)
-        try:
-            self._table = self.device.zeros(buckets * _BUCKET)
-        except OutOfDeviceMemory:
-            self.budget.give_back(buckets * _BUCKET * 8)
-            raise
-        self._buckets = buckets
-
-    def _make_buffer(self) -> None:
-        """For successors: ``_room`` of each state of a piece."""
-        group = self._tuning.group
-        self._room = -(-self._room // group) * group
-        bytes_a_state = self._room * self._shape.words * 8
-        if self._buffer is not None:
-            self.budget.give_back(self._buffer.nbytes + self._counts.nbytes)
-            self._buffer = self._counts = None
-        wanted = max(self._sizes.least_piece, min(self._sizes.most_piece, self._sizes.buffer_bytes // bytes_a_state))
-        fitting = self.budget.left // 4 // (bytes_a_state + 4)
-        self._most_piece = min(wanted, fitting)
-        if self._most_piece < 1:
-            raise OutOfDeviceMemory
-        self.budget.take(self._most_piece * (bytes_a_state + 4))
-        self._buffer = self.device.empty(self._most_piece * self._room * self._shape.words)
-        self._counts = self.device.empty(self._most_piece, np.uint32)
-
-    def _grow_table(self, keep_from: int) -> None:
-        """``keep_from``: the first position that is still needed. Raises TableFull."""
-        if self._is_last:
-            raise TableFull
-        rebuilds = self._shape.is_exact or self.blocks.has_all
-        before, old = self._table, self._buckets * _BUCKET * 8
-        wanted = self._next_table(old)
-        held = 0 if rebuilds else old
-        if self.budget.left + old - held < wanted and not self._shape.is_exact:
-            self.blocks.drop(keep_from)
-            rebuilds = self.blocks.has_all
-            held = 0 if rebuilds else old
-        # Some room is left for the states that are yet to come.
-        spare = max(self.budget.limit // 16, 2 * self._room * self._shape.words * 8)
-        wanted = min(wanted, self.budget.left + old - held - spare)
-        if wanted < old + old // 4:
-            self._is_last = True
-            return
-        if rebuilds:
-            self._table = before = None
-            self.budget.give_back(old)
-            self._make_table(wanted // 8 // _BUCKET)
-            self._enter(0, self.states)
-        else:
-            self._make_table(wanted // 8 // _BUCKET)
-            self._write_control()
-            self._launch("rehash_signatures", old // 8, before, np.uint64(old // 8), *self._table_arguments())
-            self._expect_room()
-            before = None
-            self.budget.give_back(old)
-        self.growths += 1
-
-    def _next_table(self, size: int) -> int:
-        """Bytes of a table that follows one of so many. A table that keeps states shares the memory with them."""
-        if self._shape.is_exact:
-            return min(size * _GROWTH, int(self.budget.limit * 8 / (8 + _LOAD * 8 * self._shape.words)))
-        largest = self.budget.limit * 7 // 8
-        last_but_one = largest // _GROWTH
-        if size * _GROWTH <= last_but_one:
-            return size * _GROWTH
-        return last_but_one if size * 2 <= last_but_one else largest
-
-    def _table_arguments(self) -> tuple[object, ...]:
-        return self._table, np.uint64(self._buckets), self._control
-
-    def _enter(self, begin: int, end: int) -> None:
-        """Enters visited states into the table."""
-        self._write_control()
-        kernel = "enter_states" if self._shape.is_exact else "enter_signatures"
-        for piece in self.blocks.pieces(begin, end, 1 << 30):
-            arguments = piece.states, np.uint64(piece.begin), np.uint32(len(piece)), *self._table_arguments()
-            self._launch(kernel, len(piece), *arguments)
-        self._expect_room()
-
-    def _expect_room(self) -> None:
-        if self._read_control()["halted"]:
-            raise InternalError("a table that has just grown has no room")
-
-    def _make_room(self, positions: int, keep_from: int, level_end: int) -> None:
-        """Room for states up to a position, or at least for the successors of one state, at the cost of blocks that are
-        not needed now. What is being expanded begins at ``keep_from`` and ends at ``level_end``. Raises
-        OutOfDeviceMemory."""
-        while True:
-            try:
-                self.blocks.reserve(positions)
-                return
-            except OutOfDeviceMemory:
-                if self._shape.is_exact:
-                    if self._states_with_room():
-                        return
-                    raise
-                gained = self.blocks.drop(keep_from)
-                gained = gained or self.blocks.send_away(level_end, self._checked)
-                gained = gained or self.blocks.send_away(keep_from + self._most_piece * _WINDOW, level_end)
-                if not gained and self._states_with_room():
-                    return
-                if not gained:
-                    raise
-
-    # --- Control -----------------------------------------------------------------------------------------------
-
-    _FIELDS = ("used", "halted", "most", "found", "limit", "matches")
-
-    def _read_control(self) -> dict[str, int]:
-        words = self.device.get(self._control)
-        return {name: int(word) for name, word in zip(self._FIELDS, words, strict=False)}
-
-    def _write_control(self) -> None:
-        limit = int(self.slots * (_LAST_LOAD if self._is_last else _LOAD))
-        self.device.copy(self._control, np.array([self.states, 0, 0, 0, limit, 0, 0, 0], dtype=np.uint64))
-
-    def _launch(self, name: str, items: int, *arguments: object, rows: int = 1, threads: int = 256) -> None:
-        most = max(1, 4 * self.device.threads // threads)
-        blocks = max(1, min(most, -(-items // threads)))
-        self.device.launch(name, (blocks, rows), threads, *arguments)
-
-    # --- Start -------------------------------------------------------------------------------------------------
-
-    def start(self, states: States) -> None:
-        """Takes the states of the first level, all different, which have been checked."""
-        self.blocks.reserve(len(states))
-        while len(states) > self.slots * _LOAD:
-            self._grow_table(0)
-            if self._is_last:
-                raise TableFull
-        self.blocks.append(0, self._words_of(states))
-        self.states = self._checked = len(states)
-        self._enter(0, len(states))
-
-    def forget(self) -> None:
-        """Back to before the start, with the table as large as it is. Counters stay."""
-        self.blocks.drop(self.blocks.capacity)
-        self.blocks = Blocks(
-            self.device, self._shape.words, self._tuning.block_shift, self.budget, self._sizes.host_bytes
-        )
-        self._table[:] = 0
-        self.states = self._checked = 0
-
-    def _words_of(self, states: States) -> NDArray[np.uint64]:
-        rows = np.zeros((len(states), self._shape.words * 8), dtype=np.uint8)
-        rows[:, : self._shape.state_bytes] = states
-        return rows.view(np.uint64)
-
-    def _states_of(self, words: NDArray[np.uint64]) -> States:
-        rows = words.reshape(-1, self._shape.words).view(np.uint8)
-        return np.ascontiguousarray(rows[:, : self._shape.state_bytes])
-
-    def read(self, begin: int, end: int) -> States:
-        parts = [self._states_of(self.device.get(piece.states)) for piece in self.blocks.pieces(begin, end, 1 << 30)]
-        return np.concatenate(parts) if parts else np.zeros((0, self._shape.state_bytes), dtype=np.uint8)
-
+class Engine(Memory):
     # --- Levels ------------------------------------------------------------------------------------------------
 
     def expand(
@@ -296,27 +54,26 @@ class Engine:
             at = self._window(at, begin, end, find)
 
     def _window(self, begin: int, level_begin: int, end: int, find: Callable[[Wrong, bytes], None] | None) -> int:
-        for saved, counter in zip(self._saved, (self._fired, self._covered), strict=True):
-            self.device.copy(saved, counter)
+        self.device.copy(self._saved, self._counters)
+        if end - begin >= self._sizes.least_piece:
+            self._fit_buffers()
         until = self._window_end(begin, end)
         self._write_control()
         self.device.begin_timing()
-        for piece in self.blocks.pieces(begin, until, self._most_piece):
-            self._expand_piece(piece)
-            self._insert_piece(piece)
+        self._expand_and_insert(begin, until)
         if self._shape.checks:
             self._check(None, self._most_piece * self._room)
         self.device.end_timing()
         control = self._read_control()
         self.states = control["used"]
+        self._most_seen = max(self._most_seen, control["most"])
         if self.states > self.blocks.capacity:
             raise InternalError("states were written past the end of their room")
         if find is None or control["halted"]:
-            for saved, counter in zip(self._saved, (self._fired, self._covered), strict=True):
-                self.device.copy(counter, saved)
+            self.device.copy(self._counters, self._saved)
         if control["halted"] == Halt.SUCCESSORS:
             self._room = max(control["most"], self._room + self._room // 4)
-            self._make_buffer()
+            self._make_buffers()
             return begin
         if control["halted"] == Halt.TABLE:
             self._grow_table(begin)
@@ -328,9 +85,30 @@ class Engine:
         self._checked = self.states
         return until
 
+    def _expand_and_insert(self, begin: int, end: int) -> None:
+        """While the successors of one piece are looked up, the next one is expanded into another buffer: the one waits
+        for memory most of the time, the other computes."""
+        device = self.device
+        aside = end - begin > self._most_piece and len(self._buffers) > 1
+        if aside:
+            device.wait(device.mark(), aside=True)
+        inserted: list[object] = []
+        for number, piece in enumerate(self.blocks.pieces(begin, end, self._most_piece)):
+            buffer = self._buffers[number % len(self._buffers)]
+            if aside and number >= len(self._buffers):
+                device.wait(inserted[number - len(self._buffers)], aside=True)
+            self._expand_piece(piece, buffer, aside=aside)
+            if aside:
+                device.wait(device.mark(aside=True))
+            self._insert_piece(piece, buffer)
+            if aside:
+                inserted.append(device.mark())
+
     def _window_end(self, begin: int, end: int) -> int:
         """As much as there is room for, whatever it leads to."""
-        size = min(end - begin, _WINDOW * self._most_piece)
+        # A small search need not allocate what a large one would.
+        usual = max(self._sizes.least_piece, self.states // self._room)
+        size = min(end - begin, WINDOW * self._most_piece, usual)
         least = min(size, self._most_piece)
         try:
             self.blocks.reserve(self.states + size * self._room)
@@ -339,11 +117,15 @@ class Engine:
                 self._make_room(self.states + least * self._room, begin, end)
         return begin + min(size, self._states_with_room())
 
-    def _states_with_room(self) -> int:
-        """How many states could be expanded, whatever they lead to."""
-        return (self.blocks.capacity - self.states) // self._room
-
-    def _expand_piece(self, piece: Piece, flags: Array | None = None, *, counts: bool = True) -> None:
+    def _expand_piece(
+        self,
+        piece: Piece,
+        buffer: Buffer,
+        flags: Array | None = None,
+        *,
+        counts: bool = True,
+        aside: bool = False,
+    ) -> None:
         stride = np.uint32(self._most_piece)
         counters = (self._fired, self._covered) if counts else (self._scratch, self._scratch)
         self._launch(
@@ -351,16 +133,18 @@ class Engine:
             len(piece),
             piece.states,
             np.uint32(len(piece)),
-            self._buffer,
+            buffer.successors,
             stride,
             np.uint32(self._room),
-            self._counts,
+            buffer.counts,
             flags,
             np.uint32(self._shape.deadlock),
             self._control,
             *counters,
             self._noted,
             threads=self._tuning.expand_threads,
+            share=self._tuning.expand_share if aside else 4,
+            aside=aside,
         )
         if self._shape.prepares:
             self._launch(
@@ -368,22 +152,24 @@ class Engine:
                 len(piece),
                 piece.states,
                 np.uint32(len(piece)),
-                self._buffer,
+                buffer.successors,
                 stride,
-                self._counts,
+                buffer.counts,
                 self._control,
                 self._noted,
                 rows=self._room,
                 threads=self._tuning.prepare_threads,
+                share=self._tuning.expand_share if aside else 4,
+                aside=aside,
             )
 
-    def _insert_piece(self, piece: Piece) -> None:
+    def _insert_piece(self, piece: Piece, buffer: Buffer) -> None:
         self._launch(
             "insert_states" if self._shape.is_exact else "insert_signatures",
             len(piece),
-            self._buffer,
+            buffer.successors,
             np.uint32(self._most_piece),
-            self._counts,
+            buffer.counts,
             np.uint32(len(piece)),
             self._table,
             np.uint64(self._buckets),
@@ -406,7 +192,7 @@ class Engine:
         self._write_control()
         flags = self.device.zeros(self._most_piece, np.uint8)
         for piece in self.blocks.pieces(begin, end, self._most_piece):
-            self._expand_piece(piece, flags, counts=False)
+            self._expand_piece(piece, self._buffers[0], flags, counts=False)
             marks = self.device.get(flags)[: len(piece)]
             if marks.any():
                 self._report(self._states_of(self.device.get(piece.states)), marks, find)
@@ -439,17 +225,17 @@ class Engine:
         given = device.put(words[order]), device.put(host_hashes[order]), np.uint32(len(targets))
         least: list[bytes | None] = [None] * len(targets)
         pairs = device.empty(_MOST_PAIRS)
-        most = self._most_piece
+        buffer, most = self._buffers[0], self._most_piece
         while begin < end:
             self._write_control()
             piece = next(self.blocks.pieces(begin, end, most))
-            self._expand_piece(piece, counts=False)
+            self._expand_piece(piece, buffer, counts=False)
             self._launch(
                 "match",
                 len(piece),
-                self._buffer,
+                buffer.successors,
                 np.uint32(self._most_piece),
-                self._counts,
+                buffer.counts,
                 np.uint32(len(piece)),
                 *given,
                 pairs,
@@ -488,25 +274,21 @@ class Engine:
             get(self._noted)[: self._shape.notes],
         )
 
+    def fired(self) -> int:
+        """Rules, in all."""
+        return int(self.device.get(self._fired).sum())
+
+    def level_is_complete(self) -> None:
+        self.device.copy(self._at_level, self._counters)
+
+    def count_at_level(self) -> tuple[Counts, Counts]:
+        """The counters when the last level was complete."""
+        counters, rules = self.device.get(self._at_level), self._shape.rules
+        return counters[:rules], counters[rules + 1 : rules + 1 + self._shape.covers]
+
     def bytes_moved(self, fired: int) -> int:
         """What kernels must have moved through the memory at the least, so many rules having fired: each successor
         written and read, and its bucket; each state read and written, and its entry."""
         state = 8 * self._shape.words
         passes = 4 if self._shape.prepares else 2
-        return fired * (passes * state + 8 * _BUCKET) + self.states * (2 * state + 8 * _BUCKET)
-
-
-def hash_keys(words: int, seed: int) -> NDArray[np.uint64]:
-    """The keys of the hash as kernels keep them: drawn as hasher_seed of native/hash.h draws them."""
-    sequence = seed % 2**64
-
-    def draw() -> int:
-        nonlocal sequence
-        sequence = (sequence + 0x9E3779B97F4A7C15) % 2**64
-        mixed = (sequence ^ sequence >> 30) * 0xBF58476D1CE4E5B9 % 2**64
-        mixed = (mixed ^ mixed >> 27) * 0x94D049BB133111EB % 2**64
-        return mixed ^ mixed >> 31
-
-    pairs = [(draw(), draw()) for _ in range(words)]
-    upper, lower = draw(), draw()
-    return np.array([*(low for low, _ in pairs), *(high for _, high in pairs), lower, upper], dtype=np.uint64)
+        return fired * (passes * state + 8 * BUCKET) + self.states * (2 * state + 8 * BUCKET)

@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING
 
 from outcrop.errors import InternalError
 from outcrop.gpu.device import Device, OutOfDeviceMemory
-from outcrop.gpu.engine import Engine, Shape, Sizes, TableFull, Wrong
+from outcrop.gpu.engine import Engine, Wrong
+from outcrop.gpu.memory import Shape, Sizes, TableFull
 from outcrop.gpu.source import Tuning, translation_unit, why_not, words_of
 from outcrop.kernels import Counts, Found, Marks, Native, Search, Settings, States
 from outcrop.options import CheckOptions
@@ -97,10 +98,8 @@ def search(
     )
     if sizes is None:
         free = int(device.free_bytes() * 0.95)
-        sizes = Sizes(
-            device_bytes=free if options.device_memory is None else min(free, options.device_memory),
-            host_bytes=state_budget(options),
-        )
+        given = free if options.device_memory is None else min(free, options.device_memory)
+        sizes = Sizes.of(given, state_budget(options))
     settings = Settings(
         deadlock=shape.deadlock, budget=_KERNEL_BYTES, most_found=shape.most_found, first_lines=1, seed=options.seed
     )
@@ -137,7 +136,6 @@ class DeviceExploration(Exploration):
         self._is_exact = is_exact
         self._ends: list[int] = [0]  #: of levels, as positions
         self._next_look = 0.0
-        self._counted: tuple[Counts, Counts, Marks] | None = None  #: when the last level was complete
         self._starts: States | None = None
         self._fired = 0  #: in all complete levels
         if not is_exact:
@@ -166,7 +164,7 @@ class DeviceExploration(Exploration):
     def expand(self) -> None:
         begin, end = self._ends[-2:]
         if self._is_exact:
-            self._counted = self.count()
+            self.engine.level_is_complete()
         level = len(self.levels) - 1
 
         def find(wrong: Wrong, state: bytes) -> None:
@@ -180,13 +178,13 @@ class DeviceExploration(Exploration):
         except (TableFull, OutOfDeviceMemory):
             self.tell(
                 f"the memory of the device ends at level {level:,}: {self.engine.states:,} states, table load "
-                f"{self.engine.load:.2f}"
+                f"{self.engine.load:.2f}, {size(self.engine.blocks.host_bytes)} of states in host memory"
             )
             if self._is_exact:
                 raise HandOver from None
             stopped = Stopped(Stop.MEMORY)
         self._ends.append(self.engine.states)
-        fired = int(self.engine.count()[0].sum())
+        fired = self.engine.fired()
         self.level_done([self.engine.states - end], [fired - self._fired])
         self._fired = fired
         if stopped is not None:
@@ -245,8 +243,7 @@ class DeviceExploration(Exploration):
     def _tell_figures(self) -> None:
         engine = self.engine
         seconds = engine.device.kernel_seconds()
-        fired = int(engine.count()[0].sum())
-        moved = engine.bytes_moved(fired)
+        moved = engine.bytes_moved(engine.fired())
         rate = moved / seconds if seconds else 0.0
         card = f" of {engine.device.bandwidth / 1e12:.2f}" if engine.device.bandwidth else ""
         self.tell(
@@ -263,8 +260,10 @@ class DeviceExploration(Exploration):
             )
 
     def counted_so_far(self) -> tuple[Counts, Counts, Marks]:
-        assert self._counted is not None
-        return self._counted
+        """When the last level was complete; undefined reads may be of the next."""
+        fired, covered, noted = self.search.count()
+        more_fired, more_covered = self.engine.count_at_level()
+        return fired + more_fired, covered + more_covered, noted | self.engine.count()[2]
 
 
 def _go_on_on_host(

@@ -38,8 +38,9 @@ class Tuning:
     expand_blocks: int = 1
     prepare_threads: int = 128
     insert_threads: int = 256
-    insert_blocks: int = 1
+    insert_blocks: int = 3  #: of these on a multiprocessor: registers are to be had for so many
     group: int = 1
+    expand_share: float = 2.0  #: of the threads of the device, where two kernels run side by side
 
     @staticmethod
     def of(words: int, block_bytes: int) -> Tuning:

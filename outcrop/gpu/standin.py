@@ -88,7 +88,13 @@ class StandIn:
         assert self._library is not None
         (ctypes.c_uint64 * len(words)).in_dll(self._library, name)[:] = [int(word) for word in words]
 
-    def launch(self, name: str, blocks: tuple[int, int], threads: int, *arguments: object) -> None:
+    def mark(self, *, aside: bool = False) -> object:
+        return None
+
+    def wait(self, mark: object, *, aside: bool = False) -> None:
+        pass
+
+    def launch(self, name: str, blocks: tuple[int, int], threads: int, *arguments: object, aside: bool = False) -> None:
         assert self._library is not None
         row = ctypes.c_uint32.in_dll(self._library, "outcrop_row")
         given = [_argument(each) for each in arguments]

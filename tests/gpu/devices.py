@@ -11,7 +11,7 @@ from outcrop.api import Model, load
 from outcrop.codegen.c import emit
 from outcrop.codegen.compiler import compile_model
 from outcrop.gpu.device import Device
-from outcrop.gpu.engine import Sizes
+from outcrop.gpu.memory import Sizes
 from outcrop.gpu.search import Program, search
 from outcrop.gpu.source import Tuning
 from outcrop.options import CheckOptions

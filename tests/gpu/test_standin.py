@@ -17,7 +17,7 @@ from expectations import EXAMPLES, TEST_MODELS, expectation
 from generator import generate
 
 from outcrop.api import Model
-from outcrop.gpu import choose, engine
+from outcrop.gpu import blocks, choose, memory
 from outcrop.gpu.choose import search_somewhere
 from outcrop.gpu.device import NoDevice
 from outcrop.gpu.search import search
@@ -125,17 +125,17 @@ def test_old_levels_are_dropped_and_searched_again_for_a_trace(ring: Path, devic
 
 
 def test_states_that_wait_for_expansion_go_to_host_memory(ring: Path, device: StandIn) -> None:
-    sizes = dataclasses.replace(TINY, device_bytes=36_000, first_slots=4096, buffer_bytes=512, host_bytes=1 << 20)
+    sizes = dataclasses.replace(TINY, device_bytes=35_200, first_slots=4096, buffer_bytes=512, host_bytes=1 << 20)
     made = load_program(ring, Worst=25)
     sent: list[tuple[int, int]] = []
-    send = engine.Blocks.send_away
+    send = blocks.Blocks.send_away
 
-    def watched(blocks: engine.Blocks, begin: int, end: int) -> bool:
-        done = send(blocks, begin, end)
+    def watched(which: blocks.Blocks, begin: int, end: int) -> bool:
+        done = send(which, begin, end)
         sent.extend([(begin, end)] * done)
         return done
 
-    with patch.object(engine.Blocks, "send_away", watched):
+    with patch.object(blocks.Blocks, "send_away", watched):
         compare(made, device, CheckOptions(strategy="compact"), sizes)
     assert sent
 
@@ -156,7 +156,7 @@ def test_an_exact_search_goes_on_on_the_host(ring: Path, device: StandIn, worst:
 
 def test_states_with_the_same_hash_are_told_apart(ring: Path, device: StandIn) -> None:
     made = load_program(ring, Worst=12)  # few enough for one run of slots
-    with patch.object(engine, "hash_keys", lambda words, seed: np.zeros(2 * words + 2, dtype=np.uint64)):
+    with patch.object(memory, "hash_keys", lambda words, seed: np.zeros(2 * words + 2, dtype=np.uint64)):
         compare(made, device, CheckOptions(strategy="ram"), dataclasses.replace(TINY, first_slots=4096))
 
 

@@ -17,7 +17,8 @@
 #define REGISTER_WORDS 0
 #endif
 
-#define BUFFER_BYTES(bytes) ((bytes) <= ROOM_BYTES ? ROOM_BYTES : ((bytes) + 15) / 8 * 8)
+/* What is kept in registers is read as a state is. */
+#define BUFFER_BYTES(bytes) (REGISTER_WORDS ? ROOM_BYTES : ((bytes) + 7) / 8 * 8)
 #define BUFFER(name, bytes) ALIGNED uint8_t name[BUFFER_BYTES(bytes)]
 
 #define PRIVATE_STATE(name, original) const uint8_t *const name = original

@@ -67,6 +67,20 @@ static inline void load_state(uint64_t *state, const uint64_t *from) {
   state[WORDS] = 0;
 }
 
+/* --- Buckets ---------------------------------------------------------------------------------------------------- */
+
+/* Slots of a bucket fill from the first on and are never emptied: an entry goes to the first empty slot, and whoever
+ * finds that it is no longer empty looks at what is there now. Zero is an empty slot. When a bucket is full the one that
+ * memory delivers with it follows, and then a pair at a distance that depends on the hash: so full ones do not cluster.
+ * There are at least four buckets, and an even number. */
+static inline uint64_t next_bucket(uint64_t bucket, uint32_t tries, uint64_t hash, uint64_t buckets) {
+  if (tries % 2 == 0) return bucket ^ 1;
+  const uint64_t pairs = buckets / 2;
+  uint64_t pair = bucket / 2 + 1 + multiply_high(hash * UINT64_C(0x9E3779B97F4A7C15), pairs - 1);
+  if (pair >= pairs) pair -= pairs;
+  return 2 * pair + bucket % 2;
+}
+
 /* --- Counting ------------------------------------------------------------------------------------------------ */
 
 static inline void context_clear(Context *context) {
@@ -191,8 +205,6 @@ KERNEL check(uint64_t *const *blocks, uint64_t begin, uint8_t *flags, Control *c
 
 /* --- Signatures ---------------------------------------------------------------------------------------------- */
 
-/* Slots of a bucket fill from the first on and are never emptied: an entry goes to the first empty slot, and whoever
- * finds that it is no longer empty looks at what is there now. Zero is an empty slot. */
 static inline uint64_t signature_of(uint64_t hash) { return hash ? hash : 1; }
 
 /* Is a signature new? It is then in the table. `slots`: its first bucket as it was loaded. */
@@ -207,7 +219,7 @@ static inline uint32_t add_signature(uint64_t *table, uint64_t buckets, uint64_t
       }
       if (entry == signature) return 0;
     }
-    bucket = bucket + 1 == buckets ? 0 : bucket + 1;
+    bucket = next_bucket(bucket, tries, signature, buckets);
     load_four(&table[BUCKET * bucket], slots);
   }
   control->halted = HALT_TABLE;
@@ -291,8 +303,9 @@ static inline int is_same(const Places *places, uint64_t entry, const uint64_t *
 }
 
 /* The slot that a new state's entry has gone to, ~0 when the state is not new. */
-static inline uint64_t add_state(uint64_t *table, uint64_t buckets, uint64_t bucket, uint64_t *slots,
+static inline uint64_t add_state(uint64_t *table, uint64_t buckets, uint64_t hash, uint64_t *slots,
                                  const uint64_t *state, uint64_t entry, const Places *places, Control *control) {
+  uint64_t bucket = multiply_high(hash, buckets);
   const uint64_t mask = ((UINT64_C(1) << TAG_BITS) - 1) << POSITION_BITS;
   for (uint32_t tries = 0; tries < MOST_BUCKETS; tries++) {
     UNROLL for (int i = 0; i < BUCKET; i++) {
@@ -303,7 +316,7 @@ static inline uint64_t add_state(uint64_t *table, uint64_t buckets, uint64_t buc
       }
       if (((other ^ entry) & mask) == 0 && is_same(places, other, state)) return ~UINT64_C(0);
     }
-    bucket = bucket + 1 == buckets ? 0 : bucket + 1;
+    bucket = next_bucket(bucket, tries, hash, buckets);
     load_four(&table[BUCKET * bucket], slots);
   }
   control->halted = HALT_TABLE;
@@ -333,8 +346,7 @@ insert_states(const uint64_t *successors, uint32_t stride, const uint32_t *count
     UNROLL for (int i = 0; i < GROUP; i++) {
       if (first + i >= most) continue;
       const uint64_t entry = IN_BUFFER | tag_of(hashes[i]) | ((uint64_t)(first + i) * stride + x + 1);
-      taken[i] = add_state(table, buckets, multiply_high(hashes[i], buckets), slots[i], states[i], entry, &places,
-                           control);
+      taken[i] = add_state(table, buckets, hashes[i], slots[i], states[i], entry, &places, control);
       wanted += taken[i] != ~UINT64_C(0);
     }
     uint64_t position = claim(&control->used, wanted);
@@ -359,7 +371,7 @@ KERNEL enter_states(const uint64_t *states, uint64_t first, uint32_t count, uint
     for (uint32_t tries = 0; tries < MOST_BUCKETS && !is_entered; tries++) {
       for (int i = 0; i < BUCKET && !is_entered; i++)
         is_entered = exchange_if(&table[BUCKET * bucket + i], 0, entry) == 0;
-      bucket = bucket + 1 == buckets ? 0 : bucket + 1;
+      bucket = next_bucket(bucket, tries, hash, buckets);
     }
     if (!is_entered) control->halted = HALT_TABLE;
   }

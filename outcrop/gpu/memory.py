@@ -1,0 +1,318 @@
+"""What a search keeps in the memory of the device: the table of what was visited, buffers for successors, counters.
+
+The table is an array of buckets, each of which one access fetches. Its entries are signatures, or positions of states
+with a few bits of their hash. It grows by being built anew: from the states, where the device has them all, else from
+the old table.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from outcrop.errors import InternalError
+from outcrop.gpu.blocks import Blocks, Budget
+from outcrop.gpu.device import Array, Device, OutOfDeviceMemory
+from outcrop.gpu.source import Tuning
+from outcrop.kernels import DeadlockRule, States
+
+#: Slots of a bucket, which is what one access to the memory of a GPU fetches.
+BUCKET = 4
+#: Successors of a state that the buffer has room for at first.
+_FIRST_ROOM = 16
+#: The share of its slots that a table may fill before it grows, and at the end when it cannot.
+_LOAD = 0.65
+_LAST_LOAD = 0.94
+#: How much larger a table becomes, and how small a part of the memory it is before it becomes as large as it can: while
+#: signatures go over to it, both must be there.
+_GROWTH = 8
+#: Pieces that are expanded before the host looks.
+WINDOW = 8
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What the engine must know of a model and its search."""
+
+    state_bytes: int
+    rules: int
+    covers: int
+    notes: int
+    prepares: bool  #: successors need a normal form, or are subject to assumptions
+    checks: bool  #: new states are subject to properties
+    is_exact: bool
+    deadlock: DeadlockRule
+    seed: int
+    most_found: int
+
+    @property
+    def words(self) -> int:
+        return -(-self.state_bytes // 8)
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How memory is shared out. The defaults are for a GPU; tests take smaller ones."""
+
+    device_bytes: int
+    host_bytes: int = 0
+    first_slots: int = 1 << 27
+    buffer_bytes: int = 1 << 29  #: of successors
+    buffers: int = 2  #: of successors: one is filled while the states of the other are looked up
+    least_piece: int = 1 << 16  #: states that are expanded by one launch, if the buffer has room for them
+    most_piece: int = 1 << 21
+
+    @staticmethod
+    def of(device_bytes: int, host_bytes: int) -> Sizes:
+        """The first table takes a small part of a small memory."""
+        return Sizes(device_bytes, host_bytes, first_slots=max(4, min(Sizes.first_slots, device_bytes // 64)))
+
+
+@dataclass(frozen=True)
+class Buffer:
+    """Successors of a piece."""
+
+    successors: Array  #: word by word: all first words of first successors, and so on
+    counts: Array  #: of each state
+
+    @property
+    def nbytes(self) -> int:
+        return int(self.successors.nbytes + self.counts.nbytes)
+
+
+class TableFull(Exception):
+    """Neither the table nor the states have room to grow."""
+
+
+class Memory:
+    def __init__(self, device: Device, text: str, tuning: Tuning, shape: Shape, sizes: Sizes) -> None:
+        self.device = device
+        self._shape = shape
+        self._sizes = sizes
+        self._tuning = tuning
+        device.load(text)
+        device.set_constant("outcrop_hasher", hash_keys(shape.words, shape.seed))
+        self.budget = Budget(sizes.device_bytes)
+        self.blocks = Blocks(device, shape.words, tuning.block_shift, self.budget, sizes.host_bytes)
+        self._control = device.zeros(8)
+        self._counters = device.zeros(shape.rules + 1 + shape.covers + 1)
+        self._fired, self._covered = self._counters[: shape.rules + 1], self._counters[shape.rules + 1 :]
+        self._noted = device.zeros(shape.notes + 1, np.uint8)
+        self._scratch = device.zeros(max(shape.rules, shape.covers) + 1)
+        self._saved = device.zeros(len(self._counters))  #: the counters before a window
+        self._at_level = device.zeros(len(self._counters))  #: ... and when the last level was complete
+        self.states = 0  #: visited
+        self._checked = 0  #: of them, those whose properties have been
+        self.growths = 0
+        self._room = _FIRST_ROOM
+        self._most_seen = 0  #: successors of a state
+        self._buffers: list[Buffer] = []
+        self._most_piece = 0
+        self._is_last = False  #: the table cannot grow any more
+        self._make_table(sizes.first_slots // BUCKET)
+        self._make_buffers()
+
+    # --- Memory ------------------------------------------------------------------------------------------------
+
+    @property
+    def slots(self) -> int:
+        return self._buckets * BUCKET
+
+    @property
+    def load(self) -> float:
+        return self.states / self.slots
+
+    def _make_table(self, buckets: int) -> None:
+        buckets = max(4, buckets // 2 * 2)
+        self.budget.take(buckets * BUCKET * 8)
+        try:
+            self._table = self.device.zeros(buckets * BUCKET)
+        except OutOfDeviceMemory:
+            self.budget.give_back(buckets * BUCKET * 8)
+            raise
+        self._buckets = buckets
+
+    def _make_buffers(self) -> None:
+        """For successors: ``_room`` of each state of a piece."""
+        group = self._tuning.group
+        self._room = -(-self._room // group) * group
+        bytes_a_state = self._room * self._shape.words * 8 + 4
+        self.budget.give_back(sum(each.nbytes for each in self._buffers))
+        self._buffers = []
+        wanted = max(self._sizes.least_piece, min(self._sizes.most_piece, self._sizes.buffer_bytes // bytes_a_state))
+        self._most_piece = min(wanted, self.budget.left // 4 // bytes_a_state // self._sizes.buffers)
+        if self._most_piece < 1:
+            raise OutOfDeviceMemory
+        for _ in range(self._sizes.buffers):
+            self.budget.take(self._most_piece * bytes_a_state)
+            successors = self.device.empty(self._most_piece * self._room * self._shape.words)
+            self._buffers.append(Buffer(successors, self.device.empty(self._most_piece, np.uint32)))
+
+    def _fit_buffers(self) -> None:
+        """Once it is known how many successors states have, buffers may be smaller and pieces larger."""
+        if self._most_seen and self._room * 2 >= self._most_seen * 3 and self._room > self._tuning.group:
+            self._room = self._most_seen
+            self._make_buffers()
+
+    def _grow_table(self, keep_from: int) -> None:
+        """``keep_from``: the first position that is still needed. Raises TableFull."""
+        if self._is_last:
+            raise TableFull
+        rebuilds = self._shape.is_exact or self.blocks.has_all
+        before, old = self._table, self._buckets * BUCKET * 8
+        wanted = self._next_table(old)
+        held = 0 if rebuilds else old
+        if self.budget.left + old - held < wanted and not self._shape.is_exact:
+            self.blocks.drop(keep_from)
+            rebuilds = self.blocks.has_all
+            held = 0 if rebuilds else old
+        # Some room is left for the states that are yet to come.
+        spare = max(self.budget.limit // 16, 2 * self._room * self._shape.words * 8)
+        wanted = min(wanted, self.budget.left + old - held - spare)
+        if wanted < old + old // 4:
+            self._is_last = True
+            return
+        if rebuilds:
+            self._table = before = None
+            self.budget.give_back(old)
+            self._make_table(wanted // 8 // BUCKET)
+            self._enter(0, self.states)
+        else:
+            self._make_table(wanted // 8 // BUCKET)
+            self._write_control()
+            self._launch("rehash_signatures", old // 8, before, np.uint64(old // 8), *self._table_arguments())
+            self._expect_room()
+            before = None
+            self.budget.give_back(old)
+        self.growths += 1
+
+    def _next_table(self, size: int) -> int:
+        """Bytes of a table that follows one of so many. A table that keeps states shares the memory with them."""
+        if self._shape.is_exact:
+            return min(size * _GROWTH, int(self.budget.limit * 8 / (8 + _LOAD * 8 * self._shape.words)))
+        largest = self.budget.limit * 7 // 8
+        last_but_one = largest // _GROWTH
+        if size * _GROWTH <= last_but_one:
+            return size * _GROWTH
+        return last_but_one if size * 2 <= last_but_one else largest
+
+    def _table_arguments(self) -> tuple[object, ...]:
+        return self._table, np.uint64(self._buckets), self._control
+
+    def _enter(self, begin: int, end: int) -> None:
+        """Enters visited states into the table."""
+        self._write_control()
+        kernel = "enter_states" if self._shape.is_exact else "enter_signatures"
+        for piece in self.blocks.pieces(begin, end, 1 << 30):
+            arguments = piece.states, np.uint64(piece.begin), np.uint32(len(piece)), *self._table_arguments()
+            self._launch(kernel, len(piece), *arguments)
+        self._expect_room()
+
+    def _expect_room(self) -> None:
+        if self._read_control()["halted"]:
+            raise InternalError("a table that has just grown has no room")
+
+    def _states_with_room(self) -> int:
+        """How many states could be expanded, whatever they lead to."""
+        return (self.blocks.capacity - self.states) // self._room
+
+    def _make_room(self, positions: int, keep_from: int, level_end: int) -> None:
+        """Room for states up to a position, or at least for the successors of one state, at the cost of blocks that are
+        not needed now. What is being expanded begins at ``keep_from`` and ends at ``level_end``. Raises
+        OutOfDeviceMemory."""
+        while True:
+            try:
+                self.blocks.reserve(positions)
+                return
+            except OutOfDeviceMemory:
+                if self._shape.is_exact:
+                    if self._states_with_room():
+                        return
+                    raise
+                gained = self.blocks.drop(keep_from)
+                gained = gained or self.blocks.send_away(level_end, self._checked)
+                gained = gained or self.blocks.send_away(keep_from + self._most_piece * WINDOW, level_end)
+                if not gained and self._states_with_room():
+                    return
+                if not gained:
+                    raise
+
+    # --- Control -----------------------------------------------------------------------------------------------
+
+    _FIELDS = ("used", "halted", "most", "found", "limit", "matches")
+
+    def _read_control(self) -> dict[str, int]:
+        words = self.device.get(self._control)
+        return {name: int(word) for name, word in zip(self._FIELDS, words, strict=False)}
+
+    def _write_control(self) -> None:
+        limit = int(self.slots * (_LAST_LOAD if self._is_last else _LOAD))
+        self.device.copy(self._control, np.array([self.states, 0, 0, 0, limit, 0, 0, 0], dtype=np.uint64))
+
+    def _launch(
+        self,
+        name: str,
+        items: int,
+        *arguments: object,
+        rows: int = 1,
+        threads: int = 256,
+        share: float = 4,
+        aside: bool = False,
+    ) -> None:
+        """``share``: of the threads that the device runs at the same time, how many there are at most."""
+        most = max(1, int(share * self.device.threads) // threads)
+        blocks = max(1, min(most, -(-items // threads)))
+        self.device.launch(name, (blocks, rows), threads, *arguments, aside=aside)
+
+    # --- Start -------------------------------------------------------------------------------------------------
+
+    def start(self, states: States) -> None:
+        """Takes the states of the first level, all different, which have been checked."""
+        self.blocks.reserve(len(states))
+        while len(states) > self.slots * _LOAD:
+            self._grow_table(0)
+            if self._is_last:
+                raise TableFull
+        self.blocks.append(0, self._words_of(states))
+        self.states = self._checked = len(states)
+        self._enter(0, len(states))
+
+    def forget(self) -> None:
+        """Back to before the start, with the table as large as it is. Counters stay."""
+        self.blocks.drop(self.blocks.capacity)
+        self.blocks = Blocks(
+            self.device, self._shape.words, self._tuning.block_shift, self.budget, self._sizes.host_bytes
+        )
+        self._table[:] = 0
+        self.states = self._checked = 0
+
+    def _words_of(self, states: States) -> NDArray[np.uint64]:
+        rows = np.zeros((len(states), self._shape.words * 8), dtype=np.uint8)
+        rows[:, : self._shape.state_bytes] = states
+        return rows.view(np.uint64)
+
+    def _states_of(self, words: NDArray[np.uint64]) -> States:
+        rows = words.reshape(-1, self._shape.words).view(np.uint8)
+        return np.ascontiguousarray(rows[:, : self._shape.state_bytes])
+
+    def read(self, begin: int, end: int) -> States:
+        parts = [self._states_of(self.device.get(piece.states)) for piece in self.blocks.pieces(begin, end, 1 << 30)]
+        return np.concatenate(parts) if parts else np.zeros((0, self._shape.state_bytes), dtype=np.uint8)
+
+
+def hash_keys(words: int, seed: int) -> NDArray[np.uint64]:
+    """The keys of the hash as kernels keep them: drawn as hasher_seed of native/hash.h draws them."""
+    sequence = seed % 2**64
+
+    def draw() -> int:
+        nonlocal sequence
+        sequence = (sequence + 0x9E3779B97F4A7C15) % 2**64
+        mixed = (sequence ^ sequence >> 30) * 0xBF58476D1CE4E5B9 % 2**64
+        mixed = (mixed ^ mixed >> 27) * 0x94D049BB133111EB % 2**64
+        return mixed ^ mixed >> 31
+
+    pairs = [(draw(), draw()) for _ in range(words)]
+    upper, lower = draw(), draw()
+    return np.array([*(low for low, _ in pairs), *(high for _, high in pairs), lower, upper], dtype=np.uint64)

@@ -1,0 +1,82 @@
+"""The search on a real GPU. ``pytest -m gpu`` runs these alone; without a GPU and CuPy they are skipped."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import os
+from pathlib import Path
+from random import Random
+
+import pytest
+from devices import TINY, TINY_TUNING, compare, load_program, program
+from expectations import EXAMPLES, TEST_MODELS, expectation
+from generator import generate
+
+from outcrop.api import Model, load
+from outcrop.gpu.device import CudaDevice, Device, is_there
+from outcrop.lang import load_text
+from outcrop.options import CheckOptions, Deadlock, LoadOptions
+from outcrop.search import reference
+
+pytestmark = [pytest.mark.gpu, pytest.mark.skipif(not is_there(), reason="needs a GPU and CuPy")]
+
+_SMALL = [path for path in (*EXAMPLES, *TEST_MODELS) if expectation(path).verdict != "rejected"]
+#: States up to which a model of EXPECTED.csv is a small one.
+_MOST_STATES = 30_000_000
+
+
+@pytest.fixture(scope="module")
+def device() -> Device:
+    return CudaDevice()
+
+
+@pytest.mark.parametrize("strategy", ["ram", "compact"])
+@pytest.mark.parametrize("symmetry", [True, False])
+@pytest.mark.parametrize("path", _SMALL, ids=lambda path: path.stem)
+def test_every_small_model(path: Path, device: Device, strategy: str, symmetry: bool) -> None:
+    made = load_program(path, symmetry=symmetry)
+    if made.why_not is None:
+        options = CheckOptions(strategy=strategy, symmetry=symmetry, max_errors=None)
+        compare(made, device, options)
+        compare(made, device, dataclasses.replace(options, max_errors=1), None, None)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_generated_models(seed: int, device: Device) -> None:
+    random = Random(seed)
+    options = LoadOptions(while_limit=100)
+    system, warnings = load_text(generate(random), "generated.m", options)
+    made = program(Model(system, tuple(warnings), options), symmetry=False)
+    if made.why_not is not None:
+        return
+    chosen = CheckOptions(
+        strategy=random.choice(["ram", "compact"]),
+        symmetry=False,
+        depth=6,
+        max_errors=random.choice([1, None]),
+        deadlock=random.choice(list(Deadlock)),
+    )
+    got = compare(made, device, chosen, *random.choice([(None, None), (TINY, TINY_TUNING)]))
+    expected = reference.search(system, chosen)
+    assert (got.levels, got.fired, got.findings) == (expected.levels, expected.fired, expected.findings)
+
+
+def _known() -> list[dict[str, str]]:
+    """What is known of the outside models."""
+    path = Path(os.environ.get("OUTCROP_MODELS", "")) / "models/murphi/EXPECTED.csv"
+    if not path.exists():
+        return []
+    with path.open(newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["states"] and int(row["states"]) <= _MOST_STATES]
+    return [row for row in rows if row["symmetry"] == "off" or row["canonical"] == "yes"]
+
+
+@pytest.mark.parametrize("row", _known(), ids=lambda row: "-".join([row["file"], row["constants"], row["symmetry"]]))
+def test_outside_models_give_what_is_known_of_them(row: dict[str, str], shared: Path) -> None:
+    constants = dict(each.split("=") for each in row["constants"].split(";") if each)
+    model = load(shared / "models/murphi" / row["file"], constants)
+    for strategy in ("ram", "compact"):
+        result = model.check(device="gpu", strategy=strategy, symmetry=row["symmetry"] == "on", deadlock="off")
+        assert str(result.verdict) == row["verdict"]
+        assert (result.states, result.rules_fired) == (int(row["states"]), int(row["rules_fired"]))
