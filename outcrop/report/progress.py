@@ -28,6 +28,9 @@ _SECONDS_BETWEEN_LOOKS = 0.5
 #: What is further away than this is not worth a word.
 _FAR_AWAY = 30 * 86400.0
 
+#: The part of its memory that a search uses when it uses all of it.
+_FULL = 0.85
+
 
 @dataclass(frozen=True)
 class Limits:
@@ -138,6 +141,8 @@ class ProgressLine:
             ("RAM", now.memory, before.memory, self._limits.memory),
             ("disk", now.disk, before.disk, self._limits.disk),
         ):
+            if name == "RAM" and now.disk and limit and used >= _FULL * limit:
+                continue  # a search on disk keeps its memory full
             left = seconds_until(used, limit, (used - was) / elapsed)
             if left is not None and left < (_FAR_AWAY if end is None else end):
                 said.append(f"at this rate {name} is full in {_roughly(left)}")
