@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ElementTree
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ def junit(document: dict[str, Any], traces: dict[int, str] | None = None) -> str
     cases = _cases(document)
     by_case: dict[str, list[int]] = {}
     for number, violation in enumerate(document["violations"]):
-        by_case.setdefault(_case_of(violation), []).append(number)
+        by_case.setdefault(_case_of(violation, cases), []).append(number)
     suite = _suite(document["model"], float(document["seconds"]), document)
     for name, position in cases.items():
         case = _case(suite, document["model"], name, position)
@@ -56,15 +57,19 @@ def _cases(document: dict[str, Any]) -> dict[str, dict[str, Any] | None]:
         cases[_DEADLOCK] = None
     cases[_ERRORS] = None
     for violation in document["violations"]:
-        cases.setdefault(_case_of(violation), violation.get("position"))
+        cases.setdefault(_case_of(violation, cases), violation.get("position"))
     return cases
 
 
-def _case_of(violation: dict[str, Any]) -> str:
+def _case_of(violation: dict[str, Any], cases: Iterable[str]) -> str:
     kind = violation["kind"]
     if kind == "deadlock":
         return _DEADLOCK
-    return _ERRORS if kind in _ERROR_KINDS else f"{kind} {violation['property']}"
+    if kind in _ERROR_KINDS:
+        return _ERRORS
+    name = f"{kind} {violation['property']}"
+    # An instance, with its arguments, belongs to its property.
+    return next((case for case in cases if name == case or name.startswith(f"{case}, ")), name)
 
 
 def _is_complete(document: dict[str, Any]) -> bool:
