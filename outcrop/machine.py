@@ -36,6 +36,17 @@ def resident_bytes() -> int:
         return 64 << 20
 
 
+def transferred_bytes() -> tuple[int, int]:
+    """Bytes that this process has read and written, as far as the system tells: asked for, or fetched for a file in
+    memory, whichever is more."""
+    fields = dict(line.split(": ") for line in _read(Path("/proc/self/io")).splitlines() if ": " in line)
+    counts = {name: int(value) for name, value in fields.items() if value.isdigit()}
+    return (
+        max(counts.get("rchar", 0), counts.get("read_bytes", 0)),
+        max(counts.get("wchar", 0), counts.get("write_bytes", 0)),
+    )
+
+
 def available_memory() -> int:
     """Bytes that the container, or else the machine, may use."""
     limits = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")]

@@ -97,9 +97,9 @@ def _search(model: Model, options: CheckOptions, arguments: argparse.Namespace, 
     try:
         if arguments.quiet or not sys.stderr.isatty():
             return model.check(options, output=put)
-        from outcrop.report.progress import ProgressLine
+        from outcrop.report.progress import ProgressLine, limits_of
 
-        with ProgressLine() as progress:
+        with ProgressLine(limits_of(options)) as progress:
             return model.check(options, progress=progress, output=put)
     finally:
         put.end()

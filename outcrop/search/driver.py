@@ -278,6 +278,7 @@ class Exploration:
             generated=standing.generated,
             memory=resident_bytes(),
             disk=self.disk.used + standing.disk,
+            levels=self.levels,
         )
 
     # --- Levels ------------------------------------------------------------------------------------------------
