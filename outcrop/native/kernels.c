@@ -283,8 +283,11 @@ EXPORT uint64_t outcrop_take_put(Search *search, uint64_t number, uint64_t *word
 
 /* --- Blocks -------------------------------------------------------------------------------------------------- */
 
-EXPORT void outcrop_read_block(const Search *search, uint64_t begin, uint64_t end, uint8_t *states) {
+EXPORT void outcrop_read_block(Search *search, uint64_t begin, uint64_t end, uint8_t *states) {
   memcpy(states, arena_state(&search->arena, begin), (end - begin) * STATE_BYTES);
+  /* Whoever reads has probably read what lies before. */
+  const uint64_t behind = RESIDENT_BYTES / STATE_BYTES;
+  arena_passed(&search->arena, begin < behind ? 0 : begin - behind, begin, end);
 }
 
 /* Adds states to those visited and says which are new. Gives how many it dealt with. */
