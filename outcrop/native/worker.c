@@ -57,6 +57,12 @@ typedef struct {
   uint32_t rebuilding;   /* of these, how many are still entering states into the new table */
   uint64_t rebuilt;      /* the first arena index that none of them has taken (atomic) */
   uint64_t growths;      /* completed, successful or not */
+
+  /* Between levels: all workers arrive, and the last one finishes the level and begins a round. */
+  uint32_t arrived; /* (atomic) */
+  int goes_on;      /* there is a level to expand in this round */
+  uint64_t rounds;  /* begun (atomic) */
+  pthread_cond_t round_begun;
 } Search;
 
 struct Worker {
