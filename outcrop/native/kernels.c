@@ -5,6 +5,9 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#ifdef __linux__
+#include <sys/syscall.h>
+#endif
 #include <unistd.h>
 
 #include "expand.h"
@@ -19,6 +22,7 @@
 #include "route.c"
 #include "runs.c"
 #include "worker.c"
+#include "cores.c"
 #include "level.c"
 #include "blocks.c"
 #include "spill.c"

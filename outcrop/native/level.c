@@ -1,9 +1,12 @@
 /* Levels: workers take blocks of the current one, expand them, and add what is new to the next one. */
 
-enum { BLOCK_STATES = 128 };
+/* States of a level that a worker takes at once: many where there are many, so that workers seldom meet and lookups
+ * overlap; few where the last block of a level would keep the others waiting. */
+enum { BLOCK_STATES = 128, MOST_BLOCK_STATES = 512 };
 
 /* Bytes of a Context, from its beginning, that hold what is counted for each rule. */
 #define COUNTED_BY_RULE offsetof(Context, covered)
+
 /* Levels up to this size are left to one worker. */
 enum { SMALL_LEVEL = 2048 };
 
@@ -138,22 +141,30 @@ static void expand_block(Worker *worker, uint64_t begin, uint64_t end) {
   limit_put(worker);
 }
 
-/* Expands so many blocks of the current level, or until there are no more; gives 0 when there are none. */
-static int expand_part(Worker *worker, uint64_t blocks) {
+/* Expands so many blocks, of `block` states each, of the current level, or until there are no more; gives 0 when there
+ * are none. */
+static int expand_part(Worker *worker, uint64_t blocks, uint64_t block) {
   Search *search = worker->search;
   worker->overflow = 0;
   worker->expansion.flush = search->flush;
   for (; blocks && !stopping(search) && !worker->overflow; blocks--) {
-    uint64_t begin = __atomic_fetch_add(&search->cursor, BLOCK_STATES, __ATOMIC_RELAXED);
+    uint64_t begin = __atomic_fetch_add(&search->cursor, block, __ATOMIC_RELAXED);
     if (begin >= search->level_end) return 0;
-    uint64_t end = begin + BLOCK_STATES < search->level_end ? begin + BLOCK_STATES : search->level_end;
+    uint64_t end = begin + block < search->level_end ? begin + block : search->level_end;
     expand_block(worker, begin, end);
     arena_passed(&search->arena, search->level_begin, begin, end);
   }
   return 1;
 }
 
-static void expand_level(Worker *worker) { expand_part(worker, UINT64_MAX); }
+static void expand_level(Worker *worker) {
+  const Search *search = worker->search;
+  uint64_t share = (search->level_end - search->level_begin) / (64 * (uint64_t)search->worker_count);
+  uint64_t block = share < BLOCK_STATES        ? BLOCK_STATES
+                   : share > MOST_BLOCK_STATES ? MOST_BLOCK_STATES
+                                               : share;
+  expand_part(worker, UINT64_MAX, block);
+}
 
 /* Adds states that come from elsewhere as if they were successors. */
 static void add_block(Worker *worker, const uint8_t *states, uint64_t count) {
@@ -303,6 +314,7 @@ static void await_round(Search *search, uint64_t round) {
 static uint64_t expand_levels(Worker *worker, LevelList list) {
   Search *search = worker->search;
   do {
+    take_core(worker);
     worker_enter(worker);
     expand_level(worker);
     worker_leave(worker);

@@ -219,7 +219,8 @@ class Exploration:
                 for worker in range(self.search.workers)
             )
         )
-        self.level_done(sizes[:count].tolist(), np.diff(generated[:count], prepend=self._generated).tolist())
+        differences = np.diff(generated[:count], prepend=np.uint64(self._generated))
+        self.level_done(sizes[:count].tolist(), differences.tolist())
 
     def fill_level(self, fill: Callable[[], None], size: Callable[[], int]) -> None:
         """Makes a new level, and takes note of it also when it must remain incomplete."""
