@@ -30,10 +30,10 @@ static void *insert_states(void *argument) {
   return NULL;
 }
 
-static uint64_t sizes[1000];
+static uint64_t sizes[1000], generated[1000];
 
 static void *expand(void *argument) {
-  outcrop_expand_levels(visited, (uint64_t)(uintptr_t)argument, 1000, UINT64_MAX, sizes);
+  outcrop_expand_levels(visited, (uint64_t)(uintptr_t)argument, 1000, UINT64_MAX, sizes, generated);
   return NULL;
 }
 
