@@ -72,6 +72,24 @@ def available_cores() -> int:
     return max(1, math.ceil(min(limits)))
 
 
+def take_core(number: int, of: int) -> None:
+    """Moves the calling thread to the core that is its own when ``of`` threads have one each. It may be moved again.
+
+    Left to itself, a kernel may keep threads that wake one another on one core for seconds, and some virtual machines
+    pack them there. With more cores than threads the scheduler, which knows which cores share hardware, chooses better.
+    """
+    if not hasattr(os, "sched_setaffinity"):
+        return
+    cores = os.sched_getaffinity(0)
+    if of < len(cores):
+        return
+    try:
+        os.sched_setaffinity(0, {sorted(cores)[number % len(cores)]})
+        os.sched_setaffinity(0, cores)
+    except OSError:
+        pass  # not allowed in this container
+
+
 def cache_home() -> Path:
     """Where this user's programs keep what they can make again."""
     home = Path(os.environ.get("XDG_CACHE_HOME") or "")

@@ -22,7 +22,7 @@ EXPORT void outcrop_filter(Search *search, uint64_t bytes) {
 EXPORT int outcrop_expand_part(Search *search, uint64_t number, uint64_t blocks) {
   Worker *worker = &search->workers[number];
   worker_enter(worker);
-  int is_more = expand_part(worker, blocks);
+  int is_more = expand_part(worker, blocks, BLOCK_STATES);
   worker_leave(worker);
   return is_more;
 }

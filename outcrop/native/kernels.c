@@ -5,6 +5,9 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#ifdef __linux__
+#include <sys/syscall.h>
+#endif
 #include <unistd.h>
 
 #include "expand.h"
@@ -19,6 +22,7 @@
 #include "route.c"
 #include "runs.c"
 #include "worker.c"
+#include "cores.c"
 #include "level.c"
 #include "blocks.c"
 #include "spill.c"
@@ -27,7 +31,7 @@
 #include "distances.c"
 
 /* Raised whenever what is exported changes. */
-enum { ABI_VERSION = 7 };
+enum { ABI_VERSION = 8 };
 
 #define EXPORT __attribute__((visibility("default"), used))
 
@@ -145,6 +149,7 @@ EXPORT void outcrop_close(Search *search) {
   if (search->known) munmap(search->known, search->arena.capacity / 8 + 2);
   arena_close(&search->arena);
   pthread_cond_destroy(&search->changed);
+  pthread_cond_destroy(&search->round_begun);
   pthread_mutex_destroy(&search->lock);
   free(search);
 }
@@ -165,6 +170,7 @@ EXPORT Search *outcrop_open(const Settings *settings) {
   search->most_batch = !settings->spills || batch > SUCCESSOR_ROOM ? SUCCESSOR_ROOM : batch < 16 ? 16 : (uint32_t)batch;
   pthread_mutex_init(&search->lock, NULL);
   pthread_cond_init(&search->changed, NULL);
+  pthread_cond_init(&search->round_begun, NULL);
   hasher_seed(&search->hasher, settings->seed);
   if (settings->spills) hasher_reverse(&search->hasher, settings->spills == 2);
   search->carries = settings->spills != 0;
@@ -190,9 +196,7 @@ EXPORT Search *outcrop_open(const Settings *settings) {
 EXPORT void outcrop_stop(Search *search) { stop_search(search, STOP_REQUESTED); }
 
 EXPORT void outcrop_standing(Search *search, Standing *standing) {
-  uint64_t generated = 0;
-  for (uint32_t i = 0; i < search->worker_count; i++)
-    generated += __atomic_load_n(&search->workers[i].generated, __ATOMIC_RELAXED);
+  uint64_t generated = total_generated(search);
   uint64_t cursor = __atomic_load_n(&search->cursor, __ATOMIC_RELAXED);
   *standing = (Standing){__atomic_load_n(&search->reserved, __ATOMIC_RELAXED),
                          cursor < search->level_end ? cursor : search->level_end,
@@ -212,22 +216,13 @@ EXPORT uint64_t outcrop_start(Search *search) {
   return failures;
 }
 
-EXPORT void outcrop_expand_level(Search *search, uint64_t number) {
-  Worker *worker = &search->workers[number];
-  worker_enter(worker);
-  expand_level(worker);
-  worker_leave(worker);
-}
-
 EXPORT uint64_t outcrop_finish_level(Search *search) { return finish_level(search); }
 
-EXPORT uint64_t outcrop_expand_levels(Search *search, uint64_t most_levels, uint64_t largest_level, uint64_t *sizes,
-                                      uint64_t *generated) {
-  Worker *worker = &search->workers[0];
-  worker_enter(worker);
-  uint64_t levels = expand_levels(worker, most_levels, largest_level, sizes, generated);
-  worker_leave(worker);
-  return levels;
+/* Called by all workers at the same time, with the same arguments. */
+EXPORT uint64_t outcrop_expand_levels(Search *search, uint64_t number, uint64_t most_levels, uint64_t largest_level,
+                                      uint64_t *sizes, uint64_t *generated) {
+  LevelList list = {search->levels, most_levels, largest_level, sizes, generated};
+  return expand_levels(&search->workers[number], list);
 }
 
 /* Adds the counters of all workers to `fired`, `covered` and `noted`. */
