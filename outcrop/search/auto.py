@@ -79,10 +79,13 @@ class Auto(Exploration):
         try:
             return super().run()
         finally:
-            if self._disk is not None:
-                self._disk.close()
-            if self._directory is not None:
-                self._directory.close()
+            self.close_files()
+
+    def close_files(self) -> None:
+        if self._disk is not None:
+            self._disk.close()
+        if self._directory is not None:
+            self._directory.close()
 
     def create_start_states(self) -> None:
         if self.sharing is not None:

@@ -80,6 +80,7 @@ STRATEGIES: dict[str, tuple[str, dict[str, Any]]] = {
     "ram": ("ram", {}),
     "auto": ("auto", {}),
     "auto past RAM": ("auto", {"state_memory": 9_000}),
+    "layered": ("layered", {"state_memory": 9_000, "layers": 3}),
     "compact": ("compact", {"bits": 60}),
     "disk": ("locality", {"keep": Keep.STATES, "state_memory": 20_000, "block_size": 50, "block_states": 64}),
     "cached": ("cached", {"state_memory": 20_000, "block_states": 64}),
@@ -87,7 +88,7 @@ STRATEGIES: dict[str, tuple[str, dict[str, Any]]] = {
     "serial": ("serial", {"keep": Keep.STATES, "state_memory": 9_000, "block_size": 50, "block_states": 64}),
 }
 #: Those that visit no state twice.
-EXACT = ("ram", "auto", "auto past RAM", "disk")
+EXACT = ("ram", "auto", "auto past RAM", "layered", "disk")
 
 
 @cache
