@@ -113,9 +113,10 @@ class Model:
         result = _conclude(self, chosen, outcome, compile_seconds, canonical)
         place = chosen.checkpoint or chosen.resume
         if place is not None and outcome.stop.is_conclusive:
-            from outcrop.search.resume import discard
+            from outcrop.dist.exchange import exchange_of
+            from outcrop.search.parts import discard
 
-            discard(place)
+            discard(place, exchange_of(chosen.ranks))
         return result
 
 
