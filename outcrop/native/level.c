@@ -51,7 +51,7 @@ static void hash_own_successors(Worker *worker) {
     hash_successors(&worker->expansion);
     return;
   }
-  uint64_t foreign = route_successors(&search->route, &worker->expansion, worker->outgoing);
+  uint64_t foreign = route_successors(&search->route, &worker->expansion, &worker->aside, worker->outgoing);
   if (foreign == UINT64_MAX)
     __atomic_store_n(&search->lost, 1, __ATOMIC_RELAXED);
   else

@@ -228,7 +228,7 @@ class Exploration:
         except DiskFull as full:
             self.tell(f"disk: {full}")
             stop = Stop.DISK
-        self.level_done([size()], stop=stop)
+        self.level_done([size()], None, stop)
 
     def go_past_memory(self, expand: Callable[[int], bool]) -> Callable[[int], bool] | None:
         """With several ranks, in the middle of a level: makes room, and gives what expands the rest of it. None: that
