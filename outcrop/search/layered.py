@@ -85,7 +85,8 @@ class Layered(auto.Auto):
 
     def expand(self) -> None:
         super().expand()
-        if self._layers is not None and self._layers.is_going_round():
+        is_going_round = self._layers is not None and self._layers.is_going_round()
+        if is_going_round if self.sharing is None else self.sharing.any(is_going_round):
             raise Stopped(Stop.REDUNDANT)
 
     @property

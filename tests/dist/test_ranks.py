@@ -18,7 +18,7 @@ pytestmark = pytest.mark.skipif(importlib.util.find_spec("mpi4py") is None, reas
 
 HERE = Path(__file__).parent
 MODELS = HERE.parent / "models"
-STRATEGIES = ("auto", "ram", "compact", "cached", "disk", "locality", "serial")
+STRATEGIES = ("auto", "ram", "compact", "cached", "disk", "locality", "serial", "layered")
 #: Findings of every kind, start states, covers, prints, notes, symmetry, and levels that some ranks have nothing of.
 SMALL = (
     "max_errors.m",
@@ -43,6 +43,7 @@ def jobs() -> list[tuple[str, dict[str, Any], dict[str, Any]]]:
         listed.append((str(HERE / "grid.m"), {}, {"strategy": strategy, "threads": 2, "max_errors": 3}))
     # Past RAM, in the middle of a level.
     listed.append((str(HERE / "grid.m"), {}, {"strategy": "auto", "threads": 2, "state_memory": "8K", "max_errors": None}))
+    listed.append((str(HERE / "grid.m"), {}, {"strategy": "layered", "threads": 2, "state_memory": "8K", "max_errors": None}))
     listed.append((str(HERE / "grid.m"), {}, {"strategy": "disk", "keep": "states", "state_memory": "8K"}))
     listed.append((str(HERE / "grid.m"), {}, {"strategy": "ram", "depth": 9}))
     listed.append((str(HERE / "grid.m"), {}, {"strategy": "ram", "states": 900}))
