@@ -128,6 +128,8 @@ class Exploration:
             fired, covered, noted = self.count()
             enabled, deeper = self.coverage()
             seconds = self.seconds()
+            if self.sharing is not None:
+                self.sharing.search_has_ended()
             self._sample()
             self._report_progress()
             levels = [size for size in self.totals if size]
@@ -429,7 +431,7 @@ class Exploration:
         self._report_progress()
 
     def _sample(self) -> None:
-        self.samples.take(self.snapshot())
+        self.samples.take(self._progress_of_all())
 
     def _ask_to_stop(self, why: Stop) -> None:
         if self.asked is None:
@@ -444,11 +446,14 @@ class Exploration:
         """Says what the search has done that the user should know of."""
         self.events.append(event)
         if self._progress is not None:
-            self._progress(replace(self.snapshot(), event=event))
+            self._progress(replace(self._progress_of_all(), event=event))
 
     def _report_progress(self) -> None:
         if self._progress is not None:
-            self._progress(self.snapshot())
+            self._progress(self._progress_of_all())
+
+    def _progress_of_all(self) -> Progress:
+        return self.snapshot() if self.sharing is None else self.sharing.progress_of_all(self.snapshot())
 
     @contextmanager
     def _interruptible(self) -> Iterator[None]:

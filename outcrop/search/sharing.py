@@ -26,7 +26,7 @@ from outcrop.errors import UsageError
 from outcrop.kernels import States
 from outcrop.kernels_route import Route
 from outcrop.machine import peak_rss
-from outcrop.search.outcome import FindingKind, Outcome, RankReport, Stop, Stopped
+from outcrop.search.outcome import FindingKind, Outcome, Progress, RankReport, Stop, Stopped
 from outcrop.search.paths import Look, Predecessors
 from outcrop.store.workdir import DiskFull
 
@@ -54,6 +54,7 @@ class Sharing:
         self.exchange = exchange
         self.traffic = Traffic()
         self._waited = exchange.seconds_waiting  #: before
+        self._seconds_waiting = 0.0
         self.told = 0  #: findings that all ranks know
         self._filter = 0  #: bytes
         self._route: Route | None = None
@@ -196,7 +197,24 @@ class Sharing:
                 yield from self.arrived(round, run.look_at_clock)
             yield from self.rest(round, run.look_at_clock)
 
+    def progress_of_all(self, own: Progress) -> Progress:
+        """States are shared out so evenly that each rank can tell, nearly, how far all of them are."""
+        ranks = self.exchange.size
+        return replace(
+            own,
+            states=ranks * own.states,
+            rules_fired=ranks * own.rules_fired,
+            frontier=ranks * own.frontier,
+            generated=ranks * own.generated,
+            memory=ranks * own.memory,
+            disk=ranks * own.disk,
+        )
+
     # --- The end -----------------------------------------------------------------------------------------------
+
+    def search_has_ended(self) -> None:
+        """What follows is not counted as waiting."""
+        self._seconds_waiting = self.traffic.seconds_idle + self.exchange.seconds_waiting - self._waited
 
     def look(self, look: Look) -> Look:
         """The same among the states of all ranks."""
@@ -239,7 +257,7 @@ class Sharing:
             states_sent=traffic.states,
             bytes_sent=traffic.bytes,
             messages_sent=traffic.messages,
-            seconds_waiting=round(traffic.seconds_idle + self.exchange.seconds_waiting - self._waited, 6),
+            seconds_waiting=round(self._seconds_waiting, 6),
             peak_rss_bytes=peak_rss(),
             peak_disk_bytes=outcome.peak_disk_bytes,
         )
