@@ -143,9 +143,10 @@ class Model:
             violations = _violations(self.system, chosen, searched)
             place = chosen.checkpoint or chosen.resume
             if place is not None and searched.outcome.stop.is_conclusive:
-                from outcrop.search.resume import discard
+                from outcrop.dist.exchange import exchange_of
+                from outcrop.search.parts import discard
 
-                discard(place)
+                discard(place, exchange_of(chosen.ranks))
         checked = self._check_temporal(checks, chosen, searched, violations, progress, output)
         return _conclude(self, chosen, searched, violations, checked)
 

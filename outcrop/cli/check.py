@@ -41,9 +41,9 @@ def _check_together(arguments: argparse.Namespace, ranks: int) -> int:
         if STARTED in os.environ:
             raise UsageError(f"mpiexec has started {arguments.ranks} processes that do not know of each other")
         return start(arguments.ranks, arguments.words)
-    arguments.ranks = arguments.ranks or ranks
-    exchange = exchange_of(arguments.ranks)
+    exchange = exchange_of(ranks)
     try:
+        arguments.ranks = exchange_of(arguments.ranks or ranks).size
         return _check(arguments, is_first=exchange.rank == 0)
     except Exception as error:
         exchange.fail(str(error) or type(error).__name__, getattr(error, "exit_code", InternalError.exit_code))

@@ -127,6 +127,8 @@ static void worker_close(Worker *worker) {
   for (uint32_t rank = 0; worker->outgoing && rank < worker->search->route.ranks; rank++)
     free(worker->outgoing[rank].states);
   free(worker->outgoing);
+  free(worker->aside.states);
+  free(worker->aside.hashes);
   run_work_close(&worker->runs);
   for (int kind = 0; kind < FOUND_KINDS; kind++) free(worker->found[kind].states);
 }

@@ -65,11 +65,30 @@ static void hash_own_successors(Worker *worker) {
     hash_successors(&worker->expansion);
     return;
   }
-  uint64_t foreign = route_successors(&search->route, &worker->expansion, worker->outgoing);
+  uint64_t foreign = route_successors(&search->route, &worker->expansion, &worker->aside, worker->outgoing);
   if (foreign == UINT64_MAX)
     __atomic_store_n(&search->lost, 1, __ATOMIC_RELAXED);
   else
     worker->foreign += foreign, worker->generated += foreign;
+}
+
+/* Adds states, whose hashes the worker has, to those visited, and checks the new ones. */
+static void add_hashed(Worker *worker, const uint8_t *states, uint32_t count) {
+  Search *search = worker->search;
+  const uint64_t *hashes = worker->expansion.hashes;
+  if (worker->overflow && !search->carries) return;
+  uint32_t done = 0;
+  if (!worker->overflow) done = visited_add(worker, states, hashes, count, worker->is_new);
+#if HAS_COVERAGE
+  count_deeper(worker, done);
+#endif
+  if (!search->defers && (HAS_ASSUMPTIONS || HAS_INVARIANTS || HAS_COVER_PROPERTIES))
+    for (uint32_t i = 0; i < done; i++)
+      if (worker->is_new[i]) check_state(worker, states + (size_t)i * STATE_BYTES);
+  worker->overflow |= done < count;
+  if (done < count && search->carries &&
+      !gather(&worker->gathered, states + (size_t)done * STATE_BYTES, hashes + done, count - done))
+    __atomic_store_n(&search->lost, 1, __ATOMIC_RELAXED);
 }
 
 /* The flush of a search. */
@@ -79,22 +98,7 @@ static void add_successors(Expansion *expansion) {
   uint32_t count = expansion->count;
   expansion->count = 0;
   worker->generated += count;
-  Search *search = worker->search;
-  if (worker->overflow && !search->carries) return;
-  uint32_t done = 0;
-  if (!worker->overflow)
-    done = visited_add(worker, expansion->successors, expansion->hashes, count, worker->is_new);
-#if HAS_COVERAGE
-  count_deeper(worker, done);
-#endif
-  if (!search->defers && (HAS_ASSUMPTIONS || HAS_INVARIANTS || HAS_COVER_PROPERTIES))
-    for (uint32_t i = 0; i < done; i++)
-      if (worker->is_new[i]) check_state(worker, expansion->successors + (size_t)i * STATE_BYTES);
-  worker->overflow |= done < count;
-  if (done < count && search->carries &&
-      !gather(&worker->gathered, expansion->successors + (size_t)done * STATE_BYTES, expansion->hashes + done,
-              count - done))
-    __atomic_store_n(&search->lost, 1, __ATOMIC_RELAXED);
+  add_hashed(worker, expansion->successors, count);
 }
 
 static void expand_state(Worker *worker, const uint8_t *state) {
@@ -166,14 +170,20 @@ static void expand_level(Worker *worker) {
   expand_part(worker, UINT64_MAX, block);
 }
 
-/* Adds states that come from elsewhere as if they were successors. */
+/* Adds states that others have made, and counted, and this process owns. */
 static void add_block(Worker *worker, const uint8_t *states, uint64_t count) {
   Expansion *expansion = &worker->expansion;
   worker->overflow = 0;
-  worker->generated -= count; /* which those that made them have counted */
-  for (uint64_t done = 0; done < count; done += expansion->count, add_successors(expansion)) {
-    expansion->count = count - done < SUCCESSOR_ROOM ? (uint32_t)(count - done) : SUCCESSOR_ROOM;
-    memcpy(expansion->successors, states + done * STATE_BYTES, (size_t)expansion->count * STATE_BYTES);
+  for (uint64_t done = 0; done < count;) {
+    const uint8_t *batch = states + done * STATE_BYTES;
+    uint32_t batch_count = count - done < SUCCESSOR_ROOM ? (uint32_t)(count - done) : SUCCESSOR_ROOM;
+    for (uint32_t i = 0; i < batch_count; i++) {
+      uint64_t hash = hash_state(expansion->hasher, batch + (size_t)i * STATE_BYTES);
+      expansion->hashes[i] = hash;
+      __builtin_prefetch(expansion->lines + multiply_high(hash, expansion->line_count) * LINE_BYTES);
+    }
+    add_hashed(worker, batch, batch_count);
+    done += batch_count;
   }
 }
 

@@ -78,6 +78,7 @@ struct Worker {
   Found found[FOUND_KINDS];
   Gathered gathered; /* successors for the caller to deal with */
   Gathered fresh;    /* candidates found to be new */
+  Aside aside;
   Outgoing *outgoing; /* of each process */
   uint64_t foreign;   /* successors that others own */
   RunWork runs;

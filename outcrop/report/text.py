@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from outcrop.report.table import table
 from outcrop.result import Result, Verdict, Violation
 from outcrop.source import Diagnostic, Severity
 from outcrop.trace.render import TraceStyle, fired, render
@@ -41,6 +42,8 @@ def report(result: Result, style: TraceStyle = TraceStyle.DIFF, paint: Paint | N
     temporal = "\n".join(_temporal(result))
     if temporal:
         blocks.append(temporal)
+    if result.per_rank:
+        blocks.append("\n".join(_per_rank(result)))
     never = _never_fired(result)
     if never:
         blocks.append(never)
@@ -89,7 +92,7 @@ def _figures(result: Result, paint: Paint) -> Iterator[str]:
         ("time", f"{result.seconds:.2f} s{compiled}"),
         ("memory", size(result.peak_rss_bytes)),
         ("state size", f"{result.state_bits} bits"),
-        ("search", f"{result.strategy}, {result.engine}{threads}"),
+        ("search", f"{result.strategy}, {result.engine}{threads}{_ranks(result)}"),
     ]
     if result.peak_disk_bytes:
         rows.append(("disk", size(result.peak_disk_bytes)))
@@ -103,6 +106,28 @@ def _temporal(result: Result) -> Iterator[str]:
         if row["kind"] == "ltl":
             searched = f" ({row['states']:,} states of the product, {row['strategy']})" if row["states"] else ""
             yield f'  ltl "{row["name"]}": {row["status"]}{searched}'
+
+
+def _ranks(result: Result) -> str:
+    return f", {result.ranks} ranks" + (" with so many each" if result.threads > 1 else "") if result.ranks > 1 else ""
+
+
+def _per_rank(result: Result) -> list[str]:
+    """What each rank has done: its load in per cent of the even share."""
+    share = max(1, result.states_visited) / result.ranks
+    rows = [
+        [
+            str(row["rank"]),
+            row["host"],
+            f"{row['states']:,}",
+            f"{row['states'] / share:.0%}",
+            size(row["bytes_sent"]),
+            f"{row['seconds_waiting']:.2f} s",
+            size(row["peak_rss_bytes"]),
+        ]
+        for row in result.per_rank
+    ]
+    return table(["rank", "host", "states", "load", "sent", "waiting", "memory"], rows, "rlr")
 
 
 def _never_fired(result: Result) -> str:

@@ -130,6 +130,8 @@ class Exploration:
             fired, covered, noted = self.count()
             enabled, deeper = self.coverage()
             seconds = self.seconds()
+            if self.sharing is not None:
+                self.sharing.search_has_ended()
             self._sample()
             self._report_progress()
             levels = [size for size in self.totals if size]
@@ -232,7 +234,7 @@ class Exploration:
         except DiskFull as full:
             self.tell(f"disk: {full}")
             stop = Stop.DISK
-        self.level_done([size()], stop=stop)
+        self.level_done([size()], None, stop)
 
     def go_past_memory(self, expand: Callable[[int], bool]) -> Callable[[int], bool] | None:
         """With several ranks, in the middle of a level: makes room, and gives what expands the rest of it. None: that
@@ -434,7 +436,7 @@ class Exploration:
         self._report_progress()
 
     def _sample(self) -> None:
-        self.samples.take(self.snapshot())
+        self.samples.take(self._progress_of_all())
 
     def _ask_to_stop(self, why: Stop) -> None:
         if self.asked is None:
@@ -449,11 +451,14 @@ class Exploration:
         """Says what the search has done that the user should know of."""
         self.events.append(event)
         if self._progress is not None:
-            self._progress(replace(self.snapshot(), event=event))
+            self._progress(replace(self._progress_of_all(), event=event))
 
     def _report_progress(self) -> None:
         if self._progress is not None:
-            self._progress(self.snapshot())
+            self._progress(self._progress_of_all())
+
+    def _progress_of_all(self) -> Progress:
+        return self.snapshot() if self.sharing is None else self.sharing.progress_of_all(self.snapshot())
 
     @contextmanager
     def _interruptible(self) -> Iterator[None]:

@@ -109,11 +109,13 @@ class Layered(auto.Auto):
 
     def expand(self) -> None:
         super().expand()
-        if self._layers is not None and self._layers.is_going_round():
-            self.tell(
-                f"given up at level {len(self.levels) - 1:,}: {sum(self.levels):,} states visited, about "
-                f"{self._layers.estimate:,} of them different; more layers, or none forgotten, would tell more"
-            )
+        is_going_round = self._layers is not None and self._layers.is_going_round()
+        if is_going_round if self.sharing is None else self.sharing.any(is_going_round):
+            if self._layers is not None and self._layers.is_going_round():
+                self.tell(
+                    f"given up at level {len(self.levels) - 1:,}: {sum(self.levels):,} states visited, about "
+                    f"{self._layers.estimate:,} of them different; more layers, or none forgotten, would tell more"
+                )
             raise Stopped(Stop.REDUNDANT)
 
     @property
