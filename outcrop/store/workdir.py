@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
 
-from outcrop.errors import UsageError
+from outcrop.errors import DiskFailed, UsageError
 from outcrop.machine import cache_home
 
 _LOCK = "lock"
@@ -32,13 +32,13 @@ class DiskFull(Exception):
 
 @contextlib.contextmanager
 def disk_errors() -> Iterator[None]:
-    """Turns the errors of a full disk into DiskFull."""
+    """Turns the errors of a full disk into DiskFull, and those of a broken one into DiskFailed."""
     try:
         yield
     except OSError as error:
         if error.errno in _FULL:
             raise DiskFull(error.strerror) from None
-        raise
+        raise DiskFailed(error) from None
 
 
 class DiskBudget:
