@@ -33,8 +33,9 @@ ALLOWED = {
     "result": {"ir", "report"},
     "trace": {"ir", "search", "result"},
     "report": {"ir", "search", "result", "trace"},
-    "api": {"ir", "lang", "codegen", "kernels", "dist", "search", "trace", "report", "result"},
-    "cli": {"ir", "lang", "ltl", "codegen", "kernels", "dist", "search", "trace", "report", "result", "api"},
+    "api": {"ir", "lang", "codegen", "kernels", "dist", "search", "trace", "report", "result", "gpu"},
+    "cli": {"ir", "lang", "ltl", "codegen", "kernels", "dist", "search", "trace", "report", "result", "api", "sandbox"},
+    "sandbox": set(),
     "__main__": {"cli"},
     "__init__": {"api", "result"},
 }
