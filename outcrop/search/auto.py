@@ -77,7 +77,12 @@ class Auto(Exploration):
 
     def run(self) -> Outcome:
         try:
-            return super().run()
+            outcome = super().run()
+            if self._disk is not None and outcome.stop is Stop.COMPLETE:
+                # A state that a damaged file took for old was not explored. Violations need no such doubt: traces are
+                # replayed.
+                self._disk.check_files()
+            return outcome
         finally:
             if self._disk is not None:
                 self._disk.close()

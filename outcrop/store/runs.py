@@ -112,6 +112,18 @@ class RunFiles:
         except RunDamaged:
             raise DamagedFile(path, "a run cannot be written, or those that it is made of cannot be read") from None
 
+    def check(self, run: Run) -> None:
+        """Reads a run from its first byte to its last, and raises DamagedFile unless it is what was written."""
+        try:
+            share_slices(
+                self._together,
+                self._workers,
+                _PARTS_A_WORKER * self._workers,
+                lambda worker, slices: self._spill.check_run(run.layout, slices),
+            )
+        except RunDamaged:
+            raise DamagedFile(run.path, "it is not what was written") from None
+
     def create(
         self, entries: int, rank: int = 0, stride: int | None = None, least_bits: int | None = None, **layout: Any
     ) -> Run:
@@ -191,6 +203,11 @@ class Runs:
             return False
         self._runs[-FAN_IN:] = [self._files.merge(last, last[0].rank + 1)]
         return True
+
+    def check(self) -> None:
+        """Reads them all once more. Looking states up reads here and there, and trusts what it reads."""
+        for run in self._runs:
+            self._files.check(run)
 
     def close(self) -> None:
         self._files.close(self._runs)
