@@ -50,9 +50,7 @@ class BlockFile:
         self._directory = directory
         self._starts: list[int] = []  #: of each block
         self._digests: list[int] = []  #: of all headers up to that of each block
-        flags = os.O_RDWR | os.O_CLOEXEC | (0 if reopen else os.O_CREAT | os.O_EXCL)
-        with disk_errors():
-            self._file = os.open(self.path, flags, 0o600)
+        self._file = directory.open_file(name, 0 if reopen else os.O_CREAT | os.O_EXCL)
         if reopen:
             try:
                 self._find_blocks(length)
@@ -127,7 +125,7 @@ class BlockFile:
 
     def close(self) -> None:
         """Keeps the file."""
-        os.close(self._file)
+        self._directory.close_file(self._file)
 
     def delete(self) -> None:
         self.close()

@@ -135,8 +135,8 @@ class RunFiles:
         self._written += 1
         self._directory.claim(size)
         try:
+            file = self._directory.open_file(path.name, os.O_CREAT | os.O_EXCL)
             with disk_errors():
-                file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
                 os.posix_fallocate(file, 0, size)
         except BaseException:
             self._directory.release(size)
@@ -157,14 +157,13 @@ class RunFiles:
         return replace(run, entries=entries, bytes=size)
 
     def delete(self, run: Run) -> None:
-        os.close(run.layout.file)
+        self._directory.close_file(run.layout.file)
         run.path.unlink()
         self._directory.release(run.bytes)
 
-    @staticmethod
-    def close(runs: Sequence[Run]) -> None:
+    def close(self, runs: Sequence[Run]) -> None:
         for run in runs:
-            os.close(run.layout.file)
+            self._directory.close_file(run.layout.file)
 
 
 def slice_starts(layout: RunLayout) -> Any:

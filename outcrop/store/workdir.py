@@ -70,6 +70,23 @@ class Directory:
     def __init__(self, path: Path, budget: DiskBudget) -> None:
         self.path = path
         self.budget = budget
+        self._open: set[int] = set()
+
+    def open_file(self, name: str, flags: int) -> int:
+        """A descriptor of a file in it, which the directory closes with itself if nobody did before."""
+        with disk_errors():
+            file = os.open(self.path / name, flags | os.O_RDWR | os.O_CLOEXEC, 0o600)
+        self._open.add(file)
+        return file
+
+    def close_file(self, file: int) -> None:
+        if file in self._open:
+            self._open.remove(file)
+            os.close(file)
+
+    def close_files(self) -> None:
+        for file in list(self._open):
+            self.close_file(file)
 
     def claim(self, count: int) -> None:
         self.budget.claim(count)
@@ -104,6 +121,7 @@ class WorkDirectory(Directory):
 
     def close(self) -> None:
         """Removes the directory and all in it."""
+        self.close_files()
         shutil.rmtree(self.path, ignore_errors=True)
         os.close(self._lock)
 
