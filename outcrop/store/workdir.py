@@ -38,6 +38,8 @@ def disk_errors() -> Iterator[None]:
     except OSError as error:
         if error.errno in _FULL:
             raise DiskFull(error.strerror) from None
+        if isinstance(error, FileNotFoundError | FileExistsError | PermissionError):
+            raise
         raise DiskFailed(error) from None
 
 
