@@ -406,6 +406,13 @@ EXPORT int outcrop_merge_runs(Search *search, uint64_t number, const Run *runs, 
   return 1;
 }
 
+/* Whether slices of a run are what was written. */
+EXPORT int outcrop_check_run(const Run *run, uint64_t begin_slice, uint64_t end_slice) {
+  for (uint64_t slice = begin_slice; slice < end_slice; slice++)
+    if (!run_check_slice(run, (unsigned)slice)) return 0;
+  return 1;
+}
+
 EXPORT void outcrop_forget(Search *search, uint64_t count) { forget(search, count); }
 
 /* Enters states of the arena into the table that forgetting has emptied. */

@@ -87,6 +87,14 @@ class Auto(Exploration):
         if self._directory is not None:
             self._directory.close()
 
+    def explore(self) -> Stop:
+        stop = super().explore()
+        if self._disk is not None and stop is Stop.COMPLETE:
+            # A state that a damaged file took for old was not explored. Violations need no such doubt: traces are
+            # replayed.
+            self._disk.check_files()
+        return stop
+
     def create_start_states(self) -> None:
         if self.sharing is not None:
             self.fill_level(partial(self._fill_shared, self._start_once), self._new_states)

@@ -215,6 +215,9 @@ class Layers(PastRam):
         for first in range(begin, end, goal.block_rows):
             goal.append(self._search.read_block(first, min(end, first + goal.block_rows)))
 
+    def check_files(self) -> None:
+        self.refined.check()
+
     def close(self) -> None:
         self.refined.close()
         self._delete_candidates()

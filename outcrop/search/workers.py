@@ -61,3 +61,4 @@ class Workers:
 def _serve(inbox: SimpleQueue[_Job | None]) -> None:
     while (job := inbox.get()) is not None:
         job()
+        del job  # and with it all that it holds, such as mapped files

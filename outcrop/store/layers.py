@@ -169,6 +169,12 @@ class LayerFiles:
     def bytes(self) -> int:
         return sum(group.bytes for group in (*self._old, *self._recent))
 
+    def check(self) -> None:
+        """Raises DamagedFile if a layer that is not packed is not what was written."""
+        for group in (*self._old, *self._recent):
+            if group.tails is None:
+                self.files.check(group.run)
+
     def clear(self) -> None:
         """Deletes all layers."""
         for group in (*self._old, *self._recent):

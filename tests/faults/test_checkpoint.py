@@ -154,7 +154,7 @@ class Trap:
             monkeypatch.setattr(owner, name, self._sprung(name, getattr(owner, name)))
 
     def _sprung(self, name: str, original: Callable[..., Any]) -> Callable[..., Any]:
-        def call(this: Any, *arguments: Any) -> Any:
+        def call(this: Any, *arguments: Any, **named: Any) -> Any:
             if isinstance(this, driver.Exploration):
                 self.run = this
             self.left -= 1
@@ -164,7 +164,7 @@ class Trap:
                 raise Crash
             if self.left == 0 and self.run is not None:
                 self.run._ask_to_stop(Stop.INTERRUPTED)
-            return original(this, *arguments)
+            return original(this, *arguments, **named)
 
         return call
 

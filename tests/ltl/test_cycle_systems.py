@@ -10,6 +10,7 @@ from random import Random
 import pytest
 from cycle_graphs import SEARCHES, Graph
 from ltl_random import PROPOSITIONS, random_formula
+from outcrop.ltl.formula import Operator, negate
 
 from outcrop.ir.automaton import Automaton
 from outcrop.ir.graph import components
@@ -19,7 +20,6 @@ from outcrop.ir.product import product, weak_fairness
 from outcrop.ir.system import Rule, System
 from outcrop.lang import load_text
 from outcrop.ltl.binding import bind
-from outcrop.ltl.formula import Operator, negate
 from outcrop.ltl.translate import translate
 from outcrop.options import LoadOptions
 from outcrop.search.outcome import Stop

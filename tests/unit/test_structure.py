@@ -53,11 +53,6 @@ ALLOWED = {
     "__main__": {"cli"},
     "__init__": {"api", "result"},
 }
-#: What single files may import beside; each should find a better place.
-BESIDE = {
-    "search/distances.py": {"api", "codegen"},
-    "search/simulate.py": {"api", "codegen", "report", "result", "trace"},
-}
 FILES = sorted(PACKAGE.rglob("*.py"))
 LONGEST = 500
 
@@ -83,7 +78,6 @@ def test_imports_follow_the_rule(path: Path) -> None:
     ours = path.relative_to(PACKAGE).with_suffix("").parts[0]
     assert ours in FOUNDATION or ours in ALLOWED, f"say in ALLOWED what the new part {ours} may import"
     allowed = FOUNDATION if ours in FOUNDATION else FOUNDATION | {ours, "__version__"} | ALLOWED[ours]
-    allowed |= BESIDE.get(str(path.relative_to(PACKAGE)), set())
     wrong = [module for module in imported(path) if part(module) not in allowed]
     assert not wrong, f"{ours} must not import {wrong}"
 
