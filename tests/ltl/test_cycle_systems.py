@@ -10,9 +10,9 @@ from random import Random
 import pytest
 from cycle_graphs import SEARCHES, Graph
 from ltl_random import PROPOSITIONS, random_formula
-from outcrop.ltl.formula import Operator, negate
 
 from outcrop.ir.automaton import Automaton
+from outcrop.ir.formula import Operator, negate
 from outcrop.ir.graph import components
 from outcrop.ir.interpreter import Firing, Interpreter
 from outcrop.ir.layout import State
