@@ -16,21 +16,22 @@ from __future__ import annotations
 import dataclasses
 import os
 import re
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from outcrop.engines import CYCLE_STRATEGIES, Searched, search
 from outcrop.errors import InternalError, UsageError
-from outcrop.ir.layout import Layout, State
+from outcrop.ir.layout import Layout
 from outcrop.ir.system import PropertyKind, System
 from outcrop.machine import peak_rss
 from outcrop.options import (
     CheckOptions,
     Deadlock,
     Engine,
+    Fair,
+    FormulaText,
     Keep,
     LoadOptions,
     Overflow,
@@ -45,7 +46,10 @@ from outcrop.report.json import position
 from outcrop.report.types import type_tree
 from outcrop.result import Result, Verdict, Violation, ViolationKind
 from outcrop.search.outcome import Outcome, Progress, Stop
-from outcrop.source import Diagnostic, Severity, Source, Span
+from outcrop.source import Diagnostic, Severity, Source, Span, whole
+
+if TYPE_CHECKING:
+    from outcrop.temporal import Checked, TemporalCheck
 
 #: Bytes of a model that a terminal would take for commands; NUL to US without tab and line ends, DEL, and C1.
 _CONTROL = {code: "\ufffd" for code in (*range(32), 127, *range(128, 160)) if code not in (9, 10, 11, 12, 13)}
@@ -59,6 +63,8 @@ def load(
     undefined: UndefinedReads | str = UndefinedReads.PERMIT,
     while_limit: int | None = LoadOptions.while_limit,
     overflow: Overflow | str = LoadOptions.overflow,
+    ltl: str | Iterable[str] = (),
+    ltl_file: str | os.PathLike[str] | None = None,
     **named: object,
 ) -> Model:
     """Reads a model and type-checks it.
@@ -66,7 +72,9 @@ def load(
     ``constants``, and keywords with the names of constants, replace the values that the model gives them:
     ``load("ring.m", N=4)``. ``undefined`` says whether copying an undefined value is permitted (as in CMurphi) or an
     error (as in rumur); ``while_limit`` how often a ``while`` loop may turn, None for no limit; ``overflow`` whether
-    storing a value outside the range of a DVE variable is an error or wraps around.
+    storing a value outside the range of a DVE variable is an error or wraps around. ``ltl`` are formulas that every
+    run must satisfy, beside those that the model declares; more of them stand in ``ltl_file``, or in the file with the
+    suffix ``.ltl`` beside the model.
 
     Raises UsageError when the file cannot be read and ModelError, with every diagnostic, when it is no model.
     """
@@ -76,12 +84,28 @@ def load(
         _choice(UndefinedReads, "undefined", undefined),
         while_limit,
         _choice(Overflow, "overflow", overflow),
+        _formulas(path, [ltl] if isinstance(ltl, str) else list(ltl), ltl_file),
     )
     source = read_source(path)
     from outcrop.lang import front_end
 
     system, warnings = front_end(source.name)(source, options)
     return Model(system, tuple(warnings), options)
+
+
+def _formulas(
+    model: str | os.PathLike[str], texts: list[str], file: str | os.PathLike[str] | None
+) -> tuple[FormulaText, ...]:
+    """Those of the file, then those given as text, which may use the names that the file defines."""
+    place = Path(model)
+    if file is None and place.suffix and place.with_suffix(".ltl").is_file():
+        file = place.with_suffix(".ltl")
+    if file is None and not texts:
+        return ()
+    from outcrop.ltl.file import formula_texts, parse_file
+
+    read = None if file is None else parse_file(read_source(file))
+    return formula_texts(read, [whole(Source("--ltl", text)) for text in texts])
 
 
 @dataclass(frozen=True)
@@ -109,14 +133,55 @@ class Model:
         chosen = _changed(options or CheckOptions(), changes)
         if chosen.engine is Engine.INTERPRETER and chosen.strategy == "auto":
             chosen = dataclasses.replace(chosen, strategy="ram")
-        outcome, compile_seconds, canonical = _search(self, chosen, progress, output)
-        result = _conclude(self, chosen, outcome, compile_seconds, canonical)
-        place = chosen.checkpoint or chosen.resume
-        if place is not None and outcome.stop.is_conclusive:
-            from outcrop.search.resume import discard
+        if chosen.engine is Engine.INTERPRETER and chosen.strategy in CYCLE_STRATEGIES:
+            raise UsageError(f"the interpreter has no strategy {chosen.strategy}: it looks for runs in its own way")
+        checks = self._temporal_checks(chosen)
+        searched = None
+        violations: list[Violation] = []
+        if not checks or (self.system.automaton is None and chosen.strategy not in CYCLE_STRATEGIES):
+            searched = search(self.system, self.options, chosen, progress, output)
+            violations = _violations(self.system, chosen, searched)
+            place = chosen.checkpoint or chosen.resume
+            if place is not None and searched.outcome.stop.is_conclusive:
+                from outcrop.dist.exchange import exchange_of
+                from outcrop.search.parts import discard
 
-            discard(place)
-        return result
+                discard(place, exchange_of(chosen.ranks))
+        checked = self._check_temporal(checks, chosen, searched, violations, progress, output)
+        return _conclude(self, chosen, searched, violations, checked)
+
+    def _temporal_checks(self, options: CheckOptions) -> list[TemporalCheck]:
+        asked = options.fair is not Fair.NONE or options.properties
+        if self.system.automaton is None and not self.system.temporal and not asked:
+            return []
+        from outcrop.temporal import plan
+
+        return plan(self.system, options)
+
+    def _check_temporal(
+        self,
+        checks: list[TemporalCheck],
+        options: CheckOptions,
+        searched: Searched | None,
+        violations: list[Violation],
+        progress: Callable[[Progress], None] | None,
+        output: Callable[[str], None] | None,
+    ) -> list[Checked]:
+        """The formulas, after a search for bad states that found too few to stop, or none at all."""
+        if not checks:
+            return []
+        from outcrop.temporal import Checked, cycle_strategy, run_checks
+
+        if searched is not None:
+            enough = options.max_errors is not None and len(violations) >= options.max_errors
+            if enough or not searched.outcome.stop.is_conclusive:
+                return [Checked(each, cycle_strategy(options)) for each in checks]
+            left = options.time_limit
+            if left is not None:
+                left = max(0.0, left - searched.outcome.seconds)
+            options = dataclasses.replace(options, checkpoint=None, resume=None, time_limit=left)
+            output = None  # it has printed already
+        return run_checks(checks, self.options, options, progress, output)
 
 
 def read_source(path: str | os.PathLike[str]) -> Source:
@@ -140,7 +205,7 @@ def read_source(path: str | os.PathLike[str]) -> Source:
 
 # --- Options -----------------------------------------------------------------------------------------------
 
-_Choice = TypeVar("_Choice", Engine, Deadlock, UndefinedReads, Overflow, Keep, Replacement, Where)
+_Choice = TypeVar("_Choice", Engine, Deadlock, Fair, UndefinedReads, Overflow, Keep, Replacement, Where)
 
 
 def _choice(choices: type[_Choice], name: str, value: str) -> _Choice:
@@ -168,6 +233,8 @@ def _changed(options: CheckOptions, changes: dict[str, Any]) -> CheckOptions:
     convert: dict[str, Callable[[str], Any]] = {
         "engine": lambda text: _choice(Engine, "engine", text),
         "deadlock": lambda text: _choice(Deadlock, "deadlock", text),
+        "fair": lambda text: _choice(Fair, "fair", text),
+        "properties": lambda text: (text,),
         "keep": lambda text: _choice(Keep, "keep", text),
         "replacement": lambda text: _choice(Replacement, "replacement", text),
         "device": lambda text: _choice(Where, "device", text),
@@ -188,113 +255,34 @@ def _changed(options: CheckOptions, changes: dict[str, Any]) -> CheckOptions:
 
 # --- Searching and concluding ------------------------------------------------------------------------------
 
-#: The module of each strategy of the native engine.
-_STRATEGIES = {
-    "auto": "auto",
-    "ram": "ram",
-    "compact": "compact",
-    "cached": "cached",
-    "disk": "locality",
-    "locality": "locality",
-    "serial": "serial",
-    "layered": "layered",
-}
-
-#: Maps a state to the representative of its orbit.
-_Canonical = Callable[[State], State]
-
-
-def _search(
-    model: Model,
-    options: CheckOptions,
-    progress: Callable[[Progress], None] | None,
-    output: Callable[[str], None] | None,
-) -> tuple[Outcome, float, _Canonical | None]:
-    """Runs the search that the options name. Also gives the seconds spent compiling, and what the search took for the
-    representative of a state (None: the interpreter's)."""
-    if options.strategy not in _STRATEGIES:
-        raise UsageError(f"strategy is one of {', '.join(_STRATEGIES)}, not '{options.strategy}'")
-    if options.engine is Engine.INTERPRETER:
-        if options.strategy != "ram":
-            raise UsageError(f"the interpreter has only the strategy ram, not {options.strategy}")
-        if options.checkpoint is not None or options.resume is not None:
-            raise UsageError("the interpreter keeps no checkpoints")
-        if (options.ranks or 1) > 1:
-            raise UsageError("the interpreter searches alone, not with several ranks")
-        from outcrop.search import reference
-
-        return reference.search(model.system, options, progress=progress, output=output), 0.0, None
-    return _search_native(model, options, progress, output)
-
-
-def _search_native(
-    model: Model,
-    options: CheckOptions,
-    progress: Callable[[Progress], None] | None,
-    output: Callable[[str], None] | None,
-) -> tuple[Outcome, float, _Canonical]:
-    from outcrop.codegen.c import emit
-    from outcrop.codegen.compiler import compile_model
-    from outcrop.codegen.identity import identity
-    from outcrop.codegen.puts import PutFormatter
-    from outcrop.dist.compare import compare_ranks
-    from outcrop.dist.exchange import exchange_of
-    from outcrop.gpu.device import is_there
-    from outcrop.kernels import Counts
-
-    started = time.monotonic()
-    system = model.system
-    emitted = emit(system, options.symmetry and system.allows_symmetry, options.coverage)
-    exchange = exchange_of(options.ranks)
-    native = exchange.first_of_each_machine(
-        lambda: compile_model(emitted.source, note_offsets=emitted.note_offsets, keep_c=options.keep_c)
-    )
-    compile_seconds = time.monotonic() - started
-    if options.checkpoint is not None or options.resume is not None or not exchange.is_alone:
-        native.identity = identity(system, model.options, options)
-    if not exchange.is_alone:
-        compare_ranks(exchange, native.identity, options)
-    formatter = PutFormatter(emitted)
-
-    def put(words: Counts) -> None:
-        if output is not None:
-            for text in formatter.texts(words.tolist()):
-                output(text)
-
-    strategy = import_module(f"outcrop.search.{_STRATEGIES[options.strategy]}")
-    layout = emitted.layout
-
-    def canonical(state: State) -> State:
-        return layout.unpack(native.normalise(layout.pack(state)))
-
-    def on_host(options: CheckOptions) -> Outcome:
-        outcome: Outcome = strategy.search(native, options, progress, put)
-        return outcome
-
-    if options.device is Where.CPU or (options.device is Where.AUTO and not is_there()):
-        return on_host(options), compile_seconds, canonical
-    from outcrop.gpu.choose import search_somewhere
-    from outcrop.gpu.search import Program
-
-    outcome = search_somewhere(Program(system, emitted, native), options, progress, put, on_host)
-    return outcome, compile_seconds, canonical
-
 
 def _conclude(
-    model: Model, options: CheckOptions, outcome: Outcome, compile_seconds: float, canonical: _Canonical | None
+    model: Model,
+    options: CheckOptions,
+    searched: Searched | None,
+    violations: list[Violation],
+    checked: list[Checked],
 ) -> Result:
-    system = model.system
-    violations = _violations(system, options, outcome, canonical)
-    if violations:
-        verdict, kind = Verdict.VIOLATED, str(violations[0].kind)
-    elif outcome.stop is Stop.COMPLETE:
-        verdict, kind = Verdict.HOLDS, ""
+    """What all searches come to. The figures are those of the search for bad states, or if there was none, of the first
+    search for a formula."""
+    system, main = model.system, searched
+    if main is None:
+        assert checked[0].searched is not None
+        system, main = checked[0].check.product, checked[0].searched
+    outcome = main.outcome
+    every = [*([] if searched is None else [searched]), *(each.searched for each in checked if each.searched)]
+    found = [*violations, *(violation for each in checked for violation in each.violations)]
+    missing = [each.outcome.stop for each in every if not each.outcome.stop.is_conclusive]
+    if found:
+        verdict, kind = Verdict.VIOLATED, str(found[0].kind)
+    elif missing or any(each.searched is None for each in checked):
+        verdict, kind = Verdict.UNKNOWN, str(missing[0] if missing else Stop.TIME)
     else:
-        verdict, kind = Verdict.UNKNOWN, str(outcome.stop)
+        verdict, kind = Verdict.HOLDS, ""
     return Result(
         verdict=verdict,
         kind=kind,
-        guarantee=_guarantee(outcome),
+        guarantee=next((text for each in every if (text := _guarantee(each.outcome)) != "exact"), "exact"),
         model=system.name,
         constants=dict(system.constants),
         strategy=options.strategy,
@@ -304,18 +292,18 @@ def _conclude(
         states_visited=outcome.visited,
         rules_fired=outcome.rules_fired,
         levels=list(outcome.levels),
-        seconds=outcome.seconds,
-        compile_seconds=compile_seconds,
+        seconds=sum(each.outcome.seconds for each in every),
+        compile_seconds=sum(each.compile_seconds for each in every),
         state_bits=Layout(system).bits,
         peak_rss_bytes=sum(each.peak_rss_bytes for each in outcome.ranks) or peak_rss(),
-        properties=_properties(system, outcome, violations),
+        properties=[*_properties(system, outcome, found), *(each.row() for each in checked)],
         coverage=_coverage(system, options, outcome),
-        violations=violations,
+        violations=found,
         ranks=max(1, len(outcome.ranks)),
         per_rank=[dataclasses.asdict(each) for each in outcome.ranks],
-        notes=[*model.warnings, *_undefined_note(system, outcome)],
-        peak_disk_bytes=outcome.peak_disk_bytes,
-        events=outcome.events,
+        notes=_notes(model, options, searched, checked),
+        peak_disk_bytes=max(each.outcome.peak_disk_bytes for each in every),
+        events=[event for each in every for event in each.outcome.events],
         duplicates=outcome.duplicates,
         missed=outcome.missed_duplicates,
         samples=outcome.samples,
@@ -323,6 +311,17 @@ def _conclude(
         deadlock=str(options.deadlock),
         device=outcome.device,
     )
+
+
+def _notes(model: Model, options: CheckOptions, searched: Searched | None, checked: list[Checked]) -> list[Diagnostic]:
+    notes = list(model.warnings)
+    if searched is not None:
+        notes += _undefined_note(model.system, searched.outcome)
+    if checked:
+        from outcrop.temporal import symmetry_notes
+
+        notes += symmetry_notes([each.check for each in checked], options)
+    return notes
 
 
 def _threads(options: CheckOptions) -> int:
@@ -339,15 +338,14 @@ def _guarantee(outcome: Outcome) -> str:
     return f"the probability that a state was missed is at most {outcome.omission_bound:.2g}"
 
 
-def _violations(
-    system: System, options: CheckOptions, outcome: Outcome, canonical: _Canonical | None
-) -> list[Violation]:
+def _violations(system: System, options: CheckOptions, searched: Searched) -> list[Violation]:
     """Each finding, replayed and explained; then the cover goals that a complete search never met."""
     violations: list[Violation] = []
+    outcome = searched.outcome
     if outcome.findings:
         from outcrop.trace.replay import explain
 
-        violations = [explain(system, finding, options, canonical) for finding in outcome.findings]
+        violations = [explain(system, finding, options, searched.canonical) for finding in outcome.findings]
     elif outcome.stop is Stop.VIOLATION:
         raise InternalError("the search stopped for a violation that it does not name")
     if outcome.stop is Stop.COMPLETE:

@@ -53,6 +53,16 @@ class AlreadyTold(OutcropError):
         self.exit_code = getattr(error, "exit_code", InternalError.exit_code)
 
 
+class DiskFailed(OutcropError):
+    """The disk under a search does not read or write."""
+
+    exit_code = 3
+
+    def __init__(self, error: OSError) -> None:
+        where = f" ('{os.fspath(error.filename)}')" if error.filename else ""
+        super().__init__(f"the disk failed{where}: {error.strerror}")
+
+
 class InternalError(OutcropError):
     """Our bug: the C compiler refused our code, engines disagree, a trace does not replay."""
 

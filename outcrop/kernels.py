@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from outcrop.errors import InternalError
 
 #: What native/kernels.c must have been compiled with.
-ABI_VERSION = 7
+ABI_VERSION = 8
 
 States = NDArray[np.uint8]  #: one row a state
 Counts = NDArray[np.uint64]
@@ -162,9 +162,8 @@ _SIGNATURES: dict[str, Signature] = {
     "outcrop_stop": (None, (_POINTER,)),
     "outcrop_standing": (None, (_POINTER, _POINTER)),
     "outcrop_start": (_NUMBER, (_POINTER,)),
-    "outcrop_expand_level": (None, (_POINTER, _NUMBER)),
     "outcrop_finish_level": (_NUMBER, (_POINTER,)),
-    "outcrop_expand_levels": (_NUMBER, (_POINTER, _NUMBER, _NUMBER, _POINTER, _POINTER)),
+    "outcrop_expand_levels": (_NUMBER, (_POINTER, _NUMBER, _NUMBER, _NUMBER, _POINTER, _POINTER)),
     "outcrop_count": (None, (_POINTER, _POINTER, _POINTER, _POINTER)),
     "outcrop_coverage": (None, (_POINTER, _POINTER, _POINTER)),
     "outcrop_take_found": (_NUMBER, (_POINTER, _NUMBER, _NUMBER, _POINTER)),
@@ -298,23 +297,17 @@ class Search:
         """Creates the start states; finish_level makes them the current level. Gives how many instances failed."""
         return int(self._library.outcrop_start(self._handle))
 
-    def expand_level(self, worker: int) -> None:
-        """Takes part in expanding the current level, until nothing of it is left to take."""
-        self._library.outcrop_expand_level(self._handle, worker)
-
     def finish_level(self) -> int:
         """Makes the new states the current level and gives its size. No worker may be at work."""
         return int(self._library.outcrop_finish_level(self._handle))
 
-    def expand_levels(self, most: int, largest: int) -> tuple[list[int], list[int]]:
-        """Expands and finishes up to ``most`` levels with worker 0, until one is empty or larger than ``largest``,
-        something is found, or the search must stop. Gives the sizes of the new levels, and how many successors were
-        generated for each."""
-        sizes, generated = np.zeros(most, dtype=np.uint64), np.zeros(most, dtype=np.uint64)
-        count = self._library.outcrop_expand_levels(
-            self._handle, most, largest, sizes.ctypes.data, generated.ctypes.data
-        )
-        return sizes[:count].tolist(), generated[:count].tolist()
+    def expand_levels(self, worker: int, sizes: Counts, generated: Counts, largest: int) -> int:
+        """Takes part in expanding and finishing up to ``len(sizes)`` levels, until one is empty or larger than
+        ``largest``, something is found, or the search must stop. All workers must call it at the same time, with the
+        same arguments. Gives how many levels there are; ``sizes`` gets the size of each, ``generated`` how many
+        successors all levels up to it had."""
+        pointers = sizes.ctypes.data, generated.ctypes.data
+        return int(self._library.outcrop_expand_levels(self._handle, worker, len(sizes), largest, *pointers))
 
     def stop(self) -> None:
         """Asks all workers to return soon. May be called at any time."""

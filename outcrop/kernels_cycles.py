@@ -37,9 +37,9 @@ _SIGNATURES: dict[str, Signature] = {
     "outcrop_keep_accepting": (_NUMBER, (_POINTER, _NUMBER)),
     "outcrop_successors": (_NUMBER, (_POINTER, _POINTER, _NUMBER)),
     "outcrop_least_accepting": (_NUMBER, (_POINTER, _NUMBER, _NUMBER)),
-    "outcrop_compacted_open": (_FLAG, (_POINTER,)),
+    "outcrop_compacted_open": (_FLAG, (_POINTER, _NUMBER)),
     "outcrop_compacted_size": (_NUMBER, (_POINTER,)),
-    "outcrop_compacted_reset": (None, (_POINTER, _NUMBER)),
+    "outcrop_compacted_reset": (None, (_POINTER, _NUMBER, _NUMBER)),
     "outcrop_compacted_block": (
         _NUMBER,
         (_POINTER, _NUMBER, _NUMBER, _NUMBER, _POINTER, _NUMBER, _NUMBER, _POINTER, _POINTER, _POINTER),
@@ -76,6 +76,7 @@ class BlockPhase(IntEnum):
     REACH = 0
     ELIMINATE = 1
     VERIFY = 2
+    FIRST = 3  #: ELIMINATE, when predecessors were counted while the states were found
 
 
 class DfsEnd(IntEnum):
@@ -180,10 +181,10 @@ class Cycles(Paths):
 class CompactedCycles:
     """OWCTY on signatures. Make it before the start states are created."""
 
-    def __init__(self, search: Search) -> None:
+    def __init__(self, search: Search, strength: Acceptance) -> None:
         self.search = search
         self._library = search.native.library_with(_SIGNATURES)
-        if not self._library.outcrop_compacted_open(search.handle):
+        if not self._library.outcrop_compacted_open(search.handle, strength):
             raise MemoryError("no memory to look for cycles with")
 
     @property
@@ -191,9 +192,9 @@ class CompactedCycles:
         """Of S."""
         return int(self._library.outcrop_compacted_size(self.search.handle))
 
-    def reset(self, worker: int) -> None:
-        """S is empty, and no predecessors are counted. All workers must take part."""
-        self._library.outcrop_compacted_reset(self.search.handle, worker)
+    def reset(self, worker: int, seed: int) -> None:
+        """S is empty, no predecessors are counted, and the hash is another one. All workers must take part."""
+        self._library.outcrop_compacted_reset(self.search.handle, worker, seed % 2**64)
 
     def block(
         self,

@@ -33,6 +33,7 @@ _SIGNATURES: dict[str, Signature] = {
     ),
     "outcrop_keep_new": (_NUMBER, (_POINTER, _NUMBER, _POINTER, _NUMBER)),
     "outcrop_take_oldest": (_NUMBER, (_POINTER,)),
+    "outcrop_restart": (None, (_POINTER,)),
     "outcrop_read_layer": (_NUMBER, (_POINTER, _POINTER, _NUMBER, _NUMBER, _POINTER)),
 }
 
@@ -153,6 +154,10 @@ class LayerKernels:
     def take_oldest(self) -> int:
         """How many levels lay at most between a candidate and the layer that it was found in, since the last call."""
         return int(self._library.outcrop_take_oldest(self._search.handle))
+
+    def restart(self) -> None:
+        """Forgets all states, and why the search had to stop."""
+        self._library.outcrop_restart(self._search.handle)
 
     def read_layer(self, run: RunLayout, slice: int, level: int) -> States:
         """The states of a level in a slice of a run."""

@@ -41,6 +41,7 @@ _SIGNATURES: dict[str, tuple[type | None, tuple[type, ...]]] = {
         _FLAG,
         (_POINTER, _NUMBER, _NUMBER, _NUMBER, _NUMBER, _POINTER, _POINTER, _POINTER, _POINTER),
     ),
+    "outcrop_check_run": (_FLAG, (_POINTER, _NUMBER, _NUMBER)),
     "outcrop_merge_runs": (_FLAG, (_POINTER, _NUMBER, _POINTER, _NUMBER, _POINTER, _NUMBER, _NUMBER)),
     "outcrop_forget": (None, (_POINTER, _NUMBER)),
     "outcrop_enter": (None, (_POINTER, _NUMBER, _NUMBER)),
@@ -62,6 +63,7 @@ class _Run(ctypes.Structure):
         ("end_count", ctypes.c_uint64),
         ("fetch", ctypes.c_void_p),
         ("number", ctypes.c_uint64),
+        ("sums", ctypes.c_void_p),
     )
 
 
@@ -82,6 +84,7 @@ class RunLayout:
     ends: Counts = field(default_factory=lambda: np.zeros(0, dtype=np.uint64))
     fetch: int | None = None  #: address of a function
     number: int = 0
+    sums: Counts = field(default_factory=lambda: np.zeros(SLICES, dtype=np.uint64))  #: checksums of the slices
 
 
 class RunDamaged(Exception):
@@ -186,6 +189,11 @@ class Spill:
         if not done:
             raise RunDamaged
 
+    def check_run(self, run: RunLayout, slices: tuple[int, int]) -> None:
+        """Raises RunDamaged unless slices of a run are what was written."""
+        if not self._library.outcrop_check_run(run_table([run]), *slices):
+            raise RunDamaged
+
     def forget(self, count: int) -> None:
         """Drops the first states of the arena, a multiple of 8, and empties the table."""
         self._library.outcrop_forget(self._handle, count)
@@ -216,6 +224,7 @@ def run_table(runs: Sequence[RunLayout]) -> ctypes.Array[_Run]:
                 len(run.ends),
                 run.fetch,
                 run.number,
+                run.sums.ctypes.data,
             )
             for run in runs
         )

@@ -36,6 +36,17 @@ def resident_bytes() -> int:
         return 64 << 20
 
 
+def transferred_bytes() -> tuple[int, int]:
+    """Bytes that this process has read and written, as far as the system tells: asked for, or fetched for a file in
+    memory, whichever is more."""
+    fields = dict(line.split(": ") for line in _read(Path("/proc/self/io")).splitlines() if ": " in line)
+    counts = {name: int(value) for name, value in fields.items() if value.isdigit()}
+    return (
+        max(counts.get("rchar", 0), counts.get("read_bytes", 0)),
+        max(counts.get("wchar", 0), counts.get("write_bytes", 0)),
+    )
+
+
 def available_memory() -> int:
     """Bytes that the container, or else the machine, may use."""
     limits = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")]
@@ -59,6 +70,24 @@ def available_cores() -> int:
         if len(fields) == 2 and all(each.isdigit() for each in fields) and int(fields[1]):
             limits.append(int(fields[0]) / int(fields[1]))
     return max(1, math.ceil(min(limits)))
+
+
+def take_core(number: int, of: int) -> None:
+    """Moves the calling thread to the core that is its own when ``of`` threads have one each. It may be moved again.
+
+    Left to itself, a kernel may keep threads that wake one another on one core for seconds, and some virtual machines
+    pack them there. With more cores than threads the scheduler, which knows which cores share hardware, chooses better.
+    """
+    if not hasattr(os, "sched_setaffinity"):
+        return
+    cores = os.sched_getaffinity(0)
+    if of < len(cores):
+        return
+    try:
+        os.sched_setaffinity(0, {sorted(cores)[number % len(cores)]})
+        os.sched_setaffinity(0, cores)
+    except OSError:
+        pass  # not allowed in this container
 
 
 def cache_home() -> Path:

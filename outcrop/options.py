@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from outcrop.errors import UsageError
+from outcrop.source import Span
 
 
 class Engine(StrEnum):
@@ -45,6 +46,14 @@ class Overflow(StrEnum):
     WRAP = "wrap"  #: it is reduced modulo the number of values, as in C
 
 
+class Fair(StrEnum):
+    """Which runs a formula must be true of."""
+
+    NONE = "none"  #: all
+    WEAK = "weak"  #: those in which whoever can move without a break moves again and again
+    STRONG = "strong"  #: those in which whoever can move again and again does so; not supported
+
+
 class Keep(StrEnum):
     """What a search past RAM keeps of each visited state."""
 
@@ -60,6 +69,15 @@ class Replacement(StrEnum):
 
 
 @dataclass(frozen=True)
+class FormulaText:
+    """A formula that does not stand in the model, and expressions of the model's language that it may use by name."""
+
+    name: str
+    span: Span
+    definitions: dict[str, Span] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class LoadOptions:
     """What changes the meaning of a model."""
 
@@ -67,6 +85,7 @@ class LoadOptions:
     undefined: UndefinedReads = UndefinedReads.PERMIT
     while_limit: int | None = 1_000_000
     overflow: Overflow = Overflow.ERROR
+    formulas: tuple[FormulaText, ...] = ()  #: properties of runs beside those that the model declares
 
 
 #: The least and the greatest value of options.
@@ -91,6 +110,8 @@ class CheckOptions:
     device: Where = Where.AUTO
     device_memory: int | None = None  #: bytes of a GPU's memory; nearly all that is free
     symmetry: bool = True
+    fair: Fair = Fair.NONE
+    properties: tuple[str, ...] = ()  #: names or numbers of the formulas to check; none: all of them
     deadlock: Deadlock = Deadlock.STUTTERING
     threads: int | None = None  #: all cores that the container may use
     ranks: int | None = None  #: processes that search together, of which this is one; None is alone

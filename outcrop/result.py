@@ -32,6 +32,7 @@ class ViolationKind(StrEnum):
     DEADLOCK = "deadlock"
     COVER = "cover"
     LIVENESS = "liveness"
+    LTL = "ltl"  #: a run that violates a formula
 
 
 @dataclass(frozen=True)
@@ -41,14 +42,21 @@ class Step:
     label: str
     state: State
     span: Span
+    truths: tuple[bool, ...] = ()  #: of the trace's propositions in the state
 
 
 @dataclass(frozen=True)
 class Trace:
-    """A run of the model from a start state. The first step is the startstate."""
+    """A run of the model from a start state. The first step is the startstate.
+
+    A run that goes on for ever comes back: ``closing`` leads from the last state to that of the step number
+    ``loop_start``, and what follows from there repeats."""
 
     system: System
     steps: tuple[Step, ...]
+    loop_start: int | None = None
+    closing: Step | None = None
+    propositions: tuple[str, ...] = ()  #: of the formula that the run violates
 
     def __len__(self) -> int:
         return len(self.steps)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 
@@ -62,11 +63,20 @@ class Span:
     def text(self) -> str:
         return self.source.text[self.start : self.end]
 
+    def alone(self) -> Source:
+        """The source with blanks for all that is outside: offsets, lines and columns are the same."""
+        before = re.sub(r"[^\n]", " ", self.source.text[: self.start])
+        return Source(self.source.name, before + self.text)
+
     def __str__(self) -> str:
         return f"{self.source.name}:{self.line}:{self.column}"
 
     def __repr__(self) -> str:
         return f"<{self}>"
+
+
+def whole(source: Source) -> Span:
+    return Span(source, 0, len(source.text))
 
 
 class Severity(StrEnum):
@@ -84,6 +94,10 @@ class Diagnostic:
     span: Span | None = None
     hint: str = ""
     related: tuple[tuple[str, Span], ...] = field(default=())
+
+    def within(self, source: Source) -> Diagnostic:
+        """The same about the same place of another source."""
+        return self if self.span is None else replace(self, span=Span(source, self.span.start, self.span.end))
 
     def render(self) -> str:
         """``file:line:col: error: message``, the source line, a caret span, the hint."""

@@ -19,7 +19,7 @@ from outcrop.cli.results import Files
 from outcrop.dist.exchange import exchange_of
 from outcrop.dist.launch import STARTED, start, started_ranks
 from outcrop.errors import AlreadyTold, InternalError, UsageError
-from outcrop.options import CheckOptions, Deadlock, Engine, Keep, Replacement, Where
+from outcrop.options import CheckOptions, Deadlock, Engine, Fair, Keep, Replacement, Where
 from outcrop.report.annotations import of_document, wanted
 from outcrop.report.text import Paint, report, verdict_line
 from outcrop.result import Result, Verdict
@@ -41,9 +41,9 @@ def _check_together(arguments: argparse.Namespace, ranks: int) -> int:
         if STARTED in os.environ:
             raise UsageError(f"mpiexec has started {arguments.ranks} processes that do not know of each other")
         return start(arguments.ranks, arguments.words)
-    arguments.ranks = arguments.ranks or ranks
-    exchange = exchange_of(arguments.ranks)
+    exchange = exchange_of(ranks)
     try:
+        arguments.ranks = exchange_of(arguments.ranks or ranks).size
         return _check(arguments, is_first=exchange.rank == 0)
     except Exception as error:
         exchange.fail(str(error) or type(error).__name__, getattr(error, "exit_code", InternalError.exit_code))
@@ -60,6 +60,8 @@ def _check(arguments: argparse.Namespace, is_first: bool = True) -> int:
             undefined=arguments.undefined,
             while_limit=arguments.while_limit or None,
             overflow=arguments.overflow,
+            ltl=arguments.ltl,
+            ltl_file=arguments.ltl_file,
         )
         with _second_interrupt_kills():
             result = _search(model, options, arguments, is_first)
@@ -73,10 +75,12 @@ def check_options(arguments: argparse.Namespace) -> CheckOptions:
     values = {each.name: getattr(arguments, each.name) for each in fields(CheckOptions)}
     values["symmetry"] = arguments.symmetry == "on"
     values["coverage"] = bool(arguments.coverage or arguments.report)
+    values["properties"] = tuple(values["properties"])
     choices_of = {
         "engine": Engine,
         "device": Where,
         "deadlock": Deadlock,
+        "fair": Fair,
         "keep": Keep,
         "replacement": Replacement,
     }
@@ -93,9 +97,9 @@ def _search(model: Model, options: CheckOptions, arguments: argparse.Namespace, 
     try:
         if arguments.quiet or not sys.stderr.isatty():
             return model.check(options, output=put)
-        from outcrop.report.progress import ProgressLine
+        from outcrop.report.progress import ProgressLine, limits_of
 
-        with ProgressLine() as progress:
+        with ProgressLine(limits_of(options)) as progress:
             return model.check(options, progress=progress, output=put)
     finally:
         put.end()

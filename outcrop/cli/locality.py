@@ -8,8 +8,8 @@ from outcrop.api import load
 from outcrop.cli.files import dump, write
 from outcrop.cli.output import complain, emit
 from outcrop.options import CheckOptions
-from outcrop.report.locality import chart, text
-from outcrop.search.distances import measure
+from outcrop.tools.distances import measure
+from outcrop.tools.locality_report import chart, text
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 
 from outcrop.cli.output import emit
+from outcrop.ir.formula import Formula, negate
 from outcrop.ltl.automaton import Automaton
-from outcrop.ltl.formula import Formula, negate
 from outcrop.ltl.parser import parse
 from outcrop.ltl.translate import translate
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 from outcrop import __version__
+from outcrop.cli.formulas import add_formulas
 from outcrop.cli.values import constant, count, curve, fraction, unit
 from outcrop.errors import UsageError
 from outcrop.options import (
@@ -127,12 +128,14 @@ def build_parser() -> Parser:
         description="Makes the HTML report of a check from the JSON document that it printed.",
         usage="%(prog)s RESULT.json [-o FILE] [--locality FILE]",
     )
-    from outcrop.cli.parser_tools import add_tools  # which needs what is defined here
+    from outcrop.cli.parser_steps import add_steps  # which need what is defined here
+    from outcrop.cli.parser_tools import add_tools
 
-    parser.verbs = {"check": check, "show": show, "ltl": ltl, "report": report, **add_tools(verbs)}
+    parser.verbs = {"check": check, "show": show, "ltl": ltl, "report": report, **add_tools(verbs), **add_steps(verbs)}
     for verb in (check, show):
         add_model(verb)
     add_meaning(check)
+    add_formulas(check)
     add_search(check)
     add_limits(check)
     _add_checkpoints(check)
@@ -198,12 +201,13 @@ def add_search(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--strategy",
-        choices=["auto", "ram", "compact", "cached", "disk", "locality", "serial", "layered"],
+        choices=["auto", "ram", "compact", "cached", "disk", "locality", "serial", "layered", "ndfs", "owcty"],
         default=_DEFAULT.strategy,
         help="auto (the default) is ram while memory lasts and then goes on, exact, on disk; ram keeps whole states; "
         "compact keeps signatures, and says how likely it is to have missed a state; cached keeps what fits and may "
         "visit states again; disk and locality keep visited states on disk; serial starts as cached and goes on as "
-        "locality; layered keeps the newest layers in RAM and all on disk, exact",
+        "locality; layered keeps the newest layers in RAM and all on disk, exact; ndfs and owcty look for runs that "
+        "violate a formula, and for nothing else",
     )
     group.add_argument(
         "--device",

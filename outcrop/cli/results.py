@@ -75,7 +75,7 @@ def _locality(result: Result, model: Model, options: CheckOptions) -> dict[str, 
     is_exact = result.verdict is Verdict.HOLDS and result.states is not None and not result.peak_disk_bytes
     if not is_exact or result.seconds > _QUICK or options.engine is not Engine.NATIVE or result.ranks > 1:
         return {}
-    from outcrop.search.distances import measure
+    from outcrop.tools.distances import measure
 
     try:
         measured = measure(model, replace(options, checkpoint=None, resume=None)).to_dict()

@@ -9,10 +9,10 @@ from outcrop.api import load
 from outcrop.cli.files import dump, write
 from outcrop.cli.output import complain, emit, wants_color
 from outcrop.options import Deadlock
-from outcrop.report.simulation import text
 from outcrop.report.text import Paint
 from outcrop.result import Verdict
-from outcrop.search.simulate import SimulationOptions, simulate
+from outcrop.tools.simulate import SimulationOptions, simulate
+from outcrop.tools.simulation_report import text
 from outcrop.trace.itf import itf
 from outcrop.trace.render import TraceStyle
 

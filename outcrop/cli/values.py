@@ -30,6 +30,13 @@ def weight(text: str) -> tuple[str, int]:
     return name.strip(), count(value.strip())
 
 
+def names(text: str) -> list[str]:
+    found = [part.strip() for part in text.split(",")]
+    if not all(found):
+        raise argparse.ArgumentTypeError(f"'{text}' is not of the form NAME,NAME")
+    return found
+
+
 def fraction(text: str) -> float:
     try:
         return float(text)

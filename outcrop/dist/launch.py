@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -17,8 +18,6 @@ INSTALL = "pip install 'outcrop[mpi]' (it brings mpi4py and an MPI)"
 _COUNTS = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS")
 #: Set for the ranks that we start ourselves, so that they do not start others.
 STARTED = "OUTCROP_RANKS"
-#: How many processes a signal or a dead rank may leave us waiting for before they are ended.
-_SECONDS_TO_END = 10
 
 
 class RankLost(OutcropError):
@@ -60,6 +59,7 @@ def start(ranks: int, arguments: Sequence[str]) -> int:
         # It counts cores, and refuses root, unless it is told not to.
         command[1:1] = ["--oversubscribe", "--allow-run-as-root"]
     process = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL)
+    signal.signal(signal.SIGTERM, lambda number, frame: process.terminate())
     code = _wait(process)
     if code in (0, 1, 2, 3, 4):
         return code
@@ -84,4 +84,4 @@ def _is_open_mpi(mpiexec: str) -> bool:
 
 
 def _reason(code: int) -> str:
-    return f"signal {-code}" if code < 0 else f"mpiexec said {code}"
+    return f"mpiexec was ended by signal {-code}" if code < 0 else f"mpiexec ended with {code}"

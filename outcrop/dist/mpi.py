@@ -6,6 +6,7 @@ are waited for. So every wait is a test now and then, with pauses that grow, dur
 
 from __future__ import annotations
 
+import os
 import pickle
 import socket
 import sys
@@ -27,6 +28,8 @@ _Value = TypeVar("_Value")
 #: How long ranks that fail wait for the others to fail alike, which is told once, before they end them.
 _SECONDS_TO_AGREE = 2.0
 _MESSAGE_BYTES = 4096
+#: Launchers drop what they have not passed on when they end everything.
+_SECONDS_TO_BE_HEARD = 0.3
 
 
 def open_world() -> MpiExchange:
@@ -106,7 +109,9 @@ class MpiExchange(Exchange):
         while not request.Test():
             if time.monotonic() - begun > _SECONDS_TO_AGREE:
                 print(f"outcrop: rank {self.rank} of {self.size}, on {self.host}: {message}", file=sys.stderr, flush=True)
+                time.sleep(_SECONDS_TO_BE_HEARD)
                 self._world.Abort(code)
+                os._exit(code)  # not every MPI ends the caller itself
             time.sleep(1e-3)
         if self.rank == 0:
             messages = [bytes(row).rstrip(b"\0").decode(errors="replace") for row in others]

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from outcrop.ir.system import Parameter
 
 
+STUTTER = "(nothing is enabled)"
+
+
 @dataclass(frozen=True, eq=False)
 class Edge:
     """``guard``, None for true, is evaluated in the state that the system leaves."""
@@ -63,8 +66,8 @@ class Automaton:
         return any(None in guards for target, guards in self.leaving(state).items() if target in self.accepting)
 
     def label(self, arguments: tuple[int, ...]) -> str:
-        """How a trace calls the step of a system that has none of its own."""
-        return "nothing is enabled: the last state repeats"
+        """How a trace calls the step of a system that is stuck."""
+        return STUTTER
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,3 +95,8 @@ class Product:
     location: Variable
     fairness: Fairness | None = None
     counter: Variable | None = None
+
+    @property
+    def strength(self) -> Strength:
+        """That of the automaton; but a counter cycles through accepting and other states."""
+        return self.automaton.strength if self.fairness is None else Strength.GENERAL

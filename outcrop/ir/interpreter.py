@@ -135,8 +135,7 @@ class Interpreter:
         moves = list(self._moves(state))
         if all(move.is_abandoned for move in moves):
             moves = [Firing(automaton, (), state, state)]
-        steps = [(move.origin, move.arguments) for move in moves if self._is_kept(move)]
-        enabled = beside.sets_of(steps)
+        enabled = beside.sets_of((move.origin, move.arguments) for move in moves if self._is_kept(move))
         for move in moves:
             if move.raw is None or move.successor is None:
                 yield move
@@ -145,6 +144,12 @@ class Interpreter:
             for target in targets:
                 raw, successor = (beside.entered(each, target, counter) for each in (move.raw, move.successor))
                 yield Firing(move.origin, move.arguments, raw, successor)
+
+    def can_move(self, state: State) -> frozenset[int]:
+        """The fairness sets of a product that can move in a state."""
+        assert self.beside is not None
+        kept = (move for move in self._moves(state) if self._is_kept(move))
+        return self.beside.sets_of((move.origin, move.arguments) for move in kept)
 
     def _is_kept(self, move: Firing) -> bool:
         """Does it lead to a state that no assumption drops?"""

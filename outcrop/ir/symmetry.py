@@ -113,12 +113,12 @@ class Normaliser:
 
     def permute(self, state: Sequence[Leaf], permutation: Permutation) -> State:
         """The image of a state under one permutation, multisets sorted."""
-        return self._decode(self._apply(self._action(permutation), self._encode(state)))
+        return self._decode(self.apply(self.action(permutation), self._encode(state)))
 
     def orbit_size(self, state: Sequence[Leaf]) -> int:
         """How many states (with sorted multisets) have the same normal form."""
         encoded = self._encode(state)
-        return len({self._apply(self._action(permutation), encoded) for permutation in self.permutations()})
+        return len({self.apply(self.action(permutation), encoded) for permutation in self.permutations()})
 
     def permutations(self) -> Iterator[Permutation]:
         """All elements of the group, the identity first."""
@@ -135,22 +135,22 @@ class Normaliser:
         if self._candidates is not None:
             return self._candidate_images(self._candidates, self._sort(encoded))
         if not self._actions:
-            self._actions = [self._action(permutation) for permutation in self.permutations()]
-        return (self._apply(action, encoded) for action in self._actions)
+            self._actions = [self.action(permutation) for permutation in self.permutations()]
+        return (self.apply(action, encoded) for action in self._actions)
 
     def _candidate_images(self, candidates: Candidates, encoded: Encoded) -> Iterator[Encoded]:
         def swap_fixes(kind: Scalarset, one: int, other: int) -> bool:
             image = list(range(kind.size))
             image[one], image[other] = other, one
             swap = tuple(tuple(image if each == kind else range(each.size)) for each in self.scalarsets)
-            return self._apply(self._action(swap), encoded) == encoded
+            return self.apply(self.action(swap), encoded) == encoded
 
         return (
-            self._apply(self._action(permutation), encoded)
+            self.apply(self.action(permutation), encoded)
             for permutation in candidates.permutations(encoded, swap_fixes)
         )
 
-    def _action(self, permutation: Permutation) -> Action:
+    def action(self, permutation: Permutation) -> Action:
         renaming = dict(zip(self.scalarsets, permutation, strict=True))
         sources: list[int] = []
         for variable in self._system.variables:
@@ -160,7 +160,7 @@ class Normaliser:
         packed = {kind: table and (0, *(value + 1 for value in table)) for kind, table in tables.items()}
         return tuple(sources), tuple(packed[kind] for kind in self._kinds)
 
-    def _apply(self, action: Action, encoded: Encoded) -> Encoded:
+    def apply(self, action: Action, encoded: Encoded) -> Encoded:
         sources, tables = action
         moved = tuple(
             encoded[source] if table is None else table[encoded[source]]

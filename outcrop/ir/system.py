@@ -15,6 +15,7 @@ from functools import cached_property
 from itertools import product
 
 from outcrop.ir.automaton import Automaton, Product
+from outcrop.ir.formula import Formula
 from outcrop.ir.nodes import Expression, Frame, Local, Statement, Variable
 from outcrop.ir.types import INTEGER, Range, Scalarset, Simple, Type
 from outcrop.source import Source, Span
@@ -95,6 +96,25 @@ class Property(Instantiable):
 
 
 @dataclass(frozen=True, eq=False)
+class TemporalProperty(Instantiable):
+    """A formula of linear temporal logic that every run must satisfy; ``meaning`` has an expression over states for
+    each of its propositions."""
+
+    formula: Formula
+    meaning: dict[Formula, Expression]
+
+    @property
+    def names_scalarset_values(self) -> bool:
+        """Does an instance speak of one value of a scalarset, which symmetry would confuse with the others?"""
+        return any(map(_has_symmetry, self.parameters))
+
+
+def _has_symmetry(parameter: Parameter) -> bool:
+    members = getattr(parameter.type, "members", ()) if not isinstance(parameter.type, Scalarset) else (parameter.type,)
+    return any(isinstance(each, Scalarset) and each.is_symmetric for each in members)
+
+
+@dataclass(frozen=True, eq=False)
 class CoverGoal:
     """A cover property or statement; one that is never met is a violation."""
 
@@ -139,6 +159,7 @@ class System:
     properties: tuple[Property, ...]
     covers: tuple[CoverGoal, ...]
     integers: Range = INTEGER  #: leaving it in arithmetic is a runtime error
+    temporal: tuple[TemporalProperty, ...] = ()
     automaton: Automaton | None = None  #: of the runs that violate a property of infinite runs
     product: Product | None = None  #: set where the automaton runs beside the rules (see product.py)
 
@@ -169,11 +190,7 @@ class System:
         something about the way between two states of which representatives, each renamed in its own way, know
         nothing; all other properties speak of single states."""
         return not any(
-            member.is_symmetric
-            for each in self.of_kind(PropertyKind.LIVENESS)
-            for parameter in each.parameters
-            for member in getattr(parameter.type, "members", (parameter.type,))
-            if isinstance(member, Scalarset)
+            _has_symmetry(parameter) for each in self.of_kind(PropertyKind.LIVENESS) for parameter in each.parameters
         )
 
     def of_kind(self, kind: PropertyKind) -> tuple[Property, ...]:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 
+from outcrop.ir.nodes import Expression, Frame
 from outcrop.source import Diagnostic, Severity, Span
+
+#: Makes an expression, with the locals that it needs, of a stretch of text that does not stand in the model.
+LowerExpression = Callable[[Span], tuple[Expression, Frame]]
 
 #: After this many mistakes the rest is more likely a consequence than news.
 MAX_ERRORS = 20
@@ -31,12 +35,12 @@ class Report:
     def __init__(self) -> None:
         self.diagnostics: list[Diagnostic] = []
         self.error_count = 0
-        self._seen: set[tuple[int, str]] = set()
+        self._seen: set[tuple[object, int, str]] = set()
 
     def add(
         self, severity: Severity, message: str, span: Span | None, hint: str = "", *others: tuple[str, Span]
     ) -> None:
-        key = (-1 if span is None else span.start, message)
+        key = (None, -1, message) if span is None else (span.source, span.start, message)
         if key in self._seen:
             return
         self._seen.add(key)
@@ -45,6 +49,11 @@ class Report:
             self.error_count += 1
             if self.error_count >= MAX_ERRORS:
                 raise TooManyErrors
+
+    def take(self, diagnostics: Iterable[Diagnostic]) -> None:
+        """Those that somebody else has found."""
+        for each in diagnostics:
+            self.add(each.severity, each.message, each.span, each.hint, *each.related)
 
     def error(self, message: str, span: Span | None, hint: str = "", *others: tuple[str, Span]) -> None:
         self.add(Severity.ERROR, message, span, hint, *others)

@@ -10,8 +10,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
 
+from outcrop.ir.formula import Formula
 from outcrop.ir.graph import Strength, components, strength
-from outcrop.ltl.formula import Formula
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from functools import reduce
 
 from outcrop.ir.automaton import Automaton, Edge
+from outcrop.ir.formula import Formula
 from outcrop.ir.nodes import Binary, BinaryOperator, Expression, Frame, Unary, UnaryOperator
 from outcrop.ir.system import Parameter
 from outcrop.ir.types import BOOLEAN
 from outcrop.ltl.automaton import Automaton as Unbound
 from outcrop.ltl.automaton import Label
-from outcrop.ltl.formula import Formula
 from outcrop.source import Span
 
 #: Of the variable that holds the automaton's state: no name of a model has brackets.

@@ -7,12 +7,14 @@ is a remark. The formulas are stated as they should hold, not negated.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from outcrop.errors import ModelError
 from outcrop.ltl.lexer import WORDS, refuse
 from outcrop.ltl.parser import Parsed, parse_span
-from outcrop.source import Diagnostic, Source, Span
+from outcrop.options import FormulaText
+from outcrop.source import Diagnostic, Source, Span, whole
 
 _LINE = re.compile(r"^[ \t]*\#[ \t]*(define|property)\b((?:\\\r?\n|[^\n])*)", re.MULTILINE)
 _DEFINITION = re.compile(r"[ \t]*([A-Za-z_]\w*)(\(?)")
@@ -30,10 +32,11 @@ class Definition:
 
 @dataclass(frozen=True)
 class FormulaFile:
-    """``properties`` are in the order of the file; the first is number 1 for the user."""
+    """``properties`` are in the order of the file; the first is number 1 for the user. ``spans``: where they stand."""
 
     definitions: dict[str, Definition]
     properties: tuple[Parsed, ...]
+    spans: tuple[Span, ...]
 
 
 def parse_file(source: Source) -> FormulaFile:
@@ -68,7 +71,7 @@ class _Reader:
         definitions = {
             name: Definition(name, self._expand(span.text, (name,)), span) for name, span in self.bodies.items()
         }
-        return FormulaFile(definitions, tuple(properties))
+        return FormulaFile(definitions, tuple(properties), tuple(_trimmed(each) for each in lines["property"]))
 
     def _define(self, line: Span) -> None:
         match = _DEFINITION.match(self.source.text, line.start, line.end)
@@ -107,6 +110,21 @@ class _Reader:
             return f"({self._expand(self.bodies[name].text, (*above, name))})"
 
         return _WORD.sub(replace, text.replace("\\\r\n", " ").replace("\\\n", " "))
+
+
+def formula_texts(file: FormulaFile | None, more: Sequence[Span]) -> tuple[FormulaText, ...]:
+    """The properties of a file, and formulas that may use its definitions too, for a front-end to read."""
+    definitions = {} if file is None else {name: _place(each) for name, each in file.definitions.items()}
+    spans = [*(() if file is None else file.spans), *more]
+    return tuple(FormulaText(" ".join(span.text.split()), span, definitions) for span in spans)
+
+
+def _place(definition: Definition) -> Span:
+    """Where the text of a definition stands; one with names replaced stands nowhere else."""
+    if definition.text == definition.span.text:
+        return definition.span
+    name = f"{definition.span.source.name} line {definition.span.line}, #define {definition.name}"
+    return whole(Source(name, definition.text))
 
 
 def _trimmed(span: Span) -> Span:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from outcrop.ltl.formula import FALSE, TRUE, Formula, Operator
+from outcrop.ir.formula import FALSE, TRUE, Formula, Operator
 
 if TYPE_CHECKING:
     from outcrop.ltl.simplify import Simplifier

@@ -11,7 +11,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from outcrop.errors import ModelError
-from outcrop.ltl.formula import Operator
+from outcrop.ir.formula import Operator
 from outcrop.source import Diagnostic, Severity, Source, Span
 
 NAME = "name"
@@ -60,7 +60,7 @@ SPELLINGS = {
     "iff": Operator.IFF,
 }
 WORDS = frozenset(each for each in SPELLINGS if each.isalpha() and each.islower())
-_LETTERS = "".join(each for each in SPELLINGS if each.isupper())
+LETTERS = frozenset(each for each in SPELLINGS if each.isupper())
 
 _TOKEN = re.compile(
     r"""
@@ -138,7 +138,7 @@ class _Lexer:
             self._add(SPELLINGS[word], len(word))
         elif word in self.known:
             self._add(NAME, len(word))
-        elif word[0] in _LETTERS:
+        elif word[0] in LETTERS:
             self._add(SPELLINGS[word[0]], 1)
         elif word[0].isupper():
             raise refuse(

@@ -10,7 +10,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import NoReturn
 
-from outcrop.ltl.formula import (
+from outcrop.ir.formula import (
     FALSE,
     PRECEDENCE,
     TEMPORAL_BINARY,

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from outcrop.ltl.formula import FALSE, TEMPORAL_BINARY, TRUE, Formula, Operator
+from outcrop.ir.formula import FALSE, TEMPORAL_BINARY, TRUE, Formula, Operator
 from outcrop.ltl.junction import conjoin
 
 _DUAL = {

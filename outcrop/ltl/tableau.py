@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from outcrop.errors import UsageError
-from outcrop.ltl.formula import Formula, Operator
+from outcrop.ir.formula import Formula, Operator
 
 #: Limits on the automaton before it is reduced. Formulas that people write stay far below.
 MAX_STATES = 4_000

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import permutations
 
+from outcrop.ir.formula import Formula
 from outcrop.ltl.acceptance import Buchi, clean, degeneralise, from_edges, merge_transient, settle
 from outcrop.ltl.automaton import Automaton, Label, Transition
-from outcrop.ltl.formula import Formula
 from outcrop.ltl.simplify import gathered, normal_form
 from outcrop.ltl.simulation import reduce, separate, size
 from outcrop.ltl.tableau import Generalised, Tableau

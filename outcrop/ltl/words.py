@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
+from outcrop.ir.formula import Formula, Operator
 from outcrop.ltl.automaton import Automaton
-from outcrop.ltl.formula import Formula, Operator
 
 Position = Collection[Formula]
 

@@ -111,18 +111,22 @@ EXPORT uint64_t outcrop_least_accepting(const Search *search, uint64_t begin, ui
 
 /* --- OWCTY with hash compaction ------------------------------------------------------------------------------ */
 
-EXPORT int outcrop_compacted_open(Search *search) { return compacted_open(search); }
+EXPORT int outcrop_compacted_open(Search *search, uint64_t strength) { return compacted_open(search, (int)strength); }
 
 EXPORT uint64_t outcrop_compacted_size(const Search *search) {
-  return __atomic_load_n(&search->compacted->size, __ATOMIC_RELAXED);
+  uint64_t size = 0;
+  for (uint32_t i = 0; i < search->worker_count; i++)
+    size += search->compacted->mine[i].entered - search->compacted->mine[i].removed;
+  return size;
 }
 
-/* Forgets S and the counts; all workers may take part, each with its share. */
-EXPORT void outcrop_compacted_reset(Search *search, uint64_t share) {
-  reset_notes(search, share, search->worker_count);
+/* Forgets S and all that was counted, and draws another hash. All workers take part, each with its share. */
+EXPORT void outcrop_compacted_reset(Search *search, uint64_t share, uint64_t seed) {
+  clear_signatures(search, share, search->worker_count);
   if (share) return;
   Compacted *compacted = search->compacted;
-  compacted->size = compacted->carry_count = 0;
+  hasher_seed(&search->hasher, seed);
+  search->reserved = compacted->carry_count = 0;
   if (compacted->carries) memset(compacted->carries, 0, compacted->carry_room * sizeof(Carry));
 }
 
@@ -138,13 +142,13 @@ EXPORT uint64_t outcrop_compacted_block(Search *search, uint64_t number, uint64_
   worker_leave(worker);
   worker->expansion.count = 0;
   worker->expansion.context = worker->counted;
-  *accepting = search->compacted->accepting[number].count;
+  *accepting = search->compacted->mine[number].accepting.count;
   *found = (uint64_t)__atomic_load_n(&search->compacted->found, __ATOMIC_RELAXED);
   return worker->gathered.count;
 }
 
 EXPORT void outcrop_compacted_take(Search *search, uint64_t number, uint8_t *states, uint8_t *accepting) {
-  const Gathered *gathered = &search->workers[number].gathered, *more = &search->compacted->accepting[number];
+  const Gathered *gathered = &search->workers[number].gathered, *more = &search->compacted->mine[number].accepting;
   if (gathered->count) memcpy(states, gathered->states, gathered->count * STATE_BYTES);
   if (more->count) memcpy(accepting, more->states, more->count * STATE_BYTES);
 }

@@ -7,10 +7,15 @@ EXPORT int outcrop_route(Search *search, uint64_t rank, uint64_t ranks, uint64_t
   search->route.shift = 64 - (unsigned)bits;
   search->started = (uint64_t)((Wide)START_COUNT * rank / ranks);
   search->start_end = (uint64_t)((Wide)START_COUNT * (rank + 1) / ranks);
-  for (uint32_t i = 0; i < search->worker_count; i++)
-    if (!(search->workers[i].outgoing = calloc(ranks, sizeof(Outgoing)))) return 0;
+  for (uint32_t i = 0; i < search->worker_count; i++) {
+    Worker *worker = &search->workers[i];
+    worker->outgoing = calloc(ranks, sizeof *worker->outgoing);
+    worker->aside.states = malloc((SUCCESSOR_ROOM + 1) * (size_t)STATE_BYTES + SPARE_BYTES);
+    worker->aside.hashes = malloc((SUCCESSOR_ROOM + 1) * sizeof *worker->aside.hashes);
+    if (!worker->outgoing || !worker->aside.states || !worker->aside.hashes) return 0;
+  }
   search->route.ranks = (uint32_t)ranks;
-  return 1;
+  return filter_open(&search->route.filter, 1, search->worker_count > 1);
 }
 
 /* Sizes the filter. No worker may be at work. */
@@ -22,7 +27,7 @@ EXPORT void outcrop_filter(Search *search, uint64_t bytes) {
 EXPORT int outcrop_expand_part(Search *search, uint64_t number, uint64_t blocks) {
   Worker *worker = &search->workers[number];
   worker_enter(worker);
-  int is_more = expand_part(worker, blocks);
+  int is_more = expand_part(worker, blocks, BLOCK_STATES);
   worker_leave(worker);
   return is_more;
 }

@@ -5,6 +5,9 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#ifdef __linux__
+#include <sys/syscall.h>
+#endif
 #include <unistd.h>
 
 #include "expand.h"
@@ -19,6 +22,7 @@
 #include "route.c"
 #include "runs.c"
 #include "worker.c"
+#include "cores.c"
 #include "level.c"
 #include "blocks.c"
 #include "spill.c"
@@ -27,7 +31,7 @@
 #include "distances.c"
 
 /* Raised whenever what is exported changes. */
-enum { ABI_VERSION = 7 };
+enum { ABI_VERSION = 8 };
 
 #define EXPORT __attribute__((visibility("default"), used))
 
@@ -123,6 +127,8 @@ static void worker_close(Worker *worker) {
   for (uint32_t rank = 0; worker->outgoing && rank < worker->search->route.ranks; rank++)
     free(worker->outgoing[rank].states);
   free(worker->outgoing);
+  free(worker->aside.states);
+  free(worker->aside.hashes);
   run_work_close(&worker->runs);
   for (int kind = 0; kind < FOUND_KINDS; kind++) free(worker->found[kind].states);
 }
@@ -145,6 +151,7 @@ EXPORT void outcrop_close(Search *search) {
   if (search->known) munmap(search->known, search->arena.capacity / 8 + 2);
   arena_close(&search->arena);
   pthread_cond_destroy(&search->changed);
+  pthread_cond_destroy(&search->round_begun);
   pthread_mutex_destroy(&search->lock);
   free(search);
 }
@@ -165,6 +172,7 @@ EXPORT Search *outcrop_open(const Settings *settings) {
   search->most_batch = !settings->spills || batch > SUCCESSOR_ROOM ? SUCCESSOR_ROOM : batch < 16 ? 16 : (uint32_t)batch;
   pthread_mutex_init(&search->lock, NULL);
   pthread_cond_init(&search->changed, NULL);
+  pthread_cond_init(&search->round_begun, NULL);
   hasher_seed(&search->hasher, settings->seed);
   if (settings->spills) hasher_reverse(&search->hasher, settings->spills == 2);
   search->carries = settings->spills != 0;
@@ -190,9 +198,7 @@ EXPORT Search *outcrop_open(const Settings *settings) {
 EXPORT void outcrop_stop(Search *search) { stop_search(search, STOP_REQUESTED); }
 
 EXPORT void outcrop_standing(Search *search, Standing *standing) {
-  uint64_t generated = 0;
-  for (uint32_t i = 0; i < search->worker_count; i++)
-    generated += __atomic_load_n(&search->workers[i].generated, __ATOMIC_RELAXED);
+  uint64_t generated = total_generated(search);
   uint64_t cursor = __atomic_load_n(&search->cursor, __ATOMIC_RELAXED);
   *standing = (Standing){__atomic_load_n(&search->reserved, __ATOMIC_RELAXED),
                          cursor < search->level_end ? cursor : search->level_end,
@@ -212,22 +218,13 @@ EXPORT uint64_t outcrop_start(Search *search) {
   return failures;
 }
 
-EXPORT void outcrop_expand_level(Search *search, uint64_t number) {
-  Worker *worker = &search->workers[number];
-  worker_enter(worker);
-  expand_level(worker);
-  worker_leave(worker);
-}
-
 EXPORT uint64_t outcrop_finish_level(Search *search) { return finish_level(search); }
 
-EXPORT uint64_t outcrop_expand_levels(Search *search, uint64_t most_levels, uint64_t largest_level, uint64_t *sizes,
-                                      uint64_t *generated) {
-  Worker *worker = &search->workers[0];
-  worker_enter(worker);
-  uint64_t levels = expand_levels(worker, most_levels, largest_level, sizes, generated);
-  worker_leave(worker);
-  return levels;
+/* Called by all workers at the same time, with the same arguments. */
+EXPORT uint64_t outcrop_expand_levels(Search *search, uint64_t number, uint64_t most_levels, uint64_t largest_level,
+                                      uint64_t *sizes, uint64_t *generated) {
+  LevelList list = {search->levels, most_levels, largest_level, sizes, generated};
+  return expand_levels(&search->workers[number], list);
 }
 
 /* Adds the counters of all workers to `fired`, `covered` and `noted`. */
@@ -283,8 +280,11 @@ EXPORT uint64_t outcrop_take_put(Search *search, uint64_t number, uint64_t *word
 
 /* --- Blocks -------------------------------------------------------------------------------------------------- */
 
-EXPORT void outcrop_read_block(const Search *search, uint64_t begin, uint64_t end, uint8_t *states) {
+EXPORT void outcrop_read_block(Search *search, uint64_t begin, uint64_t end, uint8_t *states) {
   memcpy(states, arena_state(&search->arena, begin), (end - begin) * STATE_BYTES);
+  /* Whoever reads has probably read what lies before. */
+  const uint64_t behind = RESIDENT_BYTES / STATE_BYTES;
+  arena_passed(&search->arena, begin < behind ? 0 : begin - behind, begin, end);
 }
 
 /* Adds states to those visited and says which are new. Gives how many it dealt with. */
@@ -338,80 +338,7 @@ EXPORT void outcrop_normalise_block(uint8_t *states, uint64_t count) {
 
 /* --- Past RAM ------------------------------------------------------------------------------------------------ */
 
-/* From now on states that are not in the arena are candidates. Gives 0 when there is no memory. */
-EXPORT int outcrop_defer(Search *search) {
-  search->defers = 1;
-  if (!search->known) search->known = map_pages(search->arena.capacity / 8 + 2, -1);
-  return search->known != NULL;
-}
-
-/* After a stop for want of memory: closes holes, so that states lie without gaps, and lets workers work again. Gives
- * how many states the arena holds, UINT64_MAX when successors were lost. */
-EXPORT uint64_t outcrop_resume(Search *search) {
-  close_holes(search);
-  int memory = STOP_MEMORY;
-  __atomic_compare_exchange_n(&search->stop, &memory, STOP_NONE, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
-  return search->lost ? UINT64_MAX : search->arena.used;
-}
-
-EXPORT uint64_t outcrop_expand_states(Search *search, uint64_t number, const uint8_t *states, uint64_t count) {
-  Worker *worker = &search->workers[number];
-  worker_enter(worker);
-  uint64_t expanded = expand_states(worker, states, count);
-  worker_leave(worker);
-  return expanded;
-}
-
-EXPORT uint64_t outcrop_add_carried(Search *search, uint64_t number) {
-  Worker *worker = &search->workers[number];
-  worker_enter(worker);
-  uint64_t left = add_carried(worker);
-  worker_leave(worker);
-  return left;
-}
-
-/* Gives 0 when a run cannot be read. */
-EXPORT int outcrop_resolve(Search *search, uint64_t number, uint64_t first, uint64_t begin, uint64_t end,
-                           uint64_t few, const Run *runs, uint64_t run_count) {
-  return resolve_slices(&search->workers[number], first, (unsigned)begin, (unsigned)end, (int)few, runs, run_count);
-}
-
-/* Gives how many of the candidates in a range are new, UINT64_MAX when there is no memory for them. */
-EXPORT uint64_t outcrop_take_new(Search *search, uint64_t number, uint64_t begin, uint64_t end) {
-  return take_new(&search->workers[number], begin, end) ? search->workers[number].fresh.count : UINT64_MAX;
-}
-
-EXPORT void outcrop_take_fresh(Search *search, uint64_t number, uint8_t *states) {
-  Gathered *fresh = &search->workers[number].fresh;
-  if (fresh->count) memcpy(states, fresh->states, fresh->count * STATE_BYTES);
-}
-
-/* How many states below `end` no run has. */
-EXPORT uint64_t outcrop_count_unknown(const Search *search, uint64_t end) {
-  uint64_t known = 0;
-  for (uint64_t index = 0; index < end; index++) known += (uint64_t)is_known(search, index);
-  return end - known;
-}
-
-EXPORT int outcrop_write_run(Search *search, uint64_t number, uint64_t end, uint64_t begin_slice, uint64_t end_slice,
-                             const Run *run, uint64_t *length, uint64_t *starts, uint64_t *counts) {
-  return write_slices(&search->workers[number], end, (unsigned)begin_slice, (unsigned)end_slice, run, length, starts,
-                      counts);
-}
-
-EXPORT int outcrop_merge_runs(Search *search, uint64_t number, const Run *runs, uint64_t run_count, const Run *merged,
-                              uint64_t begin_slice, uint64_t end_slice) {
-  for (uint64_t slice = begin_slice; slice < end_slice; slice++)
-    if (!run_merge_slice(&search->workers[number].runs, runs, run_count, merged, (unsigned)slice)) return 0;
-  return 1;
-}
-
-EXPORT void outcrop_forget(Search *search, uint64_t count) { forget(search, count); }
-
-/* Enters states of the arena into the table that forgetting has emptied. */
-EXPORT void outcrop_enter(Search *search, uint64_t begin, uint64_t end) {
-  table_enter(&search->table, &search->arena, &search->hasher, begin, end, search->worker_count > 1);
-}
+#include "past_ram.c"
 
 /* --- Expanding again ----------------------------------------------------------------------------------------- */
 

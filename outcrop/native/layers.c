@@ -282,6 +282,21 @@ EXPORT uint64_t outcrop_take_oldest(Search *search) {
   return oldest;
 }
 
+/* Empties the arena and forgets why the search had to stop, so that it can be done again. */
+EXPORT void outcrop_restart(Search *search) {
+  search->defers = search->lost = 0;
+  search->levels = search->level_begin = search->level_end = search->cursor = search->unexpanded = 0;
+  search->arena.used = search->reserved = 0;
+  memset(search->table.lines, 0, search->table.line_count * LINE_BYTES);
+  if (search->known) madvise(search->known, search->arena.capacity / 8 + 2, MADV_DONTNEED);
+  for (uint32_t i = 0; i < search->worker_count; i++) {
+    search->workers[i].chunk = (Chunk){0, 0};
+    search->workers[i].gathered.count = search->workers[i].expansion.count = 0;
+    search->workers[i].overflow = 0;
+  }
+  __atomic_store_n(&search->stop, STOP_NONE, __ATOMIC_RELAXED);
+}
+
 EXPORT uint64_t outcrop_read_layer(const Search *search, const Run *run, uint64_t slice, uint64_t level,
                                    uint8_t *states) {
   return read_layer(search, run, (unsigned)slice, (uint16_t)level, states);

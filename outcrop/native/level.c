@@ -1,12 +1,26 @@
 /* Levels: workers take blocks of the current one, expand them, and add what is new to the next one. */
 
-enum { BLOCK_STATES = 128 };
+/* States of a level that a worker takes at once: many where there are many, so that workers seldom meet and lookups
+ * overlap; few where the last block of a level would keep the others waiting. */
+enum { BLOCK_STATES = 128, MOST_BLOCK_STATES = 512 };
 
 /* Bytes of a Context, from its beginning, that hold what is counted for each rule. */
 #define COUNTED_BY_RULE offsetof(Context, covered)
 
+/* Levels up to this size are left to one worker. */
+enum { SMALL_LEVEL = 2048 };
+
+/* How often a worker looks whether the others have ended before it sleeps: some tens of microseconds. */
+enum { TURNS_BEFORE_SLEEP = 1000 };
+
 /* What a model may print, in words, before the rest of it is dropped. */
 enum { MOST_PUT_WORDS = 1 << 20 };
+
+static inline void pause_briefly(void) {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#endif
+}
 
 /* What is asked of every state when it is new. */
 static void check_state(Worker *worker, const uint8_t *state) {
@@ -51,11 +65,30 @@ static void hash_own_successors(Worker *worker) {
     hash_successors(&worker->expansion);
     return;
   }
-  uint64_t foreign = route_successors(&search->route, &worker->expansion, worker->outgoing);
+  uint64_t foreign = route_successors(&search->route, &worker->expansion, &worker->aside, worker->outgoing);
   if (foreign == UINT64_MAX)
     __atomic_store_n(&search->lost, 1, __ATOMIC_RELAXED);
   else
     worker->foreign += foreign, worker->generated += foreign;
+}
+
+/* Adds states, whose hashes the worker has, to those visited, and checks the new ones. */
+static void add_hashed(Worker *worker, const uint8_t *states, uint32_t count) {
+  Search *search = worker->search;
+  const uint64_t *hashes = worker->expansion.hashes;
+  if (worker->overflow && !search->carries) return;
+  uint32_t done = 0;
+  if (!worker->overflow) done = visited_add(worker, states, hashes, count, worker->is_new);
+#if HAS_COVERAGE
+  count_deeper(worker, done);
+#endif
+  if (!search->defers && (HAS_ASSUMPTIONS || HAS_INVARIANTS || HAS_COVER_PROPERTIES))
+    for (uint32_t i = 0; i < done; i++)
+      if (worker->is_new[i]) check_state(worker, states + (size_t)i * STATE_BYTES);
+  worker->overflow |= done < count;
+  if (done < count && search->carries &&
+      !gather(&worker->gathered, states + (size_t)done * STATE_BYTES, hashes + done, count - done))
+    __atomic_store_n(&search->lost, 1, __ATOMIC_RELAXED);
 }
 
 /* The flush of a search. */
@@ -65,22 +98,7 @@ static void add_successors(Expansion *expansion) {
   uint32_t count = expansion->count;
   expansion->count = 0;
   worker->generated += count;
-  Search *search = worker->search;
-  if (worker->overflow && !search->carries) return;
-  uint32_t done = 0;
-  if (!worker->overflow)
-    done = visited_add(worker, expansion->successors, expansion->hashes, count, worker->is_new);
-#if HAS_COVERAGE
-  count_deeper(worker, done);
-#endif
-  if (!search->defers && (HAS_ASSUMPTIONS || HAS_INVARIANTS || HAS_COVER_PROPERTIES))
-    for (uint32_t i = 0; i < done; i++)
-      if (worker->is_new[i]) check_state(worker, expansion->successors + (size_t)i * STATE_BYTES);
-  worker->overflow |= done < count;
-  if (done < count && search->carries &&
-      !gather(&worker->gathered, expansion->successors + (size_t)done * STATE_BYTES, expansion->hashes + done,
-              count - done))
-    __atomic_store_n(&search->lost, 1, __ATOMIC_RELAXED);
+  add_hashed(worker, expansion->successors, count);
 }
 
 static void expand_state(Worker *worker, const uint8_t *state) {
@@ -127,31 +145,45 @@ static void expand_block(Worker *worker, uint64_t begin, uint64_t end) {
   limit_put(worker);
 }
 
-/* Expands so many blocks of the current level, or until there are no more; gives 0 when there are none. */
-static int expand_part(Worker *worker, uint64_t blocks) {
+/* Expands so many blocks, of `block` states each, of the current level, or until there are no more; gives 0 when there
+ * are none. */
+static int expand_part(Worker *worker, uint64_t blocks, uint64_t block) {
   Search *search = worker->search;
   worker->overflow = 0;
   worker->expansion.flush = search->flush;
   for (; blocks && !stopping(search) && !worker->overflow; blocks--) {
-    uint64_t begin = __atomic_fetch_add(&search->cursor, BLOCK_STATES, __ATOMIC_RELAXED);
+    uint64_t begin = __atomic_fetch_add(&search->cursor, block, __ATOMIC_RELAXED);
     if (begin >= search->level_end) return 0;
-    uint64_t end = begin + BLOCK_STATES < search->level_end ? begin + BLOCK_STATES : search->level_end;
+    uint64_t end = begin + block < search->level_end ? begin + block : search->level_end;
     expand_block(worker, begin, end);
     arena_passed(&search->arena, search->level_begin, begin, end);
   }
   return 1;
 }
 
-static void expand_level(Worker *worker) { expand_part(worker, UINT64_MAX); }
+static void expand_level(Worker *worker) {
+  const Search *search = worker->search;
+  uint64_t share = (search->level_end - search->level_begin) / (64 * (uint64_t)search->worker_count);
+  uint64_t block = share < BLOCK_STATES        ? BLOCK_STATES
+                   : share > MOST_BLOCK_STATES ? MOST_BLOCK_STATES
+                                               : share;
+  expand_part(worker, UINT64_MAX, block);
+}
 
-/* Adds states that come from elsewhere as if they were successors. */
+/* Adds states that others have made, and counted, and this process owns. */
 static void add_block(Worker *worker, const uint8_t *states, uint64_t count) {
   Expansion *expansion = &worker->expansion;
   worker->overflow = 0;
-  worker->generated -= count; /* which those that made them have counted */
-  for (uint64_t done = 0; done < count; done += expansion->count, add_successors(expansion)) {
-    expansion->count = count - done < SUCCESSOR_ROOM ? (uint32_t)(count - done) : SUCCESSOR_ROOM;
-    memcpy(expansion->successors, states + done * STATE_BYTES, (size_t)expansion->count * STATE_BYTES);
+  for (uint64_t done = 0; done < count;) {
+    const uint8_t *batch = states + done * STATE_BYTES;
+    uint32_t batch_count = count - done < SUCCESSOR_ROOM ? (uint32_t)(count - done) : SUCCESSOR_ROOM;
+    for (uint32_t i = 0; i < batch_count; i++) {
+      uint64_t hash = hash_state(expansion->hasher, batch + (size_t)i * STATE_BYTES);
+      expansion->hashes[i] = hash;
+      __builtin_prefetch(expansion->lines + multiply_high(hash, expansion->line_count) * LINE_BYTES);
+    }
+    add_hashed(worker, batch, batch_count);
+    done += batch_count;
   }
 }
 
@@ -231,23 +263,82 @@ static int anything_found(const Search *search) {
   return 0;
 }
 
-/* Expands level after level with one worker, up to `most_levels` of them, as long as none is larger than
- * `largest_level`, nothing is found and there are fewer than `most_states` states. Gives how many it expanded, the size of each new
- * one, and how many successors were generated for it. */
-static uint64_t expand_levels(Worker *worker, uint64_t most_levels, uint64_t largest_level, uint64_t *sizes,
-                              uint64_t *generated) {
-  Search *search = worker->search;
-  uint64_t levels = 0;
-  while (levels < most_levels) {
-    uint64_t before = worker->generated;
-    expand_level(worker);
-    uint64_t size = finish_level(search);
-    generated[levels] = worker->generated - before;
-    sizes[levels++] = size;
-    if (size == 0 || size > largest_level || search->level_end >= search->most_states || anything_found(search) || stopping(search)) break;
+static uint64_t total_generated(const Search *search) {
+  uint64_t generated = 0;
+  for (uint32_t i = 0; i < search->worker_count; i++)
+    generated += __atomic_load_n(&search->workers[i].generated, __ATOMIC_RELAXED);
+  return generated;
+}
+
+/* Levels that one call expands: up to `most`, as long as none is larger than `largest`, nothing is found and there are
+ * fewer than `most_states` states. */
+typedef struct {
+  uint64_t before; /* levels found earlier */
+  uint64_t most;
+  uint64_t largest;
+  uint64_t *sizes;     /* of each new one */
+  uint64_t *generated; /* successors in all levels up to it */
+} LevelList;
+
+/* Whether another level may be expanded before anybody looks at what was found. */
+static int levels_go_on(const Search *search, const LevelList *list) {
+  uint64_t size = search->level_end - search->level_begin;
+  if (search->levels - list->before == list->most || size == 0 || size > list->largest) return 0;
+  if (search->level_end >= search->most_states || anything_found(search) || stopping(search)) return 0;
 #if HAS_PUT
-    if (worker->expansion.context->put_length) break;
+  for (uint32_t i = 0; i < search->worker_count; i++)
+    if (search->workers[i].expansion.context->put_length) return 0;
 #endif
+  return 1;
+}
+
+/* Finishes the level, which all have expanded, and expands small ones that follow: to share those would take longer. */
+static void finish_levels(Worker *worker, const LevelList *list) {
+  Search *search = worker->search;
+  for (;;) {
+    uint64_t size = finish_level(search), number = search->levels - list->before - 1;
+    list->sizes[number] = size;
+    list->generated[number] = total_generated(search);
+    search->goes_on = levels_go_on(search, list);
+    if (!search->goes_on || (size > SMALL_LEVEL && search->worker_count > 1)) return;
+    worker_enter(worker);
+    expand_level(worker);
+    worker_leave(worker);
   }
-  return levels;
+}
+
+/* Waits until another worker has begun a new round. Not idle at first: waking up takes about as long as small levels. */
+static void await_round(Search *search, uint64_t round) {
+  for (int turn = 0; turn < TURNS_BEFORE_SLEEP; turn++) {
+    if (__atomic_load_n(&search->rounds, __ATOMIC_ACQUIRE) != round) return;
+    pause_briefly();
+  }
+  pthread_mutex_lock(&search->lock);
+  while (__atomic_load_n(&search->rounds, __ATOMIC_ACQUIRE) == round)
+    pthread_cond_wait(&search->round_begun, &search->lock);
+  pthread_mutex_unlock(&search->lock);
+}
+
+/* Expands level after level. All workers do so together; each level is finished by the one that is last to end. Gives
+ * how many were expanded. */
+static uint64_t expand_levels(Worker *worker, LevelList list) {
+  Search *search = worker->search;
+  do {
+    take_core(worker);
+    worker_enter(worker);
+    expand_level(worker);
+    worker_leave(worker);
+    uint64_t round = __atomic_load_n(&search->rounds, __ATOMIC_RELAXED);
+    if (__atomic_add_fetch(&search->arrived, 1, __ATOMIC_ACQ_REL) < search->worker_count) {
+      await_round(search, round);
+      continue;
+    }
+    finish_levels(worker, &list);
+    search->arrived = 0;
+    pthread_mutex_lock(&search->lock);
+    __atomic_store_n(&search->rounds, round + 1, __ATOMIC_RELEASE);
+    pthread_cond_broadcast(&search->round_begun);
+    pthread_mutex_unlock(&search->lock);
+  } while (search->goes_on);
+  return search->levels - list.before;
 }

@@ -24,7 +24,7 @@ typedef struct {
   Batch *output;       /* states found that are to be expanded */
   uint64_t entered, removed; /* from S, in this phase */
   uint32_t *positions; /* of successors */
-} CycleWorker;
+} __attribute__((aligned(128))) CycleWorker;
 
 typedef struct Cycles {
   int strength;
@@ -121,7 +121,8 @@ static int cycles_open(Search *search, int strength) {
   cycles->strength = strength;
   cycles->reserved = search->arena.capacity * sizeof *cycles->words;
   worklist_open(&cycles->list);
-  cycles->mine = calloc(search->worker_count, sizeof *cycles->mine);
+  cycles->mine = aligned_alloc(_Alignof(CycleWorker), search->worker_count * sizeof *cycles->mine);
+  if (cycles->mine) memset(cycles->mine, 0, search->worker_count * sizeof *cycles->mine);
   cycles->words = map_pages(cycles->reserved, -1);
   const int has_map = strength != TERMINAL_AUTOMATON;
   if (has_map) cycles->map = map_pages(cycles->reserved, -1);

@@ -6,7 +6,8 @@
 /* A note is this, with the predecessors above it, so that what does not fit falls off the slot. */
 enum { NOTE_IN_S = 1, NOTE_BITS = 8, NOTED_PREDECESSORS = 1 << (NOTE_BITS - 1) };
 
-enum { BLOCK_REACH, BLOCK_ELIMINATE, BLOCK_VERIFY };
+/* BLOCK_FIRST: ELIMINATION, when predecessors were counted while the states were found. */
+enum { BLOCK_REACH, BLOCK_ELIMINATE, BLOCK_VERIFY, BLOCK_FIRST };
 
 /* How often the predecessors of a signature went past what a note holds: rare, hence a plain table with a lock. */
 typedef struct {
@@ -14,16 +15,25 @@ typedef struct {
   uint64_t times;
 } Carry;
 
+typedef struct {
+  Gathered accepting;  /* successors to be enqueued */
+  uint64_t *positions; /* of successors */
+  uint64_t entered, removed; /* from S */
+} __attribute__((aligned(128))) CompactedWorker;
+
 typedef struct Compacted {
+  int strength;
+  CompactedWorker *mine;
   pthread_mutex_t lock;
   Carry *carries;
   uint64_t carry_count, carry_room; /* a power of two */
-  uint64_t size;                    /* of S (atomic) */
   int64_t found;                    /* BLOCK_VERIFY has come back to the state that it began with (atomic) */
   const uint8_t *target;            /* that state */
-  Gathered *accepting;              /* for each worker, accepting successors to be enqueued */
-  uint64_t *positions;              /* for each worker, SUCCESSOR_ROOM of them */
 } Compacted;
+
+static CompactedWorker *own_compacted(const Worker *worker) {
+  return &worker->search->compacted->mine[worker - worker->search->workers];
+}
 
 /* --- Carries ------------------------------------------------------------------------------------------------- */
 
@@ -121,29 +131,32 @@ static inline uint64_t note_change(const Search *search, uint64_t position, int 
 
 static void enter_s(Worker *worker, uint64_t position, const uint8_t *state, uint64_t hash) {
   if (note_change(worker->search, position, 1, 0, 0) & NOTE_IN_S) return;
-  __atomic_add_fetch(&worker->search->compacted->size, 1, __ATOMIC_RELAXED);
+  own_compacted(worker)->entered++;
   if (!gather(&worker->gathered, state, &hash, 1)) stop_search(worker->search, STOP_MEMORY);
 }
 
 static void leave_s(Worker *worker, uint64_t position, const uint8_t *state, uint64_t hash) {
   if (!(note_change(worker->search, position, 0, 1, 0) & NOTE_IN_S)) return;
-  __atomic_sub_fetch(&worker->search->compacted->size, 1, __ATOMIC_RELAXED);
+  own_compacted(worker)->removed++;
   if (!gather(&worker->gathered, state, &hash, 1)) stop_search(worker->search, STOP_MEMORY);
 }
 
 /* --- What becomes of a successor ----------------------------------------------------------------------------- */
 
-/* One more predecessor. The first edge to an accepting state enqueues it: those that follow lead to the same state, or
- * to another one of the same signature, which would find that in S when its turn comes. */
-static void reach_one(Worker *worker, uint64_t position, const uint8_t *state, uint64_t hash) {
-  Search *search = worker->search;
-  uint64_t before = note_change(search, position, 0, 0, 1) >> 1;
-  if (before == NOTED_PREDECESSORS - 1)
+/* One more predecessor; gives how many a note has held before. */
+static uint64_t count_one(Search *search, uint64_t position, int enter, uint64_t hash) {
+  uint64_t before = note_change(search, position, enter, 0, 1);
+  if (before >> 1 == NOTED_PREDECESSORS - 1)
     carry_add(search, search->compacted, signature_of(&search->signatures, hash));
-  if (!before && model_accepting(state)) {
-    Gathered *accepting = &search->compacted->accepting[worker - search->workers];
-    if (!gather(accepting, state, &hash, 1)) stop_search(search, STOP_MEMORY);
-  }
+  return before;
+}
+
+/* The first edge to an accepting state enqueues it: those that follow lead to the same state, or to another one of the same
+ * signature, which would find that in S when its turn comes. */
+static void reach_one(Worker *worker, uint64_t position, const uint8_t *state, uint64_t hash) {
+  uint64_t before = count_one(worker->search, position, 0, hash) >> 1;
+  if (!before && model_accepting(state) && !gather(&own_compacted(worker)->accepting, state, &hash, 1))
+    stop_search(worker->search, STOP_MEMORY);
   enter_s(worker, position, state, hash);
 }
 
@@ -169,13 +182,16 @@ static void verify_one(Worker *worker, uint64_t position, const uint8_t *state, 
 /* A state that a phase begins with. */
 static void begin_one(Worker *worker, int kind, uint64_t position, const uint8_t *state, uint64_t hash) {
   const Signatures *signatures = &worker->search->signatures;
-  if (kind != BLOCK_ELIMINATE) {
+  if (kind == BLOCK_REACH || kind == BLOCK_VERIFY) {
     enter_s(worker, position, state, hash);
     return;
   }
   uint64_t note = slot_load(signatures, position) >> note_at(signatures, signatures->wide);
-  if (note == NOTE_IN_S && !carry_look(worker->search->compacted, signature_of(signatures, hash), 0))
+  if (note >> 1 || carry_look(worker->search->compacted, signature_of(signatures, hash), 0)) return;
+  if (note & NOTE_IN_S)
     leave_s(worker, position, state, hash);
+  else if (kind == BLOCK_FIRST && !gather(&worker->gathered, state, &hash, 1)) /* nothing ever led to it */
+    stop_search(worker->search, STOP_MEMORY);
 }
 
 /* The slots of some states, which are entered where they are not there: a state that the first search never met, because
@@ -199,11 +215,25 @@ static uint32_t positions_of(Worker *worker, const uint64_t *hashes, uint32_t co
   }
 }
 
+static void keep_accepting_successors(Expansion *expansion) {
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < expansion->count; i++) {
+    const uint8_t *successor = expansion->successors + (size_t)i * STATE_BYTES;
+    if (!model_accepting(successor)) continue;
+    if (kept != i) memmove(expansion->successors + (size_t)kept * STATE_BYTES, successor, STATE_BYTES);
+    expansion->owners[kept++] = expansion->owners[i];
+  }
+  expansion->count = kept;
+}
+
 static void block_successors(Expansion *expansion) {
   Worker *worker = (Worker *)expansion;
   Search *search = worker->search;
   const int kind = *(const int *)worker->purpose;
-  uint64_t *positions = search->compacted->positions + (worker - search->workers) * SUCCESSOR_ROOM;
+  /* The cycles of a weak automaton consist of accepting states. */
+  const int accepting_only = search->compacted->strength != GENERAL_AUTOMATON;
+  uint64_t *positions = own_compacted(worker)->positions;
+  if (accepting_only) keep_accepting_successors(expansion);
   hash_successors(expansion);
   const uint32_t count = expansion->count;
   expansion->count = 0;
@@ -211,7 +241,7 @@ static void block_successors(Expansion *expansion) {
   for (uint32_t i = 0; i < count; i++) {
     const uint8_t *successor = expansion->successors + (size_t)i * STATE_BYTES;
     const uint8_t *owner = worker->block + (size_t)expansion->owners[i] * STATE_BYTES;
-    if (kind == BLOCK_ELIMINATE) {
+    if (kind == BLOCK_ELIMINATE || kind == BLOCK_FIRST) {
       eliminate_one(worker, positions[i], successor, expansion->hashes[i]);
     } else if (kind == BLOCK_VERIFY) {
       verify_one(worker, positions[i], successor, expansion->hashes[i]);
@@ -237,7 +267,7 @@ static void expand_members(Worker *worker, const uint8_t *states, uint64_t count
 /* Those of the states that a phase begins with. */
 static void begin_members(Worker *worker, int kind, const uint8_t *states, uint64_t count) {
   Search *search = worker->search;
-  uint64_t *positions = search->compacted->positions + (worker - search->workers) * SUCCESSOR_ROOM;
+  uint64_t *positions = own_compacted(worker)->positions;
   uint64_t *hashes = worker->expansion.hashes;
   for (uint64_t begin = 0; begin < count; begin += SUCCESSOR_ROOM) {
     const uint8_t *first = states + begin * STATE_BYTES;
@@ -255,7 +285,7 @@ static void block_phase(Worker *worker, int kind, int begins, const uint8_t *sta
   worker->purpose = &kind;
   worker->expansion.flush = block_successors;
   worker->gathered.count = 0;
-  worker->search->compacted->accepting[worker - worker->search->workers].count = 0;
+  own_compacted(worker)->accepting.count = 0;
   if (begins)
     begin_members(worker, kind, states, count);
   else
@@ -271,47 +301,66 @@ static void block_phase(Worker *worker, int kind, int begins, const uint8_t *sta
   gathered_close(&now);
 }
 
-/* The flush of the first search: as in other searches, and accepting states that are their own successors. */
-static void add_with_loops(Expansion *expansion) {
+/* The flush of the first search: as in other searches. It also finds accepting states that are their own successors, or any at
+ * all if the automaton is terminal, and for a weak one counts the accepting predecessors of accepting states. */
+static void add_and_count(Expansion *expansion) {
   Worker *worker = (Worker *)expansion;
-  for (uint32_t i = 0; i < expansion->count; i++) {
-    const uint8_t *owner = worker->block + (size_t)expansion->owners[i] * STATE_BYTES;
-    if (states_equal(expansion->successors + (size_t)i * STATE_BYTES, owner) && model_accepting(owner))
-      found_cycle(worker, owner);
-  }
+  Search *search = worker->search;
+  const int strength = search->compacted->strength;
+  const uint32_t count = expansion->count;
   add_successors(expansion);
-}
-
-/* Forgets S and all counts, in a share of the table. */
-static void reset_notes(Search *search, uint64_t share, uint64_t shares) {
-  const Signatures *signatures = &search->signatures;
-  const uint64_t mask = key_mask(signatures, signatures->wide);
-  const uint64_t slots = signatures->line_count * (signatures->wide ? WIDE_SLOTS : NARROW_SLOTS);
-  for (uint64_t i = slots * share / shares; i < slots * (share + 1) / shares; i++) {
-    if (signatures->wide)
-      ((uint64_t *)signatures->lines)[i] &= mask;
-    else
-      ((uint32_t *)signatures->lines)[i] &= (uint32_t)mask;
+  if (worker->overflow) return;
+  uint32_t last = UINT32_MAX;
+  int is_accepting = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    const uint8_t *owner = worker->block + (size_t)expansion->owners[i] * STATE_BYTES;
+    const uint8_t *successor = expansion->successors + (size_t)i * STATE_BYTES;
+    if (expansion->owners[i] != last) {
+      last = expansion->owners[i];
+      is_accepting = model_accepting(owner);
+      if (is_accepting && strength == TERMINAL_AUTOMATON) found_cycle(worker, owner);
+    }
+    if (!is_accepting) continue;
+    if (states_equal(successor, owner)) found_cycle(worker, owner);
+    if (strength == GENERAL_AUTOMATON || !model_accepting(successor)) continue;
+    uint64_t position = signatures_find(&search->signatures, expansion->hashes[i]);
+    if (!(count_one(search, position, 1, expansion->hashes[i]) & NOTE_IN_S)) own_compacted(worker)->entered++;
   }
 }
 
-static int compacted_open(Search *search) {
+/* Forgets S, all counts and all signatures, in a share of the table. */
+static void clear_signatures(Search *search, uint64_t share, uint64_t shares) {
+  const uint64_t lines = search->signatures.line_count;
+  const uint64_t begin = lines * share / shares, end = lines * (share + 1) / shares;
+  memset(search->signatures.lines + begin * LINE_BYTES, 0, (end - begin) * LINE_BYTES);
+  search->compacted->mine[share].entered = search->compacted->mine[share].removed = 0;
+}
+
+static int compacted_open(Search *search, int strength) {
   Compacted *compacted = search->compacted = calloc(1, sizeof *compacted);
   if (!compacted) return 0;
+  compacted->strength = strength;
   pthread_mutex_init(&compacted->lock, NULL);
-  compacted->accepting = calloc(search->worker_count, sizeof *compacted->accepting);
-  compacted->positions = calloc((size_t)search->worker_count * SUCCESSOR_ROOM, sizeof *compacted->positions);
-  search->flush = add_with_loops;
-  return compacted->accepting && compacted->positions;
+  compacted->mine = aligned_alloc(_Alignof(CompactedWorker), search->worker_count * sizeof *compacted->mine);
+  if (!compacted->mine) return 0;
+  memset(compacted->mine, 0, search->worker_count * sizeof *compacted->mine);
+  int complete = 1;
+  for (uint32_t i = 0; i < search->worker_count; i++) {
+    compacted->mine[i].positions = malloc(SUCCESSOR_ROOM * sizeof *compacted->mine[i].positions);
+    complete = complete && compacted->mine[i].positions;
+  }
+  search->flush = add_and_count;
+  return complete;
 }
 
 static void compacted_close(Search *search) {
   Compacted *compacted = search->compacted;
   if (!compacted) return;
-  for (uint32_t i = 0; compacted->accepting && i < search->worker_count; i++)
-    gathered_close(&compacted->accepting[i]);
-  free(compacted->accepting);
-  free(compacted->positions);
+  for (uint32_t i = 0; compacted->mine && i < search->worker_count; i++) {
+    gathered_close(&compacted->mine[i].accepting);
+    free(compacted->mine[i].positions);
+  }
+  free(compacted->mine);
   free(compacted->carries);
   pthread_mutex_destroy(&compacted->lock);
   free(compacted);

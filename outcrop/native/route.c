@@ -10,12 +10,16 @@
 
 /* --- The filter ---------------------------------------------------------------------------------------------- */
 
-/* Buckets of a few states; a new one takes the place of the oldest. In front of them a lock, the place of the oldest,
- * and a byte of the hash of each, 0 when there is none. */
-enum { FILTER_WAYS = 8, FILTER_HEAD = 2 + FILTER_WAYS, FILTER_BUCKET = FILTER_HEAD + FILTER_WAYS * STATE_BYTES };
+/* Buckets of a few states, each in as few cache lines as hold three; a new one takes the place of the oldest. In front of
+ * them a lock, the place of the oldest, and a byte of the hash of each, 0 when there is none. */
+enum {
+  FILTER_BUCKET = (2 + 3 * (1 + STATE_BYTES) + LINE_BYTES - 1) / LINE_BYTES * LINE_BYTES,
+  FILTER_WAYS = (FILTER_BUCKET - 2) / (1 + STATE_BYTES) < 8 ? (FILTER_BUCKET - 2) / (1 + STATE_BYTES) : 8,
+  FILTER_HEAD = 2 + FILTER_WAYS
+};
 
 typedef struct {
-  uint8_t *buckets; /* NULL: everything is sent */
+  uint8_t *buckets;
   uint64_t bucket_count;
   int shared;
 } Filter;
@@ -36,16 +40,28 @@ static inline uint8_t *filter_bucket(const Filter *filter, uint64_t hash) {
   return filter->buckets + multiply_high(hash, filter->bucket_count) * FILTER_BUCKET;
 }
 
+/* The bytes of a word that are equal to one, as bits 7 of each; there may be more above the first that is. */
+static inline uint64_t bytes_equal(uint64_t word, uint8_t byte) {
+  const uint64_t ones = UINT64_MAX / 255;
+  uint64_t difference = word ^ ones * byte;
+  return (difference - ones) & ~difference & ones << 7;
+}
+
 /* Whether the state was not there. It is now. */
-static int filter_enter(const Filter *filter, const uint8_t *state, uint64_t hash) {
+static inline int filter_enter(const Filter *filter, const uint8_t *state, uint64_t hash) {
   uint8_t *bucket = filter_bucket(filter, hash), *tags = bucket + 2, *states = bucket + FILTER_HEAD;
   const uint8_t tag = (uint8_t)hash | 1;
   int is_new = 1;
   if (filter->shared)
     while (__atomic_exchange_n(bucket, 1, __ATOMIC_ACQUIRE)) {
     }
-  for (int way = 0; way < FILTER_WAYS && is_new; way++)
-    if (tags[way] == tag && states_equal(states + way * STATE_BYTES, state)) is_new = 0;
+  uint64_t word = 0;
+  memcpy(&word, tags, FILTER_WAYS);
+  for (uint64_t match = bytes_equal(word, tag); match; match &= match - 1) {
+    if (!states_equal(states + (__builtin_ctzll(match) / 8) * STATE_BYTES, state)) continue;
+    is_new = 0;
+    break;
+  }
   if (is_new) {
     uint8_t oldest = bucket[1];
     tags[oldest] = tag;
@@ -90,44 +106,59 @@ typedef struct {
   uint64_t count, room;
 } Outgoing;
 
-static int outgoing_add(Outgoing *outgoing, const uint8_t *state) {
-  if (outgoing->count == outgoing->room) {
+/* Keeps a state if it `counts`: that cannot be foretold, so it is written in any case. */
+static inline int outgoing_add(Outgoing *outgoing, const uint8_t *state, int counts) {
+  if (__builtin_expect(outgoing->count == outgoing->room, 0)) {
     uint64_t room = outgoing->room ? 2 * outgoing->room : 64;
     uint8_t *states = realloc(outgoing->states, room * STATE_BYTES);
     if (!states) return 0;
     outgoing->states = states;
     outgoing->room = room;
   }
-  memcpy(outgoing->states + outgoing->count++ * STATE_BYTES, state, STATE_BYTES);
+  memcpy(outgoing->states + outgoing->count * STATE_BYTES, state, STATE_BYTES);
+  outgoing->count += (uint64_t)counts;
   return 1;
 }
 
-/* Hashes the successors in the buffer; those of others leave it. Starts to fetch what looking the rest up will need.
- * Gives how many were meant for others, UINT64_MAX when there is no memory to keep them. */
-static uint64_t route_successors(Route *route, Expansion *expansion, Outgoing *outgoing) {
-  const Filter *filter = &route->filter;
-  uint32_t own = 0, count = expansion->count;
-  for (uint32_t i = 0; i < count; i++) {
+/* States that leave the buffer of successors. */
+typedef struct {
+  uint8_t *states;
+  uint64_t *hashes;
+  uint32_t count;
+} Aside;
+
+/* Hashes the successors in the buffer, takes those of others out of it, and starts to fetch what looking them up will
+ * need. Who owns the next one cannot be foretold, so each is written to both places, and counts in one. */
+static void divide_successors(const Route *route, Expansion *expansion, Aside *aside) {
+  const Filter filter = route->filter;
+  const uint8_t *lines = expansion->lines;
+  const uint64_t line_count = expansion->line_count;
+  uint32_t own = 0, others = 0;
+  for (uint32_t i = 0, count = expansion->count; i < count; i++) {
+    uint8_t state[STATE_BYTES];
+    memcpy(state, expansion->successors + (size_t)i * STATE_BYTES, STATE_BYTES);
     uint64_t hash = hash_state(expansion->hasher, expansion->successors + (size_t)i * STATE_BYTES);
-    expansion->hashes[i] = hash;
-    if (owner_of(route, hash) == route->rank) {
-      __builtin_prefetch(expansion->lines + multiply_high(hash, expansion->line_count) * LINE_BYTES);
-    } else if (filter->buckets) {
-      const uint8_t *bucket = filter_bucket(filter, hash);
-      for (int at = 0; at < FILTER_BUCKET && at < 3 * LINE_BYTES; at += LINE_BYTES) __builtin_prefetch(bucket + at, 1);
-    }
-  }
-  for (uint32_t i = 0; i < count; i++) {
-    const uint8_t *state = expansion->successors + (size_t)i * STATE_BYTES;
-    uint64_t hash = expansion->hashes[i];
-    uint32_t owner = owner_of(route, hash);
-    if (owner == route->rank) {
-      if (own != i) memmove(expansion->successors + (size_t)own * STATE_BYTES, state, STATE_BYTES);
-      expansion->hashes[own++] = hash;
-    } else if (!filter->buckets || filter_enter(filter, state, hash)) {
-      if (!outgoing_add(&outgoing[owner], state)) return UINT64_MAX;
-    }
+    uint32_t is_own = owner_of(route, hash) == route->rank;
+    memcpy(aside->states + (size_t)others * STATE_BYTES, state, STATE_BYTES);
+    memcpy(expansion->successors + (size_t)own * STATE_BYTES, state, STATE_BYTES);
+    aside->hashes[others] = expansion->hashes[own] = hash;
+    const uint8_t *line = lines + multiply_high(hash, line_count) * LINE_BYTES, *bucket = filter_bucket(&filter, hash);
+    __builtin_prefetch(is_own ? line : bucket, 1);
+    others += 1 - is_own;
+    own += is_own;
   }
   expansion->count = own;
-  return count - own;
+  aside->count = others;
+}
+
+/* Hashes the successors in the buffer; those of others leave it. Gives how many that were, UINT64_MAX when there is no
+ * memory to keep them. */
+static uint64_t route_successors(const Route *route, Expansion *expansion, Aside *aside, Outgoing *outgoing) {
+  divide_successors(route, expansion, aside);
+  for (uint32_t i = 0; i < aside->count; i++) {
+    const uint8_t *state = aside->states + (size_t)i * STATE_BYTES;
+    int is_new = filter_enter(&route->filter, state, aside->hashes[i]);
+    if (!outgoing_add(&outgoing[owner_of(route, aside->hashes[i])], state, is_new)) return UINT64_MAX;
+  }
+  return aside->count;
 }

@@ -31,6 +31,8 @@ typedef struct {
   uint64_t end_count;
   const uint8_t *(*fetch)(uint64_t number, uint64_t slice);
   uint64_t number; /* for `fetch`, whose this run is */
+
+  uint64_t *sums; /* of each slice, what its entries add up to: see entry_sum */
 } Run;
 
 /* A state of the arena, to be looked up or written. */
@@ -223,6 +225,39 @@ static int run_look_up(const Run *run, unsigned number, const Arena *arena, RunW
   return 1;
 }
 
+/* --- Checking ------------------------------------------------------------------------------------------------ */
+
+/* What an entry adds to the sum of its slice. In which order entries are added does not matter, so the sum of a merged
+ * slice is known before it is made. A disk that changes a bit changes the sum. */
+static inline uint64_t entry_sum(uint32_t tag, const uint8_t *rest, uint64_t stride) {
+  uint64_t sum = tag * 0x9E3779B97F4A7C15ull;
+  for (uint64_t at = 0; at < stride; at += 8) {
+    uint64_t word = 0;
+    memcpy(&word, rest + at, stride - at < 8 ? stride - at : 8);
+    sum = (sum ^ word) * 0xD6E8FEB86659FD93ull;
+    sum ^= sum >> 32;
+  }
+  return sum * 0x9E3779B97F4A7C15ull;
+}
+
+/* Whether a slice is what was written: its entries, and where its buckets begin. */
+static int run_check_slice(const Run *run, unsigned number) {
+  const Slice slice = run_slice(run, number);
+  uint64_t buckets = run_buckets(run->bits), sum = 0;
+  if (!slice.count) return 1;
+  if (slice.index[0] != 0 || slice.index[buckets] != slice.count) return 0;
+  for (uint64_t bucket = 0; bucket < buckets; bucket++) {
+    uint64_t begin = slice.index[bucket], end = slice.index[bucket + 1];
+    if (begin > end || end > slice.count) return 0;
+    for (uint64_t i = begin; i < end; i++) {
+      if (bucket_of(slice.tags[i], run->bits) != bucket) return 0;
+      sum += entry_sum(slice.tags[i], slice.rests + i * run->stride, run->stride);
+    }
+  }
+  run_drop(run, number, number);
+  return sum == run->sums[number];
+}
+
 /* --- Writing ------------------------------------------------------------------------------------------------- */
 
 /* The level of a state that is written, by its place in the arena. */
@@ -253,14 +288,18 @@ static int run_write_slice(RunWork *work, const Run *run, uint64_t start, const 
     if (bucket + 2 <= buckets) index[bucket + 2]++;
   }
   for (uint64_t bucket = 2; bucket <= buckets; bucket++) index[bucket] += index[bucket - 1];
+  uint64_t sum = 0;
   for (uint64_t i = 0; i < count; i++) {
     uint64_t hash = work->candidates[i].hash, place = index[bucket_of(tag_of(hash), bits) + 1]++;
     tags[place] = tag_of(hash);
     rest_write(rests + place * stride, arena_state(arena, work->candidates[i].index), hash);
-    if (stride == REST_BYTES) continue;
-    uint16_t level = written_level(run, work->candidates[i].index);
-    memcpy(rests + place * stride + REST_BYTES, &level, LEVEL_BYTES);
+    if (stride > REST_BYTES) {
+      uint16_t level = written_level(run, work->candidates[i].index);
+      memcpy(rests + place * stride + REST_BYTES, &level, LEVEL_BYTES);
+    }
+    sum += entry_sum(tags[place], rests + place * stride, stride);
   }
+  if (count) run->sums[work->candidates[0].hash >> (64 - SLICE_BITS)] = sum;
   uint64_t tags_at = start + run_index_bytes(bits);
   return write_all(file, index, run_index_bytes(bits), start) &&
          write_all(file, tags, count * sizeof *tags, tags_at) &&
@@ -270,9 +309,9 @@ static int run_write_slice(RunWork *work, const Run *run, uint64_t start, const 
 /* --- Merging ------------------------------------------------------------------------------------------------- */
 
 /* Puts the entries of some buckets of a run where they belong in `tags` and `rests`: `next` says for each bucket of the
- * merged run, from `first` on, where its next entry goes. Without `tags`, only counts them there. */
+ * merged run, from `first` on, where its next entry goes. Adds what they sum up to. Without `tags`, only counts them. */
 static int merge_buckets(const Slice *slice, uint64_t bits, uint64_t first, uint64_t buckets, unsigned finer,
-                         uint32_t *next, uint32_t *tags, uint8_t *rests, uint64_t stride) {
+                         uint32_t *next, uint32_t *tags, uint8_t *rests, uint64_t stride, uint64_t *sum) {
   uint32_t begin = slice->index[first >> finer], end = slice->index[(first + buckets) >> finer];
   if (begin > end || end > slice->count) return 0;
   for (uint32_t i = begin; i < end; i++) {
@@ -282,6 +321,7 @@ static int merge_buckets(const Slice *slice, uint64_t bits, uint64_t first, uint
     if (!tags) continue;
     tags[place] = slice->tags[i];
     memcpy(rests + (uint64_t)place * stride, slice->rests + (uint64_t)i * stride, stride);
+    *sum += entry_sum(tags[place], rests + (uint64_t)place * stride, stride);
   }
   return 1;
 }
@@ -291,6 +331,8 @@ static int run_merge_slice(RunWork *work, const Run *runs, uint64_t run_count, c
   uint64_t buckets = run_buckets(merged->bits), group = buckets < GROUP_BUCKETS ? buckets : GROUP_BUCKETS;
   uint64_t start = merged->starts[number], tags_at = start + run_index_bytes(merged->bits), done = 0;
   uint64_t rests_at = tags_at + merged->counts[number] * sizeof(uint32_t), stride = merged->stride;
+  uint64_t sum = 0, expected = 0;
+  for (uint64_t i = 0; i < run_count; i++) expected += runs[i].counts[number] ? runs[i].sums[number] : 0;
   for (uint64_t first = 0; first < buckets; first += group) {
     /* Where each bucket begins is counted two places further on, and ends up in its place. */
     uint32_t next[GROUP_BUCKETS + 2] = {0}, count = 0;
@@ -300,7 +342,7 @@ static int run_merge_slice(RunWork *work, const Run *runs, uint64_t run_count, c
       for (uint64_t i = 0; i < run_count; i++) {
         const Slice slice = run_slice(&runs[i], number);
         unsigned finer = (unsigned)(merged->bits - runs[i].bits);
-        if (!merge_buckets(&slice, merged->bits, first, group, finer, next + (pass ? 1 : 2), tags, rests, stride))
+        if (!merge_buckets(&slice, merged->bits, first, group, finer, next + (pass ? 1 : 2), tags, rests, stride, &sum))
           return 0;
         if (pass) run_drop(&runs[i], number, number);
       }
@@ -320,5 +362,6 @@ static int run_merge_slice(RunWork *work, const Run *runs, uint64_t run_count, c
     tags_at += count * sizeof *tags;
     rests_at += (uint64_t)count * stride;
   }
-  return done == merged->counts[number];
+  merged->sums[number] = sum;
+  return done == merged->counts[number] && sum == expected;
 }

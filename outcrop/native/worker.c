@@ -24,8 +24,6 @@ typedef struct {
 
   uint64_t levels;                 /* found so far */
   uint64_t level_begin, level_end; /* the level being expanded: a range of the arena */
-  uint64_t cursor;                 /* the first state of it that no worker has taken (atomic) */
-  uint64_t reserved;               /* states in the visited set, and successors about to be entered (atomic) */
   uint32_t most_batch;             /* successors entered at once: fewer than the least table has room for */
   uint64_t chunk_states;           /* how much of the arena a worker claims at once, at most MOST_CHUNK_STATES */
   int stop;                        /* atomic */
@@ -57,6 +55,18 @@ typedef struct {
   uint32_t rebuilding;   /* of these, how many are still entering states into the new table */
   uint64_t rebuilt;      /* the first arena index that none of them has taken (atomic) */
   uint64_t growths;      /* completed, successful or not */
+
+  /* Between levels: all workers arrive, and the last one finishes the level and begins a round. */
+  uint32_t arrived; /* (atomic) */
+  int goes_on;      /* there is a level to expand in this round */
+  uint64_t rounds;  /* begun (atomic) */
+  pthread_cond_t round_begun;
+
+  /* What workers write all the time lies where nothing lies that they only read. */
+  uint8_t before[128];
+  uint64_t cursor;   /* the first state of the level that no worker has taken (atomic) */
+  uint64_t reserved; /* states in the visited set, and successors about to be entered (atomic) */
+  uint8_t behind[128];
 } Search;
 
 struct Worker {
@@ -68,6 +78,7 @@ struct Worker {
   Found found[FOUND_KINDS];
   Gathered gathered; /* successors for the caller to deal with */
   Gathered fresh;    /* candidates found to be new */
+  Aside aside;
   Outgoing *outgoing; /* of each process */
   uint64_t foreign;   /* successors that others own */
   RunWork runs;

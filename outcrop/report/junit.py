@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ElementTree
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -26,10 +27,10 @@ def junit(document: dict[str, Any], traces: dict[int, str] | None = None) -> str
     cases = _cases(document)
     by_case: dict[str, list[int]] = {}
     for number, violation in enumerate(document["violations"]):
-        by_case.setdefault(_case_of(violation), []).append(number)
+        by_case.setdefault(_case_of(violation, cases), []).append(number)
     suite = _suite(document["model"], float(document["seconds"]), document)
-    for name, position in cases.items():
-        case = _case(suite, document["model"], name, position)
+    for name in cases:
+        case = _case(suite, document["model"], name)
         for number in by_case.get(name, [])[:1]:
             _fail(case, document["violations"][number], len(by_case[name]), (traces or {}).get(number, ""))
         if name not in by_case and not _is_complete(document):
@@ -40,31 +41,31 @@ def junit(document: dict[str, Any], traces: dict[int, str] | None = None) -> str
 def junit_of_refusal(model: str, diagnostics: tuple[Diagnostic, ...]) -> str:
     """For a model that was refused: one test case that says why."""
     suite = _suite(model, 0.0, {"verdict": "refused"})
-    case = _case(suite, model, "load the model", None)
+    case = _case(suite, model, "load the model")
     text = "\n".join(each.render() for each in diagnostics)
     _add(case, "error", diagnostics[0].message if diagnostics else "the model is refused", "refused", text)
     return _finished(suite)
 
 
-def _cases(document: dict[str, Any]) -> dict[str, dict[str, Any] | None]:
-    """The names of the test cases, each with its place in the source."""
-    cases: dict[str, dict[str, Any] | None] = {}
-    for each in document.get("properties", []):
-        if each.get("status") != "assumed":
-            cases.setdefault(f"{each['kind']} {each['name']}", each.get("position"))
+def _cases(document: dict[str, Any]) -> list[str]:
+    """The names of the test cases, each once."""
+    cases = [f"{each['kind']} {each['name']}" for each in document.get("properties", []) if each["status"] != "assumed"]
     if document.get("deadlock") != "off":
-        cases[_DEADLOCK] = None
-    cases[_ERRORS] = None
-    for violation in document["violations"]:
-        cases.setdefault(_case_of(violation), violation.get("position"))
-    return cases
+        cases.append(_DEADLOCK)
+    cases.append(_ERRORS)
+    cases += [_case_of(violation, cases) for violation in document["violations"]]
+    return list(dict.fromkeys(cases))
 
 
-def _case_of(violation: dict[str, Any]) -> str:
+def _case_of(violation: dict[str, Any], cases: Iterable[str]) -> str:
     kind = violation["kind"]
     if kind == "deadlock":
         return _DEADLOCK
-    return _ERRORS if kind in _ERROR_KINDS else f"{kind} {violation['property']}"
+    if kind in _ERROR_KINDS:
+        return _ERRORS
+    name = f"{kind} {violation['property']}"
+    # An instance, with its arguments, belongs to its property.
+    return next((case for case in cases if name == case or name.startswith(f"{case}, ")), name)
 
 
 def _is_complete(document: dict[str, Any]) -> bool:
@@ -95,7 +96,7 @@ def _fail(case: ElementTree.Element, violation: dict[str, Any], count: int, trac
 
 
 def _suite(model: str, seconds: float, facts: dict[str, Any]) -> ElementTree.Element:
-    suite = ElementTree.Element("testsuite", name=_clean(model), time=f"{seconds:.3f}")
+    suite = ElementTree.Element("testsuite", name=_clean(model), file=_clean(model), time=f"{seconds:.3f}")
     properties = ElementTree.SubElement(suite, "properties")
     for name in ("verdict", "kind", "guarantee", "strategy", "states", "rules_fired", "diameter", "version"):
         if facts.get(name) not in (None, ""):
@@ -103,9 +104,8 @@ def _suite(model: str, seconds: float, facts: dict[str, Any]) -> ElementTree.Ele
     return suite
 
 
-def _case(suite: ElementTree.Element, model: str, name: str, position: dict[str, Any] | None) -> ElementTree.Element:
-    place = {"file": _clean(position["file"]), "line": str(position["line"])} if position else {}
-    attributes = {"classname": _clean(Path(model).stem), "name": _clean(name), "time": "0.000", **place}
+def _case(suite: ElementTree.Element, model: str, name: str) -> ElementTree.Element:
+    attributes = {"classname": _clean(Path(model).stem), "name": _clean(name), "time": "0.000"}
     return ElementTree.SubElement(suite, "testcase", attributes)
 
 
@@ -122,9 +122,10 @@ def _finished(suite: ElementTree.Element) -> str:
         "skipped": len(suite.findall("testcase/skipped")),
     }
     root = ElementTree.Element("testsuites", name="outcrop", time=suite.get("time", "0"))
-    for element in (root, suite):
-        for name, count in counts.items():
-            element.set(name, str(count))
+    for name, count in counts.items():
+        suite.set(name, str(count))
+        if name != "skipped":  # which the schema of Jenkins does not know there
+            root.set(name, str(count))
     root.append(suite)
     ElementTree.indent(root)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n"

@@ -70,9 +70,12 @@ def sentence(document: dict[str, Any]) -> str:
         return _capital(message) + (f", and {more} more violation{'s' if more > 1 else ''}." if more > 0 else ".")
     if document["verdict"] == "unknown":
         return f"{_capital(document.get('kind') or 'stopped')}; no violation in the {states} states reached until then."
+    formulas = sum(each.get("kind") == "ltl" for each in document.get("properties", []))
+    subject = "the formula" if formulas == 1 else f"one of the {formulas} formulas"
+    runs = f", and no run violates {subject}." if formulas else "."
     if document["guarantee"] == "exact":
-        return "No violation in any reachable state."
-    return "No violation in any state that was reached."
+        return f"No violation in any reachable state{runs}"
+    return f"No violation in any state that was reached{runs}"
 
 
 def guarantee(document: dict[str, Any]) -> str:
@@ -81,13 +84,23 @@ def guarantee(document: dict[str, Any]) -> str:
         trace = document["violations"][0].get("trace") if document["violations"] else None
         if not trace:
             return ""
-        steps = len(trace["states"]) - 1 + bool(document["violations"][0].get("failing_rule"))
-        return f"A run of {steps} step{'' if steps == 1 else 's'} shows it. It was executed again before it was shown."
+        states, loop = len(trace["states"]), trace.get("loop_start")
+        if loop is not None:
+            run = (
+                f"A run that goes round for ever shows it: {_steps(loop)} to the loop, {_steps(states - loop)} round it"
+            )
+        else:
+            run = f"A run of {_steps(states - 1 + bool(document['violations'][0].get('failing_rule')))} shows it"
+        return f"{run}. It was executed again before it was shown."
     if document["verdict"] == "unknown":
         return "What was not reached may still violate something."
     if document["guarantee"] == "exact":
         return "Exact: every reachable state was explored."
     return _capital(document["guarantee"]) + "."
+
+
+def _steps(count: int) -> str:
+    return f"{count} step{'' if count == 1 else 's'}"
 
 
 def _examine(document: Any) -> None:

@@ -1,13 +1,19 @@
-"""The live progress line of a terminal."""
+"""The live progress of a terminal: where the search stands, what it takes, and what is to come."""
 
 from __future__ import annotations
 
+import shutil
 import sys
 import time
+from collections import deque
+from dataclasses import dataclass
+from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from outcrop.machine import peak_rss
+from outcrop.machine import available_memory, cache_home, transferred_bytes
+from outcrop.options import CheckOptions
+from outcrop.report.forecast import Forecast, forecast, seconds_until
 from outcrop.report.text import size
 from outcrop.search.outcome import Progress
 
@@ -16,21 +22,56 @@ if TYPE_CHECKING:
 
 _SECONDS_BEFORE_FIRST = 0.3
 _SECONDS_BETWEEN = 0.1
-#: The rate is taken over at least this long, so that it does not jump about.
-_RATE_SECONDS = 1.0
+#: Rates are taken over the last so many seconds, so that they do not jump about, from looks this far apart.
+_RATE_SECONDS = 10.0
+_SECONDS_BETWEEN_LOOKS = 0.5
+#: What is further away than this is not worth a word.
+_FAR_AWAY = 30 * 86400.0
+
+#: The part of its memory that a search uses when it uses all of it.
+_FULL = 0.85
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Bytes that a search may take; None where nobody knows."""
+
+    memory: int | None = None
+    disk: int | None = None
+
+
+def limits_of(options: CheckOptions) -> Limits:
+    """What the options allow or, where they do not say, what the machine has."""
+    memory = options.memory if options.memory is not None else available_memory() * 3 // 4
+    disk = options.disk
+    if disk is None:
+        place = Path(options.workdir) if options.workdir is not None else cache_home()
+        while not place.exists() and place != place.parent:
+            place = place.parent
+        disk = shutil.disk_usage(place).free
+    # A budget for states alone says nothing of the process as a whole.
+    return Limits(memory if options.state_memory is None else None, disk)
+
+
+@dataclass(frozen=True)
+class _Look:
+    snapshot: Progress
+    read: int
+    written: int
 
 
 class ProgressLine:
-    """Call it with each snapshot of a search; it redraws one line on stderr and leaves nothing behind.
+    """Call it with each snapshot of a search; it redraws a few lines on stderr and leaves nothing behind.
 
-    rich is imported when the first line is due, so that a quick check does not pay for it.
+    rich is imported when they are first due, so that a quick check does not pay for it.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, limits: Limits | None = None) -> None:
+        self._limits = limits or Limits()
         self._live: Live | None = None
         self._next_drawing = time.monotonic() + _SECONDS_BEFORE_FIRST
-        self._earlier = Progress(level=0, states=0, rules_fired=0, frontier=0, seconds=0.0)
-        self._rate = 0.0
+        self._looks: deque[_Look] = deque()
+        self._forecast: tuple[int, Forecast | None] = (0, None)  #: with the number of levels that it was made from
 
     def __enter__(self) -> ProgressLine:
         return self
@@ -42,33 +83,70 @@ class ProgressLine:
     def __call__(self, snapshot: Progress) -> None:
         now = time.monotonic()
         if snapshot.event:
-            self._draw(self.line(snapshot))
+            self._draw(self.text(snapshot))
             assert self._live is not None
             self._live.console.print(snapshot.event, markup=False, highlight=False)
         if now < self._next_drawing:
             return
         self._next_drawing = now + _SECONDS_BETWEEN
-        self._draw(self.line(snapshot))
+        self._draw(self.text(snapshot))
 
-    def line(self, snapshot: Progress) -> str:
-        """The text for a snapshot."""
-        elapsed = snapshot.seconds - self._earlier.seconds
-        if elapsed >= _RATE_SECONDS or not self._rate:
-            self._rate = (snapshot.states - self._earlier.states) / max(elapsed, 1e-3)
-            self._earlier = snapshot
-        minutes, seconds = divmod(int(snapshot.seconds), 60)
-        hours, minutes = divmod(minutes, 60)
-        return "  ".join(
-            [
-                f"level {snapshot.level:,}",
-                f"{snapshot.states:,} states",
-                f"{snapshot.rules_fired:,} rules fired",
-                f"{snapshot.frontier:,} waiting",
-                f"{self._rate:,.0f} states/s",
-                f"{hours}:{minutes:02}:{seconds:02}",
-                size(peak_rss()),
+    # --- What it says ------------------------------------------------------------------------------------------
+
+    def text(self, snapshot: Progress) -> str:
+        """Where the search stands; what it takes; what is to come."""
+        before, now = self._look(snapshot)
+        elapsed = max(now.snapshot.seconds - before.snapshot.seconds, 1e-3)
+        new = (snapshot.states - before.snapshot.states) / elapsed
+        old = max(0.0, (snapshot.generated - before.snapshot.generated) / elapsed - new)
+        where = [
+            f"level {snapshot.level:,}",
+            f"{snapshot.states:,} states",
+            f"{snapshot.frontier:,} waiting",
+            f"{new:,.0f} new/s",
+            f"{old:,.0f} old/s",
+            _clock(snapshot.seconds),
+        ]
+        takes = [f"RAM {size(snapshot.memory)}"]
+        if snapshot.disk:
+            takes += [
+                f"disk {size(snapshot.disk)}",
+                f"reading {size(int((now.read - before.read) / elapsed))}/s",
+                f"writing {size(int((now.written - before.written) / elapsed))}/s",
             ]
-        )
+        return "\n".join(["  ".join(where), "  ".join(takes), self._to_come(before.snapshot, snapshot, new)])
+
+    def _look(self, snapshot: Progress) -> tuple[_Look, _Look]:
+        """How things stood some seconds ago, and now."""
+        now = _Look(snapshot, *transferred_bytes())
+        looks = self._looks
+        if not looks or snapshot.seconds - looks[-1].snapshot.seconds >= _SECONDS_BETWEEN_LOOKS:
+            looks.append(now)
+        while len(looks) > 2 and snapshot.seconds - looks[1].snapshot.seconds >= _RATE_SECONDS:
+            looks.popleft()
+        if looks[0].snapshot is snapshot:  # the first: since the beginning
+            start = Progress(level=0, states=0, rules_fired=0, frontier=0, seconds=0.0, memory=snapshot.memory)
+            return _Look(start, now.read, now.written), now
+        return looks[0], now
+
+    def _to_come(self, before: Progress, now: Progress, new: float) -> str:
+        levels, expected = self._forecast
+        if levels != len(now.levels):
+            expected = forecast(now.levels)
+            self._forecast = len(now.levels), expected
+        said = ["forecast: " + _expected(expected, now.states, new)]
+        elapsed = max(now.seconds - before.seconds, 1e-3)
+        end = None if expected is None or new <= 0 else (expected.most - now.states) / new
+        for name, used, was, limit in (
+            ("RAM", now.memory, before.memory, self._limits.memory),
+            ("disk", now.disk, before.disk, self._limits.disk),
+        ):
+            if name == "RAM" and now.disk and limit and used >= _FULL * limit:
+                continue  # a search on disk keeps its memory full
+            left = seconds_until(used, limit, (used - was) / elapsed)
+            if left is not None and left < (_FAR_AWAY if end is None else end):
+                said.append(f"at this rate {name} is full in {_roughly(left)}")
+        return "; ".join(said)
 
     def _draw(self, text: str) -> None:
         from rich.text import Text
@@ -80,3 +158,44 @@ class ProgressLine:
             self._live = Live(console=Console(file=sys.stderr), transient=True, auto_refresh=False)
             self._live.start()
         self._live.update(Text(text, no_wrap=True, overflow="ellipsis"), refresh=True)
+
+
+def _expected(expected: Forecast | None, states: int, new: float) -> str:
+    if expected is None:
+        return "no basis yet"
+    said = f"{_brief(max(states, expected.least))} to {_brief(max(states, expected.most))} states"
+    if new <= 0:
+        return said
+    soonest, latest = (max(0, goal - states) / new for goal in (expected.least, expected.most))
+    return f"{said}, {_roughly(soonest)} to {_roughly(latest)} more"
+
+
+def _brief(count: int) -> str:
+    """Two digits are all that a forecast is worth.
+
+    >>> _brief(12_345_678)
+    '12 million'
+    """
+    for unit, name in ((1_000_000_000, " billion"), (1_000_000, " million"), (1_000, ",000")):
+        if count >= unit:
+            amount = count / unit
+            return f"{amount:.1f}{name}" if amount < 10 and name != ",000" else f"{amount:.0f}{name}"
+    return str(count)
+
+
+def _roughly(seconds: float) -> str:
+    """A duration in one unit.
+
+    >>> _roughly(5400)
+    '90 min'
+    """
+    for unit, name in ((86400, "d"), (3600, "h"), (60, "min")):
+        if seconds >= 2 * unit:
+            return f"{seconds / unit:.0f} {name}"
+    return f"{seconds:.0f} s"
+
+
+def _clock(seconds: float) -> str:
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}"

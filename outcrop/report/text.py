@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from outcrop.report.table import table
 from outcrop.result import Result, Verdict, Violation
 from outcrop.source import Diagnostic, Severity
 from outcrop.trace.render import TraceStyle, fired, render
@@ -38,6 +39,11 @@ def report(result: Result, style: TraceStyle = TraceStyle.DIFF, paint: Paint | N
     """The whole report."""
     paint = paint or Paint()
     blocks = [verdict_line(result, paint), "\n".join(_figures(result, paint))]
+    temporal = "\n".join(_temporal(result))
+    if temporal:
+        blocks.append(temporal)
+    if result.per_rank:
+        blocks.append("\n".join(_per_rank(result)))
     never = _never_fired(result)
     if never:
         blocks.append(never)
@@ -64,9 +70,12 @@ def _meaning(result: Result) -> str:
         return result.violations[0].message.rstrip(".") + others
     if result.verdict is Verdict.UNKNOWN:
         return f"{result.kind}; no violation in the {result.states_visited:,} states reached until then"
+    formulas = sum(row["kind"] == "ltl" for row in result.properties)
+    subject = "the formula" if formulas == 1 else f"one of {formulas} formulas"
+    runs = f", and no run violates {subject}" if formulas else ""
     if result.guarantee == "exact":
-        return "no violation in any reachable state (exact)"
-    return f"no violation in any state reached ({result.guarantee})"
+        return f"no violation in any reachable state{runs} (exact)"
+    return f"no violation in any state reached{runs} ({result.guarantee})"
 
 
 def _figures(result: Result, paint: Paint) -> Iterator[str]:
@@ -83,12 +92,42 @@ def _figures(result: Result, paint: Paint) -> Iterator[str]:
         ("time", f"{result.seconds:.2f} s{compiled}"),
         ("memory", size(result.peak_rss_bytes)),
         ("state size", f"{result.state_bits} bits"),
-        ("search", f"{result.strategy}, {result.engine}{threads}"),
+        ("search", f"{result.strategy}, {result.engine}{threads}{_ranks(result)}"),
     ]
     if result.peak_disk_bytes:
         rows.append(("disk", size(result.peak_disk_bytes)))
     for name, text in rows:
         yield f"  {paint.faint(f'{name:<12}')} {text}"
+
+
+def _temporal(result: Result) -> Iterator[str]:
+    """How each formula fared, and how large the product of the model with its automaton was."""
+    for row in result.properties:
+        if row["kind"] == "ltl":
+            searched = f" ({row['states']:,} states of the product, {row['strategy']})" if row["states"] else ""
+            yield f'  ltl "{row["name"]}": {row["status"]}{searched}'
+
+
+def _ranks(result: Result) -> str:
+    return f", {result.ranks} ranks" + (" with so many each" if result.threads > 1 else "") if result.ranks > 1 else ""
+
+
+def _per_rank(result: Result) -> list[str]:
+    """What each rank has done: its load in per cent of the even share."""
+    share = max(1, result.states_visited) / result.ranks
+    rows = [
+        [
+            str(row["rank"]),
+            row["host"],
+            f"{row['states']:,}",
+            f"{row['states'] / share:.0%}",
+            size(row["bytes_sent"]),
+            f"{row['seconds_waiting']:.2f} s",
+            size(row["peak_rss_bytes"]),
+        ]
+        for row in result.per_rank
+    ]
+    return table(["rank", "host", "states", "load", "sent", "waiting", "memory"], rows, "rlr")
 
 
 def _never_fired(result: Result) -> str:
@@ -114,19 +153,29 @@ def violation_lines(violation: Violation, heading: str, style: TraceStyle, paint
     yield ""
     yield paint.strong(_trace_heading(violation))
     for line in render(violation.trace, style):
-        yield line if line.startswith("   ") else paint.strong(line)
+        yield line if line.startswith("    ") else paint.strong(line)
     yield _ending(violation)
 
 
 def _trace_heading(violation: Violation) -> str:
     assert violation.trace is not None
     steps = len(violation.trace) - 1 + bool(violation.failing_step)
-    return f"Trace ({max(0, steps)} step{'' if steps == 1 else 's'} from the start state)"
+    if violation.trace.loop_start is not None:
+        round_it = len(violation.trace) - violation.trace.loop_start
+        before = violation.trace.loop_start
+        return f"Trace ({_plural(before, 'step')} to the loop, {_plural(round_it, 'step')} round it)"
+    return f"Trace ({_plural(max(0, steps), 'step')} from the start state)"
+
+
+def _plural(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def _ending(violation: Violation) -> str:
     """What is wrong at the end of the trace, so that a long one need not be scrolled back."""
     message = violation.message.rstrip(".")
+    if violation.trace is not None and violation.trace.loop_start is not None:
+        return f"So for ever: {message}."
     if violation.failing_step:
         return f"Then {fired('Rule', violation.failing_step).removesuffix(' fired.')}: {message}."
     return f"Here: {message}."

@@ -79,10 +79,21 @@ class Auto(Exploration):
         try:
             return super().run()
         finally:
-            if self._disk is not None:
-                self._disk.close()
-            if self._directory is not None:
-                self._directory.close()
+            self.close_files()
+
+    def close_files(self) -> None:
+        if self._disk is not None:
+            self._disk.close()
+        if self._directory is not None:
+            self._directory.close()
+
+    def explore(self) -> Stop:
+        stop = super().explore()
+        if self._disk is not None and stop is Stop.COMPLETE:
+            # A state that a damaged file took for old was not explored. Violations need no such doubt: traces are
+            # replayed.
+            self._disk.check_files()
+        return stop
 
     def create_start_states(self) -> None:
         if self.sharing is not None:

@@ -1,8 +1,8 @@
 """The skeleton of every search: levels, limits, progress, Ctrl-C, findings. As it stands it searches in RAM.
 
-Breadth-first, level by level, each level to its end. Small levels run many at a time inside one kernel call, so that
-deep, thin models pay nothing per level; large ones are shared by all workers. Counts, verdict and paths do not depend
-on the number of workers: what is reported is chosen by the bytes of states, never by who found them first.
+Breadth-first, level by level, each level to its end. Many levels are expanded inside one kernel call, the small ones by
+one worker, so that deep, thin models pay nothing per level. Counts, verdict and paths do not depend on the number of
+workers: what is reported is chosen by the bytes of states, never by who found them first.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from dataclasses import replace
 from functools import partial
 from types import FrameType
 from typing import TypeVar
+
+import numpy as np
 
 from outcrop.dist.exchange import exchange_of
 from outcrop.kernels import Counts, DeadlockRule, Found, Marks, Search, States, StopReason
@@ -37,11 +39,11 @@ TakePut = Callable[[Counts], None]
 
 _Result = TypeVar("_Result")
 
-#: Levels up to this size are left to one worker: sharing them would take longer.
-SMALL_LEVEL = 2048
-#: Levels that one kernel call may expand; and while checkpoints are kept, which know only where a call has ended.
+#: Levels that one kernel call may expand; and while checkpoints are kept, which know only where a call has ended, as
+#: long as they are small.
 _LEVELS_A_CALL = 4096
 _LEVELS_A_CHECKPOINT = 256
+_LARGEST_BEFORE_CHECKPOINT = 2048
 #: Findings of one kind and level that are kept when there is no limit.
 _MOST_FOUND = 10_000
 _SECONDS_BETWEEN_LOOKS = 0.1
@@ -128,6 +130,8 @@ class Exploration:
             fired, covered, noted = self.count()
             enabled, deeper = self.coverage()
             seconds = self.seconds()
+            if self.sharing is not None:
+                self.sharing.search_has_ended()
             self._sample()
             self._report_progress()
             levels = [size for size in self.totals if size]
@@ -202,21 +206,23 @@ class Exploration:
 
     def expand(self) -> None:
         """Expands the last level, and perhaps some more; tells level_done of the new ones."""
-        search, workers = self.search, self.search.workers
         if self.sharing is not None:
-            self.fill_level(partial(self.sharing.fill_level, self.sharing.expand_part), search.finish_level)
+            self.fill_level(partial(self.sharing.fill_level, self.sharing.expand_part), self.search.finish_level)
             return
-        if workers == 1 or self.levels[-1] <= SMALL_LEVEL:
-            depth = self.options.depth
-            most = _LEVELS_A_CALL if self.checkpoints is None else _LEVELS_A_CHECKPOINT
-            if depth is not None:
-                most = min(most, depth + 1 - len(self.levels))
-            largest = SMALL_LEVEL if workers > 1 or self.checkpoints is not None else 2**63
-            ((sizes, generated),) = self.together(partial(search.expand_levels, most, largest))
-            self.level_done(sizes, generated)
-        else:
-            self.together(*(partial(search.expand_level, worker) for worker in range(workers)))
-            self.level_done([search.finish_level()])
+        most, largest = _LEVELS_A_CALL, 2**63
+        if self.checkpoints is not None:
+            most, largest = _LEVELS_A_CHECKPOINT, _LARGEST_BEFORE_CHECKPOINT
+        if self.options.depth is not None:
+            most = min(most, self.options.depth + 1 - len(self.levels))
+        sizes, generated = np.zeros(most, dtype=np.uint64), np.zeros(most, dtype=np.uint64)
+        count, *_ = self.together(
+            *(
+                partial(self.search.expand_levels, worker, sizes, generated, largest)
+                for worker in range(self.search.workers)
+            )
+        )
+        differences = np.diff(generated[:count], prepend=np.uint64(self._generated))
+        self.level_done(sizes[:count].tolist(), differences.tolist())
 
     def fill_level(self, fill: Callable[[], None], size: Callable[[], int]) -> None:
         """Makes a new level, and takes note of it also when it must remain incomplete."""
@@ -228,7 +234,7 @@ class Exploration:
         except DiskFull as full:
             self.tell(f"disk: {full}")
             stop = Stop.DISK
-        self.level_done([size()], stop=stop)
+        self.level_done([size()], None, stop)
 
     def go_past_memory(self, expand: Callable[[int], bool]) -> Callable[[int], bool] | None:
         """With several ranks, in the middle of a level: makes room, and gives what expands the rest of it. None: that
@@ -278,6 +284,7 @@ class Exploration:
             generated=standing.generated,
             memory=resident_bytes(),
             disk=self.disk.used + standing.disk,
+            levels=self.levels,
         )
 
     # --- Levels ------------------------------------------------------------------------------------------------
@@ -429,7 +436,7 @@ class Exploration:
         self._report_progress()
 
     def _sample(self) -> None:
-        self.samples.take(self.snapshot())
+        self.samples.take(self._progress_of_all())
 
     def _ask_to_stop(self, why: Stop) -> None:
         if self.asked is None:
@@ -444,11 +451,14 @@ class Exploration:
         """Says what the search has done that the user should know of."""
         self.events.append(event)
         if self._progress is not None:
-            self._progress(replace(self.snapshot(), event=event))
+            self._progress(replace(self._progress_of_all(), event=event))
 
     def _report_progress(self) -> None:
         if self._progress is not None:
-            self._progress(self.snapshot())
+            self._progress(self._progress_of_all())
+
+    def _progress_of_all(self) -> Progress:
+        return self.snapshot() if self.sharing is None else self.sharing.progress_of_all(self.snapshot())
 
     @contextmanager
     def _interruptible(self) -> Iterator[None]:

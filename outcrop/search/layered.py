@@ -21,6 +21,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -33,12 +34,16 @@ from outcrop.options import CheckOptions
 from outcrop.search import auto
 from outcrop.search.driver import Exploration, ShowProgress, Stopped, TakePut
 from outcrop.search.outcome import LayerReport, LayerRow, Outcome, Stop
+from outcrop.search.paths import Look
 from outcrop.search.sketch import Sketch
 from outcrop.search.spilling import PastRam, log_block_rows
 from outcrop.store.frontier import RowFile
 from outcrop.store.layers import LayerFiles
 from outcrop.store.runs import share_slices
 from outcrop.store.workdir import WorkDirectory, disk_errors
+
+if TYPE_CHECKING:
+    from outcrop.search.again import SearchAgain
 
 #: Layers are written once so many of their states are only in RAM.
 _MOST_PENDING = 1 << 13
@@ -66,18 +71,37 @@ def search(
     """``weak_hash``, for tests: different states often have the same hash."""
     if options.forget and options.layers == "all":
         raise UsageError("--forget says what becomes of older layers; --layers must say which these are")
+    if (options.ranks or 1) > 1:
+        raise UsageError("the strategy layered searches with one process, not with several ranks")
     return auto.search(native, options, progress, put, weak_hash=weak_hash, exploration=Layered)
 
 
 class Layered(auto.Auto):
+    """The layers are in RAM until that is full."""
+
     medium = "layers"
     _layers: Layers | None = None
+    _again: SearchAgain | None = None
 
     def run(self) -> Outcome:
-        outcome = super().run()
+        try:
+            outcome = super().run()
+        finally:
+            if self._again is not None:
+                self._again.close()
         if self._layers is not None:
             outcome.layers = self._layers.report()
         return outcome
+
+    @property
+    def has_layers(self) -> bool:
+        """Whether they are on disk."""
+        return self._layers is not None
+
+    @property
+    def layers(self) -> Layers:
+        assert self._layers is not None
+        return self._layers
 
     def _past_ram(self, directory: WorkDirectory) -> PastRam:
         self._layers = Layers(self, directory)
@@ -85,12 +109,37 @@ class Layered(auto.Auto):
 
     def expand(self) -> None:
         super().expand()
-        if self._layers is not None and self._layers.is_going_round():
+        is_going_round = self._layers is not None and self._layers.is_going_round()
+        if is_going_round if self.sharing is None else self.sharing.any(is_going_round):
+            if self._layers is not None and self._layers.is_going_round():
+                self.tell(
+                    f"given up at level {len(self.levels) - 1:,}: {sum(self.levels):,} states visited, about "
+                    f"{self._layers.estimate:,} of them different; more layers, or none forgotten, would tell more"
+                )
             raise Stopped(Stop.REDUNDANT)
 
     @property
     def revisits(self) -> bool:
         return self._layers is not None and self._layers.has_forgotten
+
+    def look(self) -> Look:
+        if not self.revisits:
+            return super().look()
+        from outcrop.search.again import SearchAgain
+
+        self._again = SearchAgain(self)
+        return self._again.look
+
+    def look_in_layers(self) -> Look:
+        """How to find predecessors in layers that are there."""
+        return super().look()
+
+    def close(self) -> None:
+        """For a search that is not run to its end."""
+        self._workers.close()
+        if self._layers is not None:
+            self._layers.delete()
+        self.close_files()
 
 
 @dataclass(frozen=True)
@@ -108,7 +157,7 @@ class Layers(PastRam):
     def __init__(self, run: Exploration, directory: WorkDirectory) -> None:
         super().__init__(run)
         options, width = run.options, run.native.state_bytes
-        self._directory = directory
+        self.directory = directory
         self._width = width
         self._kernels = LayerKernels(run.search)
         self._is_auto = options.layers == "auto"
@@ -125,6 +174,7 @@ class Layers(PastRam):
         )
         self._Q, self._next_Q = (RowFile(directory, f"queue-{i}", width, log_block_rows(width)) for i in range(2))
         self._Q_begin = 0  #: states before the first of Q
+        self.start_states = RowFile(directory, "start", width, log_block_rows(width))  #: if layers are forgotten
         self._log = run.open_log(directory, log_block_rows(width)) if run.checkpoints is not None else None
         self._still_to_come = 0  #: states of the log that are only now being restored
         self._states = 0
@@ -158,11 +208,15 @@ class Layers(PastRam):
         if self._forget:
             for begin in range(0, used, _STATES_A_PART):
                 self._sketch_states(self._search.read_block(begin, min(used, begin + _STATES_A_PART)))
+            self._copy(0, min(used, levels[0] if levels else used), self.start_states)
         self._spill.defer()
 
     def _copy(self, begin: int, end: int, goal: RowFile) -> None:
         for first in range(begin, end, goal.block_rows):
             goal.append(self._search.read_block(first, min(end, first + goal.block_rows)))
+
+    def check_files(self) -> None:
+        self.refined.check()
 
     def close(self) -> None:
         self.refined.close()
@@ -228,7 +282,7 @@ class Layers(PastRam):
                 self._resolve_in_ram(first, used)
                 self._pending += self._states - before
         except RunDamaged:
-            raise self.refined.failure(self._directory.path) from None
+            raise self.refined.failure(self.directory.path) from None
         if not self._regions or self._regions[-1][0] < level:
             self._regions.append((level, first))
         self._first = used
@@ -254,13 +308,17 @@ class Layers(PastRam):
                 max(0, age - 1),
                 self.refined.keep,
                 self.refined.bytes,
-                self._directory.budget.used,
+                self.directory.budget.used,
             )
         )
         self._candidates = 0
         self._Q_begin = self._states - size
         self._Q, self._next_Q = self._next_Q, self._Q
         self._next_Q.clear()
+        if self._forget and level == 0:
+            self.start_states.clear()
+            for states in self._Q.blocks(0, size):
+                self.start_states.append(states)
         estimate = self._sketch.estimate() if self._forget else 0.0
         if estimate > (1 + _PROGRESS) * self._progress[1]:
             self._progress = level, estimate
@@ -289,7 +347,7 @@ class Layers(PastRam):
             self._candidates_file = self._create("candidates")
         self._allocate(self._candidates_file, at, count * self._width)
         self._kernels.write_states(begin, end, self._candidates_file, at)
-        path = self._directory.path / f"candidates-{len(self._stretches)}"
+        path = self.directory.path / f"candidates-{len(self._stretches)}"
         size = count * stretch_entry_bytes(self._width)
         starts, counts = np.zeros(SLICES, dtype=np.uint64), np.zeros(SLICES, dtype=np.uint64)
         layout = StretchLayout(self._create(path.name), self._places, starts, counts)
@@ -303,10 +361,10 @@ class Layers(PastRam):
 
     def _create(self, name: str) -> int:
         with disk_errors():
-            return os.open(self._directory.path / name, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+            return os.open(self.directory.path / name, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
 
     def _allocate(self, file: int, at: int, size: int) -> None:
-        self._directory.claim(size)
+        self.directory.claim(size)
         with disk_errors():
             os.posix_fallocate(file, at, size)
 
@@ -314,11 +372,11 @@ class Layers(PastRam):
         for stretch in self._stretches:
             os.close(stretch.layout.file)
             stretch.path.unlink(missing_ok=True)
-            self._directory.release(stretch.bytes)
+            self.directory.release(stretch.bytes)
         if self._candidates_file is not None:
             os.close(self._candidates_file)
-            (self._directory.path / "candidates").unlink(missing_ok=True)
-            self._directory.release(self._places * self._width)
+            (self.directory.path / "candidates").unlink(missing_ok=True)
+            self.directory.release(self._places * self._width)
         self._stretches, self._candidates_file, self._places = [], None, 0
 
     def _delayed_duplicate_detection(self, level: int, first: int, used: int) -> None:
@@ -370,9 +428,34 @@ class Layers(PastRam):
         self._write_pending()
         return self.refined.read(level)
 
+    def stored_queue(self, name: str, directory: WorkDirectory) -> RowFile:
+        """A copy of the newest layer."""
+        stored = RowFile(directory, name, self._width, self._Q.block_rows)
+        for states in self._Q.blocks(0, len(self._Q)):
+            stored.append(states)
+        return stored
+
+    def delete(self) -> None:
+        """Gives back the room of all layers."""
+        self.refined.clear()
+        self._Q.clear()
+        self._next_Q.clear()
+        self._delete_candidates()
+
+    @property
+    def oldest(self) -> int:
+        """The oldest layer that is still there."""
+        self._write_pending()
+        return self.refined.oldest
+
+    @property
+    def estimate(self) -> int:
+        """About how many different states were visited."""
+        return round(self._sketch.estimate())
+
     @property
     def has_forgotten(self) -> bool:
-        return self._forget and self.refined.oldest > 0
+        return self.refined.has_forgotten
 
     def is_going_round(self) -> bool:
         """Whether layers were forgotten, and more was visited since than Theorem 3 allows for."""
@@ -387,6 +470,6 @@ class Layers(PastRam):
             self._forget,
             self.refined.keep,
             max(0, self._longest - 1),
-            round(self._sketch.estimate()) if self.has_forgotten else None,
+            self.estimate if self.has_forgotten else None,
             self._rows,
         )

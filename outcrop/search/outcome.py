@@ -6,6 +6,7 @@ replays them and finds out what, so that messages have one source and every trac
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -165,4 +166,5 @@ class Progress:
     generated: int = 0  #: successors, known ones included
     memory: int = 0  #: bytes that the process holds
     disk: int = 0  #: bytes of its files
+    levels: Sequence[int] = ()  #: sizes of those that are complete
     event: str = ""  #: what the search has just done, if it is worth a line

@@ -8,9 +8,12 @@ hold a cycle: VERIFICATION looks for a way from an accepting state back to that 
 A cycle that is reported is therefore real. *Holds* means that none was found among the states visited, and comes with
 the bound for missing a state and the part of the states that was probably visited.
 
-One step is not as printed. Line 7 of Algorithm 2 hands ELIMINATION the accepting states that REACHABILITY has just been
-led to by edges. But none of those is without predecessors, and those that are, the ones it began with, have been
-cleared from the queue in line 5. We hand it the latter, as Algorithm 1 does.
+Some steps are not as printed. Line 7 of Algorithm 2 hands ELIMINATION the accepting states that REACHABILITY has just
+been led to by edges. But none of those is without predecessors, and those that are, the ones it began with, have been
+cleared from the queue in line 5. We hand it the latter, as Algorithm 1 does. Each iteration draws another hash: a false
+cycle then does not have to be broken where it begins, state by state, but hardly ever outlives its iteration. And for
+a weak automaton, as without compaction, one elimination among accepting states precedes the iterations; mostly it
+leaves nothing.
 
 The first search has its queue, which is also the log of all states for the path to a cycle, in a file. So have all
 others. Costs 5 to 9 bytes a state in RAM: the count of predecessors is in the slot of the signature.
@@ -27,8 +30,9 @@ from functools import partial
 from itertools import accumulate
 
 from outcrop.kernels import Found, Native, Search, Settings, States, with_spare_bytes
-from outcrop.kernels_cycles import NOTE_BITS, BlockPhase, CompactedCycles, accepting_states
+from outcrop.kernels_cycles import NOTE_BITS, Acceptance, BlockPhase, CompactedCycles, accepting_states
 from outcrop.options import CheckOptions
+from outcrop.search.closest import closest_cycle
 from outcrop.search.compact import nameless_file, omission_bound, work_place
 from outcrop.search.driver import Exploration, ShowProgress, TakePut, most_found, state_budget, worker_count
 from outcrop.search.hunt import Hunt, find_level, read_arena
@@ -39,11 +43,14 @@ from outcrop.search.paths import PathFinder, look_in_blocks
 from outcrop.store.frontier import RowFile
 from outcrop.store.workdir import WorkDirectory
 
+#: Gives states, as often as it is asked.
+Blocks = Callable[[], Iterator[States]]
+
 #: Of a signature, as in the paper.
 BITS = 32
 #: States that a worker deals with at a time, and of those that follow, how few it deals with at once.
 _BLOCK_STATES = 4096
-_FEW_STATES = 2048
+_FEW_STATES = 16384
 #: Bits more, to find a path to a state that the first search has missed.
 _MORE_BITS = 24
 
@@ -73,6 +80,10 @@ def _settings(resources: ExitStack, options: CheckOptions, bits: int, seed: int)
     )
 
 
+def _rows(file: RowFile) -> Iterator[States]:
+    return file.blocks(0, len(file))
+
+
 class CompactedOwcty(Exploration):
     def __init__(
         self,
@@ -85,7 +96,9 @@ class CompactedOwcty(Exploration):
     ) -> None:
         super().__init__(search, options, progress, put)
         self.bits = bits
-        self.cycles = CompactedCycles(search)
+        self.strength = Acceptance[self.native.strength.upper()]
+        self.cycles = CompactedCycles(search, self.strength)
+        self._resets = 0
         directory.budget = self.disk
         names = ("seeds", "accepting", "queue")
         #: Accepting states that a phase begins with; Qacc, those that edges have led to; and states to be expanded.
@@ -105,37 +118,36 @@ class CompactedOwcty(Exploration):
         return stop
 
     def look_for_cycles(self) -> None:
-        size = sum(self.levels)
-        for states in read_arena(self.search, 0, size):
-            self.seeds.append(accepting_states(self.search, states))
-        while True:
+        size, seeds = sum(self.levels), self._accepting_in_log
+        if self.strength is not Acceptance.GENERAL:
+            self._work_off(BlockPhase.FIRST, seeds)
+            size = self.cycles.size
+            seeds = self._in_s(seeds)
+        while size:
             old_size = size
             self._reset()
-            self.reachability()
-            self.elimination()
+            self.reachability(seeds)
+            self.elimination(seeds)
             size = self.cycles.size
-            if size >= old_size or not size:
-                break
-            self.seeds.clear()
-            for states in self.accepting.blocks(0, len(self.accepting)):
-                self.seeds.append(self.cycles.in_s(states))
+            if size >= old_size:
+                self.verification()
+                return
+            seeds = self._in_s(partial(_rows, self.accepting))
             self.accepting.clear()
-        if size:
-            self.verification()
 
     # --- Algorithm 3 -------------------------------------------------------------------------------------------
 
-    def reachability(self) -> None:
-        self._work_off(BlockPhase.REACH)
+    def reachability(self, seeds: Blocks) -> None:
+        self._work_off(BlockPhase.REACH, seeds)
         self._report_loops()
 
-    def elimination(self) -> None:
-        self._work_off(BlockPhase.ELIMINATE)
+    def elimination(self, seeds: Blocks) -> None:
+        self._work_off(BlockPhase.ELIMINATE, seeds)
 
     def verification(self) -> None:
         """From each accepting state that none before it has led to: is there a way back to it?"""
         self._reset()
-        for block in self.accepting.blocks(0, len(self.accepting)):
+        for block in _rows(self.accepting):
             for number in range(len(block)):
                 state = block[number : number + 1]
                 if not len(self.cycles.in_s(state)):
@@ -167,7 +179,7 @@ class CompactedOwcty(Exploration):
 
     # --- Phases ------------------------------------------------------------------------------------------------
 
-    def _work_off(self, phase: BlockPhase) -> None:
+    def _work_off(self, phase: BlockPhase, seeds: Blocks) -> None:
         """What a phase does to the seeds, and to all that follow."""
         lock = threading.Lock()
 
@@ -178,7 +190,7 @@ class CompactedOwcty(Exploration):
                     self.accepting.append(enqueue)
             return follow
 
-        self._share(self.seeds.blocks(0, len(self.seeds)), partial(deal, begins=True))
+        self._share(seeds(), partial(deal, begins=True))
         done = 0
         while done < len(self.queue):
             begin, done = done, len(self.queue)
@@ -203,7 +215,20 @@ class CompactedOwcty(Exploration):
         self.check_stop()
 
     def _reset(self) -> None:
-        self.together(*(partial(self.cycles.reset, worker) for worker in range(self.search.workers)))
+        """Forgets S. What comes has other signatures, so that it meets other states that are taken for one another."""
+        self._resets += 1
+        seed = self.options.seed + (self._resets << 32)
+        self.together(*(partial(self.cycles.reset, worker, seed) for worker in range(self.search.workers)))
+
+    def _accepting_in_log(self) -> Iterator[States]:
+        for states in read_arena(self.search, 0, sum(self.levels)):
+            yield accepting_states(self.search, states)
+
+    def _in_s(self, blocks: Blocks) -> Blocks:
+        self.seeds.clear()
+        for states in blocks():
+            self.seeds.append(self.cycles.in_s(states))
+        return partial(_rows, self.seeds)
 
     # --- Lassos ------------------------------------------------------------------------------------------------
 
@@ -213,10 +238,13 @@ class CompactedOwcty(Exploration):
             self._report_loops()
 
     def _report_loops(self) -> None:
-        """Accepting states that are their own successors."""
+        """Accepting states that are their own successors; or any, if the automaton is terminal."""
         for state in self.search.take_found(Found.CYCLE):
-            self.traced.append(lasso(self._prefix(state), [state]))
-            raise CycleFound
+            run = closest_cycle(self.search, state)
+            if run is not None:
+                way, cycle = run
+                self.traced.append(lasso((*self._prefix(state), *way[1:]), cycle))
+                raise CycleFound
 
     def _report_cycle(self, state: bytes, ends: list[int]) -> None:
         """The queue has the levels of a search from ``state`` that came back to it."""

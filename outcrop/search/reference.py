@@ -34,14 +34,14 @@ def search(
     output: Callable[[str], None] | None = None,
 ) -> Outcome:
     """Explores the reachable states. ``output`` takes what ``put`` statements print."""
-    return _Search(system, options, progress or (lambda snapshot: None), output or ignore).run()
+    return ReferenceSearch(system, options, progress or (lambda snapshot: None), output or ignore).run()
 
 
 class _TimeIsUp(Exception):
     pass
 
 
-class _Search:
+class ReferenceSearch:
     def __init__(
         self,
         system: System,
@@ -58,7 +58,8 @@ class _Search:
         self.has_liveness = bool(system.of_kind(PropertyKind.LIVENESS))
         #: Each visited state, in the order of discovery, with the first to reach it.
         self.parents: dict[State, State | None] = {}
-        self.predecessors: dict[State, list[State]] = {}  #: for liveness only
+        self.predecessors: dict[State, list[State]] = {}  #: for liveness and products only
+        self.lassos: list[Finding] = []
         self.levels: list[list[State]] = []
         # One more than there are rules: the last stands for what an automaton does alone.
         self.fired, self.enabled, self.deeper = ([0] * (len(system.rules) + 1) for _ in range(3))
@@ -77,6 +78,8 @@ class _Search:
             stop = self._explore()
             if stop is Stop.COMPLETE and not self.found and self.has_liveness:
                 self._check_liveness()
+            if stop is Stop.COMPLETE and not self.found:
+                self.check_cycles()
         except KeyboardInterrupt:
             stop = Stop.INTERRUPTED
         except _TimeIsUp:
@@ -163,7 +166,7 @@ class _Search:
             if check.failure is not None:
                 self._find(FindingKind.STATE, state)
         self.generated[-1] += 1
-        if self.has_liveness and parent is not None:
+        if (self.has_liveness or self.is_product) and parent is not None:
             self.predecessors.setdefault(state, []).append(parent)
 
     # --- Liveness: AG EF, by going backwards from the states that satisfy it -------------------------------------
@@ -195,20 +198,23 @@ class _Search:
                     pending.append(predecessor)
         return closure
 
+    def check_cycles(self) -> None:
+        """Looks for what a product accepts; see scc.py."""
+
     # --- Findings and progress ---------------------------------------------------------------------------------
 
     def _find(self, kind: FindingKind, state: State | None, liveness: int | None = None) -> None:
         self.found[kind, state, liveness] = None
 
     def _has_enough_findings(self) -> bool:
-        return self.options.max_errors is not None and len(self.found) >= self.options.max_errors
+        return self.options.max_errors is not None and len(self.found) + len(self.lassos) >= self.options.max_errors
 
     def _findings(self) -> list[Finding]:
-        findings = [Finding(kind, self._path(state), liveness) for kind, state, liveness in self.found]
+        findings = [Finding(kind, self.path(state), liveness) for kind, state, liveness in self.found]
         findings.sort(key=lambda each: (len(each.path), _KIND_ORDER[each.kind], each.path[-1:], each.liveness or 0))
-        return findings[: self.options.max_errors]
+        return [*findings, *self.lassos][: self.options.max_errors]
 
-    def _path(self, state: State | None) -> tuple[bytes, ...]:
+    def path(self, state: State | None) -> tuple[bytes, ...]:
         path: list[bytes] = []
         while state is not None:
             path.append(self.layout.pack(state))

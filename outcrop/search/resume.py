@@ -14,18 +14,20 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from outcrop.dist.exchange import exchange_of
 from outcrop.errors import DamagedFile, UsageError
 from outcrop.kernels import Counts, Found, Marks, States
 from outcrop.options import CheckOptions
 from outcrop.search.outcome import FindingKind
-from outcrop.store.checkpoint import CheckpointDirectory, Manifest, StatesPart
+from outcrop.search.parts import Beginning, find_beginning, find_parts, part_path
+from outcrop.store.checkpoint import CheckpointDirectory, Manifest, StatesPart, remove_checkpoint
 from outcrop.store.frontier import RowFile
 from outcrop.store.workdir import DiskBudget, DiskFull
 
@@ -35,12 +37,6 @@ if TYPE_CHECKING:
 #: Of the state file, where the search does not choose: states and bytes of a block.
 _MOST_BLOCK_STATES = 8192
 _BLOCK_BYTES = 1 << 16
-
-
-def discard(path: str) -> None:
-    """Removes the checkpoint of a search that has come to its end."""
-    with closing(CheckpointDirectory(path, {}, 1, DiskBudget())) as directory:
-        directory.discard()
 
 
 @dataclass(frozen=True)
@@ -78,61 +74,69 @@ class Checkpoints:
         self._every = options.checkpoint_every
         self._next_save = time.monotonic() + self._every
         self._boundary: _Boundary | None = None
-        self._saved: list[int] | None = None  #: levels of the last checkpoint
+        self._saved: tuple[int, int] | None = None  #: levels and states of the last checkpoint
         self._log: RowFile | None = None
-        self._manifest: Manifest | None = None  #: where the search begins
-        self._source: CheckpointDirectory | None = None
+        self._beginning: Beginning | None = None
         self._warnings: list[str] = []
         goal = options.checkpoint or options.resume
         assert goal is not None
-        if options.resume is not None and not Path(options.resume).is_dir():
-            raise UsageError(f"there is no checkpoint in '{options.resume}'")
+        self._place = goal
+        self._exchange = exchange_of(options.ranks)
+        self._sharing = run.sharing
+        self._owners = f"{options.strategy}, {options.keep}, {options.bits} bits, seed {options.seed}"
         self._open_things = ExitStack()
         try:
-            self._goal = self._open(goal, run.disk)
-            self._find_beginning(options)
+            self._find_beginning(options, goal)
         except BaseException:
             self.close()
             raise
 
-    def _open(self, path: str, budget: DiskBudget) -> CheckpointDirectory:
+    def _open(self, path: Path, budget: DiskBudget) -> CheckpointDirectory:
         native = self._run.native
         directory = CheckpointDirectory(path, native.identity, native.state_bytes, budget)
         return self._open_things.enter_context(closing(directory))
 
-    def _find_beginning(self, options: CheckOptions) -> None:
-        if options.resume is not None and self._goal.path.samefile(options.resume):
-            self._source = self._goal
-        elif self._goal.has_checkpoint():
-            raise UsageError(
-                f"there is a checkpoint in '{self._goal.path}' already: go on from it with --resume, or remove it"
-            )
-        elif options.resume is not None:
-            self._source = self._open(options.resume, DiskBudget())
-        if self._source is not None:
-            self._manifest = self._source.load(self._warnings.append)
-        if self._manifest is not None and self._source is self._goal:
-            self._saved = self._manifest.levels
+    def _find_beginning(self, options: CheckOptions, goal: str) -> None:
+        source = options.resume
+        if source is not None and not Path(source).is_dir():
+            raise UsageError(f"there is no checkpoint in '{source}'")
+        own = part_path(goal, self._exchange)
+        self._goal = self._open(own, self._run.disk)
+        self._saves_where_it_began = source is not None and Path(goal).samefile(source)
+        if not self._saves_where_it_began and find_parts(goal):
+            raise UsageError(f"there is a checkpoint in '{goal}' already: go on from it with --resume, or remove it")
+        if source is None:
+            return
+
+        def open_part(path: Path) -> CheckpointDirectory:
+            return self._goal if path.samefile(own) else self._open(path, DiskBudget())
+
+        self._beginning = find_beginning(source, self._exchange, open_part, self._owners, self._warnings.append)
+        if self._saves_where_it_began:
+            self._saved = (self._beginning.level_count, self._beginning.states)
 
     @property
     def is_resumed(self) -> bool:
-        return self._manifest is not None
+        return self._beginning is not None
 
     @property
-    def continues_file(self) -> bool:
-        """Whether states that were visited before stay where they are, in the state file. A search that visits no
-        state twice cannot go on with a file in which some may be twice."""
-        if self._manifest is None or self._source is not self._goal:
-            return False
-        return not (self._manifest.revisits and self._run.drops_revisited)
+    def _continued(self) -> Manifest | None:
+        """What speaks of the state file, if states that were visited before stay where they are in it. A search that
+        visits no state twice cannot go on with a file in which some may be twice."""
+        beginning = self._beginning
+        if beginning is None or not beginning.stays or beginning.parts[0][0] is not self._goal:
+            return None
+        manifest = beginning.parts[0][1]
+        return None if manifest.revisits and self._run.drops_revisited else manifest
 
     def log(self, block_rows: int | None = None) -> RowFile:
         """The state file, which a search may use as the log that it needs anyway."""
         if self._log is None:
             width = self._run.native.state_bytes
             rows = block_rows or max(256, min(_MOST_BLOCK_STATES, _BLOCK_BYTES // width))
-            if self._manifest is not None and self.continues_file:
-                self._log = self._go_on_with(self._manifest, rows)
+            continued = self._continued
+            if continued is not None:
+                self._log = self._go_on_with(continued, rows)
             else:
                 self._log = self._goal.new_log(rows)
             self._open_things.callback(self._log.close)
@@ -158,50 +162,70 @@ class Checkpoints:
 
     def restore(self) -> None:
         """Takes the states of the checkpoint as visited, and the counters as they were."""
-        run, manifest = self._run, self._manifest
-        assert manifest is not None and self._source is not None
+        run, beginning, continued = self._run, self._beginning, self._continued
+        assert beginning is not None
         for warning in self._warnings:
             run.tell(warning)
-        is_same_file = self.continues_file
-        states = self.log() if is_same_file else self._source.open_states(manifest, self.log().block_rows)
-        rows = _Rows(states.blocks(0, manifest.rows))
-        for size in manifest.levels:
-            run.restore_level(rows.take(size))
-        if not is_same_file:
-            states.close()
-        elif run.keys and run.levels != manifest.levels:  # signatures have taken some states for others
-            self._manifest = self._log = None
-        elif run.levels != manifest.levels:
-            raise DamagedFile(states.file.path, "it holds a state twice")
-        self._restore_counts(manifest)
+        if continued is not None:
+            self._restore_levels([(self.log(), continued)])
+            if run.keys and run.levels != continued.levels:  # signatures have taken some states for others
+                self._beginning = self._log = None
+            elif run.levels != continued.levels:
+                raise DamagedFile(self.log().file.path, "it holds a state twice")
+        else:
+            rows = self.log().block_rows
+            with ExitStack() as files:
+                opened = [
+                    (files.enter_context(closing(directory.open_states(manifest, rows))), manifest)
+                    for directory, manifest in beginning.parts
+                ]
+                self._restore_levels(opened)
+        self._restore_counts(beginning)
+        first = beginning.manifests[0]
         run.tell(
-            f"resumed from '{self._source.path}': level {len(run.levels) - 1:,}, {sum(run.levels):,} states, "
-            f"{manifest.strategy} for {manifest.seconds:,.0f} s"
+            f"resumed from '{self._run.options.resume}': level {len(run.totals) - 1:,}, {sum(run.totals):,} states, "
+            f"{first.strategy} for {first.seconds:,.0f} s"
         )
 
-    def _restore_counts(self, manifest: Manifest) -> None:
+    def _restore_levels(self, parts: list[tuple[RowFile, Manifest]]) -> None:
+        run, beginning, sharing = self._run, self._beginning, self._sharing
+        assert beginning is not None
+        rows = [_Rows(states.blocks(0, manifest.rows)) for states, manifest in parts]
+        for level in range(beginning.level_count):
+            takes = (each.take(manifest.levels[level]) for each, (_, manifest) in zip(rows, parts, strict=True))
+            blocks = chain.from_iterable(takes)
+            if sharing is None:
+                run.restore_level(blocks)
+            else:
+                sharing.restore_level(blocks, beginning.stays)
+
+    def _restore_counts(self, beginning: Beginning) -> None:
         run = self._run
+        manifest = beginning.manifests[0]
+        own = [each for _, each in beginning.parts]
         # Searches may have checked the states while they took them. That has been counted and found before.
         for kind in Found:
             run.search.take_found(kind)
         run.search.take_put()
         fired, covered, _ = run.search.count()
         run.before = Before(
-            np.array(manifest.fired, dtype=np.uint64) - fired,
-            np.array(manifest.covered, dtype=np.uint64) - covered,
-            manifest.enabled,
-            manifest.deeper,
-            frozenset(manifest.undefined_reads),
+            _sum([each.fired for each in own], fired) - fired,
+            _sum([each.covered for each in own], covered) - covered,
+            _sum_known([each.enabled for each in own], fired),
+            _sum_known([each.deeper for each in own], fired),
+            frozenset(offset for each in own for offset in each.undefined_reads),
             # Keys that are the same miss the same states, and their bound is that of all levels.
             0.0 if manifest.keys == run.keys else manifest.omission_bound,
             manifest.revisits and not run.drops_revisited,
             manifest.seconds,
         )
-        if run.levels == manifest.levels:
-            run.generated = list(manifest.generated)
+        if run.totals == [sum(sizes) for sizes in zip(*(each.levels for each in beginning.manifests), strict=True)]:
+            run.generated = _generated([each.generated for each in own], beginning.level_count)
         run.has_failed_start = manifest.has_failed_start
         for kind, state, level, liveness in manifest.found:
             run.find(FindingKind(kind), bytes.fromhex(state), level, liveness)
+        if self._sharing is not None:
+            self._sharing.told = len(run.found)
         if manifest.revisits:
             run.tell("rules fired include those of states that were visited again before the checkpoint")
 
@@ -219,37 +243,56 @@ class Checkpoints:
             run.revisits,
             run.collision_rate,
         )
-        if time.monotonic() >= self._next_save:
+        is_due = time.monotonic() >= self._next_save
+        if is_due if self._sharing is None else self._sharing.any(is_due):
             self._save(self._boundary)
 
     def search_has_stopped(self) -> None:
         """Saves the search where its last level was complete."""
-        path = self._goal.path
-        if self._boundary is not None and (self._saved is None or len(self._saved) < self._boundary.levels):
+        path = self._place
+        if self._boundary is not None and (self._saved is None or self._saved[0] < self._boundary.levels):
             self._save(self._boundary)
         if self._saved is None:
             self._run.tell(f"no checkpoint in '{path}': not even the first level is complete")
             return
         self._run.tell(
-            f"checkpoint of level {len(self._saved) - 1:,}, {sum(self._saved):,} states: "
-            f"go on with --resume {shlex.quote(str(path))}"
+            f"checkpoint of level {self._saved[0] - 1:,}, {self._saved[1]:,} states: "
+            f"go on with --resume {shlex.quote(path)}"
         )
 
     def _save(self, boundary: _Boundary) -> None:
-        run = self._run
+        run, sharing = self._run, self._sharing
         levels = run.levels[: boundary.levels]
-        states = sum(levels)
         try:
-            log = self.log()
-            if len(log) > states:
-                log.cut(states)
-            while len(log) < states:
-                log.append(run.search.read_block(len(log), min(states, len(log) + log.block_rows)))
-            self._goal.save(log, lambda part: self._describe(boundary, levels, part))
-            self._saved = levels
+            try:
+                log = self._complete_log(sum(levels))
+            except DiskFull:
+                if sharing is not None:
+                    sharing.all(False)
+                raise
+            agree = (lambda is_written: is_written) if sharing is None else sharing.all
+            self._goal.save(log, lambda part: self._describe(boundary, levels, part), agree)
+            self._saved = (boundary.levels, sum(run.totals[: boundary.levels]))
+            self._drop_source()
         except DiskFull as full:
             run.tell(f"a checkpoint could not be written: {full}")
         self._next_save = time.monotonic() + self._every
+
+    def _complete_log(self, states: int) -> RowFile:
+        """The state file with so many states, which the search has in its arena unless they are there already."""
+        log = self.log()
+        if len(log) > states:
+            log.cut(states)
+        while len(log) < states:
+            log.append(self._run.search.read_block(len(log), min(states, len(log) + log.block_rows)))
+        return log
+
+    def _drop_source(self) -> None:
+        """Once there is a checkpoint of this search, removes the parts that it began with."""
+        if self._beginning is not None and self._saves_where_it_began:
+            for directory, _ in self._beginning.parts:
+                if directory is not self._goal:
+                    remove_checkpoint(directory.path, with_directory=directory.path != Path(self._place))
 
     def _describe(self, boundary: _Boundary, levels: list[int], part: StatesPart) -> Manifest:
         run = self._run
@@ -272,10 +315,29 @@ class Checkpoints:
             collision_rate=boundary.collision_rate,
             seconds=run.before.seconds + run.seconds(),
             states=part,
+            owners="" if self._sharing is None else self._owners,
             generated=run.generated[: boundary.levels],
             enabled=boundary.coverage[0],
             deeper=boundary.coverage[1],
         )
+
+
+def _sum(rows: list[list[int]], like: Counts) -> Counts:
+    total = np.zeros_like(like)
+    for row in rows:
+        total += np.array(row, dtype=np.uint64)
+    return total
+
+
+def _sum_known(rows: list[list[int] | None], like: Counts) -> list[int] | None:
+    known = [row for row in rows if row is not None]
+    return _sum(known, like).tolist() if len(known) == len(rows) else None
+
+
+def _generated(rows: list[list[int | None]], level_count: int) -> list[int | None]:
+    """None where that was not counted."""
+    columns = ([row[level] if level < len(row) else None for row in rows] for level in range(level_count))
+    return [None if None in column else sum(each for each in column if each is not None) for column in columns]
 
 
 class _Rows:

@@ -10,12 +10,14 @@ the least of all is taken.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from outcrop.dist.exchange import Exchange
 from outcrop.dist.pauses import Pauses
@@ -24,7 +26,7 @@ from outcrop.errors import UsageError
 from outcrop.kernels import States
 from outcrop.kernels_route import Route
 from outcrop.machine import peak_rss
-from outcrop.search.outcome import FindingKind, Outcome, RankReport, Stop, Stopped
+from outcrop.search.outcome import FindingKind, Outcome, Progress, RankReport, Stop, Stopped
 from outcrop.search.paths import Look, Predecessors
 from outcrop.store.workdir import DiskFull
 
@@ -52,7 +54,8 @@ class Sharing:
         self.exchange = exchange
         self.traffic = Traffic()
         self._waited = exchange.seconds_waiting  #: before
-        self._told = 0  #: findings that all ranks know
+        self._seconds_waiting = 0.0
+        self.told = 0  #: findings that all ranks know
         self._filter = 0  #: bytes
         self._route: Route | None = None
 
@@ -141,7 +144,7 @@ class Sharing:
     def agree_on_level(self, size: int, stop: Stop | None) -> Stop | None:
         """Tells the others of this rank's part of a new level, and takes note of theirs. Gives why to stop, if so."""
         run = self._run
-        news: list[_Found] = list(islice(run.found.items(), self._told, None))
+        news: list[_Found] = list(islice(run.found.items(), self.told, None))
         printed = run.search.take_put() if run.native.prints else []
         numbers = [size, _STOPS.index(stop), run.has_failed_start, bool(news or printed)]
         sizes, stops, failures, has_more = self.exchange.gather_numbers(numbers, run.look_at_clock).T
@@ -152,16 +155,66 @@ class Sharing:
                 for key, level in their_news:
                     run.found.setdefault(key, level)
                 run.print_put(their_printed)
-        self._told = len(run.found)
+        self.told = len(run.found)
         return min((_STOPS[code] for code in stops.tolist() if code), key=_STOPS.index, default=None)
 
-    def agree_on_restored(self) -> None:
-        """After a checkpoint was restored: how large the levels are all together."""
-        everyone = self.exchange.gather(self._run.levels, self._run.look_at_clock)
-        self._run.totals[:] = _sums(everyone)
-        self._told = len(self._run.found)
+    def any(self, is_so: bool) -> bool:
+        return bool(self.exchange.gather_numbers([is_so], self._run.look_at_clock).any())
+
+    def all(self, is_so: bool) -> bool:
+        return bool(self.exchange.gather_numbers([is_so], self._run.look_at_clock).all())
+
+    # --- Checkpoints -------------------------------------------------------------------------------------------
+
+    def restore_level(self, blocks: Iterator[States], stays: bool) -> None:
+        """Takes a level from this rank's part of a checkpoint. Unless its states stay with it, they go to the ranks
+        that own them now, and it takes those that come to it."""
+        run = self._run
+        stop: Stop | None = None
+        with closing(_as_generator(blocks) if stays else self._routed(blocks)) as own:
+            try:
+                run.restore_level(own)
+            except Stopped as stopped:
+                stop = stopped.stop
+                run.levels.append(0)
+        sizes, stops = self.exchange.gather_numbers([run.levels[-1], _STOPS.index(stop)], run.look_at_clock).T
+        run.totals.append(int(sizes.sum()))
+        for code in stops.tolist():
+            if code:
+                raise Stopped(_STOPS[code] or Stop.INTERRUPTED)
+
+    def _routed(self, blocks: Iterator[States]) -> Generator[States, None, None]:
+        run = self._run
+        with self.round() as round:
+            for states in blocks:
+                owners = self.route.owners(states)
+                for rank in np.unique(owners).tolist():
+                    own = np.ascontiguousarray(states[owners == rank])
+                    if rank == self.exchange.rank:
+                        yield own
+                    else:
+                        round.send_states(rank, own)
+                yield from self.arrived(round, run.look_at_clock)
+            yield from self.rest(round, run.look_at_clock)
+
+    def progress_of_all(self, own: Progress) -> Progress:
+        """States are shared out so evenly that each rank can tell, nearly, how far all of them are."""
+        ranks = self.exchange.size
+        return replace(
+            own,
+            states=ranks * own.states,
+            rules_fired=ranks * own.rules_fired,
+            frontier=ranks * own.frontier,
+            generated=ranks * own.generated,
+            memory=ranks * own.memory,
+            disk=ranks * own.disk,
+        )
 
     # --- The end -----------------------------------------------------------------------------------------------
+
+    def search_has_ended(self) -> None:
+        """What follows is not counted as waiting."""
+        self._seconds_waiting = self.traffic.seconds_idle + self.exchange.seconds_waiting - self._waited
 
     def look(self, look: Look) -> Look:
         """The same among the states of all ranks."""
@@ -204,10 +257,14 @@ class Sharing:
             states_sent=traffic.states,
             bytes_sent=traffic.bytes,
             messages_sent=traffic.messages,
-            seconds_waiting=round(traffic.seconds_idle + self.exchange.seconds_waiting - self._waited, 6),
+            seconds_waiting=round(self._seconds_waiting, 6),
             peak_rss_bytes=peak_rss(),
             peak_disk_bytes=outcome.peak_disk_bytes,
         )
+
+
+def _as_generator(blocks: Iterator[States]) -> Generator[States, None, None]:
+    yield from blocks
 
 
 def _sums(rows: list[list[int]]) -> list[int]:

@@ -61,6 +61,10 @@ class PastRam:
         """Drops part of the arena, having seen to it that nothing is lost."""
         raise NotImplementedError
 
+    def check_files(self) -> None:
+        """Raises DamagedFile if what was read here and there is not what was written."""
+        raise NotImplementedError
+
     def _layouts(self) -> list[RunLayout]:
         """What candidates are compared with."""
         raise NotImplementedError
@@ -197,6 +201,9 @@ class DiskLevels(PastRam):
     def read_level(self, level: int) -> Iterator[States]:
         ends = [0, *accumulate(self._run.levels)]
         return self.log.blocks(ends[level], ends[level + 1])
+
+    def check_files(self) -> None:
+        self._runs.check()
 
     def close(self) -> None:
         self._runs.close()

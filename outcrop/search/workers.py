@@ -10,6 +10,8 @@ from collections.abc import Callable
 from queue import SimpleQueue
 from typing import TypeVar
 
+from outcrop.machine import take_core
+
 _Result = TypeVar("_Result")
 _Job = Callable[[], None]
 
@@ -29,6 +31,7 @@ class Workers:
 
         def job(number: int, task: Callable[[], _Result]) -> _Job:
             def work() -> None:
+                take_core(number, len(tasks))
                 try:
                     results[number] = task()
                 except BaseException as failure:
@@ -58,3 +61,4 @@ class Workers:
 def _serve(inbox: SimpleQueue[_Job | None]) -> None:
     while (job := inbox.get()) is not None:
         job()
+        del job  # and with it all that it holds, such as mapped files

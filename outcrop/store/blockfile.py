@@ -50,9 +50,7 @@ class BlockFile:
         self._directory = directory
         self._starts: list[int] = []  #: of each block
         self._digests: list[int] = []  #: of all headers up to that of each block
-        flags = os.O_RDWR | os.O_CLOEXEC | (0 if reopen else os.O_CREAT | os.O_EXCL)
-        with disk_errors():
-            self._file = os.open(self.path, flags, 0o600)
+        self._file = directory.open_file(name, 0 if reopen else os.O_CREAT | os.O_EXCL)
         if reopen:
             try:
                 self._find_blocks(length)
@@ -93,13 +91,14 @@ class BlockFile:
         start, end = self._starts[number], self._end(number)
         header = bytearray(_HEADER.size)
         data = np.empty(end - start - _HEADER.size + SPARE_BYTES, dtype=np.uint8)[:-SPARE_BYTES]
-        # Most systems take a few gigabytes at most in one call.
-        read = os.preadv(self._file, [header, data.data], start)
-        while read < end - start:
-            more = os.preadv(self._file, [data.data[read - _HEADER.size :]], start + read) if read else 0
-            if not more:
+        pieces = [memoryview(header), data.data.cast("B")]
+        while start < end:
+            with disk_errors():
+                read = os.preadv(self._file, pieces, start)
+            if not read:
                 raise DamagedFile(self.path, f"block {number} is cut short")
-            read += more
+            start += read
+            pieces = _after(pieces, read)
         magic, expected, its_number, length = _HEADER.unpack(header)
         if magic != _MAGIC or its_number != number or length != len(data):
             raise DamagedFile(self.path, f"block {number} has a wrong header")
@@ -126,7 +125,7 @@ class BlockFile:
 
     def close(self) -> None:
         """Keeps the file."""
-        os.close(self._file)
+        self._directory.close_file(self._file)
 
     def delete(self) -> None:
         self.close()
@@ -139,10 +138,7 @@ class BlockFile:
             while pieces:
                 written = os.pwritev(self._file, pieces, at)
                 at += written
-                while pieces and written >= len(pieces[0]):
-                    written -= len(pieces.pop(0))
-                if pieces:
-                    pieces[0] = pieces[0][written:]
+                pieces = _after(pieces, written)
 
     def _end(self, number: int) -> int:
         return self._starts[number + 1] if number + 1 < len(self._starts) else self.bytes
@@ -170,3 +166,13 @@ class BlockFile:
         if self.bytes != end:
             raise DamagedFile(self.path, f"block {len(self._starts) - 1} does not end where it should")
         self._directory.claim(end)
+
+
+def _after(pieces: list[memoryview], count: int) -> list[memoryview]:
+    """What is left of some pieces after so many bytes: a call may do less than it was asked for."""
+    left = []
+    for piece in pieces:
+        if count < len(piece):
+            left.append(piece[count:])
+        count = max(0, count - len(piece))
+    return left

@@ -31,7 +31,7 @@ from outcrop.store.workdir import Directory, DiskBudget, DiskFull, disk_errors
 FORMAT = 1
 
 #: What a manifest may lack.
-_OPTIONAL = {"generated", "enabled", "deeper"}
+_OPTIONAL = {"generated", "enabled", "deeper", "owners"}
 
 _MANIFEST = "manifest.json"
 _PREVIOUS = "manifest.previous.json"
@@ -72,6 +72,7 @@ class Manifest:
     generated: list[int | None] = field(default_factory=list)  #: successors among which each level was found
     enabled: list[int] | None = None  #: times enabled, per rule, and
     deeper: list[int] | None = None  #: ... times that it led one level deeper, if that was counted
+    owners: str = ""  #: with several ranks, how states find the one that owns them
     outcrop: str = __version__
     format: int = field(default=FORMAT)
 
@@ -107,17 +108,24 @@ class CheckpointDirectory(Directory):
 
     # --- Reading -----------------------------------------------------------------------------------------------
 
-    def has_checkpoint(self) -> bool:
-        return any((self.path / name).exists() for name in (_MANIFEST, _PREVIOUS))
+    @staticmethod
+    def holds_checkpoint(path: Path) -> bool:
+        return any((path / name).exists() for name in (_MANIFEST, _PREVIOUS))
 
-    def load(self, warn: Callable[[str], None]) -> Manifest:
-        """The last checkpoint, every byte of which has been verified; or, told with ``warn``, the one before it."""
+    def has_checkpoint(self) -> bool:
+        return self.holds_checkpoint(self.path)
+
+    def load(self, warn: Callable[[str], None], most_levels: int | None = None) -> Manifest:
+        """The last checkpoint, every byte of which has been verified; or, told with ``warn``, the one before it.
+        ``most_levels``: one that has more is not wanted."""
         damage: DamagedFile | None = None
         for name in (_MANIFEST, _PREVIOUS):
             path = self.path / name
             try:
                 content = path.read_bytes()
                 manifest = _parse(path, content)
+                if most_levels is not None and len(manifest.levels) > most_levels:
+                    continue
                 self._compare(manifest)
                 self._verify(manifest)
             except FileNotFoundError:
@@ -182,18 +190,36 @@ class CheckpointDirectory(Directory):
         self._make_reserve(block_rows)
         return RowFile(self, f"{_STATES}{number}", self._width, block_rows)
 
-    def save(self, log: RowFile, describe: Callable[[StatesPart], Manifest]) -> None:
-        """Makes all that a state file holds, as ``describe`` has it, the checkpoint. Raises DiskFull."""
+    def save(
+        self,
+        log: RowFile,
+        describe: Callable[[StatesPart], Manifest],
+        agree: Callable[[bool], bool] = lambda is_written: is_written,
+    ) -> None:
+        """Makes all that a state file holds, as ``describe`` has it, the checkpoint. Raises DiskFull. ``agree`` is
+        asked when the state file is written, or cannot be, and says whether those of all ranks are."""
         try:
-            self._save(log, describe)
+            self._with_reserve(lambda: self._write(log))
+        except DiskFull:
+            agree(False)
+            raise
+        if not agree(True):
+            raise DiskFull("another rank has no room for its part")
+        self._with_reserve(lambda: self._announce(log, describe))
+
+    def _with_reserve(self, work: Callable[[], None]) -> None:
+        try:
+            work()
         except DiskFull:
             if not self._drop_reserve():
                 raise
-            self._save(log, describe)
+            work()
 
-    def _save(self, log: RowFile, describe: Callable[[StatesPart], Manifest]) -> None:
+    def _write(self, log: RowFile) -> None:
         log.flush()
         log.file.sync()
+
+    def _announce(self, log: RowFile, describe: Callable[[StatesPart], Manifest]) -> None:
         manifest = describe(StatesPart(log.file.path.name, log.file.bytes, len(log.file), log.file.digest))
         content = _dump(manifest)
         if self._good is not None:
@@ -221,12 +247,6 @@ class CheckpointDirectory(Directory):
             scratch.replace(path)
             os.fsync(self._lock)
 
-    def discard(self) -> None:
-        """Removes every file of a checkpoint."""
-        # The manifests first: states without one are no checkpoint, a manifest without states is a damaged one.
-        self._remove({_MANIFEST, _PREVIOUS})
-        self._remove({path.name for path in self.path.glob(_STATES + "*")})
-
     def _remove(self, names: set[str]) -> None:
         for name in names:
             (self.path / name).unlink(missing_ok=True)
@@ -248,6 +268,16 @@ class CheckpointDirectory(Directory):
         size, self._reserved = self._reserved, 0
         self.release(size)
         return size > 0
+
+
+def remove_checkpoint(path: Path, with_directory: bool) -> None:
+    """Removes every file of a checkpoint."""
+    # The manifests first: states without one are no checkpoint, a manifest without states is a damaged one.
+    for each in (path / _MANIFEST, path / _PREVIOUS, *path.glob(_STATES + "*")):
+        each.unlink(missing_ok=True)
+    if with_directory:
+        with contextlib.suppress(OSError):
+            path.rmdir()
 
 
 def _dump(manifest: Manifest) -> bytes:

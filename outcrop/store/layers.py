@@ -86,6 +86,7 @@ class LayerFiles:
         forget: bool,
     ) -> None:
         self.keep = keep
+        self.has_forgotten = False
         self._forget = forget
         self._directory = directory
         self._kernels = kernels
@@ -146,6 +147,7 @@ class LayerFiles:
             group = self._recent.pop(0)
             if self._forget:
                 self._delete(group)
+                self.has_forgotten = True
                 continue
             self._old.append(self._pack([group]) if self._tail >= _LEAST_TAIL else _ranked(group, 0))
             while self._may_merge(self._old, None):
@@ -166,6 +168,12 @@ class LayerFiles:
     @property
     def bytes(self) -> int:
         return sum(group.bytes for group in (*self._old, *self._recent))
+
+    def check(self) -> None:
+        """Raises DamagedFile if a layer that is not packed is not what was written."""
+        for group in (*self._old, *self._recent):
+            if group.tails is None:
+                self.files.check(group.run)
 
     def clear(self) -> None:
         """Deletes all layers."""

@@ -112,6 +112,18 @@ class RunFiles:
         except RunDamaged:
             raise DamagedFile(path, "a run cannot be written, or those that it is made of cannot be read") from None
 
+    def check(self, run: Run) -> None:
+        """Reads a run from its first byte to its last, and raises DamagedFile unless it is what was written."""
+        try:
+            share_slices(
+                self._together,
+                self._workers,
+                _PARTS_A_WORKER * self._workers,
+                lambda worker, slices: self._spill.check_run(run.layout, slices),
+            )
+        except RunDamaged:
+            raise DamagedFile(run.path, "it is not what was written") from None
+
     def create(
         self, entries: int, rank: int = 0, stride: int | None = None, least_bits: int | None = None, **layout: Any
     ) -> Run:
@@ -123,8 +135,8 @@ class RunFiles:
         self._written += 1
         self._directory.claim(size)
         try:
+            file = self._directory.open_file(path.name, os.O_CREAT | os.O_EXCL)
             with disk_errors():
-                file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
                 os.posix_fallocate(file, 0, size)
         except BaseException:
             self._directory.release(size)
@@ -145,14 +157,13 @@ class RunFiles:
         return replace(run, entries=entries, bytes=size)
 
     def delete(self, run: Run) -> None:
-        os.close(run.layout.file)
+        self._directory.close_file(run.layout.file)
         run.path.unlink()
         self._directory.release(run.bytes)
 
-    @staticmethod
-    def close(runs: Sequence[Run]) -> None:
+    def close(self, runs: Sequence[Run]) -> None:
         for run in runs:
-            os.close(run.layout.file)
+            self._directory.close_file(run.layout.file)
 
 
 def slice_starts(layout: RunLayout) -> Any:
@@ -191,6 +202,11 @@ class Runs:
             return False
         self._runs[-FAN_IN:] = [self._files.merge(last, last[0].rank + 1)]
         return True
+
+    def check(self) -> None:
+        """Reads them all once more. Looking states up reads here and there, and trusts what it reads."""
+        for run in self._runs:
+            self._files.check(run)
 
     def close(self) -> None:
         self._files.close(self._runs)

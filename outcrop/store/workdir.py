@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
 
-from outcrop.errors import UsageError
+from outcrop.errors import DiskFailed, UsageError
 from outcrop.machine import cache_home
 
 _LOCK = "lock"
@@ -32,13 +32,15 @@ class DiskFull(Exception):
 
 @contextlib.contextmanager
 def disk_errors() -> Iterator[None]:
-    """Turns the errors of a full disk into DiskFull."""
+    """Turns the errors of a full disk into DiskFull, and those of a broken one into DiskFailed."""
     try:
         yield
     except OSError as error:
         if error.errno in _FULL:
             raise DiskFull(error.strerror) from None
-        raise
+        if isinstance(error, FileNotFoundError | FileExistsError | PermissionError):
+            raise
+        raise DiskFailed(error) from None
 
 
 class DiskBudget:
@@ -70,6 +72,23 @@ class Directory:
     def __init__(self, path: Path, budget: DiskBudget) -> None:
         self.path = path
         self.budget = budget
+        self._open: set[int] = set()
+
+    def open_file(self, name: str, flags: int) -> int:
+        """A descriptor of a file in it, which the directory closes with itself if nobody did before."""
+        with disk_errors():
+            file = os.open(self.path / name, flags | os.O_RDWR | os.O_CLOEXEC, 0o600)
+        self._open.add(file)
+        return file
+
+    def close_file(self, file: int) -> None:
+        if file in self._open:
+            self._open.remove(file)
+            os.close(file)
+
+    def close_files(self) -> None:
+        for file in list(self._open):
+            self.close_file(file)
 
     def claim(self, count: int) -> None:
         self.budget.claim(count)
@@ -104,6 +123,7 @@ class WorkDirectory(Directory):
 
     def close(self) -> None:
         """Removes the directory and all in it."""
+        self.close_files()
         shutil.rmtree(self.path, ignore_errors=True)
         os.close(self._lock)
 

@@ -15,6 +15,8 @@ from outcrop.ir.types import BOOLEAN, Array, Multiset, Range, Real, Record, Simp
 from outcrop.result import Trace, Violation
 from outcrop.trace.values import elements
 
+_DESCRIPTION = "https://apalache-mc.org/docs/adr/015adr-trace.html"
+
 #: Integers past this are not sure to survive a JSON reader that has only doubles.
 _LARGEST_PLAIN = 2**53 - 1
 
@@ -26,24 +28,38 @@ def itf(violation: Violation) -> dict[str, Any] | None:
         return None
     meta: dict[str, Any] = {
         "format": "ITF",
-        "format-description": "https://apalache-mc.org/docs/adr/015adr-trace.html",
+        "format-description": _DESCRIPTION,
         "source": trace.system.name,
         "status": "violation",
         "description": violation.message,
     }
     if violation.failing_step:
         meta["failing_rule"] = violation.failing_step
-    return {
-        "#meta": meta,
+    if trace.closing is not None:
+        meta["closing_rule"] = trace.closing.label
+    return {**trace_document(trace), "#meta": meta}
+
+
+def trace_document(trace: Trace) -> dict[str, Any]:
+    """A trace as an ITF document, whether or not something is wrong at its end."""
+    document: dict[str, Any] = {
+        "#meta": {"format": "ITF", "format-description": _DESCRIPTION, "source": trace.system.name},
         "vars": [variable.name for variable in trace.system.variables],
         "states": _states(trace),
     }
+    if trace.loop_start is not None and trace.closing is not None:
+        # The name that ITF has for it, and ours.
+        document |= {"loop": trace.loop_start, "loop_start": trace.loop_start}
+    return document
 
 
 def _states(trace: Trace) -> list[dict[str, Any]]:
     states = []
     for number, step in enumerate(trace.steps):
-        state: dict[str, Any] = {"#meta": {"index": number, "rule": step.label}}
+        meta: dict[str, Any] = {"index": number, "rule": step.label}
+        if trace.propositions:
+            meta["propositions"] = dict(zip(trace.propositions, step.truths, strict=True))
+        state: dict[str, Any] = {"#meta": meta}
         for variable in trace.system.variables:
             row = step.state[variable.offset : variable.offset + variable.type.leaf_count]
             state[variable.name] = value(variable.type, row)

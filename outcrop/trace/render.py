@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
 
+from outcrop.ir.automaton import STUTTER
 from outcrop.ir.layout import Leaf, State
 from outcrop.ir.types import Multiset
 from outcrop.result import Trace
@@ -27,19 +28,40 @@ def render(trace: Trace, style: TraceStyle = TraceStyle.DIFF) -> list[str]:
     before: State | None = None
     margin = len(str(len(trace) - 1))
     for number, step in enumerate(trace.steps):
+        if number == trace.loop_start:
+            lines.append(_loop_mark(number, len(trace) - 1))
         kind = "Startstate" if before is None else "Rule"
         lines.append(f"{number:>{margin}}  {fired(kind, step.label)}")
         if before is None or style is TraceStyle.FULL:
-            shown = list(_whole(parts, step.state, skip_undefined=style is TraceStyle.DIFF))
+            shown = list(whole(parts, step.state, skip_undefined=style is TraceStyle.DIFF))
         else:
             shown = list(changes(parts, before, step.state)) or ["(nothing changes)"]
         lines += [" " * (margin + 4) + each for each in shown]
+        if trace.propositions:
+            lines.append(" " * (margin + 4) + _truths(trace.propositions, step.truths))
         before = step.state
+    if trace.closing is not None and before is not None:
+        closing = fired("Rule", trace.closing.label).removesuffix(".")
+        lines.append(f"{' ' * margin}  {closing}: back to {trace.loop_start}.")
+        lines += [" " * (margin + 4) + each for each in changes(parts, before, trace.closing.state)]
     return lines
+
+
+def _loop_mark(first: int, last: int) -> str:
+    states = f"state {first} repeats" if first == last else f"states {first} to {last} repeat"
+    return f"--- the loop starts here: {states} for ever ---"
+
+
+def _truths(propositions: Sequence[str], truths: Sequence[bool]) -> str:
+    """Each proposition as it is, or negated where it is false."""
+    literals = [each if truth else f"!{each}" for each, truth in zip(propositions, truths, strict=True)]
+    return f"propositions: {', '.join(literals)}"
 
 
 def fired(kind: str, label: str) -> str:
     """``Rule enter, p: Proc_1 fired.`` An unnamed rule's label already begins with its kind."""
+    if label == STUTTER:
+        return "Nothing is enabled, so the state repeats."
     prefix = "" if label.lower().startswith(kind.lower() + " ") else kind + " "
     return f"{prefix}{label} fired."
 
@@ -64,7 +86,8 @@ def _multiset_changes(name: str, kind: Multiset, old: Sequence[Leaf], new: Seque
         yield f"{name}: added {element}"
 
 
-def _whole(parts: Sequence[Item], state: State, skip_undefined: bool) -> Iterator[str]:
+def whole(parts: Sequence[Item], state: State, skip_undefined: bool) -> Iterator[str]:
+    """One line a leaf, and one a multiset."""
     skipped = False
     for item in parts:
         row = item.slice(state)

@@ -57,20 +57,23 @@ def _run(interpreter: Interpreter, path: list[State], canonical: Callable[[State
     steps: list[Step] = []
     for target in path:
         firings = interpreter.successors(steps[-1].state) if steps else interpreter.start_states()
-        steps.append(_step_to(target, firings, canonical))
+        firing = step_to(target, firings, canonical)
+        assert firing.successor is not None
+        steps.append(Step(firing.label, firing.successor, firing.origin.span))
     if not steps:
         raise InternalError("a search found something, but gave no path to it")
     return steps
 
 
-def _step_to(target: State, firings: Iterable[Firing], canonical: Callable[[State], State]) -> Step:
+def step_to(target: State, firings: Iterable[Firing], canonical: Callable[[State], State]) -> Firing:
+    """The first that leads to a state that ``target`` represents."""
     tried: set[State] = set()
     for firing in firings:
         state = firing.successor
         if state is None or state in tried:
             continue
         if state == target or canonical(state) == target:
-            return Step(firing.label, state, firing.origin.span)
+            return firing
         tried.add(state)
     raise InternalError("a trace does not replay: no rule leads to its next state")
 

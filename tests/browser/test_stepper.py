@@ -177,13 +177,31 @@ def test_a_script_that_is_not_ours_does_not_run(open_page: Open, rich: tuple[Res
 
 def test_a_lasso_goes_round(open_page: Open, tmp_path: Path) -> None:
     result = outcrop.load(REPOSITORY / "examples" / "bounded_buffer.m").check(engine="interpreter").to_dict()
-    result["violations"][0]["trace"]["loop_start"] = 2
+    trace = result["violations"][0]["trace"]
+    trace["loop_start"] = 2
+    trace["#meta"]["closing_rule"] = "rewind"
+    for state in trace["states"]:
+        state["#meta"]["propositions"] = {"full": state["put_at"] == 4, "p": True}
     (tmp_path / "run.html").write_text(page(result), encoding="utf-8")
     shown = open_page(tmp_path / "run.html")
     assert [each.split()[0] for each in shown.texts(".steps .looping")] == ["2", "3", "4"]
-    assert "again from step 2" in shown.text(".ending")
+    assert shown.text(".ending").startswith("Rule rewind fired: back to step 2. So for ever: invariant")
+    assert "2 steps to the loop, 3 steps round it" in shown.text(".guarantee")
+    assert shown.texts(".truths code") == ["full", "p"]
     shown.press("\ue014")
     assert shown.text(".place") == "2 of 4"
+    assert shown.texts(".truths code") == ["!full", "p"]
+    lines = shown.copied("text").splitlines()
+    assert lines[lines.index("2  Rule produce fired.") - 1] == (
+        "--- the loop starts here: states 2 to 4 repeat for ever ---"
+    )
+    closing = lines.index("   Rule rewind fired: back to 2.")
+    assert lines[closing - 1].strip() == "propositions: full, p"
+    assert [each.strip() for each in lines[closing + 1 : -1]] == [
+        "ring[0]: 3 -> 0",
+        "ring[2]: 2 -> undefined",
+        "put_at: 4 -> 2",
+    ]
 
 
 def test_fits_a_phone_and_follows_the_readers_colours(open_page: Open, rich: tuple[Result, Path]) -> None:

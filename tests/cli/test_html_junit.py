@@ -94,11 +94,13 @@ def cases(path: Path) -> dict[str, str]:
     root = ElementTree.parse(path).getroot()
     (suite,) = root.findall("testsuite")
     found = {case.get("name") or "": (case[0].tag if len(case) else "passed") for case in suite.findall("testcase")}
-    for element in (root, suite):
-        counts = [int(element.get(name) or -1) for name in ("tests", "failures", "errors", "skipped")]
-        outcomes = list(found.values())
-        assert counts == [len(outcomes), *(outcomes.count(each) for each in ("failure", "error", "skipped"))]
-    assert all(case.get("classname") and case.get("time") for case in suite.findall("testcase"))
+    outcomes = list(found.values())
+    counts = [len(outcomes), *(outcomes.count(each) for each in ("failure", "error", "skipped"))]
+    assert [int(suite.get(name) or -1) for name in ("tests", "failures", "errors", "skipped")] == counts
+    # What readers that go by the schema of Jenkins take, and nothing else.
+    assert set(root.attrib) == {"name", "time", "tests", "failures", "errors"}
+    assert set(suite.attrib) == {"name", "file", "time", "tests", "failures", "errors", "skipped"}
+    assert all(set(case.attrib) == {"classname", "name", "time"} for case in suite.findall("testcase"))
     return found
 
 

@@ -41,3 +41,70 @@ def test_simulate_names_what_is_misspelt(cli: Cli, repository: Path) -> None:
     assert wrong.code == 2
     assert "did you mean 'enter'?" in wrong.err
     assert cli("simulate", repository / "examples/peterson.m", "--weight", "enter").code == 2
+
+
+def test_explore_piped(process: Cli, repository: Path) -> None:
+    commands = "1\nprint last\nnonsense\nquit\n2\n"
+    shown = process("explore", repository / "examples/peterson.m", input=commands)
+    assert shown.code == 0
+    assert "> print last\n  undefined\n" in shown.out
+    assert "neither a command nor part of a choice" in shown.out
+    assert "> 2" not in shown.out
+
+
+def test_explore_goes_on_from_a_trace(cli: Cli, repository: Path, tmp_path: Path) -> None:
+    model, saved = repository / "tests/models/assertion.m", tmp_path / "run.json"
+    saved.write_text(cli("check", model, "--engine", "interpreter", "--json").out)
+    shown = cli("explore", model, "--load", saved, "-c", "jump 0", "-c", "list")
+    assert shown.code == 0
+    assert "Step 0" in shown.out
+    assert "does not fit" in cli("explore", repository / "examples/peterson.m", "--load", saved, "-c", "quit").out
+
+
+def test_graph(cli: Cli, repository: Path, tmp_path: Path) -> None:
+    model = repository / "examples/peterson.m"
+    assert cli("graph", model).out.startswith("digraph")
+    assert cli("graph", model, "-o", tmp_path / "graph.json").code == 0
+    assert json.loads((tmp_path / "graph.json").read_text())["complete"] is True
+    few = cli("graph", model, "--states", "4", "--format", "graphml")
+    assert few.out.startswith("<?xml")
+    assert "not drawn" in few.err
+    assert cli("graph", model, "--radius", "2").code == 2
+
+
+def test_sweep(cli: Cli, tmp_path: Path) -> None:
+    model = tmp_path / "count.m"
+    model.write_text(
+        "const N: 2; var n: 0..N; startstate begin n := 0; end; "
+        'rule "up" n < N ==> begin n := n + 1; end; rule "reset" n = N & N != 4 ==> begin n := 0; end;'
+    )
+    options = (
+        "--engine",
+        "interpreter",
+        "--strategy",
+        "ram",
+        "--csv",
+        tmp_path / "out.csv",
+        "--svg",
+        tmp_path / "out.svg",
+    )
+    shown = cli("sweep", model, "-D", "N=3..5,x", *options)
+    assert shown.code == 1
+    assert [line.split()[:3] for line in shown.out.splitlines()[4:8]] == [
+        ["3", "holds", "4"],
+        ["4", "violated", "5"],
+        ["5", "holds", "6"],
+        ["x", "error"],
+    ]
+    assert (tmp_path / "out.csv").read_text().count("\n") == 5
+    assert (tmp_path / "out.svg").read_text().startswith("<svg")
+    assert "nothing to sweep over" in cli("sweep", model).err
+
+
+def test_reproduce(cli: Cli) -> None:
+    assert "000/table8" in cli("reproduce").out
+    shown = cli("reproduce", "001/table1")
+    assert shown.code == 0
+    assert "0.036%" in shown.out
+    assert "--models" in cli("reproduce", "000/table3").err
+    assert cli("reproduce", "000/table3", "--models", "/nowhere").code == 2

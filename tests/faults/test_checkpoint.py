@@ -80,6 +80,7 @@ STRATEGIES: dict[str, tuple[str, dict[str, Any]]] = {
     "ram": ("ram", {}),
     "auto": ("auto", {}),
     "auto past RAM": ("auto", {"state_memory": 9_000}),
+    "layered": ("layered", {"state_memory": 9_000, "layers": 3}),
     "compact": ("compact", {"bits": 60}),
     "disk": ("locality", {"keep": Keep.STATES, "state_memory": 20_000, "block_size": 50, "block_states": 64}),
     "cached": ("cached", {"state_memory": 20_000, "block_states": 64}),
@@ -87,7 +88,7 @@ STRATEGIES: dict[str, tuple[str, dict[str, Any]]] = {
     "serial": ("serial", {"keep": Keep.STATES, "state_memory": 9_000, "block_size": 50, "block_states": 64}),
 }
 #: Those that visit no state twice.
-EXACT = ("ram", "auto", "auto past RAM", "disk")
+EXACT = ("ram", "auto", "auto past RAM", "layered", "disk")
 
 
 @cache
@@ -153,7 +154,7 @@ class Trap:
             monkeypatch.setattr(owner, name, self._sprung(name, getattr(owner, name)))
 
     def _sprung(self, name: str, original: Callable[..., Any]) -> Callable[..., Any]:
-        def call(this: Any, *arguments: Any) -> Any:
+        def call(this: Any, *arguments: Any, **named: Any) -> Any:
             if isinstance(this, driver.Exploration):
                 self.run = this
             self.left -= 1
@@ -163,7 +164,7 @@ class Trap:
                 raise Crash
             if self.left == 0 and self.run is not None:
                 self.run._ask_to_stop(Stop.INTERRUPTED)
-            return original(this, *arguments)
+            return original(this, *arguments, **named)
 
         return call
 

@@ -1,10 +1,15 @@
-/* Several threads insert overlapping sets of states into one visited set that starts small and grows many times. To be
- * run under the thread sanitizer; also counts what was new. Arguments: exact (0 or 1), wide (0 or 1). */
+/* Several threads insert overlapping sets of states into one visited set that starts small and grows many times; then
+ * they expand the levels of the model together. To be run under the thread sanitizer; also counts what was new.
+ * Arguments: exact (0 or 1), wide (0 or 1). */
+#define N 4
 #include "toy_model.c"
 
 #include "kernels.c"
 
 #include <stdio.h>
+
+/* Of four processes, as the interpreter counts. */
+enum { REACHABLE = 22281 };
 
 enum { THREADS = 4, STATES = 20000, SHIFT = 5000 };
 
@@ -25,6 +30,19 @@ static void *insert_states(void *argument) {
   return NULL;
 }
 
+static uint64_t sizes[1000], generated[1000];
+
+static void *expand(void *argument) {
+  outcrop_expand_levels(visited, (uint64_t)(uintptr_t)argument, 1000, UINT64_MAX, sizes, generated);
+  return NULL;
+}
+
+static void together(void *(*work)(void *)) {
+  pthread_t threads[THREADS];
+  for (uint64_t i = 0; i < THREADS; i++) pthread_create(&threads[i], NULL, work, (void *)(uintptr_t)i);
+  for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
+}
+
 int main(int count, char **arguments) {
   if (count < 3) return 2;
   int exact = atoi(arguments[1]), wide = atoi(arguments[2]);
@@ -32,13 +50,17 @@ int main(int count, char **arguments) {
                        .most_states = UINT64_MAX, .most_found = 1, .file = -1, .first_lines = 16,
                        .wide = (uint64_t)wide};
   visited = outcrop_open(&settings);
-  pthread_t threads[THREADS];
-  for (uint64_t i = 0; i < THREADS; i++) pthread_create(&threads[i], NULL, insert_states, (void *)(uintptr_t)i);
-  for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
+  together(insert_states);
   uint64_t total = 0;
   for (int i = 0; i < THREADS; i++) total += new_states[i];
   uint64_t kept = outcrop_finish_level(visited);
   outcrop_close(visited);
-  printf("%lu new, %lu kept\n", total, kept);
-  return total != STATES + (THREADS - 1) * SHIFT || kept != total;
+  visited = outcrop_open(&settings);
+  outcrop_start(visited);
+  uint64_t reached = outcrop_finish_level(visited);
+  together(expand);
+  for (int level = 0; level < 1000; level++) reached += sizes[level];
+  outcrop_close(visited);
+  printf("%lu new, %lu kept, %lu reached\n", total, kept, reached);
+  return total != STATES + (THREADS - 1) * SHIFT || kept != total || reached != REACHABLE;
 }

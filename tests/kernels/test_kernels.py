@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from outcrop.codegen.compiler import FLAGS, NATIVE, compile_model
-from outcrop.kernels import Found, Native, Settings, States, StopReason
+from outcrop.kernels import Found, Native, Search, Settings, States, StopReason
 from outcrop.options import CheckOptions
 from outcrop.search import compact, ram
 from outcrop.search.outcome import FindingKind, Stop
@@ -186,7 +186,7 @@ def test_predecessors_are_the_least() -> None:
         search.start()
         ends = [search.finish_level()]
         for _ in range(12):
-            ((size,), _) = search.expand_levels(1, 1000)
+            (size,) = expand_levels(search, 1)
             ends.append(ends[-1] + size)
         targets = search.read_block(ends[-2], ends[-1])
         least, is_found = search.find_predecessors(0, ends[-3], ends[-2], targets)
@@ -198,12 +198,18 @@ def test_predecessors_are_the_least() -> None:
             assert predecessor.tobytes() == min(parents)
 
 
+def expand_levels(search: Search, most: int) -> list[int]:
+    """The sizes of the new levels."""
+    sizes = np.zeros(most, dtype=np.uint64)
+    return [int(size) for size in sizes[: search.expand_levels(0, sizes, np.zeros_like(sizes), 1000)]]
+
+
 def leads_to(native: Native, state: States, target: States) -> bool:
     """Expands one state in a search of its own."""
     with native.search(Settings()) as search:
         search.insert_block(0, state.reshape(1, -1))
         search.finish_level()
-        search.expand_levels(1, 1000)
+        expand_levels(search, 1)
         _, is_found = search.find_predecessors(0, 0, 1, target.reshape(1, -1))
         return bool(is_found[0])
 
@@ -214,7 +220,7 @@ def test_stop_takes_back_what_is_half_done() -> None:
         search.start()
         search.finish_level()
         search.stop()
-        assert search.expand_levels(10, 1000)[0] == [0]
+        assert expand_levels(search, 10) == [0]
         assert search.count()[0].sum() == 0
         assert search.take_found(Found.STATE) == []
 

@@ -7,7 +7,7 @@ from random import Random
 
 from hypothesis import strategies as st
 
-from outcrop.ltl.formula import FALSE, TRUE, UNARY, Formula, Operator, proposition
+from outcrop.ir.formula import FALSE, TRUE, UNARY, Formula, Operator, proposition
 from outcrop.ltl.words import Lasso
 
 PROPOSITIONS = tuple(proposition(name) for name in "pqr")

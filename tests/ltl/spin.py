@@ -7,8 +7,8 @@ import subprocess
 from collections.abc import Collection
 from dataclasses import dataclass
 
+from outcrop.ir.formula import Formula, Operator
 from outcrop.ltl.automaton import Automaton, Label, Transition
-from outcrop.ltl.formula import Formula, Operator
 from outcrop.ltl.parser import parse
 from outcrop.ltl.words import Lasso, holds
 

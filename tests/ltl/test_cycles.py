@@ -30,10 +30,10 @@ def test_a_cycle_is_found_where_there_is_one(name: str) -> None:
 
 
 @pytest.mark.parametrize("change", [weakened, terminated])
-@pytest.mark.parametrize("name", ["owcty", "owcty, two threads"])
+@pytest.mark.parametrize("name", ["owcty", "owcty, two threads", "owcty --compact"])
 def test_automata_with_which_less_needs_to_be_done(name: str, change: Callable[[Graph], Graph]) -> None:
     strength = "weak" if change is weakened else "terminal"
-    for graph in map(change, random_graphs(2, 500)):
+    for graph in map(change, random_graphs(2, 150 if "compact" in name else 500)):
         assert (graph.search(SEARCHES[name], strength).stop is Stop.VIOLATION) == graph.has_accepting_cycle()
 
 
@@ -159,16 +159,17 @@ def test_an_end_without_a_fixpoint(monkeypatch: pytest.MonkeyPatch) -> None:
     assert all(sizes)
 
 
-def test_no_cycle_is_made_up_however_few_the_bits() -> None:
-    found = missed = 0
-    for number, graph in enumerate(random_graphs(3, 250)):
-        outcome = graph.search(dataclasses.replace(COMPACT, bits=4, seed=number))
-        if outcome.findings:
-            assert graph.has_accepting_cycle()
-            found += 1
-        elif outcome.stop is Stop.COMPLETE:
-            missed += graph.has_accepting_cycle()
-    assert found > missed  # the price of so few bits
+@pytest.mark.parametrize(("bits", "least_found"), [(4, 0.2), (8, 0.85)])
+@pytest.mark.parametrize("strength", ["general", "weak"])
+def test_no_cycle_is_made_up_however_few_the_bits(bits: int, least_found: float, strength: str) -> None:
+    cycles = found = 0
+    for number, graph in enumerate(random_graphs(3, 120)):
+        graph = weakened(graph) if strength == "weak" else graph
+        outcome = graph.search(dataclasses.replace(COMPACT, bits=bits, seed=number), strength)
+        cycles += graph.has_accepting_cycle()
+        found += bool(outcome.findings)
+        assert graph.has_accepting_cycle() or not outcome.findings
+    assert found > least_found * cycles  # the price of so few bits
 
 
 def test_coverage() -> None:

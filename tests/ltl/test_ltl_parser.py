@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from ltl_random import formulas
 
 from outcrop.errors import ModelError
-from outcrop.ltl.formula import Formula, Operator, negate, proposition
+from outcrop.ir.formula import Formula, Operator, negate, proposition
 from outcrop.ltl.parser import parse
 from outcrop.source import Source
 

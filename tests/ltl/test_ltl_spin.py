@@ -13,7 +13,7 @@ from ltl_patterns import PATTERNS
 from ltl_random import BINARY, random_formula, random_words
 from spin import read_claim, spin_automaton
 
-from outcrop.ltl.formula import TRUE, Formula, Operator, negate, proposition
+from outcrop.ir.formula import TRUE, Formula, Operator, negate, proposition
 from outcrop.ltl.parser import parse
 from outcrop.ltl.translate import translate
 from outcrop.ltl.words import accepts

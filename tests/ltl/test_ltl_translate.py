@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from ltl_patterns import PATTERNS
 from ltl_random import PROPOSITIONS, formulas, random_words
 
+from outcrop.ir.formula import FALSE, TRUE, Formula, negate, proposition
 from outcrop.ir.graph import Strength, components
 from outcrop.ltl.automaton import Automaton, Label, Transition
-from outcrop.ltl.formula import FALSE, TRUE, Formula, negate, proposition
 from outcrop.ltl.parser import parse
 from outcrop.ltl.simplify import gathered, normal_form
 from outcrop.ltl.tableau import TooLarge

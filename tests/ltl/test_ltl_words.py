@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from ltl_random import PROPOSITIONS, formulas, random_words
 
-from outcrop.ltl.formula import Formula
+from outcrop.ir.formula import Formula
 from outcrop.ltl.parser import parse
 from outcrop.ltl.words import Lasso, holds, truth
 

@@ -12,9 +12,9 @@ import pytest
 import outcrop
 from outcrop.codegen.c import emit
 from outcrop.codegen.compiler import FLAGS, compile_model
-from outcrop.errors import ModelError
+from outcrop.errors import DamagedFile, ModelError
 from outcrop.kernels import Native
-from outcrop.options import CheckOptions
+from outcrop.options import CheckOptions, Deadlock
 from outcrop.search import auto, ram
 from outcrop.search.outcome import FindingKind, Outcome, Stop
 
@@ -177,3 +177,23 @@ def test_liveness_past_ram_is_unknown(options: Callable[..., CheckOptions]) -> N
     assert found.stop is Stop.MEMORY
     assert "liveness was not checked" in found.events[-1]
     assert not found.findings
+
+
+@pytest.mark.parametrize("place", [0.05, 0.3, 0.6, 0.95])
+def test_a_run_that_changes_on_disk_is_noticed(place: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is looked up there any more, and it is too late to be merged."""
+    check = auto.DiskLevels.check_files
+
+    def damage_first(levels: auto.DiskLevels) -> None:
+        (path,) = sorted(tmp_path.glob("*/run-*"), key=lambda path: path.stat().st_size)[-1:]
+        with path.open("r+b") as file:
+            file.seek(int(place * path.stat().st_size))
+            byte = file.read(1)
+            file.seek(-1, 1)
+            file.write(bytes([byte[0] ^ 4]))
+        check(levels)
+
+    monkeypatch.setattr(auto.DiskLevels, "check_files", damage_first)
+    options = CheckOptions(deadlock=Deadlock.OFF, state_memory=9_000, workdir=str(tmp_path))
+    with pytest.raises(DamagedFile, match="not what was written"):
+        auto.search(compiled(GRID), options)

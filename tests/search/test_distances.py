@@ -12,8 +12,8 @@ import outcrop
 from outcrop.ir.interpreter import Interpreter
 from outcrop.ir.layout import State
 from outcrop.options import CheckOptions
-from outcrop.report.locality import chart, text
-from outcrop.search.distances import measure
+from outcrop.tools.distances import measure
+from outcrop.tools.locality_report import chart, text
 
 #: E{Delta(k)} and sigma(k) for k = -1, 0, 1 as printed, and the number of states, for models without symmetry.
 PUBLISHED = {

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from test_auto import CHAIN, GRID, MODELS, STARTS, VIOLATED, compiled, native_of, spilled
 
-from outcrop.errors import ModelError
+from outcrop.errors import ModelError, UsageError
 from outcrop.options import CheckOptions
 from outcrop.search import layered, ram
 from outcrop.search.outcome import Outcome, Stop
@@ -88,3 +88,56 @@ def test_non_local_system(options: Callable[..., CheckOptions], layers: int | st
     found = layered.search(compiled(NON_LOCAL), options(layers=layers, state_memory=7_000))
     assert spilled(found)
     assert (found.stop, found.states, found.levels) == (Stop.COMPLETE, 1000, [1] * 1000)
+
+
+# --- Forgetting -------------------------------------------------------------------------------------------------
+
+
+def test_without_layers_a_search_may_go_round(options: Callable[..., CheckOptions]) -> None:
+    """A ring of 600 states is longer than RAM and 100 layers can tell."""
+    ring = "var x : 0 .. 599;\nstartstate x := 0; end;\nrule true ==> begin x := (x + 1) % 600; end;\n"
+    found = layered.search(compiled(ring), options(layers=100, forget=True))
+    assert found.stop is Stop.REDUNDANT
+    assert (found.states, found.revisits) == (None, True)
+    assert found.visited > 1200
+    assert found.layers is not None and found.layers.states_estimate is not None
+    assert abs(found.layers.states_estimate - 600) < 30
+    assert "given up" in found.events[-1]
+    for layers in (100, "auto"):
+        assert layered.search(compiled(ring), options(layers=layers)).states == 600
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("layers", [1, 5, "auto"])
+def test_traces_are_found_again(options: Callable[..., CheckOptions], layers: int | str, threads: int) -> None:
+    for max_errors in (1, 5):
+        native = compiled(VIOLATED)
+        expected = ram.search(native, options(state_memory=None, max_errors=max_errors))
+        found = layered.search(
+            native,
+            options(layers=layers, forget=True, threads=threads, max_errors=max_errors, state_memory=20_000),
+        )
+        assert spilled(found)
+        assert found.findings == expected.findings
+
+
+def test_a_trace_through_many_layers(options: Callable[..., CheckOptions]) -> None:
+    native = compiled(CHAIN.replace("2999", "999") + "invariant x < 999;\n")
+    expected = ram.search(native, options(state_memory=None))
+    found = layered.search(native, options(layers=7, forget=True))
+    assert found.revisits
+    assert found.findings == expected.findings
+
+
+def test_what_is_forgotten_saves_disk(options: Callable[..., CheckOptions]) -> None:
+    native = compiled(GRID)
+    disk = {
+        (layers, forget): layered.search(native, options(layers=layers, forget=forget, state_memory=9_000))
+        for layers, forget in (("all", False), (20, False), (20, True))
+    }
+    assert disk[20, True].peak_disk_bytes < disk["all", False].peak_disk_bytes
+
+
+def test_forgetting_all_layers_is_refused(options: Callable[..., CheckOptions]) -> None:
+    with pytest.raises(UsageError, match="--forget"):
+        layered.search(compiled(GRID), options(forget=True))

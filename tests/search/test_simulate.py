@@ -8,7 +8,7 @@ import pytest
 
 import outcrop
 from outcrop.options import Deadlock
-from outcrop.search.simulate import SimulationOptions, simulate
+from outcrop.tools.simulate import SimulationOptions, simulate
 
 #: A counter that goes up and down; something is wrong at 12, and nowhere else.
 COUNTER = """

@@ -37,7 +37,7 @@ from outcrop.lang.dve.scope import (
 )
 from outcrop.lang.report import did_you_mean
 from outcrop.options import LoadOptions
-from outcrop.source import Source, Span
+from outcrop.source import Source, Span, whole
 
 #: Values that a state may consist of.
 MAX_LEAVES = 100_000
@@ -195,7 +195,7 @@ class DeclarationLowering(ExpressionLowering):
         if replacement is not None:
             where = Source(f"-D {node.name.text}", replacement)
             node = syntax.VariableDeclaration(
-                node.name, node.is_byte, True, node.is_input, None, parse_expression(where), node.span
+                node.name, node.is_byte, True, node.is_input, None, parse_expression(whole(where)), node.span
             )
         if node.size is not None:
             self._constant_array(node, kind)

@@ -10,20 +10,27 @@ from contextlib import suppress
 
 from outcrop.errors import ModelError
 from outcrop.ir.automaton import Automaton, Edge
-from outcrop.ir.nodes import BinaryOperator, Frame, Local, Variable
+from outcrop.ir.nodes import BinaryOperator, Expression, Frame, Local, Variable
 from outcrop.ir.system import Property, PropertyKind, Rule, StartState, System
 from outcrop.ir.types import Type
 from outcrop.lang.dve import build, syntax
-from outcrop.lang.dve.parser import parse
+from outcrop.lang.dve.parser import parse, parse_expression
 from outcrop.lang.dve.scope import ProcessSymbol, Scope
-from outcrop.lang.dve.transitions import FrameBuilder, Move, TransitionLowering
-from outcrop.lang.report import TooManyErrors, did_you_mean
+from outcrop.lang.dve.temporal import TemporalLowering
+from outcrop.lang.dve.transitions import FrameBuilder, Move
+from outcrop.lang.report import LowerExpression, Report, TooManyErrors, did_you_mean
 from outcrop.options import LoadOptions
 from outcrop.source import Diagnostic, Severity, Source, Span
 
 
 def lower(source: Source, options: LoadOptions) -> tuple[System, list[Diagnostic]]:
     """The System and the warnings; ``ModelError`` with all diagnostics where the model is wrong."""
+    system, warnings, _ = lower_open(source, options)
+    return system, warnings
+
+
+def lower_open(source: Source, options: LoadOptions) -> tuple[System, list[Diagnostic], LowerExpression]:
+    """The same, and what makes an expression of the model of a stretch of text that does not stand in it."""
     try:
         tree, warnings = parse(source)
         lowering = _ModelLowering(source, options)
@@ -35,10 +42,10 @@ def lower(source: Source, options: LoadOptions) -> tuple[System, list[Diagnostic
     diagnostics = _in_text_order([*warnings, *lowering.report.diagnostics])
     if lowering.report.error_count:
         raise ModelError([each for each in diagnostics if each.severity is Severity.ERROR])
-    return lowering.system(), diagnostics
+    return lowering.system(), diagnostics, lowering.standalone
 
 
-class _ModelLowering(TransitionLowering):
+class _ModelLowering(TemporalLowering):
     def __init__(self, source: Source, options: LoadOptions) -> None:
         super().__init__(source, options)
         self._start_frame = FrameBuilder()
@@ -69,6 +76,17 @@ class _ModelLowering(TransitionLowering):
         if not self.report.error_count:
             self._found_rules = self.rules(moves)
         self._property_processes(tree, automata)
+        for formula in self.options.formulas:
+            self.given_formula(formula)
+
+    def standalone(self, span: Span) -> tuple[Expression, Frame]:
+        """An expression of any type; ``ModelError`` where it is none."""
+        node = parse_expression(span, "expression")
+        self.report, self.scope = Report(), self.globals
+        value = self.expression(node)
+        if self.report.error_count:
+            raise ModelError(self.report.diagnostics)
+        return value, Frame()
 
     def start_local(self, kind: Type) -> Local:
         return self._start_frame.add("position", kind)
@@ -86,6 +104,7 @@ class _ModelLowering(TransitionLowering):
             rules=tuple(self._found_rules),
             properties=tuple(self._properties),
             covers=(),
+            temporal=tuple(self.temporal),
             automaton=self._automaton,
         )
 

@@ -9,7 +9,7 @@ from outcrop.lang.dve.cursor import Abandoned, GivenUp
 from outcrop.lang.dve.lexer import END_OF_FILE, IDENTIFIER, STRING
 from outcrop.lang.dve.parser_process import ProcessParser
 from outcrop.lang.dve.syntax import Declaration, Expression, Model, Name, Process
-from outcrop.source import Diagnostic, Severity, Source
+from outcrop.source import Diagnostic, Severity, Source, Span
 
 _DECLARATION_ENDS = frozenset((";", "process", "system"))
 
@@ -35,18 +35,19 @@ def parse(source: Source) -> tuple[Model, list[Diagnostic]]:
     return Model(tuple(parts.declarations), tuple(parts.processes), parts.property), parser.diagnostics
 
 
-def parse_expression(source: Source) -> Expression:
-    """The expression that a text consists of: the value that the command line gives to a constant."""
-    parser = _Parser(source)
+def parse_expression(span: Span, what: str = "value") -> Expression:
+    """The expression that stands alone in a stretch of some source."""
+    parser = _Parser(span.alone())
+    parser.source = span.source
     try:
         expression = parser.expression()
         if parser.kind != END_OF_FILE:
-            parser.fail_expected("the end of the value")
+            parser.fail_expected(f"the end of the {what}")
         if not parser.error_count:
             return expression
     except (Abandoned, GivenUp):
         pass
-    raise ModelError(parser.diagnostics)
+    raise ModelError([each.within(span.source) for each in parser.diagnostics])
 
 
 class _Parser(ProcessParser):

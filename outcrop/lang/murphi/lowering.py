@@ -5,18 +5,25 @@ from __future__ import annotations
 from contextlib import suppress
 
 from outcrop.errors import ModelError
+from outcrop.ir.nodes import Expression, Frame, Undefined
 from outcrop.ir.system import System
 from outcrop.lang.murphi import syntax
-from outcrop.lang.murphi.parser import parse
-from outcrop.lang.murphi.rules import RuleLowering
+from outcrop.lang.murphi.parser import parse, parse_expression
+from outcrop.lang.murphi.temporal import TemporalLowering
 from outcrop.lang.murphi.warnings import warn_about_rules, warn_unread_variables
-from outcrop.lang.report import TooManyErrors
+from outcrop.lang.report import LowerExpression, Report, TooManyErrors
 from outcrop.options import LoadOptions
 from outcrop.source import Diagnostic, Severity, Source, Span
 
 
 def lower(source: Source, options: LoadOptions) -> tuple[System, list[Diagnostic]]:
     """The System and the warnings; ``ModelError`` with all diagnostics where the model is wrong."""
+    system, warnings, _ = lower_open(source, options)
+    return system, warnings
+
+
+def lower_open(source: Source, options: LoadOptions) -> tuple[System, list[Diagnostic], LowerExpression]:
+    """The same, and what makes an expression of the model of a stretch of text that does not stand in it."""
     try:
         tree, warnings = parse(source)
         return _lower_tree(tree, source, options, warnings)
@@ -27,7 +34,7 @@ def lower(source: Source, options: LoadOptions) -> tuple[System, list[Diagnostic
 
 def _lower_tree(
     tree: syntax.ModelSyntax, source: Source, options: LoadOptions, warnings: list[Diagnostic]
-) -> tuple[System, list[Diagnostic]]:
+) -> tuple[System, list[Diagnostic], LowerExpression]:
     lowering = _ModelLowering(source, options, _top_level_names(tree))
     with suppress(TooManyErrors):
         lowering.model(tree)
@@ -47,11 +54,12 @@ def _lower_tree(
         properties=tuple(lowering.properties),
         covers=tuple(lowering.covers),
         integers=lowering.integers,
+        temporal=tuple(lowering.temporal),
     )
-    return system, _in_text_order(warnings + report.diagnostics)
+    return system, _in_text_order(warnings + report.diagnostics), lowering.standalone
 
 
-class _ModelLowering(RuleLowering):
+class _ModelLowering(TemporalLowering):
     def model(self, tree: syntax.ModelSyntax) -> None:
         constants = [
             name.text for item in tree.items if isinstance(item, syntax.ConstDeclaration) for name in item.names
@@ -64,6 +72,18 @@ class _ModelLowering(RuleLowering):
                 self.function_declaration(item)
             else:
                 self.rule_item(item)
+        for formula in self.options.formulas:
+            self.given_formula(formula)
+
+    def standalone(self, span: Span) -> tuple[Expression, Frame]:
+        """An expression of any type, and the locals that it needs; ``ModelError`` where it is none."""
+        node = parse_expression(span)
+        self.report = Report()
+        with self.fresh_frame() as frame, self.without_side_effects("an expression"):
+            value = self.relaxed(self.expression(node), Undefined.ALLOW)
+        if self.report.error_count:
+            raise ModelError(self.report.diagnostics)
+        return value, frame.finish()
 
 
 def _top_level_names(tree: syntax.ModelSyntax) -> dict[str, Span]:

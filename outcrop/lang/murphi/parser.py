@@ -6,6 +6,7 @@ optional semicolons and the contextual words need them.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NoReturn
 
 from outcrop.errors import ModelError
@@ -20,6 +21,7 @@ from outcrop.lang.murphi.syntax import (
     Expression,
     FormalSyntax,
     FunctionDeclaration,
+    LtlSyntax,
     ModelSyntax,
     PropertySyntax,
     RuleItem,
@@ -52,6 +54,23 @@ def parse(source: Source) -> tuple[ModelSyntax, list[Diagnostic]]:
     if any(each.severity is Severity.ERROR for each in parser.diagnostics):
         raise ModelError(sorted(parser.diagnostics, key=lambda each: each.span.start if each.span else 0))
     return tree, parser.diagnostics
+
+
+def parse_expression(span: Span) -> Expression:
+    """The expression that stands alone in a stretch of some source; ``ModelError`` where it is none."""
+    parser = _Parser(span.alone())
+    parser.source = span.source
+    try:
+        expression = parser.expression()
+        if parser.kinds[parser.at] != END_OF_FILE:
+            parser.fail_expected("an operator or the end of the expression")
+        if not parser.error_count:
+            return expression
+    except (Abandoned, GivenUp):
+        pass
+    found = [each.within(span.source) for each in parser.diagnostics]
+    end = ("the end of the file", "the end of the expression")
+    raise ModelError([replace(each, message=each.message.replace(*end)) for each in found])
 
 
 class _Parser(StatementParser):
@@ -141,6 +160,8 @@ class _Parser(StatementParser):
         follower = self.kinds[self.at + 1]
         if word == "choose":
             return follower == IDENTIFIER
+        if word == "ltl":
+            return follower == STRING
         return word in _UNSUPPORTED and follower == (IDENTIFIER if word != "pctl" else "[")
 
     def _rule_item(self, expected: str) -> RuleItem:
@@ -150,6 +171,8 @@ class _Parser(StatementParser):
             kind = self.word()
             if kind in _UNSUPPORTED:
                 self._refuse(kind)
+            if kind == "ltl":
+                return self._ltl(start)
         if kind in _PROPERTY_KINDS:
             name, condition = self.property_parts()
             return PropertySyntax(self.span_from(start), _PROPERTY_KINDS[kind], name, condition)
@@ -165,6 +188,20 @@ class _Parser(StatementParser):
                 self._fail_at_item(kind, expected)
         self.nesting -= 1
         return item
+
+    def _ltl(self, start: int) -> LtlSyntax:
+        """``ltl "name" : formula``. Up to the semicolon, or to a word that no formula has outside of braces."""
+        self.at += 1
+        name = self.optional_string()
+        self.expect(":", "after the name of the formula")
+        before, depth = self.at - 1, 0
+        while self.kinds[self.at] != END_OF_FILE and (depth > 0 or self.kinds[self.at] not in _ITEM_ENDS):
+            depth += {"{": 1, "}": -1}.get(self.kinds[self.at], 0)
+            self.at += 1
+        end = self.starts[self.at] if self.kinds[self.at] == ";" else self.ends[self.at - 1]
+        formula = Span(self.source, self.ends[before], end)
+        self.forgive(formula)
+        return LtlSyntax(self.span_from(start), name, formula)
 
     def _refuse(self, word: str) -> NoReturn:
         self.report(_UNSUPPORTED[word], self.token_span(self.at))

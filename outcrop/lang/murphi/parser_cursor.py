@@ -230,6 +230,13 @@ class Cursor:
         if self.error_count >= MAX_ERRORS:
             raise GivenUp
 
+    def forgive(self, span: Span) -> None:
+        """Drops what was wrong with the characters of a stretch that is not Murphi after all."""
+        wrong = [each for each in self.diagnostics if each.span and span.start <= each.span.start < span.end]
+        self.diagnostics[:] = [each for each in self.diagnostics if each not in wrong]
+        self.error_count -= sum(each.severity is Severity.ERROR for each in wrong)
+        self._broken_lines -= {each.span.line for each in wrong if each.span}
+
     def warn(self, message: str, span: Span, hint: str = "") -> None:
         self.diagnostics.append(Diagnostic(Severity.WARNING, message, span, hint))
 

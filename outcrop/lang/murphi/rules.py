@@ -44,7 +44,7 @@ _TITLES = {
 Enclosing = syntax.QuantifierSyntax | syntax.AliasBinding | syntax.ChooseRule
 
 
-class _Surroundings:
+class Surroundings:
     """What the constructs around one rule come to in its frame."""
 
     def __init__(self) -> None:
@@ -87,7 +87,7 @@ class RuleLowering(DeclarationLowering):
         self.rules: list[Rule] = []
         self.start_states: list[StartState] = []
         self.properties: list[Property] = []
-        self._enclosing: list[Enclosing] = []
+        self.enclosing: list[Enclosing] = []
 
     # --- Nesting -------------------------------------------------------------------------------------------
 
@@ -98,6 +98,8 @@ class RuleLowering(DeclarationLowering):
             self._start_state(node)
         elif isinstance(node, syntax.PropertySyntax):
             self._property_item(node)
+        elif isinstance(node, syntax.LtlSyntax):
+            self.temporal_item(node)
         else:
             added: list[Enclosing]
             if isinstance(node, syntax.RuleSet):
@@ -106,22 +108,26 @@ class RuleLowering(DeclarationLowering):
                 added = list(node.bindings)
             else:
                 added = [node]
-            self._enclosing += added
+            self.enclosing += added
             if not node.rules:
-                with self._instantiated():
+                with self.instantiated():
                     pass
             for each in node.rules:
                 self.rule_item(each)
-            del self._enclosing[len(self._enclosing) - len(added) :]
+            del self.enclosing[len(self.enclosing) - len(added) :]
+
+    # The layer above provides this.
+    def temporal_item(self, node: syntax.LtlSyntax) -> None:
+        raise NotImplementedError
 
     @contextmanager
-    def _instantiated(self) -> Iterator[_Surroundings]:
+    def instantiated(self) -> Iterator[Surroundings]:
         """A frame and a scope in which the enclosing parameters and aliases are declared."""
         outer = self.scope
-        surroundings = _Surroundings()
+        surroundings = Surroundings()
         with self.fresh_frame():
             try:
-                for node in self._enclosing:
+                for node in self.enclosing:
                     with self.without_side_effects("an alias or bound around rules"):
                         self._enter(node, surroundings)
                 self._limit_instances(surroundings)
@@ -130,7 +136,7 @@ class RuleLowering(DeclarationLowering):
             finally:
                 self.scope = outer
 
-    def _enter(self, node: Enclosing, surroundings: _Surroundings) -> None:
+    def _enter(self, node: Enclosing, surroundings: Surroundings) -> None:
         # Each construct opens a scope of its own: an inner parameter may hide an outer one.
         self.scope = type(self.scope)(self.scope)
         if isinstance(node, syntax.AliasBinding):
@@ -142,7 +148,7 @@ class RuleLowering(DeclarationLowering):
         else:
             self._enter_quantifier(node, surroundings)
 
-    def _enter_choose(self, node: syntax.ChooseRule, surroundings: _Surroundings) -> None:
+    def _enter_choose(self, node: syntax.ChooseRule, surroundings: Surroundings) -> None:
         place = self.multiset_place(node.multiset, writing=False)
         if place is None:
             self.declare(node.name, UnknownSymbol(node.name.span))
@@ -153,7 +159,7 @@ class RuleLowering(DeclarationLowering):
         surroundings.parameters.append(Parameter(local, range(place.type.capacity)))
         surroundings.layers.append(_slot_used(place, local, node.name.span))
 
-    def _enter_quantifier(self, node: syntax.QuantifierSyntax, surroundings: _Surroundings) -> None:
+    def _enter_quantifier(self, node: syntax.QuantifierSyntax, surroundings: Surroundings) -> None:
         found = self._parameter_values(node)
         if found is None:
             self.declare(node.name, UnknownSymbol(node.name.span))
@@ -184,14 +190,14 @@ class RuleLowering(DeclarationLowering):
         first, last, step = (*numbers, 1)[:3]
         return kind, range(first, last + (1 if step > 0 else -1), step)
 
-    def _limit_instances(self, surroundings: _Surroundings) -> None:
+    def _limit_instances(self, surroundings: Surroundings) -> None:
         count = 1
         for parameter in surroundings.parameters:
             values = parameter.values
             # len() fails on ranges over 2**63
             count *= max(0, (values.stop - values.start + values.step - (1 if values.step > 0 else -1)) // values.step)
         if count > MAX_INSTANCES:
-            span = self._enclosing[-1].name.span
+            span = self.enclosing[-1].name.span
             self.report.error(
                 f"rules here would have {count:,} instances; at most {MAX_INSTANCES:,} are possible", span
             )
@@ -200,7 +206,7 @@ class RuleLowering(DeclarationLowering):
     # --- What stands inside --------------------------------------------------------------------------------
 
     def _rule(self, node: syntax.RuleSyntax) -> None:
-        with self._instantiated() as around:
+        with self.instantiated() as around:
             priority = 0
             if node.priority is not None:
                 priority = self.constant_integer(node.priority, "the priority of a rule") or 0
@@ -225,9 +231,9 @@ class RuleLowering(DeclarationLowering):
         self.rules.append(rule)
 
     def _start_state(self, node: syntax.StartStateSyntax) -> None:
-        if any(isinstance(each, syntax.ChooseRule) for each in self._enclosing):
+        if any(isinstance(each, syntax.ChooseRule) for each in self.enclosing):
             self.report.error("a startstate cannot choose from a multiset: all are empty before it runs", node.span)
-        with self._instantiated() as around:
+        with self.instantiated() as around:
             self.declarations(node.declarations)
             body = (*around.bindings, *self.statements(node.body))
             frame = self.frame.finish()
@@ -242,7 +248,7 @@ class RuleLowering(DeclarationLowering):
 
     def _property_item(self, node: syntax.PropertySyntax) -> None:
         kind = PropertyKind(node.kind)
-        with self._instantiated() as around:
+        with self.instantiated() as around:
             title = _TITLES[kind].lower()
             with self.without_side_effects(f"{'an' if title[0] in 'ai' else 'a'} {title}"):
                 condition = self.condition(node.condition, f"the condition of '{node.kind}'")

@@ -400,6 +400,14 @@ class PropertySyntax(Node):
 
 
 @dataclass(slots=True)
+class LtlSyntax(Node):
+    """``formula`` is where the formula stands: it has a syntax of its own."""
+
+    name: str
+    formula: Span
+
+
+@dataclass(slots=True)
 class RuleSet(Node):
     quantifiers: list[QuantifierSyntax]
     rules: list[RuleItem]
@@ -418,7 +426,7 @@ class ChooseRule(Node):
     rules: list[RuleItem]
 
 
-RuleItem = RuleSyntax | StartStateSyntax | PropertySyntax | RuleSet | AliasRule | ChooseRule
+RuleItem = RuleSyntax | StartStateSyntax | PropertySyntax | LtlSyntax | RuleSet | AliasRule | ChooseRule
 
 
 @dataclass(slots=True)

@@ -1,6 +1,9 @@
 // A trace as text that leaves the page: as `outcrop check` prints it, as Murphi, and as JSON.
 
+const STUTTER = "(nothing is enabled)"; // the label of a step that leaves a deadlock as it is
+
 function firedText(kind, label) {
+  if (label === STUTTER) return "Nothing is enabled, so the state repeats.";
   const isSaid = label.toLowerCase().startsWith(`${kind.toLowerCase()} `);
   return `${isSaid ? "" : `${kind} `}${label} fired.`;
 }
@@ -23,16 +26,28 @@ function startLines(nodes) {
   return shown.length < leaves.length ? [...lines, "(everything else is undefined)"] : lines;
 }
 
-// The text report of a trace.
-function traceText(steps, ending) {
+// The step that leads from the last state of a lasso back to where its loop starts.
+function closingLines(steps, loop, margin) {
+  if (loop.rule === null) return [];
+  const [last, first] = [steps[steps.length - 1].nodes, steps[loop.start].nodes];
+  const head = `${" ".repeat(margin)}  ${firedText("Rule", loop.rule).replace(/\.$/, "")}: back to ${loop.start}.`;
+  return [head, ...changeLines(first, changesOf(last, first)).map((row) => " ".repeat(margin + 4) + row)];
+}
+
+// The text report of a trace. `loop` is null unless it is a lasso.
+function traceText(steps, loop, ending) {
   const margin = String(steps.length - 1).length;
+  const last = steps.length - 1;
   const lines = steps.flatMap((step, number) => {
     const head = `${String(number).padStart(margin)}  ${firedText(number ? "Rule" : "Startstate", step.label)}`;
     const changes = number ? changeLines(step.nodes, step.changes) : startLines(step.nodes);
     const rows = number && !changes.length ? ["(nothing changes)"] : changes;
-    return [head, ...rows.map((row) => " ".repeat(margin + 4) + row)];
+    const repeated = loop && (loop.start === last ? `state ${last} repeats` : `states ${loop.start} to ${last} repeat`);
+    const mark = loop && number === loop.start ? [`--- the loop starts here: ${repeated} for ever ---`] : [];
+    const truths = step.truths.length ? [`propositions: ${step.truths.map(([text, isTrue]) => (isTrue ? text : `!${text}`)).join(", ")}`] : [];
+    return [...mark, head, ...[...rows, ...truths].map((row) => " ".repeat(margin + 4) + row)];
   });
-  return [...lines, ending].filter(Boolean).join("\n");
+  return [...lines, ...(loop ? closingLines(steps, loop, margin) : []), ending].filter(Boolean).join("\n");
 }
 
 // --- Murphi -------------------------------------------------------------------------------------------------------

@@ -12,20 +12,20 @@ function stepsOf(result, trace) {
     label: String((state["#meta"] || {}).rule || ""),
     nodes: nodes[number],
     changes: changesOf(nodes[number - 1], nodes[number]),
+    truths: Object.entries((state["#meta"] || {}).propositions || {}), // of a formula's propositions
   }));
 }
 
-// The step at which a lasso's loop begins, null for a trace that ends.
+// Of a lasso, the step at which its loop starts and the rule that closes it; null for a trace that ends.
 function loopOf(trace) {
-  const named = [trace.loop_start, (trace["#meta"] || {}).loop_start, trace.loop];
-  const found = named.find((each) => Number.isInteger(each) && each >= 0 && each < trace.states.length);
-  return found === undefined ? null : found;
+  const start = [trace.loop_start, trace.loop].find((each) => Number.isInteger(each) && each >= 0 && each < trace.states.length);
+  return start === undefined ? null : { start, rule: (trace["#meta"] || {}).closing_rule ?? null };
 }
 
 function endingOf(violation, loop) {
   const message = violation.message.replace(/\.+$/, "");
   if (violation.failing_rule) return `Then ${firedText("Rule", violation.failing_rule).replace(/ fired\.$/, "")}: ${message}.`;
-  return loop === null ? `Here: ${message}.` : `Then again from step ${loop}, forever: ${message}.`;
+  return loop === null ? `Here: ${message}.` : `So for ever: ${message}.`;
 }
 
 // A rule's label with its parameters in another voice.
@@ -55,17 +55,20 @@ function stepper(result, violation) {
   const search = h("input", { type: "search", placeholder: "Search names and values", "aria-label": "Search names and values", oninput: () => find(search.value) });
   const only = h("input", { type: "checkbox", onchange: () => show() });
   const tree = h("div", { class: "tree" });
-  const end = h("p", { class: "ending" }, ending);
+  const truths = h("p", { class: "truths" });
+  const end = h("p", { class: "ending" }, loop !== null && [
+    h("strong", {}, loop.rule === null ? `Back to step ${loop.start}. ` : `${firedText("Rule", loop.rule).replace(/\.$/, "")}: back to step ${loop.start}. `),
+  ], ending);
   const said = h("span", { "aria-live": "polite" });
   const state = h("div", { class: "state", tabindex: "0", "aria-label": "State after this step" },
-    rule, h("div", { class: "tools" }, search, h("label", { class: "check" }, only, "Only what changed")), tree, end);
+    rule, truths, h("div", { class: "tools" }, search, h("label", { class: "check" }, only, "Only what changed")), tree, end);
   const root = h("div", { class: "stepper" },
     h("div", { class: "controls" }, back, forth, slider, place),
     list, state,
     h("div", { class: "keys" }, h("kbd", {}, "←"), " ", h("kbd", {}, "→"), " step, ", h("kbd", {}, "Home"), " ", h("kbd", {}, "End"), " first and last, ", h("kbd", {}, "/"), " search"),
     h("div", { class: "copy" }, "Copy", copyButtons(), said));
 
-  const following = () => (at === last && loop !== null ? loop : at + 1);
+  const following = () => (at === last && loop !== null ? loop.start : at + 1);
 
   function go(step, isQuiet) {
     at = Math.max(0, Math.min(last, step));
@@ -77,8 +80,11 @@ function stepper(result, violation) {
     slider.value = at;
     back.disabled = at === 0;
     forth.disabled = at === last && loop === null;
-    forth.textContent = at === last && loop !== null ? `↺ ${loop}` : "→";
-    rule.replaceChildren(h("span", { class: "soft" }, at ? `Step ${at}: rule ` : "Step 0: startstate "), ...[labelled(steps[at].label)].flat());
+    forth.textContent = at === last && loop !== null ? `↺ ${loop.start}` : "→";
+    rule.replaceChildren(h("span", { class: "soft" }, at ? `Step ${at}: ` : "Step 0: startstate "),
+      ...(steps[at].label === STUTTER ? ["nothing is enabled, so the state repeats"] : [at ? h("span", { class: "soft" }, "rule ") : "", labelled(steps[at].label)].flat()));
+    truths.replaceChildren(...steps[at].truths.map(([text, isTrue]) => h("code", { class: isTrue ? "true" : "" }, isTrue ? text : `!${text}`)));
+    truths.hidden = !steps[at].truths.length;
     end.hidden = at !== last;
     showTree();
     showList(isQuiet);
@@ -178,8 +184,8 @@ function stepper(result, violation) {
   }
 
   function item(number) {
-    const isLooping = loop !== null && number >= loop;
-    const names = [hits.has(number) && "hit", isLooping && "looping", isLooping && number === loop && "first", isLooping && number === last && "last"];
+    const isLooping = loop !== null && number >= loop.start;
+    const names = [hits.has(number) && "hit", isLooping && "looping", isLooping && number === loop.start && "first", isLooping && number === last && "last"];
     return h("li", { class: names.filter(Boolean).join(" "), "aria-current": number === at && "step" },
       h("button", { type: "button", onclick: () => go(number) }, h("span", {}, number), h("span", {}, labelled(steps[number].label))));
   }
@@ -213,7 +219,7 @@ function stepper(result, violation) {
   // --- Copying -----------------------------------------------------------------------------------------------------
 
   function copyButtons() {
-    const kinds = [["text", "The trace as text", () => `${traceText(steps, ending)}\n`]];
+    const kinds = [["text", "The trace as text", () => `${traceText(steps, loop, ending)}\n`]];
     if (!/\.dve$/i.test(result.model) && result.variables) {
       kinds.push(["Murphi", "This state as a Murphi startstate", () => murphiText(result, trace, at)]);
     }
@@ -254,7 +260,7 @@ function stepper(result, violation) {
     return true;
   }
 
-  const text = traceText(steps, ending).split("\n");
+  const text = traceText(steps, loop, ending).split("\n");
   const cut = text.length > LONGEST_PRINT ? [...text.slice(0, LONGEST_PRINT), `... and ${text.length - LONGEST_PRINT} more lines`] : text;
   show(true);
   return { key, scroll: () => showList(), parts: [root, h("pre", { class: "printed" }, cut.join("\n"))] };

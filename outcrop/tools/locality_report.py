@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from outcrop.report.svg import Chart, Series
 from outcrop.report.table import bar, table
-from outcrop.search.distances import Distance, Locality
+from outcrop.tools.distances import Distance, Locality
 
 _SIGMA = "\N{GREEK SMALL LETTER SIGMA}(k)"
 _BAR_WIDTH = 32

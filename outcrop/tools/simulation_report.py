@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from outcrop.report.table import table
 from outcrop.report.text import Paint, violation_lines
 from outcrop.result import Verdict
-from outcrop.search.simulate import Simulation
+from outcrop.tools.simulate import Simulation
 from outcrop.trace.render import TraceStyle
 
 

@@ -1,0 +1,148 @@
+"""Searches for accepting cycles on the BEEM models: their verdicts, and how fast and how large they are.
+
+    python bench/ltl.py verdicts --models ../shared/models/dve [--least N] [--most N] [--only TEXT]...
+    python bench/ltl.py speed --models ../shared/models/dve [--only TEXT]... [--repeat N]
+
+`verdicts` compares ndfs, owcty and owcty --compact with PROPERTIES.csv on the models whose system, without the
+property, has between --least and --most states. `speed` runs each search as a process of its own on properties that
+hold, one thread and two, and prints seconds, the ratio to ndfs, peak memory, and which part of the states --compact has
+visited.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import re
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+#: Options of each search, as the command takes them.
+SEARCHES = {
+    "ndfs": ("--strategy", "ndfs", "--threads", "1"),
+    "owcty": ("--strategy", "owcty", "--threads", "1"),
+    "owcty, 2 threads": ("--strategy", "owcty", "--threads", "2"),
+    "compact": ("--strategy", "owcty", "--compact", "--threads", "1"),
+    "compact, 2 threads": ("--strategy", "owcty", "--compact", "--threads", "2"),
+}
+
+#: Properties that hold, on products of about a million states or more.
+SPEED = (
+    "peterson/peterson.4.prop4.dve",
+    "elevator/elevator.4.prop3.dve",
+    "leader_election/leader_election.4.prop2.dve",
+    "lamport/lamport.5.prop4.dve",
+    "mcs/mcs.3.prop4.dve",
+    "rether/rether.5.prop2.dve",
+    "szymanski/szymanski.4.prop4.dve",
+    "synapse/synapse.4.prop2.dve",
+    "lup/lup.3.prop2.dve",
+    "pgm_protocol/pgm_protocol.8.prop3.dve",
+)
+
+
+@dataclass(frozen=True)
+class Property:
+    file: str
+    verdict: str  #: as BEEM has it
+    states: int  #: of the system alone; 0 where nobody has counted them
+
+
+def properties(models: Path) -> list[Property]:
+    with (models / "EXPECTED.csv").open() as text:
+        states = {row["file"]: int(row["states"] or 0) for row in csv.DictReader(text)}
+    with (models / "PROPERTIES.csv").open() as text:
+        found = [
+            Property(row["file"], row["verdict"], states.get(re.sub(r"\.prop\d+", "", row["file"]), 0))
+            for row in csv.DictReader(text)
+            if row["kind"] == "ltl"
+        ]
+    return sorted(found, key=lambda each: (each.states, each.file))
+
+
+def verdicts(models: Path, chosen: list[Property]) -> int:
+    """Gives how many verdicts differ."""
+    import outcrop
+
+    wrong = 0
+    for each in chosen:
+        model = outcrop.load(models / each.file)
+        begun = time.monotonic()
+        found = {
+            "ndfs": model.check(strategy="ndfs"),
+            "owcty": model.check(strategy="owcty"),
+            "compact": model.check(strategy="owcty", compact=True),
+        }
+        said = {name: str(result.verdict) for name, result in found.items()}
+        differs = set(said.values()) != {each.verdict} and each.verdict != "unknown"
+        wrong += differs or len(set(said.values())) > 1
+        sizes = ", ".join(f"{name} {result.states:,}" for name, result in found.items())
+        mark = "WRONG " if differs else "new   " if each.verdict == "unknown" else "      "
+        print(
+            f"{mark}{each.file:50} {'/'.join(said.values()):30} {sizes}  {time.monotonic() - begun:.1f} s", flush=True
+        )
+    return wrong
+
+
+def run(models: Path, file: str, options: tuple[str, ...], repeat: int) -> dict[str, float]:
+    """The least of some runs."""
+    best: dict[str, float] = {}
+    for _ in range(repeat):
+        command = [sys.executable, "-m", "outcrop", "check", str(models / file), "--json", *options]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            sys.exit(f"{' '.join(command)}: exit {done.returncode}\n{done.stderr}")
+        result = json.loads(done.stdout)
+        if not best or result["seconds"] < best["seconds"]:
+            best = {name: result[name] for name in ("seconds", "states", "peak_rss_bytes", "state_bits")}
+    return best
+
+
+def speed(models: Path, files: list[str], repeat: int) -> None:
+    print("| property | states | bits | " + " | ".join(f"{name} s, MiB" for name in SEARCHES) + " | coverage |")
+    print("|" + "---|" * (len(SEARCHES) + 4))
+    ratios: dict[str, list[float]] = {name: [] for name in SEARCHES}
+    for file in files:
+        figures = {name: run(models, file, options, repeat) for name, options in SEARCHES.items()}
+        exact, compact = figures["owcty"], figures["compact"]
+        for name, each in figures.items():
+            ratios[name].append(each["seconds"] / figures["ndfs"]["seconds"])
+        cells = [f"{each['seconds']:.2f}, {each['peak_rss_bytes'] / 2**20:.0f}" for each in figures.values()]
+        coverage = f"{compact['states'] / exact['states']:.2%}"
+        row = [Path(file).stem, f"{exact['states']:,}", f"{exact['state_bits']:.0f}", *cells, coverage]
+        print(f"| {' | '.join(row)} |", flush=True)
+    means = [f"{name} {statistics.geometric_mean(values):.2f}" for name, values in ratios.items()]
+    print(f"\nSeconds as multiples of those of ndfs, geometric means: {', '.join(means)}.")
+
+
+def chosen_files(all_files: list[str], only: list[str]) -> Iterator[str]:
+    return (file for file in all_files if not only or any(text in file for text in only))
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=["verdicts", "speed"])
+    parser.add_argument("--models", type=Path, required=True, help="the directory of the DVE models")
+    parser.add_argument("--only", action="append", default=[], metavar="TEXT", help="files with this in their name")
+    parser.add_argument("--least", type=int, default=1)
+    parser.add_argument("--most", type=int, default=1_000_000)
+    parser.add_argument("--repeat", type=int, default=2)
+    options = parser.parse_args()
+    if options.what == "speed":
+        speed(options.models, list(chosen_files(list(SPEED), options.only)), options.repeat)
+        return 0
+    rows = properties(options.models)
+    files = set(chosen_files([row.file for row in rows], options.only))
+    return verdicts(
+        options.models, [row for row in rows if row.file in files and options.least <= row.states <= options.most]
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

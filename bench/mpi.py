@@ -1,0 +1,129 @@
+"""What several ranks gain and cost: one rank and then more, each with one thread, in turn, ratios taken in one run.
+
+    python bench/mpi.py SHARED [--models "n_peterson 6,german 5"] [--ranks 2] [--strategy ram] [--repeat N]
+
+SHARED is a directory with models/murphi. Symmetry off, deadlocks not looked for. For each model it says
+
+- seconds with one rank, and by what factor more are faster, by the clock and by CPU time of the busiest rank. On a
+  machine where others are at work only the latter means something;
+- bytes sent for each byte of a distinct remote successor: one that a rank makes and another owns, counted once for each
+  rank that makes it, which a run with a filter that forgets nothing counts;
+- memory of the largest rank for each byte of an even share: what one rank took for its states, divided by their number.
+  What every process takes before it has any states is left out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+#: Models of five million states and more.
+MODELS: dict[str, tuple[str, dict[str, object]]] = {
+    "n_peterson 6": ("mux/n_peterson.m", {"N": 6}),
+    "german 5": ("others/german.m", {"NODE_NUM": 5}),
+    "newlist6 6": ("multiset+sym/newlist6.m", {"CellCount": 6}),
+    "n_peterson 5": ("mux/n_peterson.m", {"N": 5}),
+}
+
+
+COLUMNS = (
+    *("model", "states", "one rank s", "times faster", "by CPU time", "waiting"),
+    *("sent / distinct", "bytes sent a state", "memory / share"),
+)
+
+
+def check(path: str, constants: dict[str, object], strategy: str, forgets: bool) -> None:
+    """One rank's part; the first prints what came of it."""
+    import outcrop
+    from outcrop.dist.exchange import exchange_of
+    from outcrop.dist.launch import started_ranks
+    from outcrop.machine import peak_rss
+    from outcrop.search import sharing
+
+    if not forgets:
+        sharing._FILTER_SHARE = 4.0
+    ranks = started_ranks()
+    exchange = exchange_of(ranks)
+    model = outcrop.load(path, constants)
+    options: dict[str, Any] = {"strategy": strategy, "symmetry": False, "deadlock": "off", "threads": 1, "ranks": ranks}
+    model.check(**options, depth=3)  # compiles it
+    base = peak_rss()
+    begun = time.process_time()
+    result = model.check(**options)
+    cpu = time.process_time() - begun
+    everyone = exchange.gather((cpu, peak_rss() - base))
+    if exchange.rank == 0:
+        print(
+            json.dumps(
+                {
+                    "states": result.states,
+                    "seconds": result.seconds,
+                    "cpu": max(each for each, _ in everyone),
+                    "memory": max(each for _, each in everyone),
+                    "bytes": (result.state_bits + 7) // 8,
+                    "levels": len(result.levels),
+                    "per_rank": result.per_rank,
+                }
+            )
+        )
+
+
+def run(ranks: int, path: Path, constants: dict[str, object], strategy: str, forgets: bool = True) -> dict[str, Any]:
+    from outcrop.dist.launch import find_mpiexec
+
+    child = [sys.executable, __file__, "--check", json.dumps([str(path), constants, strategy, forgets])]
+    command = [find_mpiexec(), "-n", str(ranks), *child] if ranks > 1 else child
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+    outcome: dict[str, Any] = json.loads(done.stdout)
+    return outcome
+
+
+def measure(name: str, shared: Path, ranks: int, strategy: str, repeat: int) -> None:
+    file, constants = MODELS[name]
+    path = shared / "models" / "murphi" / file
+    pairs = [(run(1, path, constants, strategy), run(ranks, path, constants, strategy)) for _ in range(repeat)]
+    ones, manys = zip(*pairs, strict=True)
+    least = {key: (min(each[key] for each in ones), min(each[key] for each in manys)) for key in ("seconds", "cpu")}
+    many = manys[0]
+    distinct = sum(row["states_sent"] for row in run(ranks, path, constants, strategy, False)["per_rank"])
+    sent = sum(row["bytes_sent"] for row in many["per_rank"])
+    waiting = sum(row["seconds_waiting"] for row in many["per_rank"]) / ranks
+    (one_second, second), (one_cpu, cpu) = least["seconds"], least["cpu"]
+    columns = (
+        name,
+        f"{many['states']:,}",
+        f"{one_second:.2f}",
+        f"{one_second / second:.2f}",
+        f"{one_cpu / cpu:.2f}",
+        f"{waiting / many['seconds']:.0%}",
+        f"{sent / max(1, distinct * many['bytes']):.2f}",
+        f"{sent / many['states']:.1f}",
+        f"{many['memory'] / (ones[0]['memory'] / ranks):.2f}",
+    )
+    print(f"| {' | '.join(columns)} |", flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("shared", nargs="?", type=Path)
+    parser.add_argument("--models", default="n_peterson 6,german 5,newlist6 6")
+    parser.add_argument("--ranks", type=int, default=2)
+    parser.add_argument("--strategy", default="ram")
+    parser.add_argument("--repeat", type=int, default=1)
+    parser.add_argument("--check", help=argparse.SUPPRESS)
+    chosen = parser.parse_args()
+    if chosen.check:
+        check(*json.loads(chosen.check))
+        return
+    print(f"| {' | '.join(COLUMNS)} |\n|{'---|' * len(COLUMNS)}", flush=True)
+    for name in chosen.models.split(","):
+        measure(name.strip(), chosen.shared, chosen.ranks, chosen.strategy, chosen.repeat)
+
+
+if __name__ == "__main__":
+    main()

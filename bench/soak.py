@@ -1,0 +1,74 @@
+"""Search after search in one process, with all strategies that use a disk, under a memory budget, for as long as asked.
+
+    python bench/soak.py --minutes 60 --memory 200M
+
+Nothing may grow: resident memory, open files, what lies in the work directory. One line for each round: all strategies
+once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import outcrop
+from outcrop.options import parse_size
+
+STRATEGIES = ("auto", "layered", "disk", "locality", "serial", "cached", "compact", "ram")
+#: What a search may take beside its states before it is a leak: rounds are compared with the second one.
+TOLERANCE = 1.05
+
+
+def resident() -> int:
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith("VmRSS:"):
+            return int(line.split()[1]) * 1024
+    return 0
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--minutes", type=float, default=60)
+    parser.add_argument("--memory", type=parse_size, default=parse_size("200M"))
+    parser.add_argument("--state-memory", type=parse_size, default=parse_size("8M"))
+    parser.add_argument(
+        "--model", default=str(Path(os.environ.get("OUTCROP_MODELS", "."), "models/murphi/mux/mcslock1.m"))
+    )
+    parser.add_argument("-D", dest="constants", action="append", default=[], metavar="NAME=VALUE")
+    chosen = parser.parse_args()
+    constants = dict(each.split("=", 1) for each in chosen.constants)
+    model = outcrop.load(chosen.model, constants)
+    end = time.monotonic() + chosen.minutes * 60
+    rounds: list[tuple[int, int]] = []
+    states: set[int] = set()
+    with TemporaryDirectory(prefix="outcrop-soak-") as work:
+        while time.monotonic() < end:
+            searches = 0
+            for strategy in STRATEGIES:
+                memory = {"memory": chosen.memory} if strategy in ("ram", "compact") else {}
+                budget = {} if memory else {"state_memory": chosen.state_memory}
+                result = model.check(strategy=strategy, workdir=work, deadlock="off", **memory, **budget)
+                searches += 1
+                if result.verdict is outcrop.Verdict.HOLDS and result.states is not None:
+                    states.add(result.states)
+            left = [path for path in Path(work).iterdir() if not path.name.endswith("-lock")]
+            rounds.append((resident(), len(list(Path("/proc/self/fd").iterdir()))))
+            print(
+                f"round {len(rounds)}: {searches} searches, {rounds[-1][0] / 2**20:.1f} MiB resident, "
+                f"{rounds[-1][1]} files open, {len(left)} files left, states {sorted(states)}",
+                flush=True,
+            )
+            if left or len(states) > 1:
+                return 1
+    early, late = rounds[min(1, len(rounds) - 1)], rounds[-1]
+    grown = late[0] > TOLERANCE * early[0] or late[1] > early[1]
+    print(f"{len(rounds)} rounds: {'something grew' if grown else 'nothing grew'}")
+    return 1 if grown else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,61 @@
+"""``outcrop explore``: stepping through a model at a prompt."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import sys
+from collections.abc import Iterator
+
+from outcrop.api import read_source
+from outcrop.cli.files import dump, write
+from outcrop.cli.output import complain, emit
+from outcrop.explore.evaluate import Scope
+from outcrop.explore.session import Session
+from outcrop.explore.shell import Shell
+from outcrop.lang import load_open
+from outcrop.options import LoadOptions, Overflow, UndefinedReads
+
+_PROMPT = "> "
+
+
+def run(arguments: argparse.Namespace) -> int:
+    options = LoadOptions(
+        dict(arguments.constants),
+        UndefinedReads(arguments.undefined),
+        arguments.while_limit or None,
+        Overflow(arguments.overflow),
+    )
+    system, warnings, scope = load_open(read_source(arguments.model), options)
+    for warning in warnings:
+        complain(warning.render(), bare=True)
+    shell = Shell(Session(system), Scope(scope).evaluate, lambda path, document: write(path, dump(document)))
+    lines = [*shell.greet()] if arguments.load is None else [*shell.greet(), *shell.run(f"load {arguments.load!r}")]
+    emit("\n".join(lines))
+    for line in _input(arguments.command):
+        emit("\n".join(shell.run(line)))
+        if shell.has_ended:
+            break
+    return 0
+
+
+def _input(commands: list[str]) -> Iterator[str]:
+    """The commands of the command line, or else what is typed or piped; the latter is shown as if it were typed."""
+    if commands:
+        for command in commands:
+            emit(f"{_PROMPT}{command}")
+            yield command
+        return
+    if not sys.stdin.isatty():
+        for line in sys.stdin:
+            emit(f"{_PROMPT}{line.rstrip()}")
+            yield line
+        return
+    with contextlib.suppress(ImportError):
+        import readline  # noqa: F401  (input() then has a history and can be edited)
+    while True:
+        try:
+            yield input(_PROMPT)
+        except EOFError:
+            emit("\n")
+            return

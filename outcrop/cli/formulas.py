@@ -1,0 +1,40 @@
+"""The options of ``outcrop check`` that are about formulas."""
+
+from __future__ import annotations
+
+import argparse
+
+from outcrop.options import CheckOptions, Fair
+
+
+def add_formulas(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group(
+        "formulas about runs", "Linear temporal logic, beside what the model declares with ltl; see docs/LTL.md."
+    )
+    group.add_argument(
+        "--ltl",
+        metavar="FORMULA",
+        action="append",
+        default=[],
+        help="what every run must satisfy, like 'G ({x = 1} -> F done)'; may be repeated",
+    )
+    group.add_argument(
+        "--ltl-file",
+        metavar="FILE",
+        help="read #define and #property lines there (default: the file with the suffix .ltl beside the model, if any)",
+    )
+    group.add_argument(
+        "--property",
+        dest="properties",
+        metavar="NAME",
+        action="append",
+        default=[],
+        help="check only this formula, by its name or its number; may be repeated",
+    )
+    group.add_argument(
+        "--fair",
+        choices=[*map(str, Fair)],
+        default=CheckOptions.fair,
+        help="weak: consider only runs in which every rule instance (Murphi) or process (DVE) that can move from some "
+        "time on without a break does move (default: none); strong is not supported",
+    )

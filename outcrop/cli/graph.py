@@ -1,0 +1,39 @@
+"""``outcrop graph``: the graph of states, for programs that draw."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from outcrop.api import load
+from outcrop.cli.files import write
+from outcrop.cli.output import complain, emit
+from outcrop.errors import UsageError
+from outcrop.explore.formats import FORMATS
+from outcrop.explore.graph import around, explore
+from outcrop.explore.saved import read
+
+_SUFFIXES = {".dot": "dot", ".gv": "dot", ".graphml": "graphml", ".json": "json"}
+
+
+def run(arguments: argparse.Namespace) -> int:
+    layout = arguments.format or _SUFFIXES.get(Path(arguments.output or "").suffix, "dot")
+    if arguments.around is None and arguments.radius is not None:
+        raise UsageError("--radius goes with --around")
+    model = load(arguments.model, dict(arguments.constants))
+    if arguments.around is not None:
+        radius = 1 if arguments.radius is None else arguments.radius
+        graph = around(model.system, read(arguments.around), arguments.states, radius)
+    else:
+        graph = explore(model.system, arguments.symmetry == "on", arguments.states, arguments.depth)
+    if graph.open_nodes:
+        complain(
+            f"{len(graph.nodes):,} states, of which {len(graph.open_nodes):,} have successors that are not drawn; "
+            "--states and --depth (or --radius) set the limits"
+        )
+    text = FORMATS[layout](graph, arguments.show)
+    if arguments.output:
+        write(arguments.output, text)
+    else:
+        emit(text)
+    return 0

@@ -1,0 +1,169 @@
+"""What the command line of `explore`, `graph`, `sweep` and `reproduce` looks like."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import fields
+from typing import Any
+
+from outcrop.cli.formulas import add_formulas
+from outcrop.cli.parser import Parser, add_limits, add_meaning, add_model, add_search
+from outcrop.cli.values import count, names, unit
+from outcrop.options import CheckOptions, parse_duration
+
+_EXPLORE_EPILOG = """\
+At the prompt 'help' lists the commands: pick a rule by its number, go back, show the
+state, evaluate an expression, load a saved trace and go on from any of its steps.
+
+examples:
+  outcrop explore ring.m
+  outcrop check ring.m --trace-json bug.json; outcrop explore ring.m --load bug.json
+  printf '1\\n2\\nprint turn\\n' | outcrop explore ring.m"""
+
+_GRAPH_EPILOG = """\
+examples:
+  outcrop graph ring.m | dot -Tsvg > ring.svg
+  outcrop graph ring.m --show turn --show state -o ring.graphml
+  outcrop graph ring.m --around bug.json --radius 2 | dot -Tsvg > bug.svg"""
+
+_SWEEP_EPILOG = """\
+examples:
+  outcrop sweep ring.m -D N=2..6
+  outcrop sweep ring.m -D N=2..6 -D K=1,2,4 --csv ring.csv --svg ring.svg --draw seconds
+  outcrop sweep ring.m -D N=4..6 --strategies ram,compact,disk --time-limit 5m
+
+exit codes: 1 some are violated, 2 some failed, 3 some are unknown, 0 all hold"""
+
+_REPRODUCE_EPILOG = """\
+examples:
+  outcrop reproduce
+  outcrop reproduce 000/table1 --models ../models
+  outcrop reproduce 000/table8 --models ../models --budget 30m --svg table8.svg"""
+
+
+def add_steps(verbs: Any) -> dict[str, Parser]:
+    """Adds the verbs; gives the parser of each."""
+    return {
+        "explore": _explore(verbs),
+        "graph": _graph(verbs),
+        "sweep": _sweep(verbs),
+        "reproduce": _reproduce(verbs),
+    }
+
+
+def _explore(verbs: Any) -> Parser:
+    parser: Parser = verbs.add_parser(
+        "explore",
+        help="step through a model",
+        description="Steps through a model at a prompt, state by state. Nothing is checked beforehand.",
+        epilog=_EXPLORE_EPILOG,
+        usage="%(prog)s MODEL [-D NAME=VALUE]... [--load FILE] [-c COMMAND]...",
+    )
+    add_model(parser)
+    add_meaning(parser)
+    parser.add_argument("--load", metavar="FILE", help="begin with a saved trace, of --trace-json or --json")
+    parser.add_argument(
+        "-c",
+        dest="command",
+        metavar="COMMAND",
+        action="append",
+        default=[],
+        help="do this instead of asking; may be repeated",
+    )
+    return parser
+
+
+def _graph(verbs: Any) -> Parser:
+    parser: Parser = verbs.add_parser(
+        "graph",
+        help="write the graph of states",
+        description="Writes the graph of the states of a model, or of those around a trace, for programs that draw.",
+        epilog=_GRAPH_EPILOG,
+        usage="%(prog)s MODEL [-D NAME=VALUE]... [options]",
+    )
+    add_model(parser)
+    parser.add_argument(
+        "--format",
+        choices=["dot", "graphml", "json"],
+        help="default: what the suffix of the output says, or else dot",
+    )
+    parser.add_argument("-o", "--output", metavar="FILE", help="default: print it")
+    parser.add_argument("--states", metavar="N", type=count, default=500, help="at the most (default: 500)")
+    parser.add_argument("--depth", metavar="N", type=count, help="rules in a row from a start state")
+    parser.add_argument("--around", metavar="FILE", help="draw the states around a saved trace, not the start states")
+    parser.add_argument("--radius", metavar="N", type=count, help="how far around the trace (default: 1)")
+    parser.add_argument(
+        "--show",
+        metavar="NAME",
+        action="append",
+        help="a variable, field or element to show in each state; may be repeated (default: all that are defined)",
+    )
+    parser.add_argument(
+        "--symmetry",
+        choices=["on", "off"],
+        default="off",
+        help="draw states that differ only by a renaming of scalarset values once (default: off)",
+    )
+    return parser
+
+
+def _sweep(verbs: Any) -> Parser:
+    parser: Parser = verbs.add_parser(
+        "sweep",
+        help="check a model for ranges of its constants",
+        description="Checks a model for every combination of values of its constants, each in a process of its own.",
+        epilog=_SWEEP_EPILOG,
+        usage="%(prog)s MODEL -D NAME=FROM..TO [-D NAME=VALUE,VALUE]... [options]",
+    )
+    add_model(parser)
+    add_meaning(parser)
+    add_formulas(parser)
+    add_search(parser)
+    add_limits(parser)
+    group = parser.add_argument_group("what to print")
+    group.add_argument("--strategies", metavar="NAME,NAME", type=names, help="do everything with each of these, too")
+    group.add_argument("--csv", metavar="FILE", help="also write the table there, as CSV")
+    group.add_argument("--svg", metavar="FILE", help="also draw a chart there")
+    group.add_argument(
+        "--draw",
+        choices=["states", "rules", "seconds", "memory", "rate"],
+        default="states",
+        help="what the chart shows (default: states)",
+    )
+    group.add_argument("--json", action="store_true", help="print one JSON document instead of text")
+    group.add_argument("--quiet", action="store_true", help="no progress")
+    _add_defaults(parser)
+    return parser
+
+
+def _reproduce(verbs: Any) -> Parser:
+    parser: Parser = verbs.add_parser(
+        "reproduce",
+        help="run the tables of the papers",
+        description="Runs a table of one of the papers that Outcrop implements, and prints the paper's figures beside "
+        "ours. Without a table: lists them all.",
+        epilog=_REPRODUCE_EPILOG,
+        usage="%(prog)s [TABLE --models DIR [--budget TIME] [options]]",
+    )
+    parser.add_argument("table", metavar="TABLE", nargs="?", help="like 000/table8")
+    parser.add_argument("--models", metavar="DIR", help="where the papers' models lie, in murphi/ and dve/")
+    parser.add_argument(
+        "--budget",
+        metavar="TIME",
+        type=unit(parse_duration),
+        default=600.0,
+        help="how long it may take in all (default: 10m); each row gets an equal share of what is left",
+    )
+    parser.add_argument("--threads", metavar="N", type=count, default=1, help="of each search (default: 1)")
+    parser.add_argument("--svg", metavar="FILE", help="also draw it there, where the paper has a drawing")
+    parser.add_argument("--json", action="store_true", help="print one JSON document instead of text")
+    return parser
+
+
+def _add_defaults(parser: argparse.ArgumentParser) -> None:
+    """Gives options of `check` that the verb does not have their defaults."""
+    known = {action.dest for action in parser._actions}
+    default = CheckOptions()
+    parser.set_defaults(
+        report=None, **{each.name: getattr(default, each.name) for each in fields(default) if each.name not in known}
+    )

@@ -1,0 +1,42 @@
+"""``outcrop reproduce``: the tables of the papers, theirs beside ours."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from pathlib import Path
+
+from outcrop.cli.files import write
+from outcrop.cli.output import complain, emit
+from outcrop.errors import UsageError
+from outcrop.reproduce.report import listing
+from outcrop.reproduce.report import run as run_table
+from outcrop.reproduce.runner import Runner, murphi_models
+from outcrop.reproduce.tables import table
+
+
+def run(arguments: argparse.Namespace) -> int:
+    if arguments.table is None:
+        emit(listing())
+        return 0
+    chosen = table(arguments.table)
+    if arguments.models is None and chosen.can_run and chosen.experiment != "bound":
+        raise UsageError("say where the models are, with --models DIR")
+    if arguments.svg:
+        if not chosen.chart:
+            raise UsageError(f"{chosen.name} has no chart: the paper draws none of it")
+        write(arguments.svg, "")
+    runner = Runner(
+        models=Path() if arguments.models is None else murphi_models(arguments.models),
+        deadline=time.monotonic() + arguments.budget,
+        threads=arguments.threads,
+        say=lambda text: complain(text, bare=True) if sys.stderr.isatty() else None,
+    )
+    done = run_table(chosen, runner)
+    chart = done.to_chart()
+    if arguments.svg and chart is not None:
+        write(arguments.svg, chart.to_svg())
+    emit(json.dumps(done.to_dict(), ensure_ascii=False, indent=1) if arguments.json else done.to_text())
+    return 0

@@ -1,0 +1,91 @@
+"""``outcrop sweep``: a check for every combination of constants."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from dataclasses import asdict
+
+from outcrop.cli.check import check_options
+from outcrop.cli.files import write
+from outcrop.cli.output import complain, emit
+from outcrop.errors import UsageError
+from outcrop.options import CheckOptions
+from outcrop.sweep.cell import Cell
+from outcrop.sweep.cell import run as run_cell
+from outcrop.sweep.plan import Axis, axis, combinations
+from outcrop.sweep.table import Row, Sweep
+
+#: Where the strategy is a place on an axis of its own.
+_STRATEGY = "strategy"
+
+
+def run(arguments: argparse.Namespace) -> int:
+    for path in (arguments.csv, arguments.svg):
+        if path:
+            write(path, "")
+    axes = _axes(arguments)
+    options = check_options(arguments)
+    places = combinations(axes)
+    rows: list[Row] = []
+    try:
+        for number, place in enumerate(places):
+            _say(arguments, f"{number + 1} of {len(places)}: {_name(place)} ...")
+            started = time.monotonic()
+            rows.append(Row(place, run_cell(_cell(arguments, options, place))))
+            _say(arguments, f"  {rows[-1].answer.verdict} after {time.monotonic() - started:.1f} s")
+            if rows[-1].answer.figure("kind") == "interrupted":
+                break
+    except KeyboardInterrupt:
+        pass
+    sweep = Sweep(arguments.model, axes, rows, len(places) - len(rows))
+    _write(arguments, sweep)
+    return sweep.exit_code
+
+
+def _axes(arguments: argparse.Namespace) -> list[Axis]:
+    axes = [axis(name, text) for name, text in arguments.constants]
+    names = [each.name for each in axes]
+    for name in names:
+        if names.count(name) > 1:
+            raise UsageError(f"-D gives {name} twice; write all its values at once, like {name}=2..4,8")
+    if arguments.strategies:
+        if _STRATEGY in names:
+            raise UsageError("the model's constant 'strategy' and --strategies cannot both be swept over")
+        axes.append(Axis(_STRATEGY, tuple(arguments.strategies)))
+    if not axes:
+        raise UsageError("there is nothing to sweep over; give a range of a constant, like -D N=2..6")
+    return axes
+
+
+def _cell(arguments: argparse.Namespace, options: CheckOptions, place: dict[str, str]) -> Cell:
+    constants, check = dict(place), asdict(options)
+    if arguments.strategies:
+        check["strategy"] = constants.pop(_STRATEGY)
+    load = {
+        "undefined": arguments.undefined,
+        "while_limit": arguments.while_limit or None,
+        "overflow": arguments.overflow,
+        "ltl": arguments.ltl,
+        "ltl_file": arguments.ltl_file,
+    }
+    return Cell(arguments.model, constants, load, check)
+
+
+def _name(place: dict[str, str]) -> str:
+    return ", ".join(f"{name}={value}" for name, value in place.items())
+
+
+def _say(arguments: argparse.Namespace, text: str) -> None:
+    if not arguments.quiet and sys.stderr.isatty():
+        complain(text, bare=True)
+
+
+def _write(arguments: argparse.Namespace, sweep: Sweep) -> None:
+    if arguments.csv:
+        write(arguments.csv, sweep.to_csv())
+    if arguments.svg:
+        write(arguments.svg, sweep.to_chart(arguments.draw).to_svg())
+    emit(json.dumps(sweep.to_dict(), ensure_ascii=False, indent=1) if arguments.json else sweep.to_text())

@@ -1,0 +1,1 @@
+"""Stepping through a model by hand, and drawing the graph of its states. Both use the interpreter, state by state."""

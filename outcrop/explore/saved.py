@@ -1,0 +1,53 @@
+"""Traces that were saved: the document of ``--trace-json``, or the whole one of ``--json``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from outcrop.errors import UsageError
+from outcrop.ir.layout import State
+from outcrop.ir.system import System
+from outcrop.trace.itf import value
+
+
+def read(path: str) -> Any:
+    """The JSON of a file."""
+    try:
+        return json.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageError(f"cannot read '{path}': {error.strerror}") from None
+    except ValueError:
+        raise UsageError(f"'{path}' is no JSON document") from None
+
+
+def saved_states(document: Any) -> list[dict[str, Any]]:
+    """The states of a trace in ITF, as such or as part of the document of a check."""
+    trace = document
+    if isinstance(document, dict) and "verdict" in document:
+        trace = document.get("trace")
+        if trace is None:
+            raise UsageError("the document has no trace: nothing was violated, or traces were turned off")
+    states = trace.get("states") if isinstance(trace, dict) else None
+    if not isinstance(states, list) or not all(isinstance(each, dict) for each in states):
+        raise UsageError("the document is no trace; `outcrop check --trace-json FILE` writes one")
+    return states
+
+
+def matches(system: System, state: State, saved: dict[str, Any]) -> bool:
+    """Whether a state of the model is a saved one."""
+    for variable in system.variables:
+        row = state[variable.offset : variable.offset + variable.type.leaf_count]
+        if variable.name not in saved or _plain(value(variable.type, row)) != _plain(saved[variable.name]):
+            return False
+    return True
+
+
+def _plain(part: Any) -> Any:
+    """Maps have no order, so that their entries are compared sorted."""
+    if isinstance(part, dict):
+        if set(part) == {"#map"}:
+            return sorted((json.dumps(_plain(key)), json.dumps(_plain(each))) for key, each in part["#map"])
+        return {name: _plain(each) for name, each in part.items()}
+    return part

@@ -1,0 +1,204 @@
+"""The prompt of `outcrop explore`. It works on a terminal and on piped commands alike."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from outcrop.errors import ModelError, UsageError
+from outcrop.explore.saved import read
+from outcrop.explore.session import Session
+from outcrop.trace.itf import trace_document
+from outcrop.trace.render import TraceStyle, fired, render
+
+#: Choices listed without being asked for all of them.
+_MOST_CHOICES = 30
+
+_HELP = """\
+  NUMBER, TEXT    take the choice with that number, or the only one whose label contains the text
+  list [TEXT]     list all choices, or those whose labels contain the text
+  state [TEXT]    show the whole state, or the variables whose names contain the text
+  diff            show what the last step changed
+  print EXPR      evaluate an expression of the model's language in this state (also: = EXPR)
+  trace           show the run so far
+  back [N]        take back a step, or N of them
+  forward [N]     do again what was taken back
+  jump N          to step N of the run; the start state is 0
+  start           to the beginning
+  load FILE       take over a saved trace; then jump to any step and go on from there
+  save FILE       write the run so far as a trace
+  help, quit"""
+
+#: Evaluates an expression in the current state of a session.
+Evaluate = Callable[[Session, str], str]
+
+
+@dataclass
+class Shell:
+    """Takes commands and gives the lines that they print."""
+
+    session: Session
+    evaluate: Evaluate
+    write: Callable[[str, dict[str, Any]], None]  #: a document to a file
+    has_ended: bool = False
+
+    def greet(self) -> Iterator[str]:
+        self.session.restart()
+        yield f"{self.session.system.name}: 'help' lists commands"
+        yield from self._where()
+
+    def run(self, line: str) -> Iterator[str]:
+        """What one line of input gives."""
+        try:
+            yield from self._command(line.strip())
+        except (UsageError, ModelError) as error:
+            yield str(error)
+
+    def _command(self, line: str) -> Iterator[str]:
+        if line.startswith("="):
+            line = f"print {line[1:]}"
+        word, _, rest = line.partition(" ")
+        command = _COMMANDS.get(_full(word.lower())) if word else None
+        if command is not None:
+            yield from command(self, rest.strip())
+        elif line:
+            self.session.take(self.session.find(line))
+            yield from self._where()
+
+    # --- Commands ----------------------------------------------------------------------------------------------
+
+    def _help(self, rest: str) -> Iterator[str]:
+        yield _HELP
+
+    def _quit(self, rest: str) -> Iterator[str]:
+        self.has_ended = True
+        return iter(())
+
+    def _list(self, rest: str) -> Iterator[str]:
+        yield from self._choices(rest, None)
+
+    def _state(self, rest: str) -> Iterator[str]:
+        if self.session.state is None:
+            raise UsageError("there is no state yet: choose a start state")
+        lines = list(self.session.values(rest))
+        if not lines:
+            raise UsageError(f"no variable has '{rest}' in its name")
+        yield from (f"  {line}" for line in lines)
+
+    def _diff(self, rest: str) -> Iterator[str]:
+        if len(self.session.steps) < 2:
+            raise UsageError("no rule has been taken yet")
+        yield from (f"  {line}" for line in list(self.session.differences()) or ["(nothing changes)"])
+
+    def _print(self, rest: str) -> Iterator[str]:
+        if not rest:
+            raise UsageError("which expression? For example: print x + 1")
+        yield f"  {self.evaluate(self.session, rest)}"
+
+    def _trace(self, rest: str) -> Iterator[str]:
+        yield from render(self.session.trace(), TraceStyle.FULL if rest == "full" else TraceStyle.DIFF)
+
+    def _back(self, rest: str) -> Iterator[str]:
+        if len(self.session.steps) < 2 and len(self.session.choices()) == 0:
+            raise UsageError("this is the beginning")
+        if not self.session.back(_number(rest, 1)):
+            raise UsageError("this is the beginning")
+        yield from self._where()
+
+    def _forward(self, rest: str) -> Iterator[str]:
+        if not self.session.forward(_number(rest, 1)):
+            raise UsageError("nothing was taken back")
+        yield from self._where()
+
+    def _jump(self, rest: str) -> Iterator[str]:
+        self.session.jump(_number(rest, None))
+        yield from self._where()
+
+    def _start(self, rest: str) -> Iterator[str]:
+        self.session.restart()
+        yield from self._where()
+
+    def _load(self, rest: str) -> Iterator[str]:
+        count = self.session.load(read(_file(rest)))
+        yield f"{count} states, of which this is the last; 'jump 0' goes to the first"
+        yield from self._where()
+
+    def _save(self, rest: str) -> Iterator[str]:
+        if not self.session.steps:
+            raise UsageError("there is nothing to save yet")
+        self.write(_file(rest), trace_document(self.session.trace()))
+        yield f"written to {_file(rest)}"
+
+    # --- What is shown after every step ------------------------------------------------------------------------
+
+    def _where(self) -> Iterator[str]:
+        session = self.session
+        if session.steps:
+            number, step = len(session.steps) - 1, session.steps[-1]
+            yield f"Step {number}: {fired('Startstate' if number == 0 else 'Rule', step.label)}"
+            shown = list(session.differences()) if number else list(session.values())
+            if len(shown) > 2 * _MOST_CHOICES:
+                shown = [*shown[: 2 * _MOST_CHOICES], f"... and {len(shown) - 2 * _MOST_CHOICES} more: 'state'"]
+            yield from (f"    {line}" for line in shown or ["(nothing changes)"])
+            wrong = session.wrong()
+            if wrong:
+                yield f"  WRONG HERE: {wrong}"
+        yield from self._choices("", _MOST_CHOICES)
+
+    def _choices(self, part: str, most: int | None) -> Iterator[str]:
+        choices = self.session.choices()
+        wanted = [
+            (number, each) for number, each in enumerate(choices, 1) if not part or part.lower() in each.label.lower()
+        ]
+        if not choices:
+            yield "  no rule is enabled" if self.session.steps else "  there is no start state"
+        margin = len(str(len(choices)))
+        for number, each in wanted[:most]:
+            loops = "  (changes nothing)" if each.firing.successor == self.session.state else ""
+            fails = f"  FAILS: {each.failure}" if each.failure else ""
+            yield f"  {number:>{margin}}  {each.label}{loops}{fails}"
+        if most is not None and len(wanted) > most:
+            yield f"  ... and {len(wanted) - most} more: 'list' shows all, 'list TEXT' some"
+
+
+def _number(text: str, default: int | None) -> int:
+    if not text and default is not None:
+        return default
+    if not text.isdigit():
+        raise UsageError(f"'{text}' is not a number" if text else "which step? Give its number")
+    return int(text)
+
+
+def _file(text: str) -> str:
+    try:
+        words = shlex.split(text)
+    except ValueError:
+        words = [text]
+    if len(words) != 1:
+        raise UsageError("give the name of one file")
+    return words[0]
+
+
+_COMMANDS: dict[str, Callable[[Shell, str], Iterator[str]]] = {
+    "help": Shell._help,
+    "quit": Shell._quit,
+    "list": Shell._list,
+    "state": Shell._state,
+    "diff": Shell._diff,
+    "print": Shell._print,
+    "trace": Shell._trace,
+    "back": Shell._back,
+    "forward": Shell._forward,
+    "jump": Shell._jump,
+    "start": Shell._start,
+    "load": Shell._load,
+    "save": Shell._save,
+}
+_SHORT = {"h": "help", "?": "help", "q": "quit", "exit": "quit", "l": "list", "s": "state", "d": "diff", "p": "print"}
+_SHORT |= {"t": "trace", "b": "back", "f": "forward", "j": "jump", "r": "start", "restart": "start"}
+
+
+def _full(word: str) -> str:
+    return _SHORT.get(word, word)

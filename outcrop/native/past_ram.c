@@ -1,0 +1,83 @@
+/* What Python binds of searches past RAM (spill.c). */
+
+/* From now on states that are not in the arena are candidates. Gives 0 when there is no memory. */
+EXPORT int outcrop_defer(Search *search) {
+  search->defers = 1;
+  if (!search->known) search->known = map_pages(search->arena.capacity / 8 + 2, -1);
+  return search->known != NULL;
+}
+
+/* After a stop for want of memory: closes holes, so that states lie without gaps, and lets workers work again. Gives
+ * how many states the arena holds, UINT64_MAX when successors were lost. */
+EXPORT uint64_t outcrop_resume(Search *search) {
+  close_holes(search);
+  int memory = STOP_MEMORY;
+  __atomic_compare_exchange_n(&search->stop, &memory, STOP_NONE, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+  return search->lost ? UINT64_MAX : search->arena.used;
+}
+
+EXPORT uint64_t outcrop_expand_states(Search *search, uint64_t number, const uint8_t *states, uint64_t count) {
+  Worker *worker = &search->workers[number];
+  worker_enter(worker);
+  uint64_t expanded = expand_states(worker, states, count);
+  worker_leave(worker);
+  return expanded;
+}
+
+EXPORT uint64_t outcrop_add_carried(Search *search, uint64_t number) {
+  Worker *worker = &search->workers[number];
+  worker_enter(worker);
+  uint64_t left = add_carried(worker);
+  worker_leave(worker);
+  return left;
+}
+
+/* Gives 0 when a run cannot be read. */
+EXPORT int outcrop_resolve(Search *search, uint64_t number, uint64_t first, uint64_t begin, uint64_t end,
+                           uint64_t few, const Run *runs, uint64_t run_count) {
+  return resolve_slices(&search->workers[number], first, (unsigned)begin, (unsigned)end, (int)few, runs, run_count);
+}
+
+/* Gives how many of the candidates in a range are new, UINT64_MAX when there is no memory for them. */
+EXPORT uint64_t outcrop_take_new(Search *search, uint64_t number, uint64_t begin, uint64_t end) {
+  return take_new(&search->workers[number], begin, end) ? search->workers[number].fresh.count : UINT64_MAX;
+}
+
+EXPORT void outcrop_take_fresh(Search *search, uint64_t number, uint8_t *states) {
+  Gathered *fresh = &search->workers[number].fresh;
+  if (fresh->count) memcpy(states, fresh->states, fresh->count * STATE_BYTES);
+}
+
+/* How many states below `end` no run has. */
+EXPORT uint64_t outcrop_count_unknown(const Search *search, uint64_t end) {
+  uint64_t known = 0;
+  for (uint64_t index = 0; index < end; index++) known += (uint64_t)is_known(search, index);
+  return end - known;
+}
+
+EXPORT int outcrop_write_run(Search *search, uint64_t number, uint64_t end, uint64_t begin_slice, uint64_t end_slice,
+                             const Run *run, uint64_t *length, uint64_t *starts, uint64_t *counts) {
+  return write_slices(&search->workers[number], end, (unsigned)begin_slice, (unsigned)end_slice, run, length, starts,
+                      counts);
+}
+
+EXPORT int outcrop_merge_runs(Search *search, uint64_t number, const Run *runs, uint64_t run_count, const Run *merged,
+                              uint64_t begin_slice, uint64_t end_slice) {
+  for (uint64_t slice = begin_slice; slice < end_slice; slice++)
+    if (!run_merge_slice(&search->workers[number].runs, runs, run_count, merged, (unsigned)slice)) return 0;
+  return 1;
+}
+
+/* Whether slices of a run are what was written. */
+EXPORT int outcrop_check_run(const Run *run, uint64_t begin_slice, uint64_t end_slice) {
+  for (uint64_t slice = begin_slice; slice < end_slice; slice++)
+    if (!run_check_slice(run, (unsigned)slice)) return 0;
+  return 1;
+}
+
+EXPORT void outcrop_forget(Search *search, uint64_t count) { forget(search, count); }
+
+/* Enters states of the arena into the table that forgetting has emptied. */
+EXPORT void outcrop_enter(Search *search, uint64_t begin, uint64_t end) {
+  table_enter(&search->table, &search->arena, &search->hasher, begin, end, search->worker_count > 1);
+}

@@ -1,0 +1,237 @@
+"""How the figures of each kind of table are got. Each function gives, for one row, ours for each measure and column."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from outcrop.errors import UsageError
+from outcrop.reproduce.runner import NotRun, Runner
+from outcrop.reproduce.tables import Entry, Table
+from outcrop.sweep.cell import Answer
+
+#: For each measure, a figure a column.
+Figures = dict[str, list[str]]
+
+_MEGABYTE = 2**20
+
+
+def locality(table: Table, entry: Entry, runner: Runner) -> Figures:
+    """Table 1 of 2004: as the paper measured and, where that is not as it defines it, also by the definition."""
+    from outcrop.api import load
+    from outcrop.options import CheckOptions
+    from outcrop.reproduce.published_locality import PublishedLocality, TooLate
+    from outcrop.tools.distances import measure
+
+    runner.say(f"{entry.name} ...")
+    limit = max(2.0, runner.seconds_left())
+    model = load(runner.path(entry), entry.constants)
+    found = measure(model, CheckOptions(threads=runner.threads, time_limit=limit))
+    defined = _locality_figures({k: (found.of(k).mean, found.of(k).stddev) for k in (-1, 0, 1)})
+    if not found.symmetry:
+        return defined
+    runner.others.setdefault("defined", {})[entry.name] = defined
+    runner.note(
+        "Models with scalarsets: ours are successors looked up as the rules leave them, as the paper has it; 'defined' "
+        "are successors looked up as representatives of their orbits, as it defines it (docs/locality.md)."
+    )
+    try:
+        published = PublishedLocality(model.system, time.monotonic() + max(2.0, runner.seconds_left()))
+    except (TooLate, UsageError) as error:
+        why = str(error) or "visiting all states in Python takes longer than its share of the budget"
+        runner.note(f"{entry.name}, as the paper measured: {why}.")
+        return {measure: ["-"] for measure in defined}
+    return _locality_figures({k: published.of(k) for k in (-1, 0, 1)})
+
+
+def _locality_figures(found: dict[int, tuple[float, float]]) -> Figures:
+    figures: Figures = {}
+    for k, (mean, stddev) in found.items():
+        figures[f"E({k})"] = [f"{mean:.6g}"]
+        figures[f"sigma({k})"] = [f"{stddev:.6g}"]
+    # The paper adds up the figures as it prints them.
+    figures["SumAvg"] = [f"{sum(float(figures[f'E({k})'][0]) for k in found):.8g}"]
+    return figures
+
+
+def plain(table: Table, entry: Entry, runner: Runner) -> Figures:
+    """Tables 3 and 4 of 2004, Table 2 of 1998: a search in RAM."""
+    answer = _complete(runner.check(entry, "ram", strategy="ram"))
+    width, memory = _memory(answer, bool(table.settings["signatures"]))
+    largest = max(answer["levels"])
+    runner.note("queue: the paper has the longest queue, ours is the largest level; memory is the paper's M(p), in KB.")
+    return {
+        "bytes": [str(width)],
+        "states": [str(answer["states"])],
+        "rules": [str(answer["rules_fired"])],
+        "queue": [str(largest)],
+        "diameter": [str(answer["diameter"])],
+        "memory": [f"{memory / 1024:.0f}"],
+        "g": [f"{largest / answer['states']:.3g}"],
+        "seconds": [f"{answer['seconds']:.2f}"],
+    }
+
+
+def fractions(table: Table, entry: Entry, runner: Runner) -> Figures:
+    """Tables 5, 6, 8 and 9 of 2004: a search past RAM at fractions of M(p), as ratios to the search in RAM."""
+    base = _complete(runner.check(entry, "ram", strategy="ram"))
+    _, memory = _memory(base, bool(table.settings["signatures"]))
+    figures: Figures = {measure: [] for measure in entry.figures}
+    for column in table.columns:
+        try:
+            strategy = table.settings["strategy"]
+            answer = runner.check(
+                entry, f"{strategy['strategy']} at {column}", state_memory=_part(memory, column), **strategy
+            )
+            found = _ratios(answer, base)
+        except NotRun as reason:
+            runner.note(f"{entry.name} at {column}: {reason}")
+            found = {}
+        for measure, values in figures.items():
+            values.append(found.get(measure, "-"))
+    return figures
+
+
+def versus(table: Table, entry: Entry, runner: Runner) -> Figures:
+    """Table 10 of 2004, Table 1 of 2003: one search past RAM against another."""
+    base = _complete(runner.check(entry, "ram", strategy="ram"))
+    _, memory = _memory(base, bool(table.settings["signatures"]))
+    figures: Figures = {measure: [] for measure in entry.figures}
+    for column in table.columns:
+        try:
+            one, other = (
+                runner.check(
+                    entry,
+                    f"{strategy['strategy']} at {column}",
+                    state_memory=_part(memory, column),
+                    **strategy,
+                )
+                for strategy in (table.settings["strategy"], table.settings["against"])
+            )
+            found = _ratios(one, _complete(other))
+        except NotRun as reason:
+            runner.note(f"{entry.name} at {column}: {reason}")
+            found = {}
+        for measure, values in figures.items():
+            values.append(found.get(measure, "-"))
+    return figures
+
+
+def memory(table: Table, entry: Entry, runner: Runner) -> Figures:
+    """Tables 7 and 11 of 2004: one large model with so many megabytes."""
+    figures: Figures = {measure: [] for measure in entry.figures}
+    for column in table.columns:
+        size = int(column.split()[0]) * _MEGABYTE
+        try:
+            document = runner.check(entry, column, state_memory=size, **table.settings["strategy"]).document or {}
+        except NotRun as reason:
+            runner.note(f"{entry.name} with {column}: {reason}")
+            document = {}
+        sign = "" if document.get("verdict") == "holds" else ">"
+        if document and sign:
+            runner.note(f"{entry.name} with {column}: {document['kind']}; '>' marks what was reached until then")
+        keys = {"states": "states_visited", "rules": "rules_fired", "diameter": "diameter", "coll": "collision_rate"}
+        for measure, values in figures.items():
+            found = document.get(keys.get(measure, measure))
+            values.append("-" if found is None else f"{sign}{_short(found)}")
+    return figures
+
+
+def layers(table: Table, entry: Entry, runner: Runner) -> Figures:
+    """Tables 1 and 3 of 2008: layered duplicate detection with so many layers on disk."""
+    figures: Figures = {measure: [] for measure in entry.figures}
+    for column in table.columns:
+        try:
+            answer = runner.check(entry, f"layered, {column} layers", strategy="layered", layers=int(column))
+            document = _complete(answer)
+        except NotRun as reason:
+            runner.note(f"{entry.name} with {column} layers: {reason}")
+            document = {}
+        found = {
+            "states": document.get("states") or document.get("states_visited"),
+            "layers": document.get("diameter"),
+            "missed": _total(document.get("missed")),
+            "seconds": document.get("seconds"),
+            "disk GB": document.get("peak_disk_bytes", 0) / 1e9 if document else None,
+        }
+        for measure, values in figures.items():
+            value = found.get(measure)
+            values.append("-" if value is None else _short(value))
+    return figures
+
+
+def threads(table: Table, entry: Entry, runner: Runner) -> Figures:
+    """Figures 3 to 6 of 2012: seconds by threads, with and without hash compaction."""
+    figures: Figures = {}
+    for strategy in table.settings["strategies"]:
+        name = "seconds, compact" if strategy.get("compact") else "seconds"
+        figures[name] = []
+        for column in table.columns:
+            try:
+                answer = runner.check(entry, f"{name}, {column} threads", **strategy, threads=int(column))
+                figures[name].append(_short(answer.figure("seconds")))
+            except NotRun as reason:
+                runner.note(f"{entry.name}, {name}, {column} threads: {reason}")
+                figures[name].append("-")
+    return figures
+
+
+def bound(table: Table, entry: Entry, runner: Runner) -> Figures:
+    """Table 1 of 1998: formula (1), n * t / (2 * 2^b)."""
+    bounds = [1e9 * int(column) / (2 * 2.0**entry.bits) for column in table.columns]
+    return {"bound": [f"{100 * each:.2g}%" for each in bounds]}
+
+
+EXPERIMENTS: dict[str, Callable[[Table, Entry, Runner], Figures]] = {
+    "locality": locality,
+    "plain": plain,
+    "fractions": fractions,
+    "versus": versus,
+    "memory": memory,
+    "layers": layers,
+    "threads": threads,
+    "bound": bound,
+}
+
+
+def _complete(answer: Answer) -> dict[str, Any]:
+    """The document of a check that ended by itself."""
+    assert answer.document is not None
+    if answer.document["verdict"] == "unknown":
+        reached = f"{answer.document['states_visited']:,} states after {answer.document['seconds']:.0f} s"
+        raise NotRun(f"{answer.document['strategy']}: {answer.document['kind']} ({reached}); a larger --budget may do")
+    return answer.document
+
+
+def _memory(document: dict[str, Any], signatures: bool) -> tuple[int, int]:
+    """Bytes of a state as Murphi counts them, and M(p) of Table 2."""
+    width = -(-document["state_bits"] // 32) * 4
+    return width, document["states"] * (5 if signatures else width) + max(document["levels"]) * width
+
+
+def _part(memory: int, column: str) -> int:
+    return max(1, int(memory * float(column)))
+
+
+def _ratios(answer: Answer, base: dict[str, Any]) -> dict[str, str]:
+    document = answer.document
+    assert document is not None
+    ended = {"": "", "collision limit reached": " stopped"}.get(document["kind"], " unfinished")
+    found = {
+        "states": f"{document['states_visited'] / base['states_visited']:.3f}{ended}",
+        "rules": f"{document['rules_fired'] / base['rules_fired']:.3f}{ended}",
+        "time": f"{'>' if ended == ' unfinished' else ''}{document['seconds'] / max(base['seconds'], 1e-3):.3f}{ended}",
+    }
+    rate = document.get("collision_rate")
+    if rate is not None:
+        found["coll"] = f"{rate:.3f}"
+    return found
+
+
+def _total(counts: Any) -> int | None:
+    return sum(each or 0 for each in counts) if isinstance(counts, list) else None
+
+
+def _short(value: Any) -> str:
+    return f"{value:.3g}" if isinstance(value, float) else str(value)

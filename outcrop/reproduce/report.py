@@ -1,0 +1,183 @@
+"""Runs a table and shows the paper's figures beside ours."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+from outcrop.errors import OutcropError
+from outcrop.report.svg import Chart, Series
+from outcrop.report.table import table as text_table
+from outcrop.reproduce.experiments import EXPERIMENTS, Figures
+from outcrop.reproduce.runner import NotRun, Runner
+from outcrop.reproduce.tables import Entry, Table, tables
+
+
+@dataclass
+class Reproduction:
+    """``ours`` has the figures of each row that was run; ``missing`` says why of the others."""
+
+    table: Table
+    ours: dict[str, Figures] = field(default_factory=dict)
+    missing: dict[str, str] = field(default_factory=dict)
+    others: dict[str, dict[str, Figures]] = field(default_factory=dict)  #: got in other ways
+    notes: list[str] = field(default_factory=list)
+    seconds: float = 0.0
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "table": self.table.name,
+            "paper": self.table.paper,
+            "title": self.table.title,
+            "columns": list(self.table.columns),
+            "rows": [
+                {
+                    "name": entry.name,
+                    "paper": entry.figures,
+                    "ours": self.ours.get(entry.name),
+                    "missing": self.missing.get(entry.name, ""),
+                    **{way: found[entry.name] for way, found in self.others.items() if entry.name in found},
+                }
+                for entry in self.table.entries
+            ],
+            "notes": self.notes,
+            "seconds": round(self.seconds, 3),
+        }
+
+    def to_text(self) -> str:
+        table = self.table
+        blocks = [f"{table.name}: {table.title}\n{table.paper}"]
+        lines = _by_column(self) if table.columns else _by_measure(self)
+        if lines:
+            blocks.append("\n".join(lines))
+        for reason in dict.fromkeys(self.missing.values()):
+            names = [name for name, why in self.missing.items() if why == reason]
+            blocks.append(f"Not reproduced: {', '.join(names)}: {reason}.")
+        if self.notes:
+            blocks.append("\n".join(self.notes))
+        blocks.append(f"{len(self.ours)} of {len(table.entries)} rows, {self.seconds:.0f} s")
+        return "\n\n".join(blocks)
+
+    def to_chart(self) -> Chart | None:
+        """Time by column, where the paper has a figure of it."""
+        if not self.table.chart or not self.table.columns:
+            return None
+        series = [
+            Series(f"{name}: {measure}" if measure != "time" else name, points)
+            for name, figures in self.ours.items()
+            for measure, values in figures.items()
+            if measure.startswith(("time", "seconds")) and (points := _points(self.table.columns, values))
+        ]
+        published = _average(self.table)
+        if published:
+            series.append(Series("paper, average", published))
+        return Chart(self.table.chart, "memory fraction" if published else "threads", "time", series)
+
+
+def run(table: Table, runner: Runner) -> Reproduction:
+    """Small models first, so that as many rows as possible fit the budget. Ctrl-C ends with what there is."""
+    started = time.monotonic()
+    done = Reproduction(table)
+    wanted = [entry for entry in table.entries if not entry.reason and table.experiment != "none"]
+    done.missing = {entry.name: entry.reason for entry in table.entries if entry not in wanted}
+    runner.rows_left = len(wanted)
+    for number, entry in enumerate(sorted(wanted, key=lambda each: each.states)):
+        try:
+            runner.begin_row()
+            done.ours[entry.name] = EXPERIMENTS[table.experiment](table, entry, runner)
+            if entry.note:
+                runner.note(f"{entry.name}: {entry.note}")
+        except NotRun as reason:
+            done.missing[entry.name] = str(reason)
+        except OutcropError as error:
+            done.missing[entry.name] = str(error).splitlines()[0]
+        except KeyboardInterrupt:
+            rest = sorted(wanted, key=lambda each: each.states)[number:]
+            done.missing |= {each.name: "interrupted" for each in rest}
+            break
+    done.notes, done.others = runner.notes, runner.others
+    done.seconds = time.monotonic() - started
+    return done
+
+
+def listing() -> str:
+    """All tables of all papers."""
+    blocks: list[str] = []
+    papers: dict[str, list[Table]] = {}
+    for each in tables().values():
+        papers.setdefault(each.paper, []).append(each)
+    for paper, found in papers.items():
+        rows = [[each.name, each.title, f"{each.can_run} of {len(each.entries)} rows", each.chart] for each in found]
+        blocks.append("\n".join([paper, *(f"  {line}" for line in text_table(["", "", "", ""], rows)[2:])]))
+    return "\n\n".join(blocks) + "\n\nThe rest of the rows cannot be run; `outcrop reproduce TABLE` says why."
+
+
+def _by_column(done: Reproduction) -> list[str]:
+    """Two lines a measure, the paper's and ours; a column each."""
+    rows = []
+    for entry in done.table.entries:
+        ours = done.ours.get(entry.name)
+        if ours is None:
+            continue
+        for measure in dict.fromkeys([*entry.figures, *ours]):
+            for who, figures in (("paper", entry.figures), ("ours", ours)):
+                if any(figures.get(measure, ())):
+                    rows.append([entry.name, measure, who, *figures[measure]])
+    return text_table(["model", "measure", "", *done.table.columns], _thinned(rows), "lllr") if rows else []
+
+
+def _by_measure(done: Reproduction) -> list[str]:
+    """Two lines a row; a column each measure."""
+    rows: list[list[str]] = []
+    measures = list(dict.fromkeys(name for entry in done.table.entries for name in entry.figures))
+    for entry in done.table.entries:
+        ours = done.ours.get(entry.name)
+        if ours is not None:
+            rows.append([entry.name, "paper", *_line(entry, entry.figures, measures)])
+            rows.append([entry.name, "ours", *_line(entry, ours, measures)])
+            for way, found in done.others.items():
+                if entry.name in found:
+                    rows.append([entry.name, way, *_line(entry, found[entry.name], measures)])
+    return text_table(["model", "", *measures], _thinned(rows), "llr") if rows else []
+
+
+def _line(entry: Entry, figures: Figures, measures: list[str]) -> list[str]:
+    return [figures[measure][0] if measure in figures and measure in entry.figures else "" for measure in measures]
+
+
+def _thinned(rows: list[list[str]]) -> list[list[str]]:
+    """Names only where they change."""
+    thin = []
+    for number, row in enumerate(rows):
+        before = rows[number - 1] if number else ["", ""]
+        row = list(row)
+        if row[0] == before[0]:
+            if len(row) > 2 and row[1] == before[1]:
+                row[1] = ""
+            row[0] = ""
+        thin.append(row)
+    return thin
+
+
+def _points(columns: tuple[str, ...], values: list[str]) -> list[tuple[float, float]]:
+    return [(float(x), float(y)) for x, y in zip(columns, values, strict=True) if _is_number(x) and _is_number(y)]
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _average(table: Table) -> list[tuple[float, float]]:
+    """Of the times of all models that the paper has, and could finish, in each column."""
+    points = []
+    for number, column in enumerate(table.columns):
+        times = [entry.figures["time"][number] for entry in table.entries if "time" in entry.figures]
+        values = [float(each) for each in times if _is_number(each)]
+        if values and _is_number(column):
+            points.append((float(column), sum(values) / len(values)))
+    return points

@@ -1,0 +1,102 @@
+"""One check in a process of its own, so that whatever becomes of it (killed for want of memory, a bug), the others go
+on, and its peak memory is its own.
+
+As a program, ``python -m outcrop.sweep.cell``, it reads a request from stdin and writes an answer to stdout, both JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from typing import Any
+
+from outcrop.errors import OutcropError
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What to check: ``load`` and ``check`` are keywords of outcrop.load and Model.check, as JSON has them."""
+
+    model: str
+    constants: dict[str, str]
+    load: dict[str, Any] = field(default_factory=dict)
+    check: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The document of a check, or why there is none."""
+
+    document: dict[str, Any] | None
+    error: str = ""
+
+    @property
+    def verdict(self) -> str:
+        return "error" if self.document is None else str(self.document["verdict"])
+
+    @property
+    def exit_code(self) -> int:
+        return {"holds": 0, "violated": 1, "unknown": 3}.get(self.verdict, 2)
+
+    def figure(self, name: str) -> Any:
+        """A first-level key of the document; None without one."""
+        return None if self.document is None else self.document.get(name)
+
+
+def run(cell: Cell) -> Answer:
+    """Checks in a new process and waits for it. Ctrl-C reaches that process as well, which then reports what it has."""
+    request = json.dumps({"model": cell.model, "constants": cell.constants, "load": cell.load, "check": cell.check})
+    process = subprocess.Popen(
+        [sys.executable, "-m", "outcrop.sweep.cell"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    interrupted = False
+    try:
+        output, _ = process.communicate(request)
+    except KeyboardInterrupt:
+        interrupted = True
+        output, _ = process.communicate()
+    answer = _answer(output, process.returncode)
+    if interrupted and answer.document is None:
+        raise KeyboardInterrupt
+    return answer
+
+
+def _answer(output: str, code: int) -> Answer:
+    try:
+        answer = json.loads(output)
+        return Answer(answer.get("document"), answer.get("error", ""))
+    except ValueError:
+        pass
+    if code < 0:
+        hint = "; was there not enough memory?" if code == -9 else ""
+        return Answer(None, f"the process was ended by signal {-code}{hint}")
+    return Answer(None, f"the process ended with code {code} and no answer")
+
+
+def main() -> None:
+    """Answers the request on stdin."""
+    from outcrop.api import load
+
+    request = json.load(sys.stdin)
+    answer: dict[str, Any] = {}
+    try:
+        model = load(request["model"], request["constants"], **request["load"])
+        document = model.check(**request["check"]).to_dict()
+        for key in ("trace", "violations"):  # long, and nobody asks
+            document.pop(key, None)
+        answer["document"] = document
+    except OutcropError as error:
+        answer["error"] = str(error).strip().splitlines()[0]
+    except MemoryError:
+        answer["error"] = "out of memory"
+    except KeyboardInterrupt:
+        answer["error"] = "interrupted"
+    except Exception as error:
+        answer["error"] = f"internal error: {type(error).__name__}: {error}"
+    json.dump(answer, sys.stdout)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,148 @@
+"""The results of a sweep: as text, CSV, JSON and a chart."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from outcrop.report.svg import Chart, Series
+from outcrop.report.table import table
+from outcrop.report.text import size
+from outcrop.sweep.cell import Answer
+from outcrop.sweep.plan import Axis
+
+#: What a row has beside its place on the axes: first-level keys of the document of a check.
+FIGURES = ("states", "states_visited", "rules_fired", "diameter", "seconds", "peak_rss_bytes", "peak_disk_bytes")
+#: What can be drawn, and what its axis says.
+DRAWN = {
+    "states": "states",
+    "rules": "rules fired",
+    "seconds": "seconds",
+    "memory": "bytes of peak memory",
+    "rate": "states a second",
+}
+
+
+@dataclass(frozen=True)
+class Row:
+    place: dict[str, str]
+    answer: Answer
+
+
+@dataclass(frozen=True)
+class Sweep:
+    model: str
+    axes: Sequence[Axis]
+    rows: list[Row]
+    missing: int = 0  #: cells that were not reached
+
+    @property
+    def exit_code(self) -> int:
+        """The worst of all: violated, then an error, then unknown."""
+        codes = {row.answer.exit_code for row in self.rows} | ({3} if self.missing else set())
+        return next((code for code in (1, 2, 3) if code in codes), 0)
+
+    def to_text(self) -> str:
+        head = [*(each.name for each in self.axes), "verdict", "states", "rules fired", "diameter", "time", "memory"]
+        rows = [[*(row.place[each.name] for each in self.axes), *_cells(row.answer)] for row in self.rows]
+        lines = table(head, rows, "l" * (len(self.axes) + 1) + "r")
+        notes = [
+            f"{', '.join(f'{name}={value}' for name, value in row.place.items())}: {_note(row.answer)}"
+            for row in self.rows
+            if _note(row.answer)
+        ]
+        if self.missing:
+            notes.append(f"interrupted: {self.missing} more checks were not done")
+        return "\n".join([self.model, "", *lines, *([""] if notes else []), *notes])
+
+    def to_csv(self) -> str:
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow([*(each.name for each in self.axes), "verdict", "kind", *FIGURES, "error"])
+        for row in self.rows:
+            figures = [row.answer.figure(name) for name in ("kind", *FIGURES)]
+            places = [row.place[each.name] for each in self.axes]
+            writer.writerow([*places, row.answer.verdict, *figures, row.answer.error])
+        return text.getvalue()
+
+    def to_dict(self) -> dict[str, Any]:
+        rows = [
+            {
+                "constants": row.place,
+                "verdict": row.answer.verdict,
+                **{name: row.answer.figure(name) for name in ("kind", *FIGURES)},
+                "levels": row.answer.figure("levels"),
+                "error": row.answer.error,
+            }
+            for row in self.rows
+        ]
+        axes = [{"name": each.name, "values": list(each.values)} for each in self.axes]
+        return {"model": self.model, "axes": axes, "missing": self.missing, "rows": rows}
+
+    def to_chart(self, drawn: str) -> Chart:
+        """Over the longest axis of numbers; a line for each combination of the others."""
+        across = _across(self.axes)
+        lines: dict[str, list[tuple[float, float]]] = {}
+        for row in self.rows:
+            value = _drawn(row.answer, drawn)
+            name = ", ".join(f"{each.name}={row.place[each.name]}" for each in self.axes if each is not across)
+            if value is not None and value > 0:
+                x = (
+                    float(row.place[across.name])
+                    if _is_numeric(across)
+                    else across.values.index(row.place[across.name])
+                )
+                lines.setdefault(name or DRAWN[drawn], []).append((float(x), value))
+        return Chart(
+            title=self.model,
+            x_label=across.name,
+            y_label=DRAWN[drawn],
+            series=[Series(name, points) for name, points in lines.items()],
+            log_y=True,
+            x_names=() if _is_numeric(across) else across.values,
+        )
+
+
+def _cells(answer: Answer) -> list[str]:
+    if answer.document is None:
+        return ["error", "", "", "", "", ""]
+    document = answer.document
+    states = f"{document['states']:,}" if document["states"] is not None else f"<= {document['states_visited']:,}"
+    return [
+        answer.verdict,
+        states,
+        f"{document['rules_fired']:,}",
+        f"{document['diameter']:,}",
+        f"{document['seconds']:.2f} s",
+        size(document["peak_rss_bytes"]),
+    ]
+
+
+def _note(answer: Answer) -> str:
+    """What the verdict alone does not say."""
+    if answer.error:
+        return answer.error
+    kind = answer.figure("kind")
+    return f"{answer.verdict}: {kind}" if kind else ""
+
+
+def _across(axes: Sequence[Axis]) -> Axis:
+    return max(axes, key=lambda each: (_is_numeric(each), len(each.values)))
+
+
+def _is_numeric(each: Axis) -> bool:
+    return all(value.lstrip("-").isdigit() for value in each.values)
+
+
+def _drawn(answer: Answer, drawn: str) -> float | None:
+    if answer.document is None:
+        return None
+    document = answer.document
+    if drawn == "rate":
+        seconds = document["seconds"]
+        return document["states_visited"] / seconds if seconds else None
+    keys = {"states": "states_visited", "rules": "rules_fired", "seconds": "seconds", "memory": "peak_rss_bytes"}
+    return float(document[keys[drawn]])

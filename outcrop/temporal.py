@@ -1,0 +1,235 @@
+"""Checks of formulas about runs: which there are, and how each is searched for and concluded.
+
+A formula is checked by the product of the model with the automaton of its negation, a formula inside rulesets once for
+each combination of the parameters. Combinations that a renaming of scalarset values turns into each other are alike, so
+that one stands for all of them.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from outcrop.engines import CYCLE_STRATEGIES, Searched, ShowProgress, TakeOutput, search
+from outcrop.errors import InternalError, UsageError
+from outcrop.ir.automaton import Automaton
+from outcrop.ir.formula import negate
+from outcrop.ir.product import product, weak_fairness
+from outcrop.ir.symmetry import Normaliser
+from outcrop.ir.system import System, TemporalProperty
+from outcrop.ir.types import Scalarset
+from outcrop.ltl.binding import bind
+from outcrop.ltl.translate import translate
+from outcrop.options import CheckOptions, Deadlock, Engine, Fair, LoadOptions, Where
+from outcrop.report.json import position
+from outcrop.result import Step, Trace, Violation
+from outcrop.search.outcome import Finding, FindingKind, Stop
+from outcrop.source import Diagnostic, Severity, Span
+from outcrop.trace.lasso import Judged, explain_lasso
+
+
+@dataclass(frozen=True)
+class TemporalCheck:
+    """One instance of a formula, or the property process of the model. ``shown``: what traces show the variables of."""
+
+    name: str
+    span: Span
+    product: System
+    shown: System
+    judged: Judged
+    alike: int = 1  #: instances that it stands for
+
+    @property
+    def names_scalarset_values(self) -> bool:
+        return self.judged.property is not None and self.judged.property.names_scalarset_values
+
+    def allows_symmetry(self, options: CheckOptions) -> bool:
+        """Fairness tells instances of rules apart that symmetry takes for one."""
+        return options.symmetry and options.fair is Fair.NONE and not self.names_scalarset_values
+
+
+def plan(system: System, options: CheckOptions) -> list[TemporalCheck]:
+    """The checks of formulas that a model and the options ask for."""
+    if options.fair is Fair.STRONG:
+        raise UsageError(
+            "strong fairness is not supported: use --fair weak, or make it part of the formula, as in "
+            "'(GF {enabled} -> GF {taken}) -> G (request -> F granted)'"
+        )
+    subjects: list[TemporalProperty | Automaton] = [] if system.automaton is None else [system.automaton]
+    subjects += system.temporal
+    if options.fair is not Fair.NONE and not subjects:
+        raise UsageError("--fair says which runs a formula is about, and there is no formula: see --ltl")
+    return [check for subject in _chosen(subjects, options) for check in _checks(system, subject, options)]
+
+
+def _chosen(subjects: list[TemporalProperty | Automaton], options: CheckOptions) -> list[TemporalProperty | Automaton]:
+    """Those that --property names, by name or number."""
+    if not options.properties:
+        return subjects
+    chosen = []
+    for wanted in options.properties:
+        found = [each for each in subjects if each.name == wanted]
+        if not found and wanted.isdigit() and 0 < int(wanted) <= len(subjects):
+            found = [subjects[int(wanted) - 1]]
+        if not found:
+            names = "; ".join(f"{number}: {each.name}" for number, each in enumerate(subjects, 1)) or "it has none"
+            raise UsageError(f"the model has no formula '{wanted}' ({names})")
+        chosen += found
+    return chosen
+
+
+def _checks(system: System, subject: TemporalProperty | Automaton, options: CheckOptions) -> Iterator[TemporalCheck]:
+    fairness = weak_fairness(system) if options.fair is Fair.WEAK else None
+    if isinstance(subject, Automaton):
+        both = product(system, subject, fairness)
+        shown = product(system, subject)
+        yield TemporalCheck(subject.name, subject.span, both, shown, Judged(None))
+        return
+    automaton = translate(negate(subject.formula))
+    instances = _representatives(subject) if options.symmetry else dict.fromkeys(subject.instances(), 1)
+    for arguments, alike in instances.items():
+        bound = bind(automaton, subject.meaning, subject.span, subject.frame, subject.parameters, arguments)
+        both = product(system, bound, fairness)
+        yield TemporalCheck(subject.label(arguments), subject.span, both, system, Judged(subject, arguments), alike)
+
+
+def _representatives(subject: TemporalProperty) -> dict[tuple[int, ...], int]:
+    """The first of the instances that are alike, each with their number."""
+    kinds = [parameter.type for parameter in subject.parameters]
+    counts: dict[tuple[int, ...], int] = {}
+    for arguments in subject.instances():
+        renamed: dict[tuple[int, int], int] = {}
+        row = []
+        for kind, value in zip(kinds, arguments, strict=True):
+            if isinstance(kind, Scalarset) and kind.is_symmetric:
+                # In the order in which the values of a scalarset turn up.
+                turn = sum(uid == kind.uid for uid, _ in renamed)
+                value = renamed.setdefault((kind.uid, value), kind.low + turn)
+            row.append(value)
+        counts[tuple(row)] = counts.get(tuple(row), 0) + 1
+    return counts
+
+
+# --- Searching and concluding ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Checked:
+    """How a check went; ``searched`` None where it did not come to it."""
+
+    check: TemporalCheck
+    strategy: str
+    searched: Searched | None = None
+    violations: tuple[Violation, ...] = ()
+
+    @property
+    def is_complete(self) -> bool:
+        return self.searched is not None and self.searched.outcome.stop is Stop.COMPLETE
+
+    def row(self) -> dict[str, Any]:
+        """An element of ``properties`` in the JSON document."""
+        subject = self.check.judged.property
+        product = self.check.product.product
+        assert product is not None
+        outcome = None if self.searched is None else self.searched.outcome
+        status = "violated" if self.violations else "holds" if self.is_complete else "unknown"
+        return {
+            "kind": "ltl",
+            "name": self.check.name,
+            "position": position(self.check.span),
+            "status": status,
+            "formula": None if subject is None else str(subject.formula),
+            "instances": self.check.alike,
+            "automaton": {"states": len(product.automaton.states), "strength": str(product.automaton.strength)},
+            "strategy": self.strategy,
+            "states": None if outcome is None else outcome.states,
+            "transitions": None if outcome is None else outcome.rules_fired,
+            "seconds": None if outcome is None else round(outcome.seconds, 6),
+        }
+
+
+def cycle_strategy(options: CheckOptions) -> str:
+    """Which search looks for runs that a formula forbids."""
+    if options.engine is Engine.INTERPRETER:
+        return "scc"
+    return options.strategy if options.strategy in CYCLE_STRATEGIES else "owcty"
+
+
+def run_check(
+    check: TemporalCheck,
+    load: LoadOptions,
+    options: CheckOptions,
+    progress: ShowProgress | None,
+    output: TakeOutput | None,
+) -> Checked:
+    """Searches the product, and replays what is found."""
+    strategy = cycle_strategy(options)
+    chosen = dataclasses.replace(
+        options,
+        strategy="owcty" if strategy == "scc" else strategy,
+        symmetry=check.allows_symmetry(options),
+        deadlock=Deadlock.OFF,
+        coverage=False,
+        device=Where.CPU,
+        max_errors=1,
+    )
+    searched = search(check.product, load, chosen, progress, output)
+    outcome = searched.outcome
+    canonical = searched.canonical or Normaliser(check.product, chosen.symmetry)
+    violations = tuple(_explain(check, each, chosen, canonical) for each in outcome.findings)
+    if outcome.stop is Stop.VIOLATION and not violations:
+        raise InternalError("the search stopped for a violation that it does not name")
+    return Checked(check, strategy, searched, violations)
+
+
+def _explain(check: TemporalCheck, finding: Finding, options: CheckOptions, canonical: Any) -> Violation:
+    if finding.kind is FindingKind.LASSO:
+        return explain_lasso(check.product, check.shown, finding, check.judged, canonical)
+    from outcrop.trace.replay import explain
+
+    violation = explain(check.product, finding, options, canonical)
+    if violation.trace is None:
+        return violation
+    count = check.shown.leaf_count
+    steps = [Step(each.label, each.state[:count], each.span) for each in violation.trace.steps]
+    return dataclasses.replace(violation, trace=Trace(check.shown, tuple(steps)))
+
+
+def run_checks(
+    checks: list[TemporalCheck],
+    load: LoadOptions,
+    options: CheckOptions,
+    progress: ShowProgress | None,
+    output: TakeOutput | None,
+) -> list[Checked]:
+    """All of them, whatever the others give: a formula that is violated says nothing about the next one. Time is
+    shared; after Ctrl-C the rest is left."""
+    done: list[Checked] = []
+    left = options.time_limit
+    for check in checks:
+        stops = [each.searched.outcome.stop for each in done if each.searched is not None]
+        if Stop.INTERRUPTED in stops or (done and left is not None and left <= 0):
+            done.append(Checked(check, cycle_strategy(options)))
+            continue
+        done.append(run_check(check, load, dataclasses.replace(options, time_limit=left), progress, output))
+        searched = done[-1].searched
+        if left is not None and searched is not None:
+            left -= searched.outcome.seconds
+    return done
+
+
+def symmetry_notes(checks: list[TemporalCheck], options: CheckOptions) -> list[Diagnostic]:
+    """For which formulas states are not reduced by symmetry, though they could have been."""
+    if not options.symmetry or not any(each.product.scalarsets for each in checks):
+        return []
+    if options.fair is not Fair.NONE:
+        text = "symmetry is off for formulas: fairness tells apart what symmetry takes for one"
+        return [Diagnostic(Severity.NOTE, text)]
+    notes: dict[Span, Diagnostic] = {}
+    for each in checks:
+        if each.names_scalarset_values and each.span not in notes:
+            text = "symmetry is off for this formula: it speaks of one value of a scalarset"
+            notes[each.span] = Diagnostic(Severity.NOTE, text, each.span)
+    return list(notes.values())

@@ -1,0 +1,1 @@
+"""What can be found out about a model beside checking it: transition locality, and random walks."""

@@ -1,0 +1,144 @@
+"""Turns a lasso that a search found into a violation: a run of the model that goes round for ever, confirmed.
+
+The interpreter goes along the lasso, and round its loop until a state comes back. Under symmetry that may take several
+turns: representatives come back before the states that they stand for do. Then the run is judged by the formula itself,
+evaluated on it directly, and by the definition of fairness. No automaton, no product and no search has a say in that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from outcrop.errors import InternalError
+from outcrop.ir.conditions import Condition, Instances
+from outcrop.ir.formula import Formula
+from outcrop.ir.interpreter import Firing, Interpreter
+from outcrop.ir.layout import Layout, State
+from outcrop.ir.system import System, TemporalProperty
+from outcrop.ltl.words import Lasso, holds
+from outcrop.result import Step, Trace, Violation, ViolationKind
+from outcrop.search.outcome import Finding
+from outcrop.trace.replay import step_to
+
+Canonical = Callable[[State], State]
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What a lasso is held against: an instance of a property, or None for the automaton of the model itself."""
+
+    property: TemporalProperty | None
+    arguments: tuple[int, ...] = ()
+
+
+def explain_lasso(product: System, shown: System, finding: Finding, judged: Judged, canonical: Canonical) -> Violation:
+    """The violation. ``shown`` is the System whose variables the trace has: the first ones of the product."""
+    assert product.product is not None and finding.loop_start is not None
+    interpreter = Interpreter(product, symmetry=False)
+    path = [canonical(Layout(product).unpack(packed)) for packed in finding.path]
+    run, loop_start = _unwound(interpreter, path, finding.loop_start, canonical)
+    _confirm(interpreter, run, loop_start)
+    steps = [Step(each.label, _state(each)[: shown.leaf_count], each.origin.span) for each in run]
+    subject = judged.property
+    if subject is None:
+        automaton = product.product.automaton
+        message = f'property process "{automaton.name}" accepts a run of the model'
+        trace = _shortest(shown, steps, loop_start, ())
+        return Violation(ViolationKind.LTL, message, automaton.span, trace, automaton.name)
+    word = _word(interpreter, judged, run)
+    if holds(subject.formula, Lasso(word[:loop_start], word[loop_start:-1])):
+        raise InternalError("a lasso satisfies the formula that it is said to violate")
+    propositions = tuple(subject.meaning)
+    truths = [tuple(each in position for each in propositions) for position in word]
+    steps = [Step(each.label, each.state, each.span, truth) for each, truth in zip(steps, truths, strict=True)]
+    texts = tuple(" ".join(str(each).split()) for each in propositions)
+    trace = _shortest(shown, steps, loop_start, texts)
+    label = subject.label(judged.arguments)
+    instance = label.removeprefix(subject.name).removeprefix(", ")
+    message = f'ltl "{subject.name}" is violated' + (f" for {instance}" if instance else "")
+    return Violation(ViolationKind.LTL, message, subject.span, trace, label)
+
+
+def _state(firing: Firing) -> State:
+    assert firing.successor is not None
+    return firing.successor
+
+
+def _unwound(
+    interpreter: Interpreter, path: Sequence[State], loop_start: int, canonical: Canonical
+) -> tuple[list[Firing], int]:
+    """Real steps along the lasso. The last one leads to the state after the ``loop_start``-th again."""
+    run: list[Firing] = []
+    for target in path:
+        firings = interpreter.successors(_state(run[-1])) if run else interpreter.start_states()
+        run.append(step_to(target, firings, canonical))
+    if not run or not 0 <= loop_start < len(run):
+        raise InternalError("a lasso has no loop")
+    entered = {_state(run[loop_start]): loop_start}
+    while True:
+        for target in (*path[loop_start + 1 :], path[loop_start]) if len(run) > len(path) else (path[loop_start],):
+            run.append(step_to(target, interpreter.successors(_state(run[-1])), canonical))
+        state = _state(run[-1])
+        if state in entered:
+            return run, entered[state]
+        entered[state] = len(run) - 1
+
+
+def _shortest(shown: System, steps: list[Step], loop_start: int, propositions: tuple[str, ...]) -> Trace:
+    """The same endless run, step by step, with the shortest loop that begins as early as can be: what the automaton did
+    beside it may have kept the product from closing it. The last step leads to the state of the ``loop_start``-th."""
+
+    def is_same(one: int, other: int) -> bool:
+        """Do two steps lead to the same state in the same way?"""
+        return (steps[one].label, steps[one].state) == (steps[other].label, steps[other].state)
+
+    turn = len(steps) - 1 - loop_start
+    for length in range(1, turn):
+        repeats = turn % length == 0 and steps[loop_start].state == steps[loop_start + length].state
+        if repeats and all(is_same(at, at + length) for at in range(loop_start + 1, len(steps) - length)):
+            turn = length
+            break
+    while loop_start > 0 and is_same(loop_start, loop_start + turn):
+        before = steps[loop_start - 1].state, steps[loop_start + turn - 1].state
+        if before[0] != before[1]:
+            break
+        loop_start -= 1
+    end = loop_start + turn
+    return Trace(shown, tuple(steps[:end]), loop_start, steps[end], propositions)
+
+
+def _confirm(interpreter: Interpreter, run: Sequence[Firing], loop_start: int) -> None:
+    """The loop has an accepting state, and is fair if that is asked."""
+    beside = interpreter.beside
+    assert beside is not None
+    states = [_state(each) for each in run]
+    if states[-1] != states[loop_start]:
+        raise InternalError("a lasso does not close")
+    if not any(map(beside.is_accepting, states[loop_start:])):
+        raise InternalError("the loop of a lasso has no accepting state")
+    fairness = beside.product.fairness
+    if fairness is None:
+        return
+    satisfied: set[int] = set()
+    for state, step in zip(states[loop_start:-1], run[loop_start + 1 :], strict=True):
+        satisfied |= beside.sets_of([(step.origin, step.arguments)])
+        satisfied |= set(range(len(fairness.sets))) - interpreter.can_move(state)
+    if len(satisfied) < len(fairness.sets):
+        raise InternalError("the loop of a lasso is not fair")
+
+
+def _word(interpreter: Interpreter, judged: Judged, run: Sequence[Firing]) -> list[set[Formula]]:
+    """The propositions that are true in each state."""
+    subject = judged.property
+    assert subject is not None
+    instances = Instances(subject, interpreter.executor)
+    conditions = {each: Condition(node, interpreter.executor) for each, node in subject.meaning.items()}
+    return [
+        {
+            each
+            for each, condition in conditions.items()
+            if condition(list(_state(firing)), instances.frame(judged.arguments))
+        }
+        for firing in run
+    ]

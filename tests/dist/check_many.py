@@ -1,0 +1,43 @@
+"""Run by mpiexec, or alone: checks a list of models, each with some options, and prints what came of each as JSON.
+
+One start of several processes for many checks: that is what takes the time.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+import outcrop
+from outcrop.dist.exchange import exchange_of
+from outcrop.dist.launch import started_ranks
+from outcrop.result import Result
+
+#: What must not depend on the number of ranks.
+SAME = ("verdict", "kind", "guarantee", "states", "states_visited", "rules_fired", "levels", "properties", "coverage", "duplicates")
+
+
+def summary(result: Result) -> dict[str, Any]:
+    document = result.to_dict()
+    rows = {name: document[name] for name in SAME}
+    rows["traces"] = [violation["trace"] for violation in document["violations"]]
+    rows["messages"] = [violation["message"] for violation in document["violations"]]
+    rows["notes"] = [note["message"] for note in document["notes"]]
+    return {"same": rows, "ranks": document["ranks"], "per_rank": document["per_rank"], "events": document["events"]}
+
+
+def main() -> None:
+    ranks = started_ranks()
+    exchange = exchange_of(ranks)
+    for path, load, options in json.loads(sys.argv[1]):
+        model = outcrop.load(path, **load)
+        printed: list[str] = []
+        result = model.check(**options, ranks=ranks, output=printed.append)
+        if exchange.rank == 0:
+            print(json.dumps({**summary(result), "printed": sorted("".join(printed).split("\n"))}))
+            sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,71 @@
+"""A search over several ranks goes on from its checkpoint with any number of them, and any strategy."""
+
+from __future__ import annotations
+
+import importlib.util
+import itertools
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from outcrop.dist.launch import find_mpiexec
+
+pytestmark = pytest.mark.skipif(importlib.util.find_spec("mpi4py") is None, reason="mpi4py is not installed")
+
+HERE = Path(__file__).parent
+MODEL = str(HERE / "grid.m")
+#: Each goes on from what another one has saved.
+STRATEGIES = ("ram", "auto", "compact", "disk", "cached")
+
+
+def check_all(ranks: int, jobs: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    listed = [(MODEL, {}, {"max_errors": None, "threads": 1, **options}) for options in jobs]
+    command = [sys.executable, str(HERE / "check_many.py"), json.dumps(listed)]
+    if ranks > 1:
+        command = [find_mpiexec(), "-n", str(ranks), *command]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def test_going_on_with_another_number_of_ranks(tmp_path: Path) -> None:
+    (alone,) = check_all(1, [{"strategy": "ram"}])
+    for ranks in (1, 2, 3):
+        saves = [{"strategy": each, "depth": 9, "checkpoint": str(tmp_path / f"{each}-{ranks}")} for each in STRATEGIES]
+        for result in check_all(ranks, saves):
+            assert result["same"]["kind"] == "depth bound reached"
+    for ranks, numbers in ((1, (3,)), (2, (2, 3)), (3, (1, 2))):
+        resumes = []
+        for before, (first, second) in itertools.product(
+            numbers, zip(STRATEGIES, (*STRATEGIES[1:], STRATEGIES[0]), strict=True)
+        ):
+            # Saves itself once more on the way, which removes the parts that it began with.
+            again = str(tmp_path / f"{first}-{before}-{ranks}")
+            shutil.copytree(tmp_path / f"{first}-{before}", again)
+            resumes.append({"strategy": second, "depth": 15, "resume": again})
+            resumes.append({"strategy": first, "resume": again})
+        for result in check_all(ranks, resumes)[1::2]:
+            for name in ("verdict", "states", "rules_fired", "levels", "traces"):
+                assert result["same"][name] == alone["same"][name], (name, result["events"])
+        for job in resumes:
+            assert list(Path(str(job["resume"])).iterdir()) == []
+
+
+def test_the_checkpoint_that_all_ranks_have(tmp_path: Path) -> None:
+    """A run that died while some ranks had saved and others had not."""
+    (alone,) = check_all(1, [{"strategy": "ram"}])
+    place, older = tmp_path / "place", tmp_path / "older"
+    check_all(2, [{"strategy": "ram", "depth": 5, "checkpoint": str(place)}])
+    shutil.copytree(place, older)
+    check_all(2, [{"strategy": "ram", "depth": 9, "resume": str(place)}])
+    shutil.rmtree(place / "1-of-2")
+    shutil.copytree(older / "1-of-2", place / "1-of-2")
+    (result,) = check_all(3, [{"strategy": "ram", "resume": str(place)}])
+    assert result["same"]["levels"] == alone["same"]["levels"]
+    assert result["same"]["rules_fired"] == alone["same"]["rules_fired"]
+    assert any("level 5" in event for event in result["events"])

@@ -1,0 +1,144 @@
+"""What goes wrong with several ranks is named, and ends all of them within seconds."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from outcrop.dist.launch import find_mpiexec, started_ranks
+
+HERE = Path(__file__).parent
+MODEL = str(HERE / "grid.m")
+CHECK = [sys.executable, "-m", "outcrop", "check"]
+
+needs_mpi = pytest.mark.skipif(importlib.util.find_spec("mpi4py") is None, reason="mpi4py is not installed")
+
+
+def run_each(*ranks: Sequence[str]) -> subprocess.CompletedProcess[str]:
+    """Starts one rank with each of these arguments."""
+    command = [find_mpiexec()]
+    for number, arguments in enumerate(ranks):
+        command += [":"] * (number > 0) + ["-n", "1", *CHECK, *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+
+
+@needs_mpi
+def test_models_that_differ(tmp_path: Path) -> None:
+    other = tmp_path / "grid.m"
+    other.write_text(Path(MODEL).read_text().replace("N - 2", "N - 3"))
+    done = run_each([MODEL], [str(other)])
+    assert done.returncode == 2
+    assert "rank 1" in done.stderr and "the text of the model differs" in done.stderr
+    assert done.stderr.count("outcrop:") == 1
+
+
+@needs_mpi
+def test_options_that_differ() -> None:
+    done = run_each([MODEL, "--bits", "40"], [MODEL, "--bits", "32"])
+    assert done.returncode == 2
+    assert "bits is 40 on rank 0 and 32 there" in done.stderr
+
+
+@needs_mpi
+def test_a_rank_that_cannot_read_the_model(tmp_path: Path) -> None:
+    done = run_each([MODEL], [str(tmp_path / "missing.m")])
+    assert done.returncode == 2
+    assert "rank 1 of 2" in done.stderr and "there is no file" in done.stderr
+
+
+@needs_mpi
+def test_what_all_ranks_find_wrong_is_said_once(tmp_path: Path) -> None:
+    done = run_each([str(tmp_path / "missing.m")], [str(tmp_path / "missing.m")])
+    assert done.returncode == 2
+    assert done.stderr.startswith("outcrop: there is no file")
+    assert done.stderr.count("outcrop:") == 1
+
+
+@needs_mpi
+def test_a_full_disk_on_one_rank() -> None:
+    common = [MODEL, "--strategy", "disk", "--continue", "--json", "--state-memory", "8K"]
+    done = run_each(common, [*common, "--disk", "1K"])
+    assert done.returncode == 3, done.stderr
+    document = json.loads(done.stdout)
+    events = document["events"]
+    assert document["kind"] == "out of disk"
+    assert any(event.startswith("rank 1: disk: the disk budget") for event in events)
+
+
+@needs_mpi
+def test_a_killed_rank_ends_the_run_and_it_goes_on_from_the_checkpoint(tmp_path: Path) -> None:
+    place = tmp_path / "save"
+    options = [MODEL, "-D", "N=24", "--continue", "--threads", "1", "--json", "--trace", "off"]
+    alone = subprocess.run([*CHECK, *options], capture_output=True, text=True, timeout=120, check=False)
+    command = [*CHECK, *options, "--ranks", "2", "--checkpoint", str(place), "--checkpoint-every", "0s"]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    while not (place / "1-of-2" / "manifest.json").exists():
+        assert process.poll() is None
+        time.sleep(0.01)
+    time.sleep(random.random())
+    killed = ranks_under(process.pid)
+    os.kill(random.choice(killed), signal.SIGKILL)
+    _, errors = process.communicate(timeout=30)
+    assert process.returncode == 3
+    assert "a rank died" in errors and "--resume" in errors
+    resumed = [*CHECK, *options, "--ranks", "3", "--resume", str(place)]
+    done = subprocess.run(resumed, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 1, done.stderr
+    before, after = json.loads(alone.stdout), json.loads(done.stdout)
+    for name in ("verdict", "states", "rules_fired", "levels"):
+        assert before[name] == after[name]
+
+
+def ranks_under(pid: int) -> list[int]:
+    """The processes below this one that run outcrop."""
+    rows = subprocess.run(["ps", "-eo", "pid,ppid,args"], capture_output=True, text=True, check=True).stdout
+    parents, ranks = {}, []
+    for row in rows.splitlines()[1:]:
+        child, parent, arguments = row.split(None, 2)
+        parents[int(child)] = int(parent)
+        if "-m outcrop" in arguments and "mpiexec" not in arguments and int(child) != pid:
+            ranks.append(int(child))
+
+    def is_below(each: int) -> bool:
+        while each in parents and each != pid:
+            each = parents[each]
+        return each == pid
+
+    return [each for each in ranks if is_below(each)]
+
+
+@needs_mpi
+def test_liveness_and_the_interpreter_are_refused(repository: Path) -> None:
+    for arguments, words in (
+        ([str(repository / "tests/models/liveness_holds.m")], "liveness is not checked over several ranks"),
+        ([MODEL, "--engine", "interpreter"], "the interpreter searches alone"),
+    ):
+        done = run_each(arguments, arguments)
+        assert done.returncode == 2
+        assert words in done.stderr
+
+
+def test_ranks_without_mpi4py_say_what_to_install(tmp_path: Path) -> None:
+    (tmp_path / "mpi4py.py").write_text("raise ImportError")
+    environment = {**os.environ, "PYTHONPATH": f"{tmp_path}:{os.environ.get('PYTHONPATH', HERE.parents[1])}", "PMI_SIZE": "2"}
+    done = subprocess.run([*CHECK, MODEL], capture_output=True, text=True, env=environment, timeout=60, check=False)
+    assert done.returncode == 2
+    assert "one of 2 processes" in done.stderr and "pip install 'outcrop[mpi]'" in done.stderr
+
+
+def test_how_many_were_started() -> None:
+    assert started_ranks({}) == 1
+    assert started_ranks({"PMI_SIZE": "4"}) == 4
+    assert started_ranks({"OMPI_COMM_WORLD_SIZE": "3"}) == 3
+    assert started_ranks({"SLURM_NTASKS": "8"}) == 1, "a batch script is one process of a job of many tasks"
+    assert started_ranks({"SLURM_STEP_NUM_TASKS": "8"}) == 8

@@ -1,0 +1,90 @@
+"""Several ranks come to the result of one, whatever the strategy: counts, levels, verdict and traces."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from outcrop.dist.launch import find_mpiexec
+
+pytestmark = pytest.mark.skipif(importlib.util.find_spec("mpi4py") is None, reason="mpi4py is not installed")
+
+HERE = Path(__file__).parent
+MODELS = HERE.parent / "models"
+STRATEGIES = ("auto", "ram", "compact", "cached", "disk", "locality", "serial", "layered")
+#: Findings of every kind, start states, covers, prints, notes, symmetry, and levels that some ranks have nothing of.
+SMALL = (
+    "max_errors.m",
+    "scalarset_orbits.m",
+    "start_states.m",
+    "put.m",
+    "cover_met.m",
+    "first_of_several.m",
+    "error_in_startstate.m",
+    "many_successors.m",
+    "undefined_copy_permitted.m",
+    "deadlock_stuck_found.m",
+)
+
+
+def jobs() -> list[tuple[str, dict[str, Any], dict[str, Any]]]:
+    listed: list[tuple[str, dict[str, Any], dict[str, Any]]] = []
+    for number, name in enumerate(SMALL):
+        for strategy in ("ram", STRATEGIES[number % len(STRATEGIES)]):
+            listed.append((str(MODELS / name), {}, {"strategy": strategy, "threads": 1 + len(listed) % 2}))
+    for strategy in STRATEGIES:
+        listed.append((str(HERE / "grid.m"), {}, {"strategy": strategy, "threads": 2, "max_errors": 3}))
+    # Past RAM, in the middle of a level.
+    listed.append((str(HERE / "grid.m"), {}, {"strategy": "auto", "threads": 2, "state_memory": "8K", "max_errors": None}))
+    listed.append((str(HERE / "grid.m"), {}, {"strategy": "layered", "threads": 2, "state_memory": "8K", "max_errors": None}))
+    listed.append((str(HERE / "grid.m"), {}, {"strategy": "disk", "keep": "states", "state_memory": "8K"}))
+    listed.append((str(HERE / "grid.m"), {}, {"strategy": "ram", "depth": 9}))
+    listed.append((str(HERE / "grid.m"), {}, {"strategy": "ram", "states": 900}))
+    return listed
+
+
+@cache
+def results(ranks: int) -> list[dict[str, Any]]:
+    command = [sys.executable, str(HERE / "check_many.py"), json.dumps(jobs())]
+    if ranks > 1:
+        command = [find_mpiexec(), "-n", str(ranks), *command]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+@pytest.mark.parametrize("ranks", [2, 3, 4])
+def test_all_strategies_agree_with_one_rank(ranks: int) -> None:
+    for job, alone, together in zip(jobs(), results(1), results(ranks), strict=True):
+        assert together["ranks"] == ranks
+        assert together["same"] == alone["same"], job
+        assert together["printed"] == alone["printed"], job
+
+
+def test_ranks_report_what_they_did() -> None:
+    for alone, together in zip(results(1), results(2), strict=True):
+        rows = together["per_rank"]
+        assert [row["rank"] for row in rows] == [0, 1]
+        assert sum(row["states"] for row in rows) == alone["same"]["states_visited"]
+        assert sum(row["rules_fired"] for row in rows) == alone["same"]["rules_fired"]
+        assert all(row["states_sent"] <= row["successors_of_others"] for row in rows)
+
+
+def test_states_are_shared_out_evenly() -> None:
+    names = [Path(path).name for path, *_ in jobs()]
+    for ranks in (2, 4):
+        rows = results(ranks)[names.index("grid.m")]["per_rank"]
+        share = sum(row["states"] for row in rows) / ranks
+        assert all(0.8 * share < row["states"] < 1.2 * share for row in rows)
+
+
+def test_a_rank_out_of_memory_goes_to_disk() -> None:
+    past_ram = next(number for number, (_, _, options) in enumerate(jobs()) if options.get("state_memory") == "8K")
+    assert any("runs on disk" in event for event in results(2)[past_ram]["events"])

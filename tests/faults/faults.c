@@ -1,0 +1,116 @@
+/* A disk that fails, to be preloaded: the N-th call of one kind on a file under a directory goes wrong.
+ *
+ * FAULT_CALL: write, read or sync. FAULT_AT: which one, counted from 1; it and all after it, or with FAULT_ONCE it alone.
+ * FAULT_KIND: an error number, or one of the names below. FAULT_UNDER: the directory. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+enum { NONE = 0, SHORT = -1, FLIP = -2, TORN = -3 };
+
+static int kind_now(int file, const char *call) {
+  static long count;
+  const char *wanted = getenv("FAULT_CALL"), *under = getenv("FAULT_UNDER"), *at = getenv("FAULT_AT");
+  const char *kind = getenv("FAULT_KIND");
+  char link[64], path[4096];
+  if (!wanted || !under || !at || !kind || strcmp(wanted, call)) return NONE;
+  snprintf(link, sizeof link, "/proc/self/fd/%d", file);
+  ssize_t length = readlink(link, path, sizeof path - 1);
+  if (length < 0) return NONE;
+  path[length] = 0;
+  if (strncmp(path, under, strlen(under))) return NONE;
+  long number = __atomic_add_fetch(&count, 1, __ATOMIC_SEQ_CST);
+  if (number < atol(at) || (getenv("FAULT_ONCE") && number > atol(at))) return NONE;
+  if (!strcmp(kind, "short")) return SHORT;
+  if (!strcmp(kind, "flip")) return FLIP;
+  if (!strcmp(kind, "torn")) return TORN;
+  return atoi(kind);
+}
+
+typedef ssize_t Vector(int, const struct iovec *, int, off_t);
+
+/* Does part of the call, or it with one bit changed, or says that it is done when only its first half is. */
+static ssize_t faulty(int kind, Vector *real, int file, const struct iovec *pieces, int count, off_t at, int is_write) {
+  size_t total = 0, done = 0;
+  for (int i = 0; i < count; i++) total += pieces[i].iov_len;
+  if (kind > 0) {
+    errno = kind;
+    return -1;
+  }
+  char *copy = malloc(total + 1);
+  if (is_write)
+    for (int i = 0; i < count; done += pieces[i++].iov_len) memcpy(copy + done, pieces[i].iov_base, pieces[i].iov_len);
+  size_t part = kind == FLIP ? total : total / 2 + (kind == SHORT && total == 1);
+  if (is_write && kind == FLIP && total) copy[total / 2] ^= 16;
+  struct iovec one = {copy, part};
+  ssize_t result = real(file, &one, 1, at);
+  if (!is_write && result > 0) {
+    if (kind == FLIP) copy[result / 2] ^= 16;
+    size_t left = (size_t)result;
+    done = 0;
+    for (int i = 0; i < count && left; i++) {
+      size_t piece = pieces[i].iov_len < left ? pieces[i].iov_len : left;
+      memcpy(pieces[i].iov_base, copy + done, piece);
+      done += piece;
+      left -= piece;
+    }
+  }
+  free(copy);
+  return kind == TORN && result >= 0 ? (ssize_t)total : result;
+}
+
+#define FAULTY_VECTOR(name, call, is_write)                                                      \
+  ssize_t name(int file, const struct iovec *pieces, int count, off_t at) {                      \
+    Vector *real = (Vector *)dlsym(RTLD_NEXT, #name);                                            \
+    int kind = kind_now(file, call);                                                             \
+    return kind ? faulty(kind, real, file, pieces, count, at, is_write) : real(file, pieces, count, at); \
+  }
+FAULTY_VECTOR(pwritev, "write", 1)
+FAULTY_VECTOR(pwritev64, "write", 1)
+FAULTY_VECTOR(preadv, "read", 0)
+FAULTY_VECTOR(preadv64, "read", 0)
+
+ssize_t pwritev2(int file, const struct iovec *pieces, int count, off_t at, int flags) {
+  (void)flags;
+  return pwritev(file, pieces, count, at);
+}
+ssize_t pwritev64v2(int file, const struct iovec *pieces, int count, off_t at, int flags) {
+  (void)flags;
+  return pwritev(file, pieces, count, at);
+}
+ssize_t preadv2(int file, const struct iovec *pieces, int count, off_t at, int flags) {
+  (void)flags;
+  return preadv(file, pieces, count, at);
+}
+ssize_t preadv64v2(int file, const struct iovec *pieces, int count, off_t at, int flags) {
+  (void)flags;
+  return preadv(file, pieces, count, at);
+}
+ssize_t pwrite(int file, const void *bytes, size_t count, off_t at) {
+  struct iovec one = {(void *)bytes, count};
+  return pwritev(file, &one, 1, at);
+}
+ssize_t pwrite64(int file, const void *bytes, size_t count, off_t at) { return pwrite(file, bytes, count, at); }
+ssize_t pread(int file, void *bytes, size_t count, off_t at) {
+  struct iovec one = {bytes, count};
+  return preadv(file, &one, 1, at);
+}
+ssize_t pread64(int file, void *bytes, size_t count, off_t at) { return pread(file, bytes, count, at); }
+
+int fsync(int file) {
+  int (*real)(int) = (int (*)(int))dlsym(RTLD_NEXT, "fsync");
+  int kind = kind_now(file, "sync");
+  if (kind > 0) errno = kind;
+  return kind > 0 ? -1 : real(file);
+}
+int posix_fallocate(int file, off_t at, off_t length) {
+  int (*real)(int, off_t, off_t) = (int (*)(int, off_t, off_t))dlsym(RTLD_NEXT, "posix_fallocate");
+  int kind = kind_now(file, "write");
+  return kind > 0 ? kind : real(file, at, length);
+}
+int posix_fallocate64(int file, off_t at, off_t length) { return posix_fallocate(file, at, length); }

@@ -1,0 +1,134 @@
+"""Random small systems and formulas: every search against strongly connected components of the interpreter's product,
+and weak fairness against a definition of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from random import Random
+
+import pytest
+from cycle_graphs import SEARCHES, Graph
+from ltl_random import PROPOSITIONS, random_formula
+from outcrop.ltl.formula import Operator, negate
+
+from outcrop.ir.automaton import Automaton
+from outcrop.ir.graph import components
+from outcrop.ir.interpreter import Firing, Interpreter
+from outcrop.ir.layout import State
+from outcrop.ir.product import product, weak_fairness
+from outcrop.ir.system import Rule, System
+from outcrop.lang import load_text
+from outcrop.ltl.binding import bind
+from outcrop.ltl.translate import translate
+from outcrop.options import LoadOptions
+from outcrop.search.outcome import Stop
+
+OPERATORS = [each for each in Operator if each not in (Operator.TRUE, Operator.FALSE, Operator.PROPOSITION)]
+
+
+def random_system(random: Random) -> System:
+    """A few variables and rules, and conditions called p, q and r."""
+
+    def condition() -> str:
+        name, most = random.choice([("x", 3), ("y", 2)])
+        return random.choice(["b", "!b", f"{name} = {random.randint(0, most)}", f"{name} < {random.randint(1, most)}"])
+
+    def change() -> str:
+        name, most = random.choice([("x", 3), ("y", 2)])
+        chosen = [f"{name} := ({name} + 1) % {most + 1}", f"{name} := {random.randint(0, most)}", "b := !b"]
+        return random.choice([*chosen, f"b := {condition()}"])
+
+    rules = [
+        f'rule "{number}" {random.choice(["true", condition(), condition()])} ==> {change()}; {change()}; end;'
+        for number in range(random.randint(1, 4))
+    ]
+    names = [f'invariant "{each}" {condition()};' for each in PROPOSITIONS]
+    text = "var x: 0..3; y: 0..2; b: boolean; startstate x := 0; y := 0; b := false; end;"
+    return load_text("\n".join([text, *rules, *names]), "model.m", LoadOptions())[0]
+
+
+def random_products(seed: int, count: int) -> Iterator[tuple[System, Automaton]]:
+    random = Random(seed)
+    for _ in range(count // 4):
+        system = random_system(random)
+        meaning = dict(zip(PROPOSITIONS, (each.condition for each in system.properties), strict=True))
+        for _ in range(4):
+            violating = translate(negate(random_formula(random, 3, OPERATORS)))
+            yield system, bind(violating, meaning, system.rules[0].span)
+
+
+class Explored:
+    """The product as a graph, with the firing that each edge stands for."""
+
+    def __init__(self, system: System) -> None:
+        self.interpreter = Interpreter(system, False)
+        (start,) = self.interpreter.start_states()
+        assert start.successor is not None
+        numbers: dict[State, int] = {start.successor: 0}
+        self.firings: list[list[Firing]] = []
+        waiting = [start.successor]
+        for state in waiting:
+            self.firings.append(list(self.interpreter.successors(state)))
+            for firing in self.firings[-1]:
+                assert firing.successor is not None
+                if firing.successor not in numbers:
+                    numbers[firing.successor] = len(numbers)
+                    waiting.append(firing.successor)
+        beside = self.interpreter.beside
+        assert beside is not None
+        targets = [[numbers[each.successor] for each in firings if each.successor] for firings in self.firings]
+        self.graph = Graph(targets, {number for state, number in numbers.items() if beside.is_accepting(state)})
+
+
+@cache
+def explored(seed: int, count: int) -> list[tuple[str, Graph]]:
+    return [
+        (str(automaton.strength), Explored(product(system, automaton)).graph)
+        for system, automaton in random_products(seed, count)
+    ]
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+def test_every_search_agrees_with_components(name: str) -> None:
+    verdicts, strengths = set(), set()
+    for strength, graph in explored(1, 240)[:: 4 if "compact" in name else 1]:
+        expected = graph.has_accepting_cycle()
+        verdicts.add(expected)
+        strengths.add(strength)
+        assert (graph.search(SEARCHES[name], strength).stop is Stop.VIOLATION) == expected
+    assert len(verdicts) == 2
+    assert len(strengths) == 3
+
+
+def has_fair_accepting_cycle(system: System, plain: Explored) -> bool:
+    """Is there a component with an accepting state in which, for each rule, some step is the rule's or leaves a state
+    where the rule cannot move?"""
+    rules = set(weak_fairness(system).sets)
+    for component in components(plain.graph.successors):
+        members, satisfied, has_edge = set(component), set(), False
+        for node in component:
+            steps = list(zip(plain.firings[node], plain.graph.successors[node], strict=True))
+            enabled = {each.origin.label(each.arguments) for each, _ in steps if isinstance(each.origin, Rule)}
+            for firing, target in steps:
+                if target in members:
+                    has_edge = True
+                    satisfied |= rules - enabled
+                    if isinstance(firing.origin, Rule):
+                        satisfied.add(firing.origin.label(firing.arguments))
+        if has_edge and members & plain.graph.accepting and satisfied >= rules:
+            return True
+    return False
+
+
+def test_weak_fairness_agrees_with_its_definition() -> None:
+    both = set()
+    for number, (system, automaton) in enumerate(random_products(2, 160)):
+        plain = Explored(product(system, automaton))
+        expected = has_fair_accepting_cycle(system, plain)
+        fair = Explored(product(system, automaton, weak_fairness(system))).graph
+        both.add((plain.graph.has_accepting_cycle(), expected))
+        assert fair.has_accepting_cycle() == expected
+        name = ["ndfs", "owcty"][number % 2]
+        assert (fair.search(SEARCHES[name]).stop is Stop.VIOLATION) == expected
+    assert both == {(False, False), (True, False), (True, True)}

@@ -1,0 +1,329 @@
+"""Formulas about the runs of models: verdicts, fairness, symmetry, and lassos that can be believed."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from generator import generate
+from ltl_random import BINARY, random_formula
+
+import outcrop
+from outcrop.errors import InternalError, ModelError, UsageError
+from outcrop.ir.formula import UNARY, Formula, Operator
+from outcrop.ir.interpreter import Interpreter
+from outcrop.ir.layout import State
+from outcrop.ir.symmetry import Normaliser
+from outcrop.ir.system import System
+from outcrop.ltl.words import Lasso, holds
+from outcrop.options import CheckOptions
+from outcrop.result import Result, Trace, Verdict
+from outcrop.search.outcome import Finding
+from outcrop.search.scc import search
+from outcrop.temporal import plan
+from outcrop.trace.lasso import explain_lasso
+
+ENGINES = ("interpreter",)
+
+
+def model_of(text: str, directory: Path, name: str = "model.m", **options: Any) -> outcrop.Model:
+    path = directory / name
+    path.write_text(text, encoding="utf-8")
+    return outcrop.load(path, **options)
+
+
+def check(text: str, directory: Path, *formulas: str, name: str = "model.m", **options: Any) -> Result:
+    model = model_of(text, directory, name, ltl=formulas)
+    return model.check(**{"engine": "interpreter", "deadlock": "off", **options})
+
+
+def statuses(result: Result) -> list[str]:
+    return [row["status"] for row in result.properties if row["kind"] == "ltl"]
+
+
+LIGHT = """
+var red, broken: boolean;
+function green(): boolean; begin return !red; end;
+startstate begin red := true; broken := false; end;
+rule "switch" !broken ==> red := !red; end;
+rule "break" red & !broken ==> broken := true; end;
+"""
+
+
+@pytest.mark.parametrize(
+    ("formula", "verdict"),
+    [
+        ("G F red", "holds"),
+        ("G F green", "violated"),
+        ("G F green || F broken", "holds"),
+        ("G (red -> X green)", "violated"),
+        ("G ({!red} -> X red)", "holds"),
+        ("F broken", "violated"),
+        # Deadlocks stutter: nothing is enabled once the light is broken.
+        ("F broken -> F G red", "holds"),
+        ("red W broken", "violated"),
+        ("broken R !{broken & !red}", "holds"),
+        ("true", "holds"),
+        ("false", "violated"),
+    ],
+)
+def test_verdicts(formula: str, verdict: str, tmp_path: Path) -> None:
+    assert statuses(check(LIGHT, tmp_path, formula)) == [verdict]
+
+
+def test_a_lasso_shows_its_loop_and_the_propositions(tmp_path: Path) -> None:
+    result = check(LIGHT, tmp_path, "G F green")
+    (violation,) = result.violations
+    trace = violation.trace
+    assert (result.kind, violation.message) == ("ltl", 'ltl "G F green" is violated')
+    assert trace is not None and trace.closing is not None
+    assert [step.label for step in trace.steps] == ["Startstate 1", "break"]
+    assert (trace.loop_start, trace.closing.label) == (1, "(nothing is enabled)")
+    assert [step.truths for step in trace.steps] == [(False,), (False,)]
+    assert trace.propositions == ("green",)
+
+
+CLIENTS = """
+type client: scalarset(2);
+var asks, has: array [client] of boolean;
+startstate begin for c: client do asks[c] := false; has[c] := false; end; end;
+ruleset c: client do
+  rule "ask" !asks[c] & !has[c] ==> asks[c] := true; end;
+  rule "get" asks[c] & forall d: client do !has[d] end ==> has[c] := true; asks[c] := false; end;
+  rule "give back" has[c] ==> has[c] := false; end;
+  ltl "served" : G ({asks[c]} -> F {has[c]});
+  ltl "gives back" : G ({has[c]} -> F {!has[c]});
+end;
+rule "idle" begin end;
+ltl "somebody" : G F {exists c: client do has[c] end};
+"""
+
+
+def test_weak_fairness(tmp_path: Path) -> None:
+    assert statuses(check(CLIENTS, tmp_path)) == ["violated", "violated", "violated"]
+    fair = check(CLIENTS, tmp_path, fair="weak")
+    # "get" is not enabled without a break while the other client comes and goes: that would take strong fairness.
+    assert statuses(fair) == ["violated", "holds", "holds"]
+    assert any("fairness" in note.message for note in fair.notes)
+
+
+def test_strong_fairness_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="strong fairness is not supported"):
+        check(CLIENTS, tmp_path, fair="strong")
+    with pytest.raises(UsageError, match="there is no formula"):
+        check(LIGHT, tmp_path, fair="weak")
+
+
+def test_instances_that_are_alike_are_checked_once(tmp_path: Path) -> None:
+    rows = [row for row in check(CLIENTS, tmp_path).properties if row["kind"] == "ltl"]
+    assert [(row["name"], row["instances"]) for row in rows] == [
+        ("served, c: client_1", 2),
+        ("gives back, c: client_1", 2),
+        ("somebody", 1),
+    ]
+    assert len(statuses(check(CLIENTS, tmp_path, symmetry=False))) == 5
+
+
+def test_symmetry_is_used_only_for_symmetric_formulas(tmp_path: Path) -> None:
+    result = check(CLIENTS, tmp_path, properties=("somebody",))
+    assert not result.notes
+    assert (
+        result.properties[-1]["states"]
+        < check(CLIENTS, tmp_path, properties=("somebody",), symmetry=False).properties[-1]["states"]
+    )
+    named = check(CLIENTS, tmp_path, properties=("served",))
+    assert ["symmetry is off for this formula" in note.message for note in named.notes] == [True]
+
+
+ROTATING = """
+type node: scalarset(3); var token: node; last: node;
+startstate begin for n: node do token := n; end; undefine last; end;
+ruleset n: node do rule "pass" n != token & (isundefined(last) | n != last) ==> last := token; token := n; end; end;
+"""
+
+
+def test_a_loop_of_representatives_is_unwound(tmp_path: Path) -> None:
+    """Passing the token on goes round two representatives, but takes three steps to come back."""
+    (violation,) = check(ROTATING, tmp_path, "F {isundefined(last) & !isundefined(last)}").violations
+    trace = violation.trace
+    assert trace is not None and trace.loop_start is not None
+    assert len(trace) - trace.loop_start == 3
+    assert is_run(trace)
+
+
+def is_run(trace: Trace) -> bool:
+    """Does each step lead to the next, and the last one back?"""
+    interpreter = Interpreter(trace.system, symmetry=False)
+    assert trace.closing is not None and trace.loop_start is not None
+    states = [step.state for step in (*trace.steps, trace.closing)]
+    follows = [
+        after in [each.successor for each in interpreter.successors(before)] or before == after
+        for before, after in pairwise(states)
+    ]
+    return all(follows) and trace.closing.state == states[trace.loop_start]
+
+
+def test_what_is_no_lasso_is_never_shown(tmp_path: Path) -> None:
+    system = model_of(LIGHT, tmp_path, ltl="G F red").system
+    options = CheckOptions()
+    (one,) = plan(system, options)
+    other = plan(model_of(LIGHT, tmp_path, ltl="G !broken").system, options)[0]
+    (finding,) = search(other.product, options).findings
+    canonical = Normaliser(one.product, False)
+    with pytest.raises(InternalError):  # the loop satisfies the formula
+        explain_lasso(one.product, one.shown, finding, one.judged, canonical)
+    with pytest.raises(InternalError):  # the last state does not lead back to the first
+        wrong = Finding(finding.kind, finding.path, loop_start=0)
+        explain_lasso(other.product, other.shown, wrong, other.judged, Normaliser(other.product, False))
+
+
+# --- Random models and formulas ------------------------------------------------------------------------------
+
+
+def random_lasso(system: System, random: Random) -> list[State] | None:
+    """A run to where it comes back to a state, the last one; None where it ends in an error."""
+    interpreter = Interpreter(system, symmetry=False)
+    starts = [each.successor for each in interpreter.start_states() if each.successor]
+    run = [random.choice(starts)] if starts else []
+    while run and len(run) < 200:
+        firings = list(interpreter.successors(run[-1]))
+        if any(each.fault is not None for each in firings):
+            return None
+        successors = [each.successor for each in firings if each.successor is not None]
+        reached = random.choice(successors) if successors else run[-1]
+        if not interpreter.check(reached).is_kept:
+            return None
+        run.append(reached)
+        if reached in run[:-1]:
+            return run
+    return None
+
+
+def word(system: System, run: list[State], meaning: dict[Formula, Any]) -> Lasso:
+    executor = Interpreter(system, symmetry=False).executor
+    positions = [
+        {each for each, node in meaning.items() if executor.defined(node)(list(state), [])} for state in run[:-1]
+    ]
+    start = run.index(run[-1])
+    return Lasso(positions[:start], positions[start:])
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_no_run_contradicts_the_verdict(seed: int, tmp_path: Path) -> None:
+    random = Random(seed)
+    text = generate(random)
+    variables = [each for each in model_of(text, tmp_path).system.variables if each.type.is_simple]
+    names = {letter: random.choice(variables).name if variables else "" for letter in "pqr"}
+    definitions = "".join(
+        f"#define {letter} {f'!isundefined({name})' if name else 'true'}\n" for letter, name in names.items()
+    )
+    formula = random_formula(random, 3, [*sorted(UNARY - {Operator.NOT}), *BINARY])
+    (tmp_path / "model.ltl").write_text(f"{definitions}#property {formula}\n", encoding="utf-8")
+    model = model_of(text, tmp_path)
+    result = model.check(engine="interpreter", deadlock="off", max_errors=None)
+    if any(each.kind != "ltl" and each.kind != "invariant" and each.kind != "cover" for each in result.violations):
+        return  # a run that ends in an error is none that formulas speak of
+    (subject,) = model.system.temporal
+    runs = [run for run in (random_lasso(model.system, random) for _ in range(30)) if run is not None]
+    violated = [run for run in runs if not holds(subject.formula, word(model.system, run, subject.meaning))]
+    if violated:
+        assert statuses(result) == ["violated"]
+    for each in result.violations:
+        if each.kind == "ltl":
+            assert each.trace is not None and is_run(each.trace)
+
+
+# --- DVE -----------------------------------------------------------------------------------------------------
+
+TWO = """
+byte x;
+process P { state a, b; init a; trans a -> b { effect x = 1; }, b -> a { effect x = 0; }; }
+process Q { state c, d; init c; trans c -> d {}; }
+"""
+FORMULAS = """
+Things that should hold.
+#define atb P.b
+#define one x == 1
+#define both atb && one
+#property G (one -> atb)
+#property G F atb
+#property F { Q.d }
+#property G(both -> F !both)
+"""
+
+
+def test_formulas_beside_a_dve_model(tmp_path: Path) -> None:
+    (tmp_path / "model.ltl").write_text(FORMULAS, encoding="utf-8")
+    text = TWO + "system async;"
+    assert statuses(check(text, tmp_path, name="model.dve")) == ["holds", "holds", "violated", "holds"]
+    assert statuses(check(text, tmp_path, name="model.dve", fair="weak")) == ["holds"] * 4
+    chosen = check(text, tmp_path, "F G atb", name="model.dve", properties=("2", "F G atb"))
+    assert statuses(chosen) == ["holds", "violated"]
+
+
+def test_a_formula_may_name_variables_of_a_dve_model(tmp_path: Path) -> None:
+    assert statuses(check(TWO + "system async;", tmp_path, "G (x -> {P.b})", name="model.dve")) == ["holds"]
+    with pytest.raises(ModelError, match="unknown name 'y'"):
+        check(TWO + "system async;", tmp_path, "G y", name="model.dve")
+    with pytest.raises(ModelError, match="process 'P' has no state 'z'"):
+        check(TWO + "system async;", tmp_path, "G {P.z}", name="model.dve")
+
+
+def test_a_property_process_is_checked(tmp_path: Path) -> None:
+    edges = "q -> q {}, q -> r { guard GUARD; }, r -> r { guard GUARD; }"
+    text = f"{TWO} process N {{ state q, r; init q; accept r; trans {edges}; }} system async property N;"
+    result = check(text.replace("GUARD", "Q.c"), tmp_path, name="model.dve")
+    assert (result.verdict, statuses(result)) == (Verdict.VIOLATED, ["violated"])
+    assert result.violations[0].message == 'property process "N" accepts a run of the model'
+    assert result.trace is not None and [each.name for each in result.trace.system.variables] == ["x", "P", "Q", "N"]
+    assert statuses(check(text.replace("GUARD", "Q.c"), tmp_path, name="model.dve", fair="weak")) == ["holds"]
+
+
+def test_errors_are_found_in_a_product(tmp_path: Path) -> None:
+    text = TWO.replace("x = 1", "x = x - 1") + "process N { state q; init q; accept q; trans q -> q { guard x > 5; }; }"
+    result = check(text + " system async property N;", tmp_path, name="model.dve")
+    assert (result.verdict, result.kind) == (Verdict.HOLDS, "")  # the automaton follows no run to the error
+    result = check(text.replace("x > 5", "true") + " system async property N;", tmp_path, name="model.dve")
+    assert (result.verdict, result.kind) == (Verdict.VIOLATED, "runtime")
+
+
+# --- Mistakes ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("formula", "message"),
+    [
+        ("G {red + 1}", "--ltl:1:8: error"),
+        ("G {red &}", "found the end of the expression"),
+        ("G gren", "did you mean 'green'?"),
+        ("G Red", "a name with a capital goes into braces"),
+        ("G (red", "this bracket is never closed"),
+        ("F {change}", "unknown name 'change'"),
+    ],
+)
+def test_mistakes_are_shown_where_they_are(formula: str, message: str, tmp_path: Path) -> None:
+    with pytest.raises(ModelError) as caught:
+        model_of(LIGHT, tmp_path, ltl=formula)
+    assert message in str(caught.value)
+    assert "^" in str(caught.value)
+
+
+def test_mistakes_in_a_declaration(tmp_path: Path) -> None:
+    with pytest.raises(ModelError) as caught:
+        model_of(LIGHT + 'ltl "odd" : G (red /\\ -- a remark; with a semicolon\n  F {gren()});\n', tmp_path)
+    assert "model.m:8:6: error: unknown procedure or function 'gren'" in str(caught.value)
+    with pytest.raises(ModelError, match="expected ':' after the name of the formula"):
+        model_of(LIGHT + 'ltl "odd" G red;\n', tmp_path)
+
+
+def test_ltl_is_no_reserved_word(tmp_path: Path) -> None:
+    text = LIGHT.replace("red", "ltl")
+    assert statuses(check(text + 'ltl "again" : G F ltl\n', tmp_path)) == ["holds"]
+
+
+def test_a_formula_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"no formula '3' \(1: G F red; 2: F red\)"):
+        check(LIGHT, tmp_path, "G F red", "F red", properties=("3",))

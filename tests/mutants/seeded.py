@@ -1,0 +1,176 @@
+"""Seeded bugs: each a small, plausible mistake in a kernel, a strategy, a store or the emitter.
+
+A mutant replaces a text that occurs once in its file. None of them is a matter of taste or of speed: each makes some
+search say something wrong, lose what it must keep, or take what it may not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Mutant:
+    path: str  #: below the package
+    text: str
+    instead: str
+
+
+def _of(path: str, *pairs: tuple[str, str]) -> list[Mutant]:
+    return [Mutant(path, text, instead) for text, instead in pairs]
+
+
+MUTANTS = [
+    *_of(
+        "native/table.c",
+        ("if (states_equal(view.states + index * STATE_BYTES, state)) return index;", "return index;"),
+        ("tag | (*room + 1), shared)", "tag | *room, shared)"),
+        ("    room += is_this_new;", "    room += 1;"),
+        ("bit_length(table->limit + slack + 1);", "bit_length(table->limit / 4);"),
+        (
+            "(hash << table->index_bits & tag_mask) | (at - AHEAD + 1);",
+            "(hash << table->index_bits & tag_mask) | (at - AHEAD);",
+        ),
+        (
+            "((uint32_t *)line)[number] = (uint32_t)(tag | (to + 1));",
+            "((uint32_t *)line)[number] = (uint32_t)(tag | to);",
+        ),
+        ("    } else if (!room) {\n      return UINT64_MAX;", "    } else if (!room) {\n      return 0;"),
+        ("is_new[done] = is_this_new;", "is_new[done] = 1;"),
+    ),
+    *_of(
+        "native/lines.h",
+        (
+            "return wide ? look_wide((const uint64_t *)line, mask, wanted)",
+            "return wide ? look_wide((const uint64_t *)line, mask, wanted + 1)",
+        ),
+    ),
+    *_of(
+        "native/signatures.c",
+        ("  return hash >> (64 - signatures->bits);", "  return hash >> (64 - signatures->bits + 6);"),
+        ("uint64_t home = (number + shape->line_count - distance) % shape->line_count;", "uint64_t home = number;"),
+        ("uint64_t entry = fraction | (distance + 1);", "uint64_t entry = fraction | 1;"),
+        (
+            "(uint64_t)((scaled + shape->line_count - 1) / shape->line_count);",
+            "(uint64_t)(scaled / shape->line_count);",
+        ),
+        ("if (is_new[done]) memcpy(arena_state", "if (1) memcpy(arena_state"),
+    ),
+    *_of(
+        "native/level.c",
+        ("    memcpy(context, worker->before, COUNTED_BY_RULE);\n    worker->generated", "    worker->generated"),
+        ("if (search->exact) table_moved(", "if (0) table_moved("),
+        ("while ((behind = first_hole(search, from - 1, from)) != NULL) from = behind->next;", "(void)behind;"),
+        ("|| anything_found(search) ||", "||"),
+        ("if (successor_assumed(state, expansion->context)) successor_keep(expansion);", "successor_keep(expansion);"),
+        ("failures += status == FAILED;", "failures += 0;"),
+    ),
+    *_of(
+        "native/worker.c",
+        ("if (hole->next > begin) table_enter(", "if (0) table_enter("),
+        ("  if (bytes > search->budget)\n", "  if (0)\n"),
+        ("if (reserved <= visited_limit(search)) return 1;", "return 1;"),
+    ),
+    *_of(
+        "native/paths.c",
+        (
+            "memcmp(predecessor, least, STATE_BYTES) >= 0) continue;",
+            "memcmp(predecessor, least, STATE_BYTES) <= 0) continue;",
+        ),
+        (
+            "if (count == 1 && step.found && memcmp(state, least, STATE_BYTES) >= 0) continue;",
+            "if (count == 1 && step.found) continue;",
+        ),
+    ),
+    *_of(
+        "native/liveness.c",
+        ("__ATOMIC_RELAXED)) marking->changes++;", "__ATOMIC_RELAXED)) marking->changes += 0;"),
+        (
+            "if (marks[own_position(search, index)] & bit) continue;",
+            "if (marks[own_position(search, index)] & 1) continue;",
+        ),
+        ("if (from == UINT64_MAX) continue;", "continue;"),
+    ),
+    *_of(
+        "native/findings.c",
+        ("if (order == 0) return;", ""),
+        ("if (order < 0)", "if (order > 0)"),
+    ),
+    *_of(
+        "native/expand.h",
+        ("expansion->failed |= status == FAILED;", ""),
+        (
+            "if (!expansion->moved) expansion->moved = memcmp(successor, state, STATE_BYTES) != 0;",
+            "expansion->moved = 1;",
+        ),
+        ("expansion->context->fired[rule]++;", "expansion->context->fired[rule] += expansion->moved;"),
+    ),
+    *_of(
+        "native/cache.c",
+        ("memcmp(rests + (size_t)place * STATE_REST_BYTES, rest, STATE_REST_BYTES) != 0) continue;", "0) continue;"),
+        (
+            "for (int i = 0; i < 5; i++) result *= 2 - odd * result;",
+            "for (int i = 0; i < 3; i++) result *= 2 - odd * result;",
+        ),
+        ("    cache->collisions++;\n", ""),
+        (
+            "(uint64_t)((scaled + cache->bucket_count - 1) / cache->bucket_count);",
+            "(uint64_t)(scaled / cache->bucket_count);",
+        ),
+        ("if (is_new && fresh++ != number)", "if (is_new && fresh++ == number)"),
+    ),
+    *_of(
+        "native/memory_table.c",
+        ("if (keys_equal(table, table->keys + slot * table->key_bytes, key)) return slot;", "return slot;"),
+        ("table->filter[bit / 8] |= (uint8_t)(1 << bit % 8);", ""),
+        ("number < count && table->count < table->limit; number++", "number < count; number++"),
+        (
+            "__atomic_exchange_n(&table->tags[slot], TAG_REMOVED, __ATOMIC_RELAXED) != TAG_REMOVED;",
+            "__atomic_exchange_n(&table->tags[slot], TAG_NONE, __ATOMIC_RELAXED) != TAG_REMOVED;",
+        ),
+    ),
+    *_of(
+        "search/paths.py",
+        ("step[state] = min(candidates)", "step[state] = max(candidates)"),
+        ("for step in steps[deepest - level :]:", "for step in steps:"),
+    ),
+    *_of(
+        "search/locality.py",
+        ("if dealt < len(states):  # M is full", "if False:"),
+        ("others = sorted(set(range(block_count)) - set(cloud))", "others = []"),
+        ("            self.D.append(keys)\n", ""),
+        (
+            "for number in range(block * each, min((block + 1) * each, self.D.block_count))",
+            "for number in range(block * each, min((block + 1) * each - 1, self.D.block_count))",
+        ),
+        (
+            "self.cloud_size = min(1.0, (1 + self.options.speedup) * self.cloud_size)",
+            "self.cloud_size = min(1.0, (1 - self.options.speedup) * self.cloud_size)",
+        ),
+    ),
+    *_of(
+        "search/cached.py",
+        ("if self.collision_rate > self.run.options.collision_limit:", "if False:"),
+        ("return self._collisions + self.T.collisions > 0", "return False"),
+    ),
+    *_of(
+        "search/compact.py",
+        ("return -math.expm1(log_found)", "return math.expm1(log_found)"),
+    ),
+    *_of(
+        "store/blockfile.py",
+        ("if checksum(data) != expected:", "if False:"),
+        ("magic != _MAGIC or its_number != number or length != len(data)", "magic != _MAGIC or length != len(data)"),
+    ),
+    *_of(
+        "store/checkpoint.py",
+        (
+            "            scratch.replace(path)\n",
+            "            path.write_bytes(content)\n            scratch.unlink()\n",
+        ),
+    ),
+    *_of(
+        "store/workdir.py",
+        ("        if error.errno in _FULL:\n", "        if False:\n"),
+    ),
+]

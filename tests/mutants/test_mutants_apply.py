@@ -1,0 +1,19 @@
+"""The seeded bugs still find the text that they replace. Whether the suite notices them is for ``./dev mutants``."""
+
+from __future__ import annotations
+
+import pytest
+from mutants import REPOSITORY
+from seeded import MUTANTS, Mutant
+
+
+@pytest.mark.parametrize("number", range(len(MUTANTS)))
+def test_a_mutant_finds_its_place(number: int) -> None:
+    mutant: Mutant = MUTANTS[number]
+    text = (REPOSITORY / "outcrop" / mutant.path).read_text(encoding="utf-8")
+    assert text.count(mutant.text) == 1, mutant
+    assert mutant.instead != mutant.text
+
+
+def test_there_are_enough() -> None:
+    assert len(MUTANTS) >= 50

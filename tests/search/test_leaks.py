@@ -1,0 +1,31 @@
+"""A search leaves nothing behind in its process: no open files, no threads. Programs make many of them."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+import outcrop
+
+STRATEGIES = ("ram", "compact", "auto", "layered", "cached", "disk", "locality", "serial")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_nothing_stays_open(strategy: str, tmp_path: Path) -> None:
+    model = outcrop.load(Path(__file__).parents[2] / "examples" / "german_cache.m")
+
+    def things() -> tuple[int, int]:
+        result = model.check(
+            strategy=strategy, state_memory=30_000, workdir=tmp_path, deadlock="off", collision_limit=0.99, threads=2
+        )
+        assert result.verdict is not outcrop.Verdict.VIOLATED
+        for thread in threading.enumerate():
+            if thread is not threading.current_thread() and thread.daemon:
+                thread.join(0.2)
+        return len(list(Path("/proc/self/fd").iterdir())), threading.active_count()
+
+    assert things() == things()
