@@ -51,7 +51,10 @@ CASES = {
 #: Seconds past which a search is not repeated.
 _LONG = 3.0
 #: More than ten thousand million states.
-LARGEST = {"mcslock2 4": Case("mux/mcslock2.m", {"N": 4}, strategies=("compact",))}
+LARGEST = {
+    "german 7, three values": Case("others/german.m", {"NODE_NUM": 7, "DATA_NUM": 3}, strategies=("compact",)),
+    "mcslock2 4": Case("mux/mcslock2.m", {"N": 4}, strategies=("compact",)),
+}
 
 
 def speed(result: Result) -> float:

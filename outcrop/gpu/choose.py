@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from outcrop.gpu.device import CudaDevice, Device, NoDevice
+from outcrop.gpu.device import CudaDevice, Device, NoDevice, OutOfDeviceMemory
 from outcrop.gpu.search import STRATEGIES, Program, search
 from outcrop.options import CheckOptions, Where
 from outcrop.search.driver import ShowProgress, TakePut
@@ -30,7 +30,7 @@ def search_somewhere(
     if options.device is Where.GPU:
         device = open_device()
         if reason is None:
-            return search(program, device, options, progress, put)
+            return _on_device(program, device, options, progress, put, on_host)
         outcome = on_host(options)
         outcome.events.insert(0, f"device: searched on the processor, because {reason}")
         return outcome
@@ -47,9 +47,28 @@ def search_somewhere(
     except NoDevice:
         return on_host(options)
     begun = f"device: {outcome.visited:,} states after {WORTH_SECONDS:.0f} s on the processor, so on a GPU instead"
-    outcome = search(program, device, options, progress, put)
+    outcome = _on_device(program, device, options, progress, put, on_host)
     outcome.events.insert(0, begun)
     return outcome
+
+
+def _on_device(
+    program: Program,
+    device: Device,
+    options: CheckOptions,
+    progress: ShowProgress | None,
+    put: TakePut | None,
+    on_host: HostSearch,
+) -> Outcome:
+    """On the device; should that fail, on the processor after all."""
+    failures: tuple[type[Exception], ...] = (OutOfDeviceMemory, *device.failures)
+    try:
+        return search(program, device, options, progress, put)
+    except failures as failure:
+        why = str(failure) or "too little memory"
+        outcome = on_host(options)
+        outcome.events.insert(0, f"device: searched on the processor, because {device.name} failed: {why}")
+        return outcome
 
 
 def _why_not(program: Program, options: CheckOptions) -> str | None:

@@ -39,6 +39,7 @@ class Device(Protocol):
     name: str
     bandwidth: float  #: bytes a second that the memory can deliver, 0 if not known
     threads: int  #: that work at the same time
+    failures: tuple[type[Exception], ...]  #: what it raises when it cannot go on
 
     def free_bytes(self) -> int: ...
 
@@ -98,6 +99,11 @@ class CudaDevice:
         attributes = self._cupy.cuda.Device().attributes
         # Kilohertz, bits; two transfers a clock.
         self.bandwidth = 2e3 * attributes.get("MemoryClockRate", 0) * attributes.get("GlobalMemoryBusWidth", 0) / 8
+        self.failures: tuple[type[Exception], ...] = (
+            runtime.CUDARuntimeError,
+            self._cupy.cuda.driver.CUDADriverError,
+            self._cupy.cuda.memory.OutOfMemoryError,
+        )
         self._streams = self._cupy.cuda.Stream.null, self._cupy.cuda.Stream(non_blocking=True)
         self._module: Any = None
         self._kernels: dict[str, Any] = {}

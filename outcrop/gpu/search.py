@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 STRATEGIES = ("auto", "ram", "compact")
 #: Bytes of a block of states.
 BLOCK_BYTES = 1 << 26
-#: What the processor keeps for start states.
+#: What the processor may keep of start states at the least.
 _KERNEL_BYTES = 64 << 20
 #: States that are read back from the device at a time.
 _STATES_AT_A_TIME = 1 << 20
@@ -101,7 +101,11 @@ def search(
         given = free if options.device_memory is None else min(free, options.device_memory)
         sizes = Sizes.of(given, state_budget(options))
     settings = Settings(
-        deadlock=shape.deadlock, budget=_KERNEL_BYTES, most_found=shape.most_found, first_lines=1, seed=options.seed
+        deadlock=shape.deadlock,
+        budget=max(_KERNEL_BYTES, state_budget(options)),
+        most_found=shape.most_found,
+        first_lines=1,
+        seed=options.seed,
     )
     engine = Engine(device, translation_unit(program.emitted, tuning), tuning, shape, sizes)
     compiled = time.monotonic() - started

@@ -27,6 +27,7 @@ class StandIn:
     name = "stand-in"
     bandwidth = 0.0
     threads = 1
+    failures: tuple[type[Exception], ...] = ()
 
     def __init__(self, memory: int = 1 << 28) -> None:
         self._compiler = shutil.which("g++") or shutil.which("clang++")

@@ -42,7 +42,7 @@ def device() -> StandIn:
     return StandIn()
 
 
-@pytest.mark.parametrize("path", _SMALL[::3], ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", _SMALL[::5], ids=lambda path: path.stem)
 def test_counts_and_traces_are_those_of_the_processor(path: Path, device: StandIn) -> None:
     made = load_program(path, symmetry=True)
     if made.why_not is None:
@@ -203,6 +203,21 @@ def test_a_model_that_cannot_run_there_says_why(repository: Path, device: StandI
     got = _somewhere(path, CheckOptions(device=Where.GPU), device)
     assert got.device == ""
     assert "it has liveness properties" in got.events[0]
+
+
+def test_a_device_that_fails_leaves_the_search_to_the_processor(ring: Path, device: StandIn) -> None:
+    device.failures = (ZeroDivisionError,)
+    with patch.object(device, "launch", side_effect=ZeroDivisionError("no current")):
+        got = _somewhere(ring, CheckOptions(device=Where.GPU), device)
+    assert got.device == ""
+    assert got.visited > 1000
+    assert "stand-in failed: no current" in got.events[0]
+
+
+def test_a_device_with_no_memory_leaves_the_search_to_the_processor(ring: Path, device: StandIn) -> None:
+    got = _somewhere(ring, CheckOptions(device=Where.GPU, device_memory=100), device)
+    assert got.device == ""
+    assert "too little memory" in got.events[0]
 
 
 def test_a_strategy_that_is_not_there_says_so(ring: Path, device: StandIn) -> None:
