@@ -134,4 +134,4 @@ def _text(text: str) -> str:
 
 
 def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
+    return "LTL" + text[3:] if text.startswith("ltl ") else text[:1].upper() + text[1:]

@@ -204,6 +204,16 @@ def test_a_lasso_goes_round(open_page: Open, tmp_path: Path) -> None:
     ]
 
 
+def test_a_lasso_of_a_formula(open_page: Open, tmp_path: Path) -> None:
+    result, path = report(REPOSITORY / "examples" / "coat_check.m", tmp_path / "run.html")
+    trace = result.violations[0].trace
+    assert trace is not None and trace.loop_start is not None
+    shown = open_page(path)
+    assert shown.complaints() == []
+    assert shown.copied("text").splitlines()[:-1] == render(trace)
+    assert "-> F" in shown.texts(".condition")[0]
+
+
 def test_fits_a_phone_and_follows_the_readers_colours(open_page: Open, rich: tuple[Result, Path]) -> None:
     _, path = rich
     shown = open_page(path)

@@ -44,6 +44,8 @@ function violationSection(result, violation, number, steppers) {
   const many = result.violations.length > 1;
   const title = many ? `Violation ${number + 1} of ${result.violations.length}` : "What goes wrong";
   const parts = [h("p", {}, violation.message, violation.position && h("span", { class: "soft" }, " · ", h("code", {}, place(violation.position))))];
+  const formula = (result.properties || []).find((each) => each.kind === "ltl" && each.name === violation.property && each.formula);
+  if (formula) parts.push(h("pre", { class: "condition" }, formula.formula));
   if (violation.condition) parts.push(condition(violation.condition));
   if (violation.because && violation.because.length) {
     parts.push(h("ul", { class: "because" }, violation.because.map((each) => h("li", {}, h("code", {}, each)))));
