@@ -42,6 +42,7 @@ from outcrop.options import (
     parse_size,
 )
 from outcrop.report.json import position
+from outcrop.report.layers import layers_document
 from outcrop.report.types import type_tree
 from outcrop.result import Result, Verdict, Violation, ViolationKind
 from outcrop.search.outcome import Outcome, Progress, Stop
@@ -316,6 +317,7 @@ def _conclude(
         notes=[*model.warnings, *_undefined_note(system, outcome)],
         peak_disk_bytes=outcome.peak_disk_bytes,
         events=outcome.events,
+        layers=layers_document(outcome),
         duplicates=outcome.duplicates,
         missed=outcome.missed_duplicates,
         samples=outcome.samples,
