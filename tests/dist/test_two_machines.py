@@ -64,7 +64,7 @@ def test_ranks_on_two_machines(machines: tuple[str, str], tmp_path: Path) -> Non
     # Its transport would find out that the two machines are one, and go through memory.
     only_tcp = {**os.environ, "UCX_TLS": "tcp", "FI_PROVIDER": "tcp"}
     together = subprocess.run(
-        [*mpiexec, *CHECK], capture_output=True, text=True, timeout=120, check=False, env=only_tcp
+        [*mpiexec, *CHECK], capture_output=True, text=True, timeout=30, check=False, env=only_tcp
     )
     alone = subprocess.run(CHECK, capture_output=True, text=True, timeout=120, check=False)
     assert together.returncode == alone.returncode == 1, together.stderr
