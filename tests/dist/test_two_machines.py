@@ -8,6 +8,7 @@ import os
 import shlex
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -44,6 +45,7 @@ def machines() -> Iterator[tuple[str, str]]:
     except (OSError, subprocess.CalledProcessError):
         pytest.skip("network namespaces cannot be made here")
     else:
+        time.sleep(2)  # MPI, once it starts, takes only interfaces that are up by then
         yield names
     finally:
         for name in names:
@@ -64,7 +66,7 @@ def test_ranks_on_two_machines(machines: tuple[str, str], tmp_path: Path) -> Non
     # Its transport would find out that the two machines are one, and go through memory.
     only_tcp = {**os.environ, "UCX_TLS": "tcp", "FI_PROVIDER": "tcp"}
     together = subprocess.run(
-        [*mpiexec, *CHECK], capture_output=True, text=True, timeout=30, check=False, env=only_tcp
+        [*mpiexec, *CHECK], capture_output=True, text=True, timeout=120, check=False, env=only_tcp
     )
     alone = subprocess.run(CHECK, capture_output=True, text=True, timeout=120, check=False)
     assert together.returncode == alone.returncode == 1, together.stderr
