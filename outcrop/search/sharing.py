@@ -38,6 +38,8 @@ _BLOCKS_A_PART = 64
 #: The filter of what was sent: its first bytes, and its share of what the states take.
 _FIRST_FILTER = 1 << 18
 _FILTER_SHARE = 1 / 12
+#: ... and by what factor it grows at the least.
+_FILTER_STEP = 1.25
 
 _STOPS = (None, *Stop)
 #: A finding, with the level of its state.
@@ -69,7 +71,7 @@ class Sharing:
     def size_filter(self) -> None:
         """Between levels: lets the filter grow with the states."""
         wanted = max(_FIRST_FILTER, int(_FILTER_SHARE * self._run.bytes_in_memory()))
-        if wanted >= 2 * self._filter:
+        if wanted >= _FILTER_STEP * self._filter:
             self._filter = wanted
             self.route.size_filter(wanted)
 
