@@ -9,6 +9,7 @@ import signal
 import sys
 from collections.abc import Iterator
 from dataclasses import fields
+from pathlib import Path
 from types import FrameType
 from typing import TextIO
 
@@ -32,8 +33,25 @@ def run(arguments: argparse.Namespace) -> int:
     """Alone, or as one of several ranks, of which the first reports; or starts these."""
     ranks = started_ranks()
     if max(ranks, arguments.ranks or 1) > 1:
+        if arguments.sandbox:
+            raise UsageError("--sandbox keeps a search from all others: it cannot have several ranks")
         return _check_together(arguments, ranks)
-    return _check(arguments)
+    return _check_confined(arguments) if arguments.sandbox else _check(arguments)
+
+
+def _check_confined(arguments: argparse.Namespace) -> int:
+    from outcrop.cli.main import answer
+    from outcrop.sandbox import run_confined
+
+    directories = [arguments.workdir, arguments.keep_c, arguments.checkpoint, arguments.resume]
+    paths = [Path(each) for each in directories if each]
+    for path in paths:
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UsageError(f"cannot make the directory '{path}': {error.strerror}") from None
+    paths += [Path(each) for each in (arguments.trace_json, arguments.report, arguments.junit) if each]
+    return run_confined(lambda: answer(lambda: _check(arguments)), paths)
 
 
 def _check_together(arguments: argparse.Namespace, ranks: int) -> int:

@@ -6,7 +6,7 @@ Only what parsing needs is imported here; each verb imports the rest when it run
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
 
@@ -24,8 +24,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # A model may name things in letters that the terminal's encoding lacks.
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
+    return answer(lambda: _run(sys.argv[1:] if arguments is None else arguments))
+
+
+def answer(action: Callable[[], int]) -> int:
+    """The exit code of an action, which complains if it fails."""
     try:
-        return _run(sys.argv[1:] if arguments is None else arguments)
+        return action()
     except KeyboardInterrupt:
         complain("interrupted")
         return UNKNOWN

@@ -265,6 +265,12 @@ def add_search(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--keep-c", metavar="DIR", help="leave the generated C there")
     group.add_argument("--workdir", metavar="DIR", help="where files go that do not fit into memory")
+    group.add_argument(
+        "--sandbox",
+        action="store_true",
+        help="for a model that is not trusted: compile and run it in a process without network that can write only "
+        "where these options say",
+    )
 
 
 def add_limits(parser: argparse.ArgumentParser) -> None:

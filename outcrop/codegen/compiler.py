@@ -44,6 +44,10 @@ FLAGS = ("-std=gnu11", "-O2", "-march=native", "-fPIC", "-shared", "-fwrapv", "-
 #: not know them.
 _NARROW_STORES = ("-mstore-max=128", "-mmove-max=128")
 
+#: What is worth compiling: a model of a thousand rules is about a megabyte of C and takes some ten seconds.
+MOST_TEXT = 30_000_000
+MOST_SECONDS = 900
+
 _CANDIDATES = ("cc", "gcc", "clang")
 
 
@@ -102,6 +106,8 @@ def compile_model(
     """Compiles the C of a model together with the kernels and loads the result. ``keep_c`` names a directory in which
     to leave the C, with the kernels beside it so that it can be compiled again by hand."""
     text += '\n#include "kernels.c"\n'
+    if len(text) > MOST_TEXT:
+        raise _too_large(text, "too much to compile")
     if keep_c is not None:
         keep_source(text, Path(keep_c))
     compiler = find_compiler()
@@ -135,7 +141,18 @@ def _compile(text: str, compiler: Compiler, flags: Sequence[str], library: Path)
         source.write_text(text, encoding="utf-8")
         command = [*compiler.command, *flags, *compiler.flags, "-I", str(NATIVE), str(source), "-o", str(made), "-lm"]
         environment = {**os.environ, "LC_ALL": "C", "TMPDIR": scratch}
-        run = subprocess.run(command, capture_output=True, text=True, errors="replace", env=environment, check=False)
+        try:
+            run = subprocess.run(
+                command,
+                capture_output=True,
+                text=True,
+                errors="replace",
+                env=environment,
+                check=False,
+                timeout=MOST_SECONDS,
+            )
+        except subprocess.TimeoutExpired:
+            raise _too_large(text, f"the C compiler did not finish within {MOST_SECONDS} s") from None
         if run.returncode == 0:
             made.write_bytes(_sealed(made.read_bytes()))
             made.replace(library)
@@ -144,6 +161,13 @@ def _compile(text: str, compiler: Compiler, flags: Sequence[str], library: Path)
     raise InternalError(
         f"the C compiler refused the code generated for this model, which is a bug in Outcrop. The code is kept as "
         f"{kept}; please report it with this message.\n{' '.join(command)}\n{_shortened(run.stderr)}"
+    )
+
+
+def _too_large(text: str, what: str) -> UsageError:
+    return UsageError(
+        f"{what}: this model becomes {len(text) / 1e6:,.1f} MB of C. Write rules that are alike as one ruleset, or "
+        "check with --engine interpreter, which compiles nothing"
     )
 
 

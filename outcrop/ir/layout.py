@@ -24,6 +24,7 @@ State = tuple[Leaf, ...]
 
 #: The widest leaf that an 8-byte load at the byte of its first bit is sure to cover.
 WIDEST_UNALIGNED = 57
+_SEGMENT_LEAVES = 512
 
 
 def width(kind: Simple) -> int:
@@ -158,12 +159,32 @@ class Layout:
         ]
         return tuple((bit, width(kind), kind) for bit, kind in zip(offsets, self.system.leaf_types, strict=True))
 
+    @cached_property
+    def _segments(self) -> tuple[tuple[int, int, tuple[tuple[int, int, Simple], ...]], ...]:
+        """The leaves in rows of some hundred: the first byte of each row, the byte after it, and its leaves counted
+        from there. To shift a whole state for each of its leaves takes minutes where it has a million."""
+        segments = []
+        for at in range(0, len(self.leaves), _SEGMENT_LEAVES):
+            leaves = self.leaves[at : at + _SEGMENT_LEAVES]
+            first = leaves[0][0] // 8
+            end = -(-(leaves[-1][0] + leaves[-1][1]) // 8)
+            segments.append((first, end, tuple((bit - first * 8, bits, kind) for bit, bits, kind in leaves)))
+        return tuple(segments)
+
     def pack(self, state: Sequence[Leaf]) -> bytes:
-        packed = 0
-        for (bit, _, kind), value in zip(self.leaves, state, strict=True):
-            packed |= encode(kind, value) << bit
-        return packed.to_bytes(self.byte_count, "little")
+        packed = bytearray(self.byte_count)
+        values = iter(state)
+        for first, end, leaves in self._segments:
+            # The byte in which two segments meet belongs to both.
+            part = packed[first]
+            for (bit, _, kind), value in zip(leaves, values, strict=False):
+                part |= encode(kind, value) << bit
+            packed[first:end] = part.to_bytes(end - first, "little")
+        return bytes(packed)
 
     def unpack(self, packed: bytes) -> State:
-        whole = int.from_bytes(packed, "little")
-        return tuple(decode(kind, whole >> bit & (1 << bits) - 1) for bit, bits, kind in self.leaves)
+        values: list[Leaf] = []
+        for first, end, leaves in self._segments:
+            part = int.from_bytes(packed[first:end], "little")
+            values.extend(decode(kind, part >> bit & (1 << bits) - 1) for bit, bits, kind in leaves)
+        return tuple(values)

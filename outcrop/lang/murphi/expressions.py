@@ -36,6 +36,8 @@ _TRIGONOMETRIC = ("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "
 _OTHERS = ("log", "log10", "exp", "fabs", "floor", "ceil", "sqrt")
 #: The functions on reals and how many arguments each takes.
 REAL_FUNCTIONS = {**dict.fromkeys((*_TRIGONOMETRIC, *_OTHERS), 1), "fmod": 2, "pow": 2}
+#: Values that a quantifier or loop with constant bounds may run through.
+MAX_TURNS = 10**10
 
 
 class ExpressionLowering(OperatorLowering):
@@ -127,6 +129,8 @@ class ExpressionLowering(OperatorLowering):
                 self.report.error(f"'{node.name.text}' cannot run through {describe(kind)}", node.type.span)
                 return None
             assert isinstance(kind, Simple)
+            if not self._ends(kind.cardinality, node.type.span):
+                return None
             return kind, TypeDomain(type=kind)
         first = self._bound(node.first, "the first value")
         last = self._bound(node.last, "the last value")
@@ -161,7 +165,13 @@ class ExpressionLowering(OperatorLowering):
             hint = "write 'by -1' to count down" if step is None else ""
             self.report.error(message, node.span, hint)
             return False
-        return True
+        return self._ends(int(abs(last.value - first.value) // abs(stride)) + 1, node.span)
+
+    def _ends(self, turns: int, span: Span) -> bool:
+        """Whether a loop is over within some seconds: nothing can interrupt a rule."""
+        if turns > MAX_TURNS:
+            self.report.error(f"this runs through {turns:,} values; at most {MAX_TURNS:,} are possible", span)
+        return turns <= MAX_TURNS
 
     def bind_loop_variable(self, name: syntax.Name, kind: Type, what: str) -> Local:
         """Declares the variable of a quantifier or loop in the current scope."""

@@ -1,0 +1,239 @@
+"""Checking a model that is not trusted: what the child that compiles and runs it may still do.
+
+The kernel enforces it. Landlock refuses every write outside the directories and files given; a seccomp filter refuses
+sockets, and the calls with which a process reaches into others or into the kernel. Reading stays allowed: a compiler
+reads headers from everywhere, and nothing read can leave. Both are inherited by the compiler that the child starts, and
+neither can be undone.
+
+The child compiles into a cache of its own, which goes when it ends: what it leaves would be loaded by others later.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import platform
+import resource
+import shutil
+import signal
+import struct
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from outcrop.errors import InternalError, UsageError
+from outcrop.machine import cache_home
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+# --- Landlock (linux/landlock.h); its calls have the same numbers on all machines ---------------------------
+
+_CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
+_CREATE_RULESET_VERSION = 1
+_RULE_PATH_BENEATH = 1
+_WRITE_FILE = 1 << 1
+#: Removing, making whatever can be made, and renaming across directories.
+_CHANGE_DIRECTORY = sum(1 << bit for bit in range(4, 14))
+_TRUNCATE = 1 << 14
+_ON_DIRECTORIES = _WRITE_FILE | _CHANGE_DIRECTORY | _TRUNCATE
+_ON_FILES = _WRITE_FILE | _TRUNCATE
+_TCP = 0b11  # bind and connect
+_SCOPES = 0b11  # abstract sockets and signals
+
+# --- seccomp (linux/seccomp.h, linux/filter.h) ---------------------------------------------------------------
+
+_SET_NO_NEW_PRIVILEGES, _SET_SECCOMP, _FILTER_MODE = 38, 22, 2
+_SET_DEATH_SIGNAL = 1
+_LOAD, _JUMP_EQUAL, _JUMP_AT_LEAST, _RETURN = 0x20, 0x15, 0x35, 0x06
+_ALLOW, _REFUSE, _KILL = 0x7FFF0000, 0x00050000 | 1, 0x80000000  # 1: EPERM
+_ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
+#: Calls by the names of x86_64 and their numbers on both architectures.
+_REFUSED = {
+    "socket": (41, 198),
+    "socketpair": (53, 199),
+    "ptrace": (101, 117),
+    "process_vm_readv": (310, 270),
+    "process_vm_writev": (311, 271),
+    "pidfd_getfd": (438, 438),
+    "mount": (165, 40),
+    "umount2": (166, 39),
+    "move_mount": (429, 429),
+    "pivot_root": (155, 41),
+    "chroot": (161, 51),
+    "unshare": (272, 97),
+    "setns": (308, 268),
+    "init_module": (175, 105),
+    "finit_module": (313, 273),
+    "delete_module": (176, 106),
+    "kexec_load": (246, 104),
+    "bpf": (321, 280),
+    "perf_event_open": (298, 241),
+    "userfaultfd": (323, 282),
+    "io_uring_setup": (425, 425),
+    "keyctl": (250, 219),
+    "add_key": (248, 217),
+    "request_key": (249, 218),
+    "setxattr": (188, 5),
+    "chown": (92, 54),
+    "fchownat": (260, 54),
+    "lchown": (94, 54),
+}
+#: Numbers from here on are the second call table of x86_64, which would go around the filter.
+_X32 = 0x40000000
+
+
+def run_confined(action: Callable[[], int], writable: Sequence[Path]) -> int:
+    """Runs ``action`` in a child that may write only to ``writable``, directories and files, and gives its exit code.
+    Call it before any thread is started."""
+    _require_support()
+    with _own_cache() as cache, _present(writable):
+        sys.stdout.flush()
+        sys.stderr.flush()
+        child = os.fork()
+        if child == 0:
+            _run_child(action, [*writable, cache])
+        return _wait(child)
+
+
+def _run_child(action: Callable[[], int], writable: Sequence[Path]) -> None:
+    """Never returns: what surrounds the call is the parent's business."""
+    code = InternalError.exit_code
+    try:
+        _libc.prctl(_SET_DEATH_SIGNAL, int(signal.SIGKILL), 0, 0, 0)
+        confine([*writable, Path(os.devnull)])
+        code = action()
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except BaseException as error:
+        sys.stderr.write(f"outcrop: {error or type(error).__name__}\n")
+        sys.stderr.flush()
+    finally:
+        os._exit(code)
+
+
+def _wait(child: int) -> int:
+    """The exit code of the child, which alone answers to Ctrl-C while it runs."""
+
+    def pass_on(number: int, _: object) -> None:
+        # A terminal signals the child as well; a second SIGINT in the same moment would end it at once.
+        if os.getpgid(0) != os.getpgid(child) or not os.isatty(0):
+            os.kill(child, number)
+
+    before = {number: signal.signal(number, pass_on) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        _, status = os.waitpid(child, 0)
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    if os.WIFSIGNALED(status):
+        raise InternalError(f"the search was ended by signal {signal.Signals(os.WTERMSIG(status)).name}")
+    return os.WEXITSTATUS(status)
+
+
+@contextmanager
+def _own_cache() -> Iterator[Path]:
+    """A directory for this run alone, which stands in for the user's cache and temporary directory."""
+    home = cache_home()
+    home.mkdir(parents=True, exist_ok=True)
+    path = Path(tempfile.mkdtemp(prefix="outcrop-sandbox-", dir=home))
+    before = {name: os.environ.get(name) for name in ("XDG_CACHE_HOME", "TMPDIR")}
+    os.environ.update(dict.fromkeys(before, str(path)))
+    tempfile.tempdir = None
+    try:
+        yield path
+    finally:
+        for name, value in before.items():
+            os.environ.pop(name) if value is None else os.environ.__setitem__(name, value)
+        tempfile.tempdir = None
+        shutil.rmtree(path, ignore_errors=True)
+
+
+@contextmanager
+def _present(paths: Sequence[Path]) -> Iterator[None]:
+    """Only what exists can be allowed. Files that were made for that and stayed empty are removed again."""
+    made = []
+    for path in paths:
+        if not path.exists():
+            try:
+                path.touch()
+            except OSError as error:
+                raise UsageError(f"cannot write '{path}': {error.strerror}") from None
+            made.append(path)
+    try:
+        yield
+    finally:
+        for path in made:
+            if path.stat().st_size == 0:
+                path.unlink()
+
+
+# --- The two filters -----------------------------------------------------------------------------------------
+
+
+def _require_support() -> None:
+    if sys.platform != "linux" or platform.machine() not in _ARCHITECTURES or _landlock_version() < 1:
+        raise UsageError(
+            "--sandbox needs Linux 5.13 or later with Landlock, on x86_64 or aarch64; this machine has not"
+        )
+
+
+def _landlock_version() -> int:
+    return int(_libc.syscall(_CREATE_RULESET, None, ctypes.c_size_t(0), ctypes.c_uint32(_CREATE_RULESET_VERSION)))
+
+
+def confine(writable: Sequence[Path]) -> None:
+    """From here on this process, and all that it starts, may write only to ``writable``."""
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    _call("prctl", _libc.prctl(_SET_NO_NEW_PRIVILEGES, 1, 0, 0, 0))
+    _refuse_writes(writable)
+    _refuse_calls()
+
+
+def _refuse_writes(writable: Sequence[Path]) -> None:
+    version = _landlock_version()
+    handled = _ON_DIRECTORIES
+    if version < 3:
+        handled &= ~_TRUNCATE
+    if version < 2:
+        handled &= ~(1 << 13)  # renaming across directories is refused always
+    attributes = struct.pack("<QQQ", handled, _TCP if version >= 4 else 0, _SCOPES if version >= 6 else 0)
+    size = 24 if version >= 6 else 16 if version >= 4 else 8
+    ruleset = _call("Landlock", _libc.syscall(_CREATE_RULESET, attributes, ctypes.c_size_t(size), ctypes.c_uint32(0)))
+    for path in writable:
+        allowed = handled & (_ON_DIRECTORIES if path.is_dir() else _ON_FILES)
+        place = os.open(path, os.O_PATH | os.O_CLOEXEC)
+        rule = struct.pack("<Qi", allowed, place)
+        _call(
+            "Landlock",
+            _libc.syscall(_ADD_RULE, ctypes.c_int(ruleset), ctypes.c_int(_RULE_PATH_BENEATH), rule, ctypes.c_uint32(0)),
+        )
+        os.close(place)
+    _call("Landlock", _libc.syscall(_RESTRICT_SELF, ctypes.c_int(ruleset), ctypes.c_uint32(0)))
+    os.close(ruleset)
+
+
+def _refuse_calls() -> None:
+    machine = platform.machine()
+    column = list(_ARCHITECTURES).index(machine)
+    numbers = sorted({row[column] for row in _REFUSED.values()})
+    program = [
+        (_LOAD, 0, 0, 4),  # the architecture
+        (_JUMP_EQUAL, 1, 0, _ARCHITECTURES[machine]),
+        (_RETURN, 0, 0, _KILL),
+        (_LOAD, 0, 0, 0),  # the number of the call
+        (_JUMP_AT_LEAST, 0, 1, _X32),
+        (_RETURN, 0, 0, _REFUSE),
+    ]
+    program += [(_JUMP_EQUAL, len(numbers) - at, 0, number) for at, number in enumerate(numbers)]
+    program += [(_RETURN, 0, 0, _ALLOW), (_RETURN, 0, 0, _REFUSE)]
+    code = ctypes.create_string_buffer(b"".join(struct.pack("<HBBI", *each) for each in program))
+    header = ctypes.create_string_buffer(struct.pack("<HxxxxxxQ", len(program), ctypes.addressof(code)))
+    _call("seccomp", _libc.prctl(_SET_SECCOMP, _FILTER_MODE, header, 0, 0))
+
+
+def _call(what: str, result: int) -> int:
+    if result < 0:
+        raise UsageError(f"--sandbox: {what} refused: {os.strerror(ctypes.get_errno())}")
+    return int(result)

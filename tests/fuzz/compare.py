@@ -1,0 +1,117 @@
+"""Does everything that can search a model say the same of it? The interpreter, and the compiled code with every
+strategy and several numbers of threads."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from importlib import import_module
+from random import Random
+from typing import Any
+
+from expectations import QUICK_FLAGS
+
+from outcrop.codegen.c import emit
+from outcrop.codegen.compiler import compile_model
+from outcrop.ir.system import System
+from outcrop.kernels import Native
+from outcrop.lang import load_text
+from outcrop.options import CheckOptions, Deadlock, LoadOptions, UndefinedReads
+from outcrop.search import compact, ram, reference
+from outcrop.search.outcome import Outcome, Stop
+
+#: The interpreter takes long over symmetric models, so it looks at their first levels only.
+_DEPTH = 6
+_MOST_STATES = 3_000
+#: The searches past RAM, with the module of each, and whether it visits every state once.
+_PAST_RAM = (
+    ("auto", "auto", True),
+    ("disk", "locality", True),
+    ("locality", "locality", False),
+    ("cached", "cached", False),
+    ("serial", "serial", False),
+)
+#: Nothing fits.
+_TINY: dict[str, Any] = {
+    "state_memory": 400,
+    "block_states": 3,
+    "block_size": 4,
+    "blocks": 7,
+    "calibration": 3,
+    "cloud": 0.2,
+    "chain": 4,
+    "collision_limit": 0.999,
+    "threshold": 0.05,
+    "bits": 64,
+}
+
+
+def disagreement(text: str, name: str, seed: int) -> str:
+    """What the searches of a model disagree about; "" when they agree. The same seed tries the same options."""
+    random = Random(seed)
+    options = LoadOptions(undefined=random.choice(list(UndefinedReads)), while_limit=100)
+    system, _ = load_text(text, name, options)
+    for symmetry in sorted({False, bool(system.scalarsets) and system.allows_symmetry}):
+        emitted = emit(system, symmetry, coverage=True)
+        native = compile_model(emitted.source, note_offsets=emitted.note_offsets, flags=QUICK_FLAGS)
+        for max_errors, deadlock in ((1, Deadlock.STUTTERING), (None, random.choice(list(Deadlock)))):
+            chosen = CheckOptions(symmetry=symmetry, max_errors=max_errors, deadlock=deadlock)
+            for found in (*_against_interpreter(system, native, chosen), *_past_ram(native, chosen)):
+                return f"{found} with {options} and {chosen}"
+    return ""
+
+
+def _against_interpreter(system: System, native: Native, options: CheckOptions) -> Iterator[str]:
+    options = dataclasses.replace(options, depth=_DEPTH)
+    expected = _comparable(reference.search(system, options), options.symmetry)
+    for name, search, more in (
+        ("ram, 1 thread", ram.search, {"threads": 1}),
+        ("ram, 2 threads", ram.search, {"threads": 2}),
+        ("ram, 4 threads", ram.search, {"threads": 4}),
+        ("compact", compact.search, {"threads": 2, "bits": 64}),
+    ):
+        got = _comparable(search(native, dataclasses.replace(options, **more)), options.symmetry)
+        if not _same(got, expected):
+            yield f"{name}: {got} is not the interpreter's {expected}"
+
+
+def _past_ram(native: Native, options: CheckOptions) -> Iterator[str]:
+    if native.liveness_count:
+        return  # needs all states at once
+    options = dataclasses.replace(options, states=_MOST_STATES)
+    expected = ram.search(native, options)
+    if expected.stop is Stop.STATES:
+        return
+    for strategy, module, visits_once in _PAST_RAM:
+        tiny = dataclasses.replace(options, strategy=strategy, threads=2, **_TINY)
+        got: Outcome = import_module(f"outcrop.search.{module}").search(native, tiny)
+        if got.stop in (Stop.COLLISIONS, Stop.STATES):
+            continue  # revisited too often to end
+        if visits_once:
+            same = _same(_comparable(got, False), _comparable(expected, False))
+        else:
+            same = (got.stop, got.findings, got.visited >= (expected.states or 0)) == (
+                expected.stop,
+                expected.findings,
+                True,
+            ) and [count > 0 for count in got.fired] == [count > 0 for count in expected.fired]
+        if not same:
+            yield f"{strategy}: {got} is not the {expected} of ram"
+
+
+def _same(one: Outcome, other: Outcome) -> bool:
+    """What only some searches count is compared where both did."""
+    common = {
+        name: None
+        for name in ("generated", "missed", "enabled", "deeper")
+        if getattr(one, name) is None or getattr(other, name) is None
+    }
+    return dataclasses.replace(one, **common) == dataclasses.replace(other, **common)  # type: ignore[arg-type]
+
+
+def _comparable(outcome: Outcome, symmetry: bool) -> Outcome:
+    """Without what may differ: times, sizes, and under symmetry which state stands for its orbit."""
+    outcome = dataclasses.replace(outcome, seconds=0.0, peak_disk_bytes=0, omission_bound=0.0, events=[])
+    if symmetry:
+        outcome.findings = []
+    return outcome
