@@ -9,6 +9,7 @@ from typing import Any
 from outcrop.errors import UsageError
 from outcrop.reproduce.runner import NotRun, Runner
 from outcrop.reproduce.tables import Entry, Table
+from outcrop.search.outcome import Stop
 from outcrop.sweep.cell import Answer
 
 #: For each measure, a figure a column.
@@ -203,7 +204,8 @@ def _complete(answer: Answer) -> dict[str, Any]:
     assert answer.document is not None
     if answer.document["verdict"] == "unknown":
         reached = f"{answer.document['states_visited']:,} states after {answer.document['seconds']:.0f} s"
-        raise NotRun(f"{answer.document['strategy']}: {answer.document['kind']} ({reached}); a larger --budget may do")
+        hint = "; a larger --budget may do" if answer.document["kind"] == Stop.TIME else ""
+        raise NotRun(f"{answer.document['strategy']}: {answer.document['kind']} ({reached}){hint}")
     return answer.document
 
 
