@@ -43,6 +43,7 @@ from outcrop.options import (
     parse_size,
 )
 from outcrop.report.json import position
+from outcrop.report.layers import layers_document
 from outcrop.report.types import type_tree
 from outcrop.result import Result, Verdict, Violation, ViolationKind
 from outcrop.search.outcome import Outcome, Progress, Stop
@@ -304,6 +305,7 @@ def _conclude(
         notes=_notes(model, options, searched, checked),
         peak_disk_bytes=max(each.outcome.peak_disk_bytes for each in every),
         events=[event for each in every for event in each.outcome.events],
+        layers=layers_document(outcome),
         duplicates=outcome.duplicates,
         missed=outcome.missed_duplicates,
         samples=outcome.samples,

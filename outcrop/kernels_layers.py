@@ -19,7 +19,6 @@ _FILE = ctypes.c_int64
 
 _SIGNATURES: dict[str, Signature] = {
     "outcrop_set_known": (None, (_POINTER, _NUMBER, _NUMBER)),
-    "outcrop_write_states": (_FLAG, (_POINTER, _NUMBER, _NUMBER, _FILE, _NUMBER)),
     "outcrop_write_stretch": (
         _FLAG,
         (_POINTER, _NUMBER, _NUMBER, _NUMBER, _NUMBER, _NUMBER, _FILE, _POINTER, _POINTER, _POINTER),
@@ -31,7 +30,7 @@ _SIGNATURES: dict[str, Signature] = {
             *(_POINTER, _POINTER, _POINTER, _POINTER, _POINTER),
         ),
     ),
-    "outcrop_keep_new": (_NUMBER, (_POINTER, _NUMBER, _POINTER, _NUMBER)),
+    "outcrop_take_stretch": (_NUMBER, (_POINTER, _NUMBER, _POINTER, _POINTER)),
     "outcrop_take_oldest": (_NUMBER, (_POINTER,)),
     "outcrop_restart": (None, (_POINTER,)),
     "outcrop_read_layer": (_NUMBER, (_POINTER, _POINTER, _NUMBER, _NUMBER, _POINTER)),
@@ -93,11 +92,6 @@ class LayerKernels:
         """Says that runs have these states of the arena."""
         self._library.outcrop_set_known(self._search.handle, begin, end)
 
-    def write_states(self, begin: int, end: int, file: int, at: int) -> None:
-        """Writes states of the arena to a file as they are."""
-        if not self._library.outcrop_write_states(self._search.handle, begin, end, file, at):
-            raise RunDamaged
-
     def write_stretch(
         self, worker: int, begin: int, end: int, slices: tuple[int, int], stretch: StretchLayout, length: Counts
     ) -> None:
@@ -127,13 +121,10 @@ class LayerKernels:
     ) -> None:
         """Compares slices of the candidates on disk with each other and with runs; writes those that are new to the end
         of ``layer``, which ``length`` keeps, and sets their bits in ``is_new``."""
-        table = (_Stretch * len(stretches))(
-            *(_Stretch(each.file, each.first, each.starts.ctypes.data, each.counts.ctypes.data) for each in stretches)
-        )
         if not self._library.outcrop_resolve_stretches(
             self._search.handle,
             worker,
-            table,
+            _stretches(stretches),
             len(stretches),
             run_table(runs),
             len(runs),
@@ -146,10 +137,17 @@ class LayerKernels:
         ):
             raise RunDamaged
 
-    def keep_new(self, states: States, is_new: NDArray[np.uint8], first: int) -> States:
-        """Those states whose bit is set; they are the first rows of ``states``, which is overwritten."""
-        count = self._library.outcrop_keep_new(states.ctypes.data, len(states), is_new.ctypes.data, first)
-        return states[:count]
+    def take_stretch(self, stretch: StretchLayout, is_new: NDArray[np.uint8]) -> States:
+        """Those candidates of a stretch whose bit is set, in the order in which they were met."""
+        count, table = int(stretch.counts.sum()), _stretches([stretch])
+        found = self._library.outcrop_take_stretch(table, count, is_new.ctypes.data, None)
+        if found == 2**64 - 1:
+            raise MemoryError("no memory for the candidates of a layer")
+        width = self._search.native.state_bytes
+        states = np.empty(found * width + SPARE_BYTES, dtype=np.uint8)
+        if self._library.outcrop_take_stretch(table, count, is_new.ctypes.data, states.ctypes.data) != found:
+            raise RunDamaged
+        return states[:-SPARE_BYTES].reshape(found, width)
 
     def take_oldest(self) -> int:
         """How many levels lay at most between a candidate and the layer that it was found in, since the last call."""
@@ -169,3 +167,9 @@ class LayerKernels:
         if count == 2**64 - 1:
             raise RunDamaged
         return room[:-SPARE_BYTES].reshape(-1, width)[:count]
+
+
+def _stretches(stretches: Sequence[StretchLayout]) -> ctypes.Array[_Stretch]:
+    return (_Stretch * len(stretches))(
+        *(_Stretch(each.file, each.first, each.starts.ctypes.data, each.counts.ctypes.data) for each in stretches)
+    )

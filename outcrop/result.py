@@ -103,6 +103,7 @@ class Result:
     per_rank: list[dict[str, Any]] = field(default_factory=list)  #: what each has done, where there are several
     peak_disk_bytes: int = 0
     events: list[str] = field(default_factory=list)  #: what the search did on the way, a line each
+    layers: dict[str, Any] | None = None  #: of a layered search, once it has some on disk
     duplicates: list[int | None] = field(default_factory=list)  #: per level, successors that were known already
     missed: list[int] | None = None  #: per level, successors taken for new that were not; None where nobody counted
     samples: dict[str, list[float]] = field(default_factory=dict)  #: time, level, states, memory, disk

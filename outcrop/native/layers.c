@@ -1,8 +1,9 @@
 /* Layers: what a layered search (P. Lamborn and E. A. Hansen 2008) does beside what every search past RAM does.
  *
- * When a layer does not fit into RAM, its candidates wait on disk: once in the order in which they were met, and once,
- * here, in stretches that are ordered by slices. When the layer is complete, each slice of all stretches is read, sorted,
- * and compared with the layers before; what is left is written as a slice of the new layer. */
+ * When a layer does not fit into RAM, its candidates wait on disk, in stretches that are ordered by slices. When the
+ * layer is complete, each slice of all stretches is read, sorted, and compared with the layers before; what is left is
+ * written as a slice of the new layer. Then the stretches are read once more, for what is to be expanded next, in the
+ * order in which it was met. */
 
 /* Candidates on disk: so many as RAM held at once. An entry is the place of a candidate in the order in which they
  * were met, counted from the first of the stretch, and its state. */
@@ -195,6 +196,36 @@ static int resolve_stretches(Worker *worker, const Stretch *stretches, uint64_t 
   return 1;
 }
 
+/* The new ones of the `count` candidates of a stretch; see outcrop_take_stretch. */
+static uint64_t stretch_take(const Stretch *stretch, uint64_t count, const uint8_t *is_new, uint8_t *states) {
+  enum { AT_ONCE = 4096 };
+  uint64_t total = 0;
+  uint32_t *before = malloc(((count >> 6) + 1) * sizeof *before); /* of each 64 candidates, how many new ones */
+  uint8_t *entries = malloc(AT_ONCE * STRETCH_ENTRY_BYTES);
+  int complete = before && entries;
+  for (uint64_t i = 0; complete && i < count; i++) {
+    if (i % 64 == 0) before[i >> 6] = (uint32_t)total;
+    total += is_new[(stretch->first + i) / 8] >> (stretch->first + i) % 8 & 1;
+  }
+  for (uint64_t done = 0; complete && states && done < count; done += AT_ONCE) {
+    uint64_t batch = count - done < AT_ONCE ? count - done : AT_ONCE;
+    complete = read_all(stretch->file, entries, batch * STRETCH_ENTRY_BYTES, done * STRETCH_ENTRY_BYTES);
+    for (uint64_t i = 0; complete && i < batch; i++) {
+      uint32_t place;
+      memcpy(&place, entries + i * STRETCH_ENTRY_BYTES, PLACE_BYTES);
+      complete = place < count;
+      if (!complete || !(is_new[(stretch->first + place) / 8] >> (stretch->first + place) % 8 & 1)) continue;
+      uint64_t rank = before[place >> 6];
+      for (uint64_t at = stretch->first + (place & ~63u); at < stretch->first + place; at++)
+        rank += is_new[at / 8] >> at % 8 & 1;
+      memcpy(states + rank * STATE_BYTES, entries + i * STRETCH_ENTRY_BYTES + PLACE_BYTES, STATE_BYTES);
+    }
+  }
+  free(before);
+  free(entries);
+  return complete ? total : UINT64_MAX;
+}
+
 /* --- Reading back -------------------------------------------------------------------------------------------- */
 
 /* What hash_state scatters at its end. */
@@ -241,11 +272,6 @@ EXPORT void outcrop_set_known(Search *search, uint64_t begin, uint64_t end) {
   if (begin < end) memset(search->known + begin / 8, 255, (end - begin) / 8);
 }
 
-/* Writes states of the arena to a file. Gives 0 when that fails. */
-EXPORT int outcrop_write_states(const Search *search, uint64_t begin, uint64_t end, int64_t file, uint64_t at) {
-  return write_all(file, arena_state(&search->arena, begin), (end - begin) * STATE_BYTES, at);
-}
-
 EXPORT int outcrop_write_stretch(Search *search, uint64_t number, uint64_t begin, uint64_t end, uint64_t begin_slice,
                                  uint64_t end_slice, int64_t file, uint64_t *length, uint64_t *starts,
                                  uint64_t *counts) {
@@ -261,15 +287,10 @@ EXPORT int outcrop_resolve_stretches(Search *search, uint64_t number, const Stre
                            (unsigned)end_slice, layer, length, starts, counts, is_new);
 }
 
-/* Moves to the front those states whose bit is set, the first one at `first`; gives how many. */
-EXPORT uint64_t outcrop_keep_new(uint8_t *states, uint64_t count, const uint8_t *is_new, uint64_t first) {
-  uint64_t kept = 0;
-  for (uint64_t i = 0; i < count; i++) {
-    if (!(is_new[(first + i) / 8] >> (first + i) % 8 & 1)) continue;
-    if (kept != i) memcpy(states + kept * STATE_BYTES, states + i * STATE_BYTES, STATE_BYTES);
-    kept++;
-  }
-  return kept;
+/* How many candidates of a stretch are new. With `states`, copies these there, in the order in which they were met;
+ * gives UINT64_MAX when they cannot be read. */
+EXPORT uint64_t outcrop_take_stretch(const Stretch *stretch, uint64_t count, const uint8_t *is_new, uint8_t *states) {
+  return stretch_take(stretch, count, is_new, states);
 }
 
 /* How many levels lay at most between a candidate and the layer in which it was found, since the last call. */

@@ -43,6 +43,7 @@ def document(result: Result) -> dict[str, Any]:
         "peak_disk_bytes": result.peak_disk_bytes,
         "samples": result.samples,
         "events": result.events,
+        "layers": result.layers,
         "properties": result.properties,
         "coverage": result.coverage,
         "violations": violations,

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from outcrop.report.layers import layers_lines
 from outcrop.report.table import table
 from outcrop.result import Result, Verdict, Violation
 from outcrop.source import Diagnostic, Severity
@@ -96,6 +97,8 @@ def _figures(result: Result, paint: Paint) -> Iterator[str]:
     ]
     if result.peak_disk_bytes:
         rows.append(("disk", size(result.peak_disk_bytes)))
+    if result.layers is not None:
+        rows += layers_lines(result.layers)
     for name, text in rows:
         yield f"  {paint.faint(f'{name:<12}')} {text}"
 

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from outcrop.errors import UsageError
-from outcrop.kernels import SPARE_BYTES, Native, States
+from outcrop.kernels import Native, States
 from outcrop.kernels_layers import LayerKernels, StretchLayout, stretch_entry_bytes
 from outcrop.kernels_spill import SLICES, RunDamaged, RunLayout
 from outcrop.kernels_tables import hash_block
@@ -40,7 +40,7 @@ from outcrop.search.spilling import PastRam, log_block_rows
 from outcrop.store.frontier import RowFile
 from outcrop.store.layers import LayerFiles
 from outcrop.store.runs import share_slices
-from outcrop.store.workdir import WorkDirectory, disk_errors
+from outcrop.store.workdir import DiskFull, WorkDirectory, disk_errors
 
 if TYPE_CHECKING:
     from outcrop.search.again import SearchAgain
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 _MOST_PENDING = 1 << 13
 #: ... and so many layers at the most at once: files tell levels apart by two bytes.
 _MOST_LAYERS = 1 << 14
-#: Candidates on disk of which the new ones are taken at a time.
+#: States that are read from the arena at a time.
 _STATES_A_PART = 1 << 14
 _PARTS_A_WORKER = 4
 #: With ``--layers auto``, the least number of layers that stay as they are, and how many more than the longest back
@@ -58,6 +58,8 @@ _LEAST_LAYERS = 4
 _MARGIN_PART = 4
 #: By what part the number of states must have grown for a layer to count as one that found something.
 _PROGRESS = 0.02
+#: A disk with less is full.
+_LEAST_FREE_BYTES = 1 << 20
 
 
 def search(
@@ -182,8 +184,7 @@ class Layers(PastRam):
         self._pending = 0  #: states of layers that are not on disk yet
         self._pending_from = 0  #: the first layer that has any
         self._stretches: list[_Stretch] = []
-        self._candidates_file: int | None = None  #: in the order in which they were met
-        self._places = 0  #: candidates in it
+        self._places = 0  #: candidates in them
         self._candidates = 0  #: for the layer, on disk or not
         self._longest = 0  #: levels between a state and an old successor, plus one
         self._rows: list[LayerRow] = []
@@ -282,6 +283,8 @@ class Layers(PastRam):
                 self._resolve_in_ram(first, used)
                 self._pending += self._states - before
         except RunDamaged:
+            if _free_bytes(self.directory.path) < _LEAST_FREE_BYTES:
+                raise DiskFull("no space left on the disk") from None
             raise self.refined.failure(self.directory.path) from None
         if not self._regions or self._regions[-1][0] < level:
             self._regions.append((level, first))
@@ -341,50 +344,35 @@ class Layers(PastRam):
     # --- Candidates on disk ------------------------------------------------------------------------------------
 
     def _write_candidates(self, begin: int, end: int) -> None:
-        """Writes candidates, once as they were met and once by slices."""
-        count, at = end - begin, self._places * self._width
-        if self._candidates_file is None:
-            self._candidates_file = self._create("candidates")
-        self._allocate(self._candidates_file, at, count * self._width)
-        self._kernels.write_states(begin, end, self._candidates_file, at)
+        """Writes candidates, ordered by slices."""
         path = self.directory.path / f"candidates-{len(self._stretches)}"
-        size = count * stretch_entry_bytes(self._width)
+        size = (end - begin) * stretch_entry_bytes(self._width)
+        self.directory.claim(size)
         starts, counts = np.zeros(SLICES, dtype=np.uint64), np.zeros(SLICES, dtype=np.uint64)
-        layout = StretchLayout(self._create(path.name), self._places, starts, counts)
-        self._stretches.append(_Stretch(path, layout, size))
-        self._places += count
-        self._allocate(layout.file, 0, size)
+        with disk_errors():
+            file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+            layout = StretchLayout(file, self._places, starts, counts)
+            self._stretches.append(_Stretch(path, layout, size))
+            os.posix_fallocate(file, 0, size)
+        self._places += end - begin
         length = np.zeros(1, dtype=np.uint64)
         self.refined.files.share(
             path, lambda worker, slices: self._kernels.write_stretch(worker, begin, end, slices, layout, length)
         )
-
-    def _create(self, name: str) -> int:
-        with disk_errors():
-            return os.open(self.directory.path / name, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-
-    def _allocate(self, file: int, at: int, size: int) -> None:
-        self.directory.claim(size)
-        with disk_errors():
-            os.posix_fallocate(file, at, size)
 
     def _delete_candidates(self) -> None:
         for stretch in self._stretches:
             os.close(stretch.layout.file)
             stretch.path.unlink(missing_ok=True)
             self.directory.release(stretch.bytes)
-        if self._candidates_file is not None:
-            os.close(self._candidates_file)
-            (self.directory.path / "candidates").unlink(missing_ok=True)
-            self.directory.release(self._places * self._width)
-        self._stretches, self._candidates_file, self._places = [], None, 0
+        self._stretches, self._places = [], 0
 
     def _delayed_duplicate_detection(self, level: int, first: int, used: int) -> None:
         """DDD: sorts all candidates, and compares them with each other and with the layers before."""
         if used > first:
             self._write_candidates(first, used)
         is_new = np.zeros(-(-self._places // 8), dtype=np.uint8)
-        run = self.refined.files.create(self._places, level=level)
+        run = self.refined.files.create(self._places, allocate=False, level=level)
         length = np.zeros(1, dtype=np.uint64)
         stretches, layouts = [stretch.layout for stretch in self._stretches], self._layouts()
 
@@ -392,32 +380,24 @@ class Layers(PastRam):
             self._kernels.resolve_stretches(worker, stretches, layouts, slices, run.layout, length, is_new)
 
         share_slices(self._run.together, self._search.workers, _PARTS_A_WORKER * self._search.workers, part)
+        refined = self.refined.files.completed(run)
         self._take_new(is_new)
         self._delete_candidates()
-        self.refined.add(self.refined.files.shortened(run), level, level)
+        self.refined.add(refined, level, level)
         self._kernels.set_known(first, used)
 
     def _take_new(self, is_new: States) -> None:
         """Checks and enqueues those candidates that are new, in the order in which they were met."""
-        begins = iter(range(0, self._places, _STATES_A_PART))
+        stretches = iter(self._stretches)
 
         def work(worker: int) -> None:
-            for begin in begins:
-                states = self._read_candidates(begin, min(self._places, begin + _STATES_A_PART))
-                fresh = self._kernels.keep_new(states, is_new, begin)
+            for stretch in stretches:
+                fresh = self._kernels.take_stretch(stretch.layout, is_new)
                 self._search.check_block(worker, fresh)
                 with self._guard:
                     self._enqueue(fresh)
 
         self._share(work)
-
-    def _read_candidates(self, begin: int, end: int) -> States:
-        assert self._candidates_file is not None
-        room = np.empty((end - begin) * self._width + SPARE_BYTES, dtype=np.uint8)
-        states = room[:-SPARE_BYTES]
-        if os.preadv(self._candidates_file, [states.data], begin * self._width) != len(states):
-            raise RunDamaged
-        return states.reshape(-1, self._width)
 
     # --- What the skeleton asks --------------------------------------------------------------------------------
 
@@ -473,3 +453,8 @@ class Layers(PastRam):
             self.estimate if self.has_forgotten else None,
             self._rows,
         )
+
+
+def _free_bytes(path: Path) -> int:
+    room = os.statvfs(path)
+    return room.f_bavail * room.f_frsize

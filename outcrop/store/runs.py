@@ -125,36 +125,46 @@ class RunFiles:
             raise DamagedFile(run.path, "it is not what was written") from None
 
     def create(
-        self, entries: int, rank: int = 0, stride: int | None = None, least_bits: int | None = None, **layout: Any
+        self,
+        entries: int,
+        rank: int = 0,
+        stride: int | None = None,
+        least_bits: int | None = None,
+        allocate: bool = True,
+        **layout: Any,
     ) -> Run:
-        """An empty file with all the room that the run will need."""
+        """An empty file with all the room that the run will need. Without ``allocate``: nobody knows yet how much that
+        is, and ``completed`` must be called when it is known."""
         stride = stride or self._stride
         bits = min(MOST_BITS, max(least_bits or self._least_bits, (entries // _BUCKET_ENTRIES).bit_length() - 1))
         size = index_bytes(bits) + entries * (TAG_BYTES + stride) + SPARE_RUN_BYTES
         path = self._directory.path / f"run-{self._written}"
         self._written += 1
-        self._directory.claim(size)
-        try:
-            file = self._directory.open_file(path.name, os.O_CREAT | os.O_EXCL)
-            with disk_errors():
+        if allocate:
+            self._directory.claim(size)
+        file = self._directory.open_file(path.name, os.O_CREAT | os.O_EXCL)
+        with disk_errors():
+            if allocate:
                 os.posix_fallocate(file, 0, size)
-        except BaseException:
-            self._directory.release(size)
-            raise
+            else:
+                os.ftruncate(file, size)
         data = np.frombuffer(mmap.mmap(file, size, prot=mmap.PROT_READ), dtype=np.uint8)
         starts, counts = np.zeros(SLICES, dtype=np.uint64), np.zeros(SLICES, dtype=np.uint64)
         return Run(path, RunLayout(file, bits, starts, counts, data, stride, **layout), entries, size, rank)
 
-    def shortened(self, run: Run) -> Run | None:
-        """The same run without the room that it turned out not to need; None if it is empty."""
+    def completed(self, run: Run) -> Run | None:
+        """The same run, with as many entries as it turned out to have; None if it has none."""
         entries = int(run.layout.counts.sum())
+        size = index_bytes(run.layout.bits) + entries * (TAG_BYTES + run.layout.stride) + SPARE_RUN_BYTES
+        with disk_errors():
+            os.ftruncate(run.layout.file, size)
+            os.posix_fallocate(run.layout.file, 0, size)
+        self._directory.claim(size)
+        run = replace(run, entries=entries, bytes=size)
         if not entries:
             self.delete(run)
             return None
-        size = index_bytes(run.layout.bits) + entries * (TAG_BYTES + run.layout.stride) + SPARE_RUN_BYTES
-        os.ftruncate(run.layout.file, size)
-        self._directory.release(run.bytes - size)
-        return replace(run, entries=entries, bytes=size)
+        return run
 
     def delete(self, run: Run) -> None:
         self._directory.close_file(run.layout.file)
