@@ -12,7 +12,6 @@ import threading
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,14 +45,18 @@ _SPAN_PART = 4
 _MOST_SPAN = 1 << 15
 #: States with less than this beside their hash are not worth packing.
 _LEAST_TAIL = 8
+#: What is packed together, in bytes before packing.
+_PACKED_BYTES = 1 << 17
 _PACKED_STRIDE = HASH_REST_BYTES + LEVEL_BYTES
 
 
 @dataclass(frozen=True)
 class _Tails:
-    """What of the states of a packed run their hashes do not tell. Slice i is block ``blocks[i]``."""
+    """What of the states of a packed run their hashes do not tell: so many slices are packed together, and slice i
+    is in block ``blocks[i]`` of the file."""
 
     file: BlockFile
+    slices: int
     blocks: NDArray[np.int64]
 
 
@@ -98,7 +101,7 @@ class LayerFiles:
         self._old: list[Group] = []
         self._fetcher = Fetcher(self._fetch)
         self._packed: dict[int, Group] = {}  #: by the number that kernels know it by
-        self._held: dict[int, Bytes] = {}  #: by thread
+        self._held: dict[tuple[int, int], tuple[int, Bytes]] = {}  #: by thread and number, a block
         self._next_number = 0
         self._guard = threading.Lock()
 
@@ -114,10 +117,23 @@ class LayerFiles:
         return self._fetcher.error or DamagedFile(path, "a layer cannot be read")  # type: ignore[arg-type]
 
     def _fetch(self, number: int, slice: int) -> Bytes:
-        group = self._packed[number]
-        tails = _unpacked(group, slice, self._tail)
-        self._held[threading.get_ident()] = tails
-        return tails
+        return self._unpacked(self._packed[number], slice)
+
+    def _unpacked(self, group: Group, slice: int) -> Bytes:
+        """The tails of a packed slice. They stay until the same thread asks for another block."""
+        assert group.tails is not None
+        counts, file = group.run.layout.counts, group.tails.file
+        first = slice // group.tails.slices * group.tails.slices
+        key = threading.get_ident(), group.run.layout.number
+        held = self._held.get(key)
+        if held is None or held[0] != first:
+            columns = np.frombuffer(zlib.decompress(file.read(int(group.tails.blocks[first])).data), dtype=np.uint8)
+            if columns.size != int(counts[first : first + group.tails.slices].sum()) * self._tail:
+                raise DamagedFile(file.path, "a layer is not as long as it should be")
+            held = first, np.ascontiguousarray(columns.reshape(self._tail, -1).T)
+            self._held[key] = held
+        begin = int(counts[first:slice].sum())
+        return held[1][begin : begin + int(counts[slice])]
 
     # --- Layers come and go ------------------------------------------------------------------------------------
 
@@ -192,7 +208,10 @@ class LayerFiles:
         self.files.delete(group.run)
         if group.tails:
             group.tails.file.delete()
-            self._packed.pop(group.run.layout.number)
+            number = group.run.layout.number
+            self._packed.pop(number)
+            for key in [key for key in self._held if key[1] == number]:
+                self._held.pop(key)
 
     # --- Packing -----------------------------------------------------------------------------------------------
 
@@ -206,11 +225,15 @@ class LayerFiles:
         layout = run.layout
         layout.counts[:] = np.sum([group.run.layout.counts for group in groups], axis=0)
         layout.starts[:] = slice_starts(layout)
-        tails = _Tails(BlockFile(self._directory, f"tails-{number}"), np.zeros(SLICES, dtype=np.int64))
+        together = 1
+        while together < SLICES and 2 * together * entries * self._tail < SLICES * _PACKED_BYTES:
+            together *= 2
+        tails = _Tails(BlockFile(self._directory, f"tails-{number}"), together, np.zeros(SLICES, dtype=np.int64))
 
         def part(worker: int, slices: tuple[int, int]) -> None:
-            for slice in range(*slices):
-                self._pack_slice(groups, slice, layout, tails)
+            for first in range(*slices):
+                if first % together == 0:
+                    self._pack_slices(groups, range(first, first + together), layout, tails)
 
         self.files.share(run.path, part)
         for group in groups:
@@ -219,8 +242,15 @@ class LayerFiles:
         self._packed[number] = packed
         return packed
 
-    def _pack_slice(self, groups: list[Group], slice: int, layout: RunLayout, tails: _Tails) -> None:
-        columns = [_columns(group, slice, self._tail) for group in groups]
+    def _pack_slices(self, groups: list[Group], slices: range, layout: RunLayout, tails: _Tails) -> None:
+        rows = np.concatenate([self._pack_slice(groups, slice, layout) for slice in slices])
+        packed = zlib.compress(np.ascontiguousarray(rows.T).data, 1)
+        with self._guard:
+            tails.blocks[slices[0]] = tails.file.append(np.frombuffer(packed, dtype=np.uint8))
+
+    def _pack_slice(self, groups: list[Group], slice: int, layout: RunLayout) -> Bytes:
+        """Writes a slice but for its tails, which it gives."""
+        columns = [self._columns(group, slice) for group in groups]
         tags, rests, ends = (np.concatenate(each) for each in zip(*columns, strict=True))
         order = np.argsort(tags, kind="stable")
         buckets = np.arange((1 << (layout.bits - 8)) + 1, dtype=np.uint64) << np.uint64(40 - layout.bits)
@@ -229,9 +259,21 @@ class LayerFiles:
         written = os.pwrite(layout.file, data, int(layout.starts[slice]))
         if written != len(data):
             raise RunDamaged
-        packed = zlib.compress(np.ascontiguousarray(ends[order].T).tobytes(), 1)
-        with self._guard:
-            tails.blocks[slice] = tails.file.append(np.frombuffer(packed, dtype=np.uint8))
+        result: Bytes = ends[order]
+        return result
+
+    def _columns(self, group: Group, slice: int) -> tuple[NDArray[np.uint32], Bytes, Bytes]:
+        """Tags, hashes with levels, and tails of a slice."""
+        layout, tail = group.run.layout, self._tail
+        count = int(layout.counts[slice])
+        at = int(layout.starts[slice]) + index_bytes(layout.bits) // SLICES
+        data = np.frombuffer(_read(group.run, count * (TAG_BYTES + layout.stride), at), dtype=np.uint8)
+        tags = data[: TAG_BYTES * count].view(np.uint32)
+        rests = data[TAG_BYTES * count :].reshape(count, layout.stride)
+        if group.tails:
+            return tags, rests, self._unpacked(group, slice)
+        ends = rests[:, HASH_REST_BYTES : HASH_REST_BYTES + tail]
+        return tags, np.delete(rests, np.s_[HASH_REST_BYTES : HASH_REST_BYTES + tail], axis=1), ends
 
     # --- Reading -----------------------------------------------------------------------------------------------
 
@@ -253,33 +295,8 @@ def _ranked(group: Group, rank: int) -> Group:
     return replace(group, run=replace(group.run, rank=rank))
 
 
-def _columns(group: Group, slice: int, tail: int) -> tuple[NDArray[np.uint32], Bytes, Bytes]:
-    """Tags, hashes with levels, and tails of a slice."""
-    layout = group.run.layout
-    count = int(layout.counts[slice])
-    at = int(layout.starts[slice]) + index_bytes(layout.bits) // SLICES
-    data = np.frombuffer(_read(group.run, count * (TAG_BYTES + layout.stride), at), dtype=np.uint8)
-    tags = data[: TAG_BYTES * count].view(np.uint32)
-    rests = data[TAG_BYTES * count :].reshape(count, layout.stride)
-    if group.tails:
-        return tags, rests, _unpacked(group, slice, tail).reshape(count, tail)
-    ends = rests[:, HASH_REST_BYTES : HASH_REST_BYTES + tail]
-    return tags, np.delete(rests, np.s_[HASH_REST_BYTES : HASH_REST_BYTES + tail], axis=1), ends
-
-
 def _read(run: Run, count: int, at: int) -> bytes:
     data = os.pread(run.layout.file, count, at)
     if len(data) != count:
         raise DamagedFile(run.path, "it is cut short")
     return data
-
-
-def _unpacked(group: Group, slice: int, tail: int) -> Bytes:
-    """The tails of a packed slice, one after the other."""
-    assert group.tails is not None
-    file = group.tails.file
-    columns: Any = np.frombuffer(zlib.decompress(file.read(int(group.tails.blocks[slice])).tobytes()), dtype=np.uint8)
-    if columns.size != int(group.run.layout.counts[slice]) * tail:
-        raise DamagedFile(file.path, "a layer is not as long as it should be")
-    rows: Bytes = np.ascontiguousarray(columns.reshape(tail, -1).T).reshape(-1)
-    return rows
