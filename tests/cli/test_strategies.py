@@ -52,3 +52,25 @@ def test_bad_constants(cli: Callable[..., Run], option: str, value: str, message
     run = cli("check", MODEL, option, value)
     assert run.code == 2
     assert message in run.err
+
+
+def test_layers_are_reported(cli: Callable[..., Run], tmp_path: Path) -> None:
+    ram = json.loads(cli("check", MODEL, "--strategy", "ram", "--json").out)
+    options = (
+        "--strategy",
+        "layered",
+        "--layers",
+        "2",
+        "--state-memory",
+        "4K",
+        "--threads",
+        "1",
+        "--workdir",
+        tmp_path,
+    )
+    found = json.loads(cli("check", MODEL, *options, "--json").out)
+    for name in ("verdict", "guarantee", "states", "states_visited", "rules_fired", "levels", "trace"):
+        assert found[name] == ram[name]
+    assert found["layers"] is None or found["layers"]["rows"]
+    assert cli("check", MODEL, "--strategy", "layered", "--layers", "few").code == 2
+    assert "--forget" in cli("check", MODEL, "--strategy", "layered", "--forget").err

@@ -11,6 +11,7 @@ from test_auto import CHAIN, GRID, MODELS, STARTS, VIOLATED, compiled, native_of
 
 from outcrop.errors import ModelError, UsageError
 from outcrop.options import CheckOptions
+from outcrop.report.layers import layers_document
 from outcrop.search import layered, ram
 from outcrop.search.outcome import Outcome, Stop
 
@@ -141,3 +142,43 @@ def test_what_is_forgotten_saves_disk(options: Callable[..., CheckOptions]) -> N
 def test_forgetting_all_layers_is_refused(options: Callable[..., CheckOptions]) -> None:
     with pytest.raises(UsageError, match="--forget"):
         layered.search(compiled(GRID), options(forget=True))
+
+
+# --- Limits and reports -----------------------------------------------------------------------------------------
+
+
+def test_a_full_disk_is_unknown_and_leaves_nothing_behind(options: Callable[..., CheckOptions], tmp_path: Path) -> None:
+    found = layered.search(compiled(GRID), options(disk=80_000))
+    assert found.stop is Stop.DISK
+    assert 0 < found.peak_disk_bytes <= 80_000
+    assert not list(tmp_path.glob("outcrop-*"))
+
+
+def test_a_time_limit_ends_it(options: Callable[..., CheckOptions], tmp_path: Path) -> None:
+    found = layered.search(compiled(CHAIN.replace("2999", "2999999")), options(time_limit=0.5, layers=5, forget=True))
+    assert found.stop is Stop.TIME
+    assert spilled(found)
+    assert not list(tmp_path.glob("outcrop-*"))
+
+
+def test_every_successor_is_accounted_for(options: Callable[..., CheckOptions]) -> None:
+    found = layered.search(compiled(GRID), options(state_memory=9_000, layers="auto"))
+    document = layers_document(found)
+    assert document is not None
+    for row in document["rows"]:
+        if row["states"]:
+            assert row["states"] == found.levels[row["level"]]
+        generated = row["states"] + row["duplicates_ram"] + row["duplicates_delayed"]
+        assert generated == found.generated[row["level"]]
+    assert document["duplicates_ram"] > 0
+    assert document["duplicates_delayed"] > 0
+    assert document["missed"] == 0
+    assert 0 < document["longest_back_edge"] < document["kept"]
+
+
+def test_the_longest_back_edge_is_that_of_the_model(options: Callable[..., CheckOptions]) -> None:
+    ring = "var x : 0 .. 599;\nstartstate x := 0; end;\nrule true ==> begin x := (x + 1) % 600; end;\n"
+    for layers in (2, "all"):
+        found = layered.search(compiled(ring), options(layers=layers))
+        assert found.layers is not None
+        assert found.layers.longest_back_edge == 599

@@ -1,0 +1,105 @@
+"""Times `layered` with RAM for a part of the states against `ram` with all it wants, in one run, and shows what becomes
+of duplicates and how much disk it takes.
+
+    python bench/layered.py --models ../shared/models/murphi [--only NAME]... [--fraction 0.01] [--threads 2]
+        [--layers all,10,auto] [--forget]
+
+RAM for a state is its packed bytes and eight more. CPU seconds are those of all threads. Counts are compared: a fast
+wrong answer stops the run. The columns are those of Tables 1 and 3 of Lamborn and Hansen (2008).
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import outcrop
+from outcrop.codegen.c import emit
+from outcrop.codegen.compiler import compile_model
+from outcrop.kernels import Native
+from outcrop.options import CheckOptions, Deadlock, parse_layers
+from outcrop.report.layers import layers_document
+from outcrop.search import layered, ram
+from outcrop.search.outcome import Outcome
+
+#: File, constants, symmetry.
+MODELS: dict[str, tuple[str, dict[str, int], bool]] = {
+    "n_peterson N=6": ("mux/n_peterson.m", {"N": 6}, False),
+    "german NODE_NUM=5": ("others/german.m", {"NODE_NUM": 5}, False),
+    "newlist6 CellCount=6": ("multiset+sym/newlist6.m", {"CellCount": 6}, False),
+    "newlist6 CellCount=7, symmetry": ("multiset+sym/newlist6.m", {"CellCount": 7}, True),
+    "mcslock2 N=3": ("mux/mcslock2.m", {"N": 3}, False),
+    "sci NumDataValues=2": ("sci/sci.m", {"NumDataValues": 2}, False),
+    "ldash, symmetry": ("dash/ldash.m", {}, True),
+    "adash": ("dash/adash.m", {}, False),
+    "arbiter": ("others/arbiter.m", {}, False),
+}
+
+
+def native_of(path: Path, constants: dict[str, int], symmetry: bool) -> Native:
+    emitted = emit(outcrop.load(path, constants).system, symmetry)
+    return compile_model(emitted.source, note_offsets=emitted.note_offsets)
+
+
+def timed(search: Callable[[], Outcome]) -> tuple[Outcome, float]:
+    started = time.process_time()
+    outcome = search()
+    return outcome, time.process_time() - started
+
+
+def measure(name: str, native: Native, symmetry: bool, arguments: argparse.Namespace) -> None:
+    options = CheckOptions(symmetry=symmetry, deadlock=Deadlock.OFF, threads=arguments.threads)
+    in_ram, ram_cpu = timed(lambda: ram.search(native, options))
+    needed = int(in_ram.visited * arguments.fraction * (native.state_bytes + 8))
+    print(
+        f"{name}: {in_ram.visited:,} states of {native.state_bytes} bytes, {len(in_ram.levels)} levels, {in_ram.stop}; "
+        f"ram {in_ram.seconds:.2f} s, CPU {ram_cpu:.2f} s; RAM for {arguments.fraction:.0%}: {needed / 2**20:.1f} MiB"
+    )
+    for layers in arguments.layers.split(","):
+        chosen = replace(
+            options, strategy="layered", state_memory=needed, layers=parse_layers(layers), forget=arguments.forget
+        )
+        past, past_cpu = timed(lambda chosen=chosen: layered.search(native, chosen))
+        if not past.revisits and (past.levels, past.fired, past.findings) != (
+            in_ram.levels,
+            in_ram.fired,
+            in_ram.findings,
+        ):
+            raise SystemExit(f"{name}: counts differ")
+        print(
+            f"  {layers:>5} {past.seconds:7.2f} s ({past.seconds / in_ram.seconds:.2f}x), CPU {past_cpu:7.2f} s "
+            f"({past_cpu / ram_cpu:.2f}x), disk {past.peak_disk_bytes / 2**20:,.1f} MiB, visited {past.visited:,}, "
+            f"{past.stop}; {duplicates(past)}"
+        )
+
+
+def duplicates(outcome: Outcome) -> str:
+    document = layers_document(outcome)
+    if document is None:
+        return "all in RAM"
+    caught, delayed = document["duplicates_ram"], document["duplicates_delayed"]
+    return (
+        f"duplicates {caught:,} in RAM ({caught / max(1, caught + delayed):.1%}), {delayed:,} delayed, missed "
+        f"{document['missed']}; longest back edge {document['longest_back_edge']}, {document['kept']} layers kept"
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--models", type=Path, required=True)
+    parser.add_argument("--only", action="append", metavar="NAME", help="models whose name contains it")
+    parser.add_argument("--fraction", type=float, default=0.01)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--layers", default="all")
+    parser.add_argument("--forget", action="store_true")
+    arguments = parser.parse_args()
+    for name, (file, constants, symmetry) in MODELS.items():
+        if not arguments.only or any(each in name for each in arguments.only):
+            measure(name, native_of(arguments.models / file, constants, symmetry), symmetry, arguments)
+
+
+if __name__ == "__main__":
+    main()
