@@ -349,10 +349,10 @@ class Layers(PastRam):
         size = (end - begin) * stretch_entry_bytes(self._width)
         self.directory.claim(size)
         starts, counts = np.zeros(SLICES, dtype=np.uint64), np.zeros(SLICES, dtype=np.uint64)
+        file = self.directory.open_file(path.name, os.O_CREAT | os.O_EXCL)
+        layout = StretchLayout(file, self._places, starts, counts)
+        self._stretches.append(_Stretch(path, layout, size))
         with disk_errors():
-            file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-            layout = StretchLayout(file, self._places, starts, counts)
-            self._stretches.append(_Stretch(path, layout, size))
             os.posix_fallocate(file, 0, size)
         self._places += end - begin
         length = np.zeros(1, dtype=np.uint64)
@@ -362,7 +362,7 @@ class Layers(PastRam):
 
     def _delete_candidates(self) -> None:
         for stretch in self._stretches:
-            os.close(stretch.layout.file)
+            self.directory.close_file(stretch.layout.file)
             stretch.path.unlink(missing_ok=True)
             self.directory.release(stretch.bytes)
         self._stretches, self._places = [], 0
