@@ -73,8 +73,8 @@ def search(
     """``weak_hash``, for tests: different states often have the same hash."""
     if options.forget and options.layers == "all":
         raise UsageError("--forget says what becomes of older layers; --layers must say which these are")
-    if (options.ranks or 1) > 1:
-        raise UsageError("the strategy layered searches with one process, not with several ranks")
+    if options.forget and (options.ranks or 1) > 1:
+        raise UsageError("several ranks keep all layers: --forget is for one process")
     return auto.search(native, options, progress, put, weak_hash=weak_hash, exploration=Layered)
 
 
