@@ -2,11 +2,12 @@
 
     python bench/ltl.py verdicts --models ../shared/models/dve [--least N] [--most N] [--only TEXT]...
     python bench/ltl.py speed --models ../shared/models/dve [--only TEXT]... [--repeat N]
+    python bench/ltl.py spin --models bench/spin [--repeat N]
 
 `verdicts` compares ndfs, owcty and owcty --compact with PROPERTIES.csv on the models whose system, without the
 property, has between --least and --most states. `speed` runs each search as a process of its own on properties that
 hold, one thread and two, and prints seconds, the ratio to ndfs, peak memory, and which part of the states --compact has
-visited.
+visited. `spin` compares with spin, which must be installed, on models written in both languages.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import re
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -121,14 +123,48 @@ def speed(models: Path, files: list[str], repeat: int) -> None:
     print(f"\nSeconds as multiples of those of ndfs, geometric means: {', '.join(means)}.")
 
 
+# --- Against spin --------------------------------------------------------------------------------------------------
+
+
+def spin(directory: Path, repeat: int) -> None:
+    """Models that are written in both languages, rule for rule: products have the same states."""
+    print("| model | states, spin | spin s | states | ndfs s | owcty s | owcty, 2 threads s | spin / ndfs, per state |")
+    print("|---|---|---|---|---|---|---|---|")
+    for promela in sorted(directory.glob("*.pml")):
+        with tempfile.TemporaryDirectory() as place:
+            subprocess.run(["spin", "-a", promela.resolve()], cwd=place, check=True, capture_output=True)
+            # Without partial-order reduction, which we do not have: the same states, all of them in full.
+            subprocess.run(
+                ["cc", "-O2", "-w", "-DNOREDUCE", "-DMEMLIM=8000", "-o", "pan", "pan.c"], cwd=place, check=True
+            )
+            seconds, stored = min(_pan(Path(place)) for _ in range(repeat))
+        names = ("ndfs", "owcty", "owcty, 2 threads")
+        options = {name: (*SEARCHES[name], "--symmetry", "off") for name in names}
+        ours = {name: run(directory, f"{promela.stem}.m", options[name], repeat) for name in names}
+        states = ours["ndfs"]["states"]
+        ratio = (seconds / stored) / (ours["ndfs"]["seconds"] / states)
+        times = " | ".join(f"{each['seconds']:.2f}" for each in ours.values())
+        print(f"| {promela.stem} | {stored:,} | {seconds:.2f} | {states:,} | {times} | {ratio:.1f} |", flush=True)
+
+
+def _pan(place: Path) -> tuple[float, int]:
+    """Seconds and states."""
+    done = subprocess.run(["./pan", "-a", "-m2000000"], cwd=place, check=True, capture_output=True, text=True)
+    stored = re.search(r"^\s*([\d.e+]+) states, stored", done.stdout, re.MULTILINE)
+    elapsed = re.search(r"elapsed time ([\d.]+) seconds", done.stdout)
+    if "errors: 0" not in done.stdout or stored is None or elapsed is None:
+        sys.exit(f"spin found an error, or said something else than expected:\n{done.stdout}")
+    return float(elapsed[1]), round(float(stored[1]))
+
+
 def chosen_files(all_files: list[str], only: list[str]) -> Iterator[str]:
     return (file for file in all_files if not only or any(text in file for text in only))
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["verdicts", "speed"])
-    parser.add_argument("--models", type=Path, required=True, help="the directory of the DVE models")
+    parser.add_argument("what", choices=["verdicts", "speed", "spin"])
+    parser.add_argument("--models", type=Path, required=True, help="the directory of the models")
     parser.add_argument("--only", action="append", default=[], metavar="TEXT", help="files with this in their name")
     parser.add_argument("--least", type=int, default=1)
     parser.add_argument("--most", type=int, default=1_000_000)
@@ -136,6 +172,9 @@ def main() -> int:
     options = parser.parse_args()
     if options.what == "speed":
         speed(options.models, list(chosen_files(list(SPEED), options.only)), options.repeat)
+        return 0
+    if options.what == "spin":
+        spin(options.models, options.repeat)
         return 0
     rows = properties(options.models)
     files = set(chosen_files([row.file for row in rows], options.only))

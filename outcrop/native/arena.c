@@ -22,7 +22,7 @@ enum { HUGE_PAGE = 1 << 21, LEAST_HUGE = 2 * HUGE_PAGE };
 enum { DISK_STEP = 1 << 25 };
 
 /* What a file-backed arena may keep in memory behind the place where states are added. */
-enum { RESIDENT_BYTES = 1 << 24 };
+enum { RESIDENT_BYTES = 1 << 22 };
 
 static void *map_pages(size_t bytes, int file) {
   int flags = file < 0 ? MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE : MAP_SHARED;

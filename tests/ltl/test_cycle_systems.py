@@ -3,14 +3,17 @@ and weak fairness against a definition of its own."""
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Iterator
 from functools import cache
+from pathlib import Path
 from random import Random
 
 import pytest
 from cycle_graphs import SEARCHES, Graph
 from ltl_random import PROPOSITIONS, random_formula
 
+import outcrop
 from outcrop.ir.automaton import Automaton
 from outcrop.ir.formula import Operator, negate
 from outcrop.ir.graph import components
@@ -132,3 +135,28 @@ def test_weak_fairness_agrees_with_its_definition() -> None:
         name = ["ndfs", "owcty"][number % 2]
         assert (fair.search(SEARCHES[name]).stop is Stop.VIOLATION) == expected
     assert both == {(False, False), (True, False), (True, True)}
+
+
+#: Properties of small BEEM models, some of which hold.
+BEEM = (
+    "phils/phils.1.prop1",
+    "phils/phils.2.prop3",
+    "phils/phils.3.prop3",
+    "lup/lup.1.prop2",
+    "bakery/bakery.2.prop2",
+    "anderson/anderson.2.prop3",
+)
+
+
+@pytest.mark.parametrize("name", BEEM)
+def test_verdicts_of_beem(name: str, shared: Path) -> None:
+    models = shared / "models" / "dve"
+    with (models / "PROPERTIES.csv").open(encoding="utf-8") as table:
+        verdict = {row["file"]: row["verdict"] for row in csv.DictReader(table)}[f"{name}.dve"]
+    system = outcrop.load(models / f"{name}.dve").system
+    assert system.automaton is not None
+    graph = Explored(product(system, system.automaton)).graph
+    assert graph.has_accepting_cycle() == (verdict == "violated")
+    for options in SEARCHES.values():
+        outcome = graph.search(options, str(system.automaton.strength))
+        assert outcome.stop is (Stop.VIOLATION if verdict == "violated" else Stop.COMPLETE)
