@@ -337,7 +337,10 @@ def _threads(options: CheckOptions) -> int:
 def _guarantee(outcome: Outcome) -> str:
     if not outcome.omission_bound:
         return "exact"
-    return f"the probability that a state was missed is at most {outcome.omission_bound:.2g}"
+    bound = f"the probability that a state was missed is at most {outcome.omission_bound:.2g}"
+    if outcome.signature_coverage is None:
+        return bound
+    return f"{bound}, expected coverage {outcome.signature_coverage:.2%}"
 
 
 def _violations(system: System, options: CheckOptions, searched: Searched) -> list[Violation]:

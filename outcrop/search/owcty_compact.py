@@ -184,7 +184,9 @@ class CompactedOwcty(Exploration):
         lock = threading.Lock()
 
         def deal(worker: int, states: States, begins: bool = False) -> States:
-            follow, enqueue, _ = self.cycles.block(worker, phase, states, begins=begins, few=_FEW_STATES)
+            # With FIRST, a state that has left S looks like one that nothing ever led to: first all of these are found.
+            few = 0 if begins and phase is BlockPhase.FIRST else _FEW_STATES
+            follow, enqueue, _ = self.cycles.block(worker, phase, states, begins=begins, few=few)
             if len(enqueue):
                 with lock:
                     self.accepting.append(enqueue)

@@ -89,6 +89,18 @@ def test_a_chain_that_unravels_state_by_state(name: str) -> None:
     assert (outcome.stop, sum(outcome.levels)) == (Stop.COMPLETE, nodes)
 
 
+@pytest.mark.parametrize("name", SEARCHES)
+@pytest.mark.parametrize("strength", ["general", "weak"])
+def test_a_cycle_behind_much_that_is_eliminated(name: str, strength: str) -> None:
+    """More accepting states than a block has, each with two predecessors: none may be taken off twice."""
+    nodes = 12_000
+    successors = [[node + 1, min(node + 2, nodes - 1)] for node in range(nodes - 1)] + [[nodes - 500]]
+    outcome = Graph(successors, set(range(nodes))).search(
+        dataclasses.replace(SEARCHES[name], state_memory=64 << 20), strength
+    )
+    assert outcome.stop is Stop.VIOLATION
+
+
 # --- Predecessors by the hundred ----------------------------------------------------------------------------------
 
 
