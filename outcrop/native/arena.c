@@ -58,7 +58,8 @@ static void arena_close(Arena *arena) {
 static inline uint8_t *arena_state(const Arena *arena, uint64_t index) { return arena->base + index * STATE_BYTES; }
 
 static inline uint64_t arena_bytes(const Arena *arena) {
-  return arena->file < 0 ? arena->used * STATE_BYTES : 2 * (uint64_t)RESIDENT_BYTES;
+  /* Of a file, what lies behind where states are added and where they are read, with the huge pages that both touch. */
+  return arena->file < 0 ? arena->used * STATE_BYTES : 3 * (uint64_t)RESIDENT_BYTES + 2 * HUGE_PAGE;
 }
 
 /* Makes the file long enough for `used` states. */
