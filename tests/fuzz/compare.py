@@ -26,6 +26,7 @@ _MOST_STATES = 3_000
 #: The searches past RAM, with the module of each, and whether it visits every state once.
 _PAST_RAM = (
     ("auto", "auto", True),
+    ("layered", "layered", True),
     ("disk", "locality", True),
     ("locality", "locality", False),
     ("cached", "cached", False),
