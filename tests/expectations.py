@@ -18,6 +18,7 @@ import shlex
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
 import outcrop
@@ -41,6 +42,19 @@ MOST_STATES_INTERPRETED = 3_000
 
 #: For models that take longer to compile than to search.
 QUICK_FLAGS = (*(flag for flag in compiler.FLAGS if flag != "-O2"), "-O0")
+
+#: Nothing fits: a few entries in the cache and in M, blocks of a few states, a cloud that misses most of D.
+TINY: dict[str, Any] = {
+    "state_memory": 400,
+    "block_states": 3,
+    "block_size": 4,
+    "blocks": 7,
+    "calibration": 3,
+    "cloud": 0.2,
+    "chain": 4,
+    "collision_limit": 0.999,
+    "threshold": 0.05,
+}
 
 _HEADER_LINE = re.compile(r"(?:--|//)\s*(?:([a-z][a-z ]*): (.*))?")
 _EXPECT = re.compile(r'(holds|unknown|rejected|violated (\w+)(?: "(.*)")?)')

@@ -51,7 +51,6 @@ BLOCK_BYTES = 1 << 26
 _KERNEL_BYTES = 64 << 20
 #: States that are read back from the device at a time.
 _STATES_AT_A_TIME = 1 << 20
-_SECONDS_BETWEEN_LOOKS = 0.1
 
 _KINDS = {Wrong.DEADLOCK: FindingKind.DEADLOCK, Wrong.STATE: FindingKind.STATE, Wrong.RULE: FindingKind.RULE}
 
@@ -139,7 +138,6 @@ class DeviceExploration(Exploration):
         self.engine = engine
         self._is_exact = is_exact
         self._ends: list[int] = [0]  #: of levels, as positions
-        self._next_look = 0.0
         self._starts: States | None = None
         self._fired = 0  #: in all complete levels
         if not is_exact:
@@ -193,15 +191,6 @@ class DeviceExploration(Exploration):
         self._fired = fired
         if stopped is not None:
             raise stopped
-
-    def poll(self) -> None:
-        """Looks at the clock now and then. Raises Stopped when the search must end."""
-        now = time.monotonic()
-        if now >= self._next_look:
-            self._next_look = now + min(_SECONDS_BETWEEN_LOOKS, self.seconds_to_next_look())
-            self.look_at_clock()
-        if self.asked is not None:
-            raise Stopped(self.asked)
 
     # --- Going back --------------------------------------------------------------------------------------------
 

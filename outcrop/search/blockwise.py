@@ -10,7 +10,6 @@ RAM and its middle on disk, and traces are rebuilt from it. A strategy is how it
 
 from __future__ import annotations
 
-import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
@@ -26,7 +25,6 @@ from outcrop.search.driver import (
     DEADLOCK_RULES,
     Exploration,
     ShowProgress,
-    Stopped,
     TakePut,
     most_found,
     state_budget,
@@ -107,7 +105,6 @@ class BlockExploration(Exploration):
             self.log = self.open_log(self.directory, self._block_rows())
             self._level_begin = 0  #: of the level being expanded, in the log
             self._expanded = 0
-            self._next_look = 0.0
             self._free_workers: SimpleQueue[int] = SimpleQueue()
             for worker in range(self.threads):
                 self._free_workers.put(worker)
@@ -176,15 +173,6 @@ class BlockExploration(Exploration):
             wait([future], timeout=_SECONDS_BETWEEN_LOOKS)
             self.poll()
         return future.result()
-
-    def poll(self) -> None:
-        """Looks at the clock now and then. Raises Stopped when the search must end."""
-        now = time.monotonic()
-        if now >= self._next_look:
-            self._next_look = now + min(_SECONDS_BETWEEN_LOOKS, self.seconds_to_next_look())
-            self.look_at_clock()
-        if self.asked is not None:
-            raise Stopped(self.asked)
 
     # --- Levels ------------------------------------------------------------------------------------------------
 

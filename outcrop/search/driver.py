@@ -106,6 +106,7 @@ class Exploration:
         self.traced: list[Finding] = []  #: what was found together with a path
         self.asked: Stop | None = None  #: why the workers were asked to stop
         self._started = time.monotonic()
+        self._next_look = 0.0
         self.disk = DiskBudget(options.disk)
         self.before = Before()
         wants_checkpoints = options.checkpoint is not None or options.resume is not None
@@ -420,6 +421,15 @@ class Exploration:
     def _wait(self, ended: threading.Semaphore) -> None:
         while not ended.acquire(timeout=self.seconds_to_next_look()):
             self.look_at_clock()
+
+    def poll(self) -> None:
+        """Looks at the clock now and then. Raises Stopped when the search must end."""
+        now = time.monotonic()
+        if now >= self._next_look:
+            self._next_look = now + self.seconds_to_next_look()
+            self.look_at_clock()
+        if self.asked is not None:
+            raise Stopped(self.asked)
 
     def seconds_to_next_look(self) -> float:
         limit = self.options.time_limit

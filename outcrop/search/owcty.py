@@ -82,7 +82,23 @@ class EndlessRunNotFound(Exception):
     """From an accepting state of a terminal automaton no cycle is near. There may be none: assumptions can end runs."""
 
 
-class Owcty(Exploration):
+class CycleExploration(Exploration):
+    """Finds all states, and then cycles among them."""
+
+    def explore(self) -> Stop:
+        try:
+            stop = super().explore()  # INITIALIZE
+            if stop is Stop.COMPLETE and not self.found:
+                self.look_for_cycles()
+        except CycleFound:
+            return Stop.VIOLATION
+        return stop
+
+    def look_for_cycles(self) -> None:
+        raise NotImplementedError
+
+
+class Owcty(CycleExploration):
     def __init__(
         self,
         search: Search,
@@ -96,14 +112,9 @@ class Owcty(Exploration):
         self.cycles = Cycles(search, strength)
         self.phase = ""  #: what is being done, once all states are found
 
-    def explore(self) -> Stop:
-        try:
-            stop = super().explore()  # INITIALIZE
-            if stop is Stop.COMPLETE and not self.found and self.holds_a_cycle():
-                self._cycle_in_s()
-        except CycleFound:
-            return Stop.VIOLATION
-        return stop
+    def look_for_cycles(self) -> None:
+        if self.holds_a_cycle():
+            self._cycle_in_s()
 
     def holds_a_cycle(self) -> bool:
         """Algorithm 1, from its second line on."""

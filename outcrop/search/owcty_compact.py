@@ -34,11 +34,11 @@ from outcrop.kernels_cycles import NOTE_BITS, Acceptance, BlockPhase, CompactedC
 from outcrop.options import CheckOptions
 from outcrop.search.closest import closest_cycle
 from outcrop.search.compact import nameless_file, omission_bound, work_place
-from outcrop.search.driver import Exploration, ShowProgress, TakePut, most_found, state_budget, worker_count
+from outcrop.search.driver import ShowProgress, TakePut, most_found, state_budget, worker_count
 from outcrop.search.hunt import Hunt, find_level, read_arena
 from outcrop.search.lasso import lasso
-from outcrop.search.outcome import Outcome, Stop
-from outcrop.search.owcty import CycleFound
+from outcrop.search.outcome import Outcome
+from outcrop.search.owcty import CycleExploration, CycleFound
 from outcrop.search.paths import PathFinder, look_in_blocks
 from outcrop.store.frontier import RowFile
 from outcrop.store.workdir import WorkDirectory
@@ -84,7 +84,7 @@ def _rows(file: RowFile) -> Iterator[States]:
     return file.blocks(0, len(file))
 
 
-class CompactedOwcty(Exploration):
+class CompactedOwcty(CycleExploration):
     def __init__(
         self,
         search: Search,
@@ -107,15 +107,6 @@ class CompactedOwcty(Exploration):
         )
 
     # --- Algorithm 2 -------------------------------------------------------------------------------------------
-
-    def explore(self) -> Stop:
-        try:
-            stop = super().explore()  # INITIALIZE
-            if stop is Stop.COMPLETE and not self.found:
-                self.look_for_cycles()
-        except CycleFound:
-            return Stop.VIOLATION
-        return stop
 
     def look_for_cycles(self) -> None:
         size, seeds = sum(self.levels), self._accepting_in_log

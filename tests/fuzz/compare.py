@@ -7,9 +7,8 @@ import dataclasses
 from collections.abc import Iterator
 from importlib import import_module
 from random import Random
-from typing import Any
 
-from expectations import QUICK_FLAGS
+from expectations import QUICK_FLAGS, TINY
 
 from outcrop.codegen.c import emit
 from outcrop.codegen.compiler import compile_model
@@ -32,19 +31,6 @@ _PAST_RAM = (
     ("cached", "cached", False),
     ("serial", "serial", False),
 )
-#: Nothing fits.
-_TINY: dict[str, Any] = {
-    "state_memory": 400,
-    "block_states": 3,
-    "block_size": 4,
-    "blocks": 7,
-    "calibration": 3,
-    "cloud": 0.2,
-    "chain": 4,
-    "collision_limit": 0.999,
-    "threshold": 0.05,
-    "bits": 64,
-}
 
 
 def disagreement(text: str, name: str, seed: int) -> str:
@@ -84,7 +70,7 @@ def _past_ram(native: Native, options: CheckOptions) -> Iterator[str]:
     if expected.stop is Stop.STATES:
         return
     for strategy, module, visits_once in _PAST_RAM:
-        tiny = dataclasses.replace(options, strategy=strategy, threads=2, **_TINY)
+        tiny = dataclasses.replace(options, strategy=strategy, threads=2, bits=64, **TINY)
         got: Outcome = import_module(f"outcrop.search.{module}").search(native, tiny)
         if got.stop in (Stop.COLLISIONS, Stop.STATES):
             continue  # revisited too often to end

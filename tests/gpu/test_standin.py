@@ -192,9 +192,15 @@ def test_a_small_model_is_not_worth_a_device(ring: Path, device: StandIn) -> Non
 
 
 def test_a_model_that_takes_long_is(ring: Path, device: StandIn) -> None:
-    with patch.object(choose, "WORTH_SECONDS", 1e-9):
-        got = _somewhere(ring, CheckOptions(), device)
+    made = load_program(ring)
+
+    def slow_host(options: CheckOptions) -> Outcome:
+        assert options.time_limit == choose.WORTH_SECONDS
+        return dataclasses.replace(ram.search(made.native, options), stop=Stop.TIME)
+
+    got = search_somewhere(made, CheckOptions(), None, None, slow_host, lambda: device)
     assert got.device == "stand-in"
+    assert got.stop is Stop.COMPLETE
     assert "so on a GPU" in got.events[0]
 
 

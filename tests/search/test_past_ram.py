@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from expectations import TINY
 from test_ram import MODELS, QUICK_FLAGS, compiled
 
 import outcrop
@@ -21,18 +22,6 @@ from outcrop.search.outcome import Outcome, Stop
 from outcrop.store.frontier import RowFile
 
 STRATEGIES: dict[str, Any] = {"cached": cached, "disk": locality, "locality": locality, "serial": serial}
-#: Nothing fits: a few entries in the cache and in M, blocks of a few states, a cloud that misses most of D.
-TINY: dict[str, Any] = {
-    "state_memory": 400,
-    "block_states": 3,
-    "block_size": 4,
-    "blocks": 7,
-    "calibration": 3,
-    "cloud": 0.2,
-    "chain": 4,
-    "collision_limit": 0.999,
-    "threshold": 0.05,
-}
 
 
 class Watch:
