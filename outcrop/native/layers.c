@@ -19,6 +19,7 @@ enum { PLACE_BYTES = 4, STRETCH_ENTRY_BYTES = PLACE_BYTES + STATE_BYTES };
 static int read_all(int64_t file, void *bytes, size_t count, uint64_t at) {
   for (size_t done = 0; done < count;) {
     ssize_t part = pread((int)file, (uint8_t *)bytes + done, count - done, (off_t)(at + done));
+    if (part < 0 && errno == EINTR) continue;
     if (part <= 0) return 0;
     done += (size_t)part;
   }
@@ -30,7 +31,10 @@ static uint8_t *buffer_extend(Buffer *buffer, size_t used, size_t bytes) {
   if (used + bytes > buffer->room) {
     size_t room = used + bytes + (used + bytes) / 2;
     uint8_t *larger = realloc(buffer->bytes, room);
-    if (!larger) return NULL;
+    if (!larger) {
+      run_has_no_memory();
+      return NULL;
+    }
     buffer->bytes = larger;
     buffer->room = room;
   }

@@ -71,12 +71,20 @@ typedef struct {
   uint64_t bytes;
 } Slice;
 
+/* Whether a call that could not read or write a run had no memory (atomic): what fails for that is not damaged. */
+static int run_starved;
+
+static int run_has_no_memory(void) {
+  __atomic_store_n(&run_starved, 1, __ATOMIC_RELAXED);
+  return 0;
+}
+
 static void *buffer_reserve(Buffer *buffer, size_t bytes) {
   if (bytes > buffer->room) {
     free(buffer->bytes);
     buffer->room = bytes + bytes / 4;
     buffer->bytes = malloc(buffer->room);
-    if (!buffer->bytes) buffer->room = 0;
+    if (!buffer->bytes) buffer->room = (size_t)run_has_no_memory();
   }
   return buffer->bytes;
 }
@@ -94,6 +102,7 @@ static void run_work_close(RunWork *work) {
 static int write_all(int64_t file, const void *bytes, size_t count, uint64_t at) {
   for (size_t done = 0; done < count;) {
     ssize_t part = pwrite((int)file, (const uint8_t *)bytes + done, count - done, (off_t)(at + done));
+    if (part < 0 && errno == EINTR) continue;
     if (part <= 0) return 0;
     done += (size_t)part;
   }
