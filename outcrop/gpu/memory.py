@@ -9,7 +9,7 @@ which the device looks when the first one, to which nothing is added any more, d
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,8 @@ _LAST_LOAD = 0.94
 _GROWTH = 8
 #: What the lower table takes of the host's memory: first, and when that is full. The rest is for states that wait.
 _LOWER_PARTS = (16, 2)
+#: Of Control in kernels.cu, and what is left to the next multiple of eight.
+_CONTROL_WORDS = 8
 #: Pieces that are expanded before the host looks.
 WINDOW = 8
 #: Rows of blocks that a launch may have: successors of a state.
@@ -94,12 +96,16 @@ class LowerTable:
     """Signatures in the memory of the host. ``above``: how many the table of the device has."""
 
     above: int
+    recent: Array  #: in the memory of the device: some that were met lately
     slots: Array | None = None
     part: int = -1  #: which of _LOWER_PARTS it is
 
     @property
     def count(self) -> int:
         return 0 if self.slots is None else len(self.slots)
+
+    def arguments(self) -> tuple[object, ...]:
+        return self.slots, np.uint64(self.count // BUCKET), self.recent, np.uint64(len(self.recent))
 
     @property
     def limit(self) -> int:
@@ -123,13 +129,15 @@ class Memory:
         self.budget = Budget(sizes.device_bytes)
         self.host = Budget(sizes.host_bytes)
         self.blocks = Blocks(device, shape.words, tuning.block_shift, self.budget, self.host)
-        self._control = device.zeros(8)
-        self._counters = device.zeros(shape.rules + 1 + shape.covers + 1)
+        # One array, so that one look shows all of it.
+        self._status = device.zeros(_CONTROL_WORDS + shape.rules + 1 + shape.covers + 1)
+        self._control, self._counters = self._status[:_CONTROL_WORDS], self._status[_CONTROL_WORDS:]
         self._fired, self._covered = self._counters[: shape.rules + 1], self._counters[shape.rules + 1 :]
+        self._seen = np.zeros(len(self._status), dtype=np.uint64)  #: when the host last looked
+        self._counted = np.zeros(len(self._counters), dtype=np.uint64)  #: the counters, without what was interrupted
+        self._at_level = self._counted  #: ... when the last level was complete
         self._noted = device.zeros(shape.notes + 1, np.uint8)
         self._scratch = device.zeros(max(shape.rules, shape.covers) + 1)
-        self._saved = device.zeros(len(self._counters))  #: the counters before a window
-        self._at_level = device.zeros(len(self._counters))  #: ... and when the last level was complete
         self.states = 0  #: visited
         self._checked = 0  #: of them, those whose properties have been
         self.growths = 0
@@ -225,8 +233,10 @@ class Memory:
 
     def _grow_lower(self) -> None:
         """Takes more of the host's memory for signatures. Raises TableFull."""
-        lower = self._lower or LowerTable(self.states)
-        if self._shape.is_exact or lower.part + 1 == len(_LOWER_PARTS):
+        if self._shape.is_exact:
+            raise TableFull
+        lower = self._lower or LowerTable(self.states, self._make_recent())
+        if lower.part + 1 == len(_LOWER_PARTS):
             raise TableFull
         count = self.host.limit // _LOWER_PARTS[lower.part + 1] // 8 // (2 * BUCKET) * (2 * BUCKET)
         if count < 4 * BUCKET or count <= lower.count:
@@ -235,7 +245,7 @@ class Memory:
             slots = pinned_words(self.device, self.host, count)
         except MemoryError:
             raise TableFull from None
-        before, self._lower = lower, LowerTable(lower.above, slots, lower.part + 1)
+        before, self._lower = lower, replace(lower, slots=slots, part=lower.part + 1)
         self._launch("clear_words", count, slots, np.uint64(count))
         if before.slots is not None:
             arguments = slots, np.uint64(count // BUCKET), self._control
@@ -245,6 +255,20 @@ class Memory:
             self.host.give_back(8 * before.count)
         self.growths += 1
         self.tell(f"table full with {self.states:,} signatures, {size(8 * count)} of the host's memory for more")
+
+    def _make_recent(self) -> Array:
+        """Of what is left of the device's memory, half, if there is as much as there should be."""
+        count = max(1, self.budget.left // 16)
+        while True:
+            try:
+                recent = self.device.zeros(count)
+            except OutOfDeviceMemory:
+                if count == 1:
+                    raise
+                count = max(1, count // 8)
+            else:
+                self.budget.take(8 * count, even_if_too_much=True)
+                return recent
 
     def _next_table(self, old: int) -> int:
         """Bytes of a table that follows one of so many. A table that keeps states shares the memory with them."""
@@ -302,8 +326,9 @@ class Memory:
     _FIELDS = ("used", "halted", "most", "found", "limit", "matches")
 
     def _read_control(self) -> dict[str, int]:
-        words = self.device.get(self._control)
-        return {name: int(word) for name, word in zip(self._FIELDS, words, strict=False)}
+        """Leaves the counters in ``_seen`` as well."""
+        self.device.copy(self._seen, self._status)
+        return dict(zip(self._FIELDS, self._seen[: len(self._FIELDS)].tolist(), strict=True))
 
     def _write_control(self) -> None:
         limit = int(self.slots * (_LAST_LOAD if self._is_last else _LOAD)) if self._lower is None else self._lower.limit
@@ -343,8 +368,13 @@ class Memory:
         self._table[:] = 0
         if self._lower is not None:
             self.host.give_back(8 * self._lower.count)
+            self.budget.give_back(int(self._lower.recent.nbytes))
             self._lower = None
         self.states = self._checked = 0
+
+    def close(self) -> None:
+        """Gives memory back, which must not wait until garbage is collected. It cannot be used any more."""
+        del self.blocks, self._table, self._buffers, self._lower
 
     def _words_of(self, states: States) -> NDArray[np.uint64]:
         rows = np.zeros((len(states), self._shape.words * 8), dtype=np.uint8)

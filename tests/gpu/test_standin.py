@@ -169,6 +169,23 @@ def test_less_memory_than_there_seemed_to_be(ring: Path, device: StandIn) -> Non
         compare(made, device, CheckOptions(strategy="ram"), dataclasses.replace(TINY, first_slots=1024))
 
 
+@pytest.mark.parametrize("strategy", ["ram", "compact"])
+def test_levels_that_are_too_small_are_left_to_the_processor(tmp_path: Path, device: StandIn, strategy: str) -> None:
+    path = tmp_path / "clock.m"
+    path.write_text(
+        """
+        var time: 0..2000;
+        startstate begin time := 0; end;
+        rule "tick" time < 2000 ==> begin time := time + 1; end;
+        invariant "early" time < 1990;
+        """
+    )
+    options = CheckOptions(strategy=strategy, threads=1)
+    got = compare(load_program(path), device, options, dataclasses.replace(TINY, first_slots=4096))
+    assert any("too small for a GPU" in event for event in got.events)
+    assert (got.omission_bound > 0) == (strategy == "compact")
+
+
 @pytest.mark.parametrize("worst", [24, 25])
 def test_an_exact_search_goes_on_on_the_host(ring: Path, device: StandIn, worst: int) -> None:
     sizes = dataclasses.replace(TINY, device_bytes=30_000, buffer_bytes=512)
