@@ -72,8 +72,7 @@ class Engine(Memory):
         if find is None or control["halted"]:
             self.device.copy(self._counters, self._saved)
         if control["halted"] == Halt.SUCCESSORS:
-            self._room = max(control["most"], self._room + self._room // 4)
-            self._make_buffers()
+            self._make_buffers(max(control["most"], self._room + self._room // 4))
             return begin
         if control["halted"] == Halt.TABLE:
             self._grow_table(begin)
@@ -164,8 +163,9 @@ class Engine(Memory):
             )
 
     def _insert_piece(self, piece: Piece, buffer: Buffer) -> None:
+        lower, name = self._lower, "insert_states" if self._shape.is_exact else "insert_signatures"
         self._launch(
-            "insert_states" if self._shape.is_exact else "insert_signatures",
+            name if lower is None else "insert_lower",
             len(piece),
             buffer.successors,
             np.uint32(self._most_piece),
@@ -175,6 +175,7 @@ class Engine(Memory):
             np.uint64(self._buckets),
             self.blocks.addresses,
             self._control,
+            *(() if lower is None else (lower.slots, np.uint64(lower.count // BUCKET))),
             rows=self._room // self._tuning.group,
             threads=self._tuning.insert_threads,
         )

@@ -5,7 +5,7 @@ level is expanded to its end, and what is reported is chosen by the bytes of sta
 processor.
 
 When the memory of the device ends, an exact search hands all its states over to the host, which goes on from the last
-complete level. One by signatures ends as unknown.
+complete level. One by signatures goes on with memory of the host, and ends as unknown when that is full as well.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
-from outcrop.errors import InternalError
 from outcrop.gpu.device import Device, OutOfDeviceMemory
 from outcrop.gpu.engine import Engine, Wrong
 from outcrop.gpu.memory import Shape, Sizes, TableFull
@@ -47,6 +46,8 @@ if TYPE_CHECKING:
 STRATEGIES = ("auto", "ram", "compact")
 #: Bytes of a block of states.
 BLOCK_BYTES = 1 << 26
+#: ... of which there are so many at the least, if memory is small.
+_LEAST_BLOCKS = 64
 #: What the processor may keep of start states at the least.
 _KERNEL_BYTES = 64 << 20
 #: States that are read back from the device at a time.
@@ -82,7 +83,6 @@ def search(
     started = time.monotonic()
     is_exact = options.strategy != "compact"
     source = program.emitted.source
-    tuning = tuning or Tuning.of(words_of(program.emitted), BLOCK_BYTES)
     shape = Shape(
         state_bytes=program.native.state_bytes,
         rules=program.native.rule_count,
@@ -95,10 +95,12 @@ def search(
         seed=options.seed,
         most_found=most_found(options),
     )
+    given = device.free_bytes() if options.device_memory is None else options.device_memory
+    if tuning is None:
+        tuning = Tuning.of(words_of(program.emitted), min(BLOCK_BYTES, given // _LEAST_BLOCKS))
+    device.load(translation_unit(program.emitted, tuning))
     if sizes is None:
-        free = int(device.free_bytes() * 0.95)
-        given = free if options.device_memory is None else min(free, options.device_memory)
-        sizes = Sizes.of(given, state_budget(options))
+        sizes = Sizes.of(_device_budget(device, options.device_memory), state_budget(options))
     settings = Settings(
         deadlock=shape.deadlock,
         budget=max(_KERNEL_BYTES, state_budget(options)),
@@ -106,7 +108,7 @@ def search(
         first_lines=1,
         seed=options.seed,
     )
-    engine = Engine(device, translation_unit(program.emitted, tuning), tuning, shape, sizes)
+    engine = Engine(device, tuning, shape, sizes)
     compiled = time.monotonic() - started
     with program.native.search(settings) as visited:
         run = DeviceExploration(visited, engine, options, progress, put, is_exact=is_exact)
@@ -117,6 +119,12 @@ def search(
             outcome = _go_on_on_host(program.native, run, options, progress, put)
     outcome.device = device.name
     return outcome
+
+
+def _device_budget(device: Device, wanted: int | None) -> int:
+    """Bytes for arrays."""
+    free = int(device.free_bytes() * 0.95) - device.bytes_beside()
+    return max(0, free if wanted is None else min(free, wanted))
 
 
 class HandOver(Exception):
@@ -136,6 +144,7 @@ class DeviceExploration(Exploration):
     ) -> None:
         super().__init__(search, options, progress, put)
         self.engine = engine
+        engine.tell = self.tell
         self._is_exact = is_exact
         self._ends: list[int] = [0]  #: of levels, as positions
         self._starts: States | None = None
@@ -158,8 +167,7 @@ class DeviceExploration(Exploration):
         try:
             self.engine.start(self._starts)
         except (TableFull, OutOfDeviceMemory):
-            self.tell("the start states do not fit into the memory of the device")
-            raise Stopped(Stop.MEMORY) from None
+            raise OutOfDeviceMemory("the start states do not fit") from None
         self._ends.append(len(self._starts))
         self.level_done([len(self._starts)])
 
@@ -180,7 +188,7 @@ class DeviceExploration(Exploration):
         except (TableFull, OutOfDeviceMemory):
             self.tell(
                 f"the memory of the device ends at level {level:,}: {self.engine.states:,} states, table load "
-                f"{self.engine.load:.2f}, {size(self.engine.blocks.host_bytes)} of states in host memory"
+                f"{self.engine.load:.2f}, {size(self.engine.host.used)} of host memory in use"
             )
             if self._is_exact:
                 raise HandOver from None
@@ -214,9 +222,9 @@ class DeviceExploration(Exploration):
                 self.engine.expand(self._ends[-2], self._ends[-1], None, lambda: None)
                 self._ends.append(self.engine.states)
         except (TableFull, OutOfDeviceMemory):
-            raise InternalError("a search that went through once does not do so again") from None
+            raise OutOfDeviceMemory("too little to search again for a trace") from None
         if self._ends[level] < self.engine.blocks.first_kept():
-            raise InternalError(f"level {level} does not fit into the memory of the device")
+            raise OutOfDeviceMemory(f"too little for level {level}, which a trace needs")
 
     # --- Counts ------------------------------------------------------------------------------------------------
 
@@ -242,6 +250,7 @@ class DeviceExploration(Exploration):
         self.tell(
             f"device: kernels {seconds:.3f} s, table of {engine.slots:,} slots at load {engine.load:.2f}, at least "
             f"{rate / 1e12:.2f}{card} TB/s, {size(engine.budget.peak)} of its memory"
+            + (f", {size(engine.host.peak)} of the host's" if engine.host.peak else "")
         )
 
     # --- For the host ------------------------------------------------------------------------------------------

@@ -53,6 +53,7 @@ typedef struct {
   uint32_t active;       /* workers at work */
   uint32_t gathered;     /* of these, how many wait */
   uint32_t rebuilding;   /* of these, how many are still entering states into the new table */
+  uint64_t provided;     /* bytes of the new table whose pages one of them has taken care of (atomic) */
   uint64_t rebuilt;      /* the first arena index that none of them has taken (atomic) */
   uint64_t growths;      /* completed, successful or not */
 
@@ -182,6 +183,9 @@ static const Chunk *first_hole(const Search *search, uint64_t begin, uint64_t en
 /* One worker's part in entering all states into the new table. */
 static void rebuild_share(Search *search) {
   enum { SHARE_STATES = 1 << 14 };
+  uint64_t bytes = visited_bytes(search);
+  for (uint64_t at; (at = __atomic_fetch_add(&search->provided, HUGE_PAGE, __ATOMIC_RELAXED)) < bytes;)
+    provide_pages(search->table.lines + at, bytes - at < HUGE_PAGE ? bytes - at : HUGE_PAGE);
   for (;;) {
     uint64_t begin = __atomic_fetch_add(&search->rebuilt, SHARE_STATES, __ATOMIC_RELAXED);
     if (begin >= search->arena.used) return;
@@ -217,7 +221,7 @@ static void growth_begin(Search *search) {
     growth_done(search);
     return;
   }
-  search->rebuilt = 0;
+  search->provided = search->rebuilt = 0;
   search->rebuilding = search->gathered;
   pthread_cond_broadcast(&search->changed);
 }

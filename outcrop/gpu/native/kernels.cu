@@ -226,10 +226,26 @@ static inline uint32_t add_signature(uint64_t *table, uint64_t buckets, uint64_t
   return 0;
 }
 
-/* Each thread takes GROUP successors of a state, whose buckets are fetched at the same time. */
-KERNEL LAUNCH_BOUNDS(INSERT_THREADS, INSERT_BLOCKS)
-insert_signatures(const uint64_t *successors, uint32_t stride, const uint32_t *counts, uint32_t count, uint64_t *table,
-                  uint64_t buckets, uint64_t *const *blocks, Control *control) {
+/* Is a signature in a table to which nothing is added any more? */
+static inline bool has_signature(const uint64_t *table, uint64_t buckets, uint64_t bucket, uint64_t *slots,
+                                 uint64_t signature) {
+  for (uint32_t tries = 0; tries < MOST_BUCKETS; tries++) {
+    UNROLL for (int i = 0; i < BUCKET; i++) {
+      if (slots[i] == signature) return true;
+      if (slots[i] == 0) return false;
+    }
+    bucket = next_bucket(bucket, tries, signature, buckets);
+    load_four(&table[BUCKET * bucket], slots);
+  }
+  return false;
+}
+
+/* Each thread takes GROUP successors of a state, whose buckets are fetched at the same time. IS_FULL: the table is, and
+ * what it does not have goes to a second one, `lower`, in the memory of the host. */
+template <bool IS_FULL>
+static inline void insert_into(uint64_t *table, uint64_t buckets, uint64_t *lower, uint64_t lower_buckets,
+                               const uint64_t *successors, uint32_t stride, const uint32_t *counts, uint32_t count,
+                               uint64_t *const *blocks, Control *control) {
   if (is_halted(control)) return;
   if (is_full(control)) return;
   for (uint32_t begin = BLOCK * THREADS; begin < count; begin += BLOCKS * THREADS) {
@@ -237,7 +253,7 @@ insert_signatures(const uint64_t *successors, uint32_t stride, const uint32_t *c
     const uint32_t most = x < count ? counts[x] : 0;
     ALIGNED uint64_t states[GROUP][WORDS + 1];
     uint64_t signatures[GROUP], at[GROUP], slots[GROUP][BUCKET];
-    uint32_t is_new = 0, wanted = 0;
+    uint32_t wants = 0, is_new = 0, wanted = 0;
     UNROLL for (int i = 0; i < GROUP; i++) {
       if (first + i >= most) continue;
       const uint64_t *from = successors + (uint64_t)(first + i) * WORDS * stride + x;
@@ -245,10 +261,21 @@ insert_signatures(const uint64_t *successors, uint32_t stride, const uint32_t *c
       signatures[i] = signature_of(hash_words(states[i]));
       at[i] = multiply_high(signatures[i], buckets);
       load_four(&table[BUCKET * at[i]], slots[i]);
+      wants |= 1u << i;
+    }
+    if (IS_FULL) {
+      UNROLL for (int i = 0; i < GROUP; i++)
+        if (wants >> i & 1 && has_signature(table, buckets, at[i], slots[i], signatures[i])) wants &= ~(1u << i);
+      UNROLL for (int i = 0; i < GROUP; i++) {
+        if (!(wants >> i & 1)) continue;
+        at[i] = multiply_high(signatures[i], lower_buckets);
+        load_four(&lower[BUCKET * at[i]], slots[i]);
+      }
     }
     UNROLL for (int i = 0; i < GROUP; i++) {
-      if (first + i >= most) continue;
-      const uint32_t is_one = add_signature(table, buckets, at[i], slots[i], signatures[i], control);
+      if (!(wants >> i & 1)) continue;
+      const uint32_t is_one = add_signature(IS_FULL ? lower : table, IS_FULL ? lower_buckets : buckets, at[i], slots[i],
+                                            signatures[i], control);
       is_new |= is_one << i;
       wanted += is_one;
     }
@@ -259,6 +286,22 @@ insert_signatures(const uint64_t *successors, uint32_t stride, const uint32_t *c
       UNROLL for (int word = 0; word < WORDS; word++) to[word] = states[i][word];
     }
   }
+}
+
+KERNEL LAUNCH_BOUNDS(INSERT_THREADS, INSERT_BLOCKS)
+insert_signatures(const uint64_t *successors, uint32_t stride, const uint32_t *counts, uint32_t count, uint64_t *table,
+                  uint64_t buckets, uint64_t *const *blocks, Control *control) {
+  insert_into<false>(table, buckets, 0, 0, successors, stride, counts, count, blocks, control);
+}
+
+KERNEL LAUNCH_BOUNDS(INSERT_THREADS, INSERT_BLOCKS)
+insert_lower(const uint64_t *successors, uint32_t stride, const uint32_t *counts, uint32_t count, uint64_t *table,
+             uint64_t buckets, uint64_t *const *blocks, Control *control, uint64_t *lower, uint64_t lower_buckets) {
+  insert_into<true>(table, buckets, lower, lower_buckets, successors, stride, counts, count, blocks, control);
+}
+
+KERNEL clear_words(uint64_t *words, uint64_t count) {
+  for (uint64_t i = BLOCK * (uint64_t)THREADS + THREAD; i < count; i += (uint64_t)BLOCKS * THREADS) words[i] = 0;
 }
 
 KERNEL rehash_signatures(const uint64_t *before, uint64_t slots, uint64_t *table, uint64_t buckets, Control *control) {
