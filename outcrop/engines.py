@@ -82,6 +82,7 @@ def _search_native(
     from outcrop.codegen.compiler import compile_model
     from outcrop.codegen.identity import identity
     from outcrop.codegen.puts import PutFormatter
+    from outcrop.codegen.symmetry import needs_normalise
     from outcrop.dist.compare import compare_ranks
     from outcrop.dist.exchange import exchange_of
     from outcrop.gpu.device import is_there
@@ -108,9 +109,10 @@ def _search_native(
                 output(text)
 
     layout = emitted.layout
+    has_normal_form = needs_normalise(system, layout, options.symmetry and system.allows_symmetry)
 
     def canonical(state: State) -> State:
-        return layout.unpack(native.normalise(layout.pack(state)))
+        return layout.unpack(native.normalise(layout.pack(state))) if has_normal_form else state
 
     strategy = import_module(f"outcrop.search.{(STRATEGIES | CYCLE_STRATEGIES)[options.strategy]}")
 
