@@ -181,8 +181,7 @@ class Memory:
 
     def _make_buffers(self, room: int) -> None:
         """For successors: ``room`` of each state of a piece."""
-        group = self._tuning.group
-        room = -(-room // group) * group
+        room = self._rounded(room)
         if room > _MOST_ROWS:
             raise OutOfDeviceMemory(f"a state has {room:,} successors")
         bytes_a_state = room * self._shape.words * 8 + 4
@@ -200,8 +199,13 @@ class Memory:
 
     def _fit_buffers(self) -> None:
         """Once it is known how many successors states have, buffers may be smaller and pieces larger."""
-        if self._most_seen and self._room * 2 >= self._most_seen * 3 and self._room > self._tuning.group:
+        if self._most_seen and self._room * 2 >= self._rounded(self._most_seen) * 3:
             self._make_buffers(self._most_seen)
+
+    def _rounded(self, room: int) -> int:
+        """Threads take successors by groups."""
+        group = self._tuning.group
+        return -(-room // group) * group
 
     def _grow_table(self, keep_from: int, level_end: int) -> None:
         """``keep_from``: the first position that is still needed; ``level_end``: where those begin that will be wanted
