@@ -156,6 +156,19 @@ def test_signatures_go_on_in_host_memory(ring: Path, device: StandIn, worst: int
     assert got.omission_bound > 0
 
 
+def test_buffers_are_made_to_fit_once(ring: Path, device: StandIn) -> None:
+    made, make = load_program(ring, Worst=25), memory.Memory._make_buffers
+    rooms: list[int] = []
+
+    def watched(which: memory.Memory, room: int) -> None:
+        rooms.append(room)
+        make(which, room)
+
+    with patch.object(memory.Memory, "_make_buffers", watched):
+        compare(made, device, CheckOptions(strategy="ram"), tuning=Tuning(block_shift=8, group=4))
+    assert rooms == [16, 4]
+
+
 def test_less_memory_than_there_seemed_to_be(ring: Path, device: StandIn) -> None:
     """Somebody else takes what the table was to have."""
     made, zeros = load_program(ring, Worst=25), device.zeros
