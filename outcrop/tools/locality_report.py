@@ -14,7 +14,7 @@ _NEAREST = -6
 
 def text(locality: Locality, every: bool = False) -> str:
     """The whole report."""
-    reduced = ", reduced by symmetry" if locality.symmetry else ""
+    reduced = " (reduced by symmetry)" if locality.symmetry else ""
     loops = "counted" if locality.counts_loops else "not counted"
     figures = [
         f"{locality.model}: {locality.states:,} states{reduced} in {len(locality.levels):,} levels, "
