@@ -56,7 +56,7 @@ class Reproduction:
             blocks.append(f"Not reproduced: {', '.join(names)}: {reason}.")
         if self.notes:
             blocks.append("\n".join(self.notes))
-        same = [entry.name for entry in table.entries if self.ours.get(entry.name) == entry.figures]
+        same = [entry.name for entry in table.entries if _agrees(entry.figures, self.ours.get(entry.name, {}))]
         if same:
             blocks.append(f"Every figure as the paper has it: {', '.join(same)} ({len(same)} rows).")
         blocks.append(f"{self._how_much()}; {self.seconds:.0f} s")
@@ -68,8 +68,9 @@ class Reproduction:
         for entry in self.table.entries:
             found = self.ours.get(entry.name, {})
             cells = [cell for measure in entry.figures for cell in found.get(measure, ["-"])]
-            whole += "-" not in cells
-            part += "-" in cells and any(cell != "-" for cell in cells)
+            open_cells = sum(cell == "-" or cell.endswith("unfinished") for cell in cells)
+            whole += not open_cells
+            part += bool(open_cells) and any(cell != "-" for cell in cells)
         said = f"{whole} of {len(self.table.entries)} rows"
         return f"{said}, and {part} in part" if part else said
 
@@ -86,7 +87,8 @@ class Reproduction:
         published = _average(self.table)
         if published:
             series.append(Series("paper, average", published))
-        return Chart(self.table.chart, "memory fraction" if published else "threads", "time", series)
+        x_label = "threads" if self.table.experiment == "threads" else "memory fraction"
+        return Chart(self.table.chart, x_label, "time", series)
 
 
 def run(table: Table, runner: Runner) -> Reproduction:
@@ -116,6 +118,23 @@ def run(table: Table, runner: Runner) -> Reproduction:
     done.notes, done.others = runner.notes, runner.others
     done.seconds = time.monotonic() - started
     return done
+
+
+def _agrees(paper: Figures, ours: Figures) -> bool:
+    """Whether ours are the paper's figures, rounded as it prints them."""
+    cells = [
+        pair
+        for measure, printed in paper.items()
+        for pair in zip(printed, ours.get(measure, [""] * len(printed)), strict=True)
+    ]
+    return all(printed == own or _rounded(own, printed) for printed, own in cells)
+
+
+def _rounded(own: str, printed: str) -> bool:
+    if not (_is_number(own) and _is_number(printed)):
+        return False
+    _, _, decimals = printed.partition(".")
+    return decimals.isdigit() and round(float(own), len(decimals)) == float(printed)
 
 
 def _has_figures(figures: Figures) -> bool:
