@@ -131,7 +131,7 @@ def _sweep(verbs: Any) -> Parser:
         help="what the chart shows (default: states)",
     )
     group.add_argument("--json", action="store_true", help="print one JSON document instead of text")
-    group.add_argument("--quiet", action="store_true", help="no progress")
+    group.add_argument("-q", "--quiet", action="store_true", help="no progress")
     _add_defaults(parser)
     return parser
 
