@@ -20,6 +20,7 @@
 #include "findings.c"
 #include "gathered.c"
 #include "route.c"
+#include "messages.c"
 #include "runs.c"
 #include "worker.c"
 #include "cores.c"
@@ -31,7 +32,7 @@
 #include "distances.c"
 
 /* Raised whenever what is exported changes. */
-enum { ABI_VERSION = 8 };
+enum { ABI_VERSION = 9 };
 
 #define EXPORT __attribute__((visibility("default"), used))
 
