@@ -25,6 +25,10 @@ from outcrop.search.paths import Predecessors
 _MOST_PAIRS = 1 << 16
 
 
+#: The part of the memory that may be allocated without much thought.
+_CHEAP_PART = 32
+
+
 class Halt(IntEnum):
     NONE = 0
     SUCCESSORS = 1
@@ -54,7 +58,6 @@ class Engine(Memory):
             at = self._window(at, begin, end, find)
 
     def _window(self, begin: int, level_begin: int, end: int, find: Callable[[Wrong, bytes], None] | None) -> int:
-        self.device.copy(self._saved, self._counters)
         if end - begin >= self._sizes.least_piece:
             self._fit_buffers()
         until = self._window_end(begin, end)
@@ -70,10 +73,11 @@ class Engine(Memory):
         if self.states > self.blocks.capacity:
             raise InternalError("states were written past the end of their room")
         if find is None or control["halted"]:
-            self.device.copy(self._counters, self._saved)
+            self.device.copy(self._counters, self._counted)
+        else:
+            self._counted = self._seen[len(self._control) :].copy()
         if control["halted"] == Halt.SUCCESSORS:
-            self._room = max(control["most"], self._room + self._room // 4)
-            self._make_buffers()
+            self._make_buffers(max(control["most"], self._room + self._room // 4))
             return begin
         if control["halted"] == Halt.TABLE:
             self._grow_table(begin)
@@ -107,7 +111,8 @@ class Engine(Memory):
     def _window_end(self, begin: int, end: int) -> int:
         """As much as there is room for, whatever it leads to."""
         # A small search need not allocate what a large one would.
-        usual = max(self._sizes.least_piece, self.states // self._room)
+        cheap = self.budget.limit // _CHEAP_PART // (8 * self._shape.words * self._room)
+        usual = max(self._sizes.least_piece, self.states // self._room, cheap)
         size = min(end - begin, WINDOW * self._most_piece, usual)
         least = min(size, self._most_piece)
         try:
@@ -164,8 +169,9 @@ class Engine(Memory):
             )
 
     def _insert_piece(self, piece: Piece, buffer: Buffer) -> None:
+        lower, name = self._lower, "insert_states" if self._shape.is_exact else "insert_signatures"
         self._launch(
-            "insert_states" if self._shape.is_exact else "insert_signatures",
+            name if lower is None else "insert_lower",
             len(piece),
             buffer.successors,
             np.uint32(self._most_piece),
@@ -175,6 +181,7 @@ class Engine(Memory):
             np.uint64(self._buckets),
             self.blocks.addresses,
             self._control,
+            *(() if lower is None else lower.arguments()),
             rows=self._room // self._tuning.group,
             threads=self._tuning.insert_threads,
         )
@@ -267,23 +274,21 @@ class Engine(Memory):
     # --- Counts ------------------------------------------------------------------------------------------------
 
     def count(self) -> tuple[Counts, Counts, Marks]:
-        get = self.device.get
-        return (
-            get(self._fired)[: self._shape.rules],
-            get(self._covered)[: self._shape.covers],
-            get(self._noted)[: self._shape.notes],
-        )
+        return *self._split(self._counted), self.device.get(self._noted)[: self._shape.notes]
 
     def fired(self) -> int:
         """Rules, in all."""
-        return int(self.device.get(self._fired).sum())
+        return int(self._counted[: self._shape.rules].sum())
 
     def level_is_complete(self) -> None:
-        self.device.copy(self._at_level, self._counters)
+        self._at_level = self._counted
 
     def count_at_level(self) -> tuple[Counts, Counts]:
         """The counters when the last level was complete."""
-        counters, rules = self.device.get(self._at_level), self._shape.rules
+        return self._split(self._at_level)
+
+    def _split(self, counters: Counts) -> tuple[Counts, Counts]:
+        rules = self._shape.rules
         return counters[:rules], counters[rules + 1 : rules + 1 + self._shape.covers]
 
     def bytes_moved(self, fired: int) -> int:

@@ -207,7 +207,9 @@ KERNEL check(uint64_t *const *blocks, uint64_t begin, uint8_t *flags, Control *c
 
 static inline uint64_t signature_of(uint64_t hash) { return hash ? hash : 1; }
 
-/* Is a signature new? It is then in the table. `slots`: its first bucket as it was loaded. */
+enum { SIGNATURE_OLD, SIGNATURE_NEW, SIGNATURE_WITHOUT_ROOM };
+
+/* Looks a signature up, and enters it if it is new. `slots`: its first bucket as it was loaded. */
 static inline uint32_t add_signature(uint64_t *table, uint64_t buckets, uint64_t bucket, uint64_t *slots,
                                      uint64_t signature, Control *control) {
   for (uint32_t tries = 0; tries < MOST_BUCKETS; tries++) {
@@ -215,21 +217,51 @@ static inline uint32_t add_signature(uint64_t *table, uint64_t buckets, uint64_t
       uint64_t entry = slots[i];
       if (entry == 0) {
         entry = exchange_if(&table[BUCKET * bucket + i], 0, signature);
-        if (entry == 0) return 1;
+        if (entry == 0) return SIGNATURE_NEW;
       }
-      if (entry == signature) return 0;
+      if (entry == signature) return SIGNATURE_OLD;
     }
     bucket = next_bucket(bucket, tries, signature, buckets);
     load_four(&table[BUCKET * bucket], slots);
   }
   control->halted = HALT_TABLE;
-  return 0;
+  return SIGNATURE_WITHOUT_ROOM;
 }
 
-/* Each thread takes GROUP successors of a state, whose buckets are fetched at the same time. */
-KERNEL LAUNCH_BOUNDS(INSERT_THREADS, INSERT_BLOCKS)
-insert_signatures(const uint64_t *successors, uint32_t stride, const uint32_t *counts, uint32_t count, uint64_t *table,
-                  uint64_t buckets, uint64_t *const *blocks, Control *control) {
+/* Is a signature in a table to which nothing is added any more? */
+static inline bool has_signature(const uint64_t *table, uint64_t buckets, uint64_t bucket, uint64_t *slots,
+                                 uint64_t signature) {
+  for (uint32_t tries = 0; tries < MOST_BUCKETS; tries++) {
+    UNROLL for (int i = 0; i < BUCKET; i++) {
+      if (slots[i] == signature) return true;
+      if (slots[i] == 0) return false;
+    }
+    bucket = next_bucket(bucket, tries, signature, buckets);
+    load_four(&table[BUCKET * bucket], slots);
+  }
+  return false;
+}
+
+/* A second table in the memory of the host, and signatures that were lately met there, at a slot that each determines:
+ * the way there is long, and most successors have been met a short while ago. */
+typedef struct {
+  uint64_t *table;
+  uint64_t buckets;
+  uint64_t *recent;
+  uint64_t recent_count;
+} Lower;
+
+/* Not by the upper bits, which choose the bucket. */
+static inline uint64_t recent_slot(const Lower *lower, uint64_t signature) {
+  return multiply_high(signature * UINT64_C(0x9E3779B97F4A7C15), lower->recent_count);
+}
+
+/* Each thread takes GROUP successors of a state, whose buckets are fetched at the same time. IS_FULL: the table is, and
+ * what it does not have goes to the lower one. */
+template <bool IS_FULL>
+static inline void insert_into(uint64_t *table, uint64_t buckets, const Lower lower, const uint64_t *successors,
+                               uint32_t stride, const uint32_t *counts, uint32_t count, uint64_t *const *blocks,
+                               Control *control) {
   if (is_halted(control)) return;
   if (is_full(control)) return;
   for (uint32_t begin = BLOCK * THREADS; begin < count; begin += BLOCKS * THREADS) {
@@ -237,7 +269,7 @@ insert_signatures(const uint64_t *successors, uint32_t stride, const uint32_t *c
     const uint32_t most = x < count ? counts[x] : 0;
     ALIGNED uint64_t states[GROUP][WORDS + 1];
     uint64_t signatures[GROUP], at[GROUP], slots[GROUP][BUCKET];
-    uint32_t is_new = 0, wanted = 0;
+    uint32_t wants = 0, is_new = 0, wanted = 0;
     UNROLL for (int i = 0; i < GROUP; i++) {
       if (first + i >= most) continue;
       const uint64_t *from = successors + (uint64_t)(first + i) * WORDS * stride + x;
@@ -245,12 +277,27 @@ insert_signatures(const uint64_t *successors, uint32_t stride, const uint32_t *c
       signatures[i] = signature_of(hash_words(states[i]));
       at[i] = multiply_high(signatures[i], buckets);
       load_four(&table[BUCKET * at[i]], slots[i]);
+      wants |= 1u << i;
+    }
+    if (IS_FULL) {
+      UNROLL for (int i = 0; i < GROUP; i++)
+        if (wants >> i & 1 && (load_shared_word(&lower.recent[recent_slot(&lower, signatures[i])]) == signatures[i] ||
+                               has_signature(table, buckets, at[i], slots[i], signatures[i])))
+          wants &= ~(1u << i);
+      UNROLL for (int i = 0; i < GROUP; i++) {
+        if (!(wants >> i & 1)) continue;
+        at[i] = multiply_high(signatures[i], lower.buckets);
+        load_four(&lower.table[BUCKET * at[i]], slots[i]);
+      }
     }
     UNROLL for (int i = 0; i < GROUP; i++) {
-      if (first + i >= most) continue;
-      const uint32_t is_one = add_signature(table, buckets, at[i], slots[i], signatures[i], control);
-      is_new |= is_one << i;
-      wanted += is_one;
+      if (!(wants >> i & 1)) continue;
+      const uint32_t result = add_signature(IS_FULL ? lower.table : table, IS_FULL ? lower.buckets : buckets, at[i],
+                                            slots[i], signatures[i], control);
+      if (IS_FULL && result != SIGNATURE_WITHOUT_ROOM)
+        store_shared_word(&lower.recent[recent_slot(&lower, signatures[i])], signatures[i]);
+      is_new |= (uint32_t)(result == SIGNATURE_NEW) << i;
+      wanted += result == SIGNATURE_NEW;
     }
     uint64_t position = claim(&control->used, wanted);
     UNROLL for (int i = 0; i < GROUP; i++) {
@@ -259,6 +306,25 @@ insert_signatures(const uint64_t *successors, uint32_t stride, const uint32_t *c
       UNROLL for (int word = 0; word < WORDS; word++) to[word] = states[i][word];
     }
   }
+}
+
+KERNEL LAUNCH_BOUNDS(INSERT_THREADS, INSERT_BLOCKS)
+insert_signatures(const uint64_t *successors, uint32_t stride, const uint32_t *counts, uint32_t count, uint64_t *table,
+                  uint64_t buckets, uint64_t *const *blocks, Control *control) {
+  const Lower none = {0, 0, 0, 0};
+  insert_into<false>(table, buckets, none, successors, stride, counts, count, blocks, control);
+}
+
+KERNEL LAUNCH_BOUNDS(INSERT_THREADS, INSERT_BLOCKS)
+insert_lower(const uint64_t *successors, uint32_t stride, const uint32_t *counts, uint32_t count, uint64_t *table,
+             uint64_t buckets, uint64_t *const *blocks, Control *control, uint64_t *lower_table, uint64_t lower_buckets,
+             uint64_t *recent, uint64_t recent_count) {
+  const Lower lower = {lower_table, lower_buckets, recent, recent_count};
+  insert_into<true>(table, buckets, lower, successors, stride, counts, count, blocks, control);
+}
+
+KERNEL clear_words(uint64_t *words, uint64_t count) {
+  for (uint64_t i = BLOCK * (uint64_t)THREADS + THREAD; i < count; i += (uint64_t)BLOCKS * THREADS) words[i] = 0;
 }
 
 KERNEL rehash_signatures(const uint64_t *before, uint64_t slots, uint64_t *table, uint64_t buckets, Control *control) {
