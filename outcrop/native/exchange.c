@@ -47,7 +47,7 @@ EXPORT void outcrop_add_message(Search *search, uint64_t number, const uint8_t *
 EXPORT uint64_t outcrop_most_packed(void) { return MOST_PACKED; }
 
 EXPORT uint64_t outcrop_write_message(const uint8_t *states, uint64_t count, uint8_t *message) {
-  return write_message(states, count, message);
+  return write_message(states, NULL, count, message);
 }
 
 EXPORT void outcrop_read_message(const uint8_t *message, uint8_t *states) {
@@ -64,7 +64,8 @@ EXPORT void outcrop_outgoing(const Search *search, uint64_t number, uint64_t *co
 /* Makes a message of what a worker has for a process, and forgets it; gives its length. */
 EXPORT uint64_t outcrop_take_outgoing(Search *search, uint64_t number, uint64_t rank, uint8_t *message) {
   Outgoing *outgoing = &search->workers[number].outgoing[rank];
-  uint64_t length = write_message(outgoing->states, outgoing->count, message);
+  const uint32_t *values = outgoing->valued ? outgoing->values : NULL;
+  uint64_t length = write_message(outgoing->states, values, outgoing->count, message);
   outgoing->count = 0;
   return length;
 }

@@ -125,8 +125,10 @@ static void worker_close(Worker *worker) {
   free(worker->is_new);
   gathered_close(&worker->gathered);
   gathered_close(&worker->fresh);
-  for (uint32_t rank = 0; worker->outgoing && rank < worker->search->route.ranks; rank++)
+  for (uint32_t rank = 0; worker->outgoing && rank < worker->search->route.ranks; rank++) {
     free(worker->outgoing[rank].states);
+    free(worker->outgoing[rank].values);
+  }
   free(worker->outgoing);
   free(worker->aside.states);
   free(worker->aside.hashes);

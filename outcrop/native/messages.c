@@ -1,9 +1,10 @@
 /* Messages between processes: packed states, each as what differs from the one before it, since those that a state leads to
  * differ in a few bytes. Of every eight bytes a byte says which differ, and these follow, xored.
  *
- * In front stands the number of states. There are spare bytes behind a message, which may be read and written. */
+ * In front stands the number of states, and in some searches a value for each. There are spare bytes behind a message, which may be read and written. */
 
-enum { MESSAGE_HEAD = sizeof(uint64_t), MOST_PACKED = STATE_BYTES + HASH_WORDS };
+enum { MESSAGE_HEAD = sizeof(uint64_t), MOST_PACKED = STATE_BYTES + HASH_WORDS + (HAS_AUTOMATON ? sizeof(uint32_t) : 0) };
+#define WITH_VALUES (UINT64_C(1) << 62)
 
 /* 255 for each byte of a word that is not 0. */
 static inline uint64_t nonzero_bytes(uint64_t word) {
@@ -53,11 +54,16 @@ static inline uint64_t scatter_bytes(uint64_t word, uint64_t bytes) {
 }
 #endif
 
-/* Gives the length of the message. */
-static uint64_t write_message(const uint8_t *states, uint64_t count, uint8_t *message) {
+/* Gives the length of the message. `values` may be NULL. */
+static uint64_t write_message(const uint8_t *states, const uint32_t *values, uint64_t count, uint8_t *message) {
+  const uint64_t head = values ? count | WITH_VALUES : count;
   uint64_t before[HASH_WORDS] = {0};
   uint8_t *at = message + MESSAGE_HEAD;
-  memcpy(message, &count, sizeof count);
+  memcpy(message, &head, sizeof head);
+  if (values) {
+    memcpy(at, values, count * sizeof *values);
+    at += count * sizeof *values;
+  }
   for (const uint8_t *state = states; state < states + count * STATE_BYTES; state += STATE_BYTES)
     for (int i = 0; i < HASH_WORDS; i++) {
       uint64_t word = hash_word(state, i), changes = word ^ before[i], bytes = nonzero_bytes(changes);
@@ -73,13 +79,19 @@ static uint64_t write_message(const uint8_t *states, uint64_t count, uint8_t *me
 /* A message that is being read. */
 typedef struct {
   const uint8_t *at;
-  uint64_t left; /* states */
+  uint64_t left;         /* states */
+  const uint8_t *values; /* of those left, or NULL */
   uint64_t before[HASH_WORDS];
 } Reading;
 
 static Reading begin_reading(const uint8_t *message) {
-  Reading reading = {message + MESSAGE_HEAD, 0, {0}};
+  Reading reading = {.at = message + MESSAGE_HEAD};
   memcpy(&reading.left, message, sizeof reading.left);
+  if (reading.left & WITH_VALUES) {
+    reading.left &= ~WITH_VALUES;
+    reading.values = reading.at;
+    reading.at += reading.left * sizeof(uint32_t);
+  }
   return reading;
 }
 

@@ -93,21 +93,28 @@ static inline uint32_t owner_of(const Route *route, uint64_t hash) {
   return (uint32_t)multiply_high((hash >> route->shift) * 0x9E3779B97F4A7C15ull, route->ranks);
 }
 
-/* What one worker has for one owner. */
+/* What one worker has for one owner: states, and in some searches a value that goes with each. */
 typedef struct {
   uint8_t *states;
+  uint32_t *values;
   uint64_t count, room;
+  int valued;
 } Outgoing;
+
+static int outgoing_grow(Outgoing *outgoing) {
+  uint64_t room = outgoing->room ? 2 * outgoing->room : 64;
+  uint8_t *states = realloc(outgoing->states, room * STATE_BYTES);
+  if (states) outgoing->states = states;
+  uint32_t *values = HAS_AUTOMATON ? realloc(outgoing->values, room * sizeof *values) : NULL;
+  if (values) outgoing->values = values;
+  if (!states || (HAS_AUTOMATON && !values)) return 0;
+  outgoing->room = room;
+  return 1;
+}
 
 /* Keeps a state if it `counts`: that cannot be foretold, so it is written in any case. */
 static inline int outgoing_add(Outgoing *outgoing, const uint8_t *state, uint32_t counts) {
-  if (__builtin_expect(outgoing->count == outgoing->room, 0)) {
-    uint64_t room = outgoing->room ? 2 * outgoing->room : 64;
-    uint8_t *states = realloc(outgoing->states, room * STATE_BYTES);
-    if (!states) return 0;
-    outgoing->states = states;
-    outgoing->room = room;
-  }
+  if (__builtin_expect(outgoing->count == outgoing->room, 0) && !outgoing_grow(outgoing)) return 0;
   memcpy(outgoing->states + outgoing->count * STATE_BYTES, state, STATE_BYTES);
   outgoing->count += counts;
   return 1;
@@ -138,6 +145,9 @@ static __attribute__((noinline)) void divide_successors(const Route *route, Expa
     memcpy(states + (size_t)others * STATE_BYTES, state, STATE_BYTES);
     memcpy(successors + (size_t)own * STATE_BYTES, state, STATE_BYTES);
     other_hashes[others] = own_hashes[own] = hash;
+#if HAS_AUTOMATON
+    expansion->owners[own] = expansion->owners[i];
+#endif
     __builtin_prefetch(places[is_own] + multiply_high(hash, counts[is_own]) * sizes[is_own]);
     others += 1 - is_own;
     own += is_own;
