@@ -23,6 +23,7 @@
 #include "mapped.c"
 #include "route.c"
 #include "messages.c"
+#include "buffers.c"
 #include "runs.c"
 #include "worker.c"
 #include "cores.c"

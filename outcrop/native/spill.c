@@ -23,7 +23,7 @@ static int reserve_candidates(RunWork *work, uint64_t count) {
   if (unsorted) work->unsorted = unsorted;
   uint8_t *is_old = realloc(work->is_old, room);
   if (is_old) work->is_old = is_old;
-  if (!candidates || !unsorted || !is_old) return run_has_no_memory();
+  if (!candidates || !unsorted || !is_old) return has_no_memory();
   work->room = room;
   return 1;
 }
