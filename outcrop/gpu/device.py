@@ -32,7 +32,8 @@ OPTIONS = ("--std=c++17", "--device-as-default-execution-space")
 #: cudaHostRegisterMapped: kernels may use it.
 _REGISTER_MAPPED = 2
 
-_KERNEL = re.compile(r"^KERNEL (?:LAUNCH_BOUNDS\(.*\)\s+)?(\w+)\(", re.MULTILINE)
+#: The name of each kernel in a translation unit.
+KERNEL = re.compile(r"^KERNEL (?:LAUNCH_BOUNDS\(.*\)\s+)?(\w+)\(", re.MULTILINE)
 
 
 class NoDevice(OutcropError):
@@ -154,7 +155,7 @@ class CudaDevice:
             raise Refused(f"its kernels cannot be compiled: {str(error)[:2000]}") from error
 
     def bytes_beside(self) -> int:
-        kernels = (self._module.get_function(name) for name in _KERNEL.findall(self._module.code))
+        kernels = (self._module.get_function(name) for name in KERNEL.findall(self._module.code))
         return self.threads * max(int(kernel.local_size_bytes) for kernel in kernels)
 
     def empty(self, count: int, kind: type = np.uint64) -> Array:
