@@ -13,6 +13,9 @@ from outcrop.source import Diagnostic, Span
 #: Version of the JSON document; raised when a first-level key changes its meaning.
 FORMAT = 1
 
+#: Where it says what each verdict promises, and how that is tested.
+TRUST = "docs/TRUST.md"
+
 
 class Verdict(StrEnum):
     HOLDS = "holds"
