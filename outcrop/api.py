@@ -349,9 +349,10 @@ def _violations(system: System, options: CheckOptions, searched: Searched) -> li
     violations: list[Violation] = []
     outcome = searched.outcome
     if outcome.findings:
-        from outcrop.trace.replay import explain
+        from outcrop.trace.replay import Replay
 
-        violations = [explain(system, finding, options, searched.canonical) for finding in outcome.findings]
+        replay = Replay(system, options, searched.canonical)
+        violations = [replay.explain(finding) for finding in outcome.findings]
     elif outcome.stop is Stop.VIOLATION:
         raise InternalError("the search stopped for a violation that it does not name")
     if outcome.stop is Stop.COMPLETE:

@@ -63,6 +63,8 @@ def search(
             raise UsageError("the interpreter keeps no checkpoints")
         if (options.ranks or 1) > 1:
             raise UsageError("the interpreter searches alone, not with several ranks")
+        if options.device is Where.GPU:
+            raise UsageError("the interpreter searches on the processor, not on a GPU")
         name = "reference" if system.product is None else "scc"
         interpreted = import_module(f"outcrop.search.{name}")
         return Searched(interpreted.search(system, options, progress=progress, output=output))
@@ -80,6 +82,7 @@ def _search_native(
     from outcrop.codegen.compiler import compile_model
     from outcrop.codegen.identity import identity
     from outcrop.codegen.puts import PutFormatter
+    from outcrop.codegen.symmetry import needs_normalise
     from outcrop.dist.compare import compare_ranks
     from outcrop.dist.exchange import exchange_of
     from outcrop.gpu.device import is_there
@@ -106,9 +109,10 @@ def _search_native(
                 output(text)
 
     layout = emitted.layout
+    has_normal_form = needs_normalise(system, layout, options.symmetry and system.allows_symmetry)
 
     def canonical(state: State) -> State:
-        return layout.unpack(native.normalise(layout.pack(state)))
+        return layout.unpack(native.normalise(layout.pack(state))) if has_normal_form else state
 
     strategy = import_module(f"outcrop.search.{(STRATEGIES | CYCLE_STRATEGIES)[options.strategy]}")
 

@@ -229,7 +229,7 @@ class CompactedCycles:
         return follow, enqueue, bool(found.value)
 
     def in_s(self, states: States) -> States:
-        """Those states that are in S."""
+        """Those accepting states that are in S."""
         rows = _copy(states)
         return rows[: self._library.outcrop_compacted_keep(self.search.handle, rows.ctypes.data, len(rows))]
 

@@ -15,6 +15,8 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
@@ -142,9 +144,15 @@ def check(path: Path, *options: str, quick: bool = True) -> Result:
         while_limit=arguments.while_limit or None,
         overflow=arguments.overflow,
     )
-    compile_model = partial(compiler.compile_model, flags=QUICK_FLAGS) if quick else compiler.compile_model
-    with patch.object(compiler, "compile_model", compile_model):
+    with compiled_quickly() if quick else nullcontext():
         return model.check(check_options(arguments))
+
+
+@contextmanager
+def compiled_quickly() -> Iterator[None]:
+    """Models are compiled without optimisation."""
+    with patch.object(compiler, "compile_model", partial(compiler.compile_model, flags=QUICK_FLAGS)):
+        yield
 
 
 def compare(expected: Expectation, result: Result, symmetry: bool) -> None:

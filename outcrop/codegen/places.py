@@ -27,6 +27,13 @@ from outcrop.ir.nodes import (
 from outcrop.ir.types import Array, Multiset, Real, Simple
 
 
+def _is_defined(node: Place) -> bool:
+    """Has it a value in every state?"""
+    while isinstance(node, IndexPlace | FieldPlace):
+        node = node.base
+    return isinstance(node, GlobalPlace) and node.variable.is_defined
+
+
 class Places(Code):
     """Writes code for places."""
 
@@ -149,7 +156,7 @@ class Places(Code):
             value = location
         else:
             packed = self.read_packed(location, node.type)
-            value = self.unpacked(node.type, packed, may_be_undefined=True)
+            value = self.unpacked(node.type, packed, may_be_undefined=not _is_defined(node.place))
         if value.defined is None or node.undefined is Undefined.ALLOW:
             return value
         if node.undefined is Undefined.ERROR:

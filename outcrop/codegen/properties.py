@@ -25,7 +25,32 @@ def write_start(unit: Unit) -> list[str]:
             body += _start_call(name, start)
     body += ["(void)instance, (void)context;", "return FAILED;"]
     signature = "static UNUSED int model_start(uint64_t instance, uint8_t *state, Context *context)"
-    return [*lines, "", *braced(signature, body)]
+    return [*lines, "", *braced(signature, body), *_write_error_state(unit)]
+
+
+def _write_error_state(unit: Unit) -> list[str]:
+    """``settled``: what has become of a successor. Where a body fails, it becomes the error state, if there is one."""
+    start = unit.system.error_state
+    if start is None:
+        return []
+    clear = [
+        "__builtin_memset(state, 0, STATE_BYTES);",
+        "(void)error_body(state, context);",
+    ]
+    settle = [
+        "if (likely(status != FAILED)) return status;",
+        "expansion->failed = 1;",
+        "enter_error_state(next, expansion->context);",
+        "return OK;",
+    ]
+    return [
+        "",
+        comment("The error state"),
+        *write_body(unit, "error_body", start, start.body),
+        *braced("static NOINLINE void enter_error_state(uint8_t *state, Context *context)", clear),
+        "",
+        *braced("static inline int settled(Expansion *expansion, uint8_t *next, int status)", settle),
+    ]
 
 
 def _start_call(name: str, start: StartState) -> list[str]:

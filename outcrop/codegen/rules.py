@@ -38,6 +38,7 @@ class RuleCode:
     name: str
     guards: dict[int, str] = field(default_factory=dict)  #: level -> condition
     whole_guard: str | None = None  #: the guard in order, where the levels are not
+    has_error_state: bool = False
     on_firing: list[str] = field(default_factory=list)  #: what a product must know about who fires
 
     def guard_variable(self, level: int) -> str:
@@ -57,6 +58,7 @@ def write_rules(unit: Unit) -> list[str]:
         if rule.instance_count:
             lines += ["", comment(f"Rule {rule.name}, line {rule.span.line}")]
             code = RuleCode(number, rule, identifier("rule", number, rule.name))
+            code.has_error_state = unit.system.error_state is not None
             lines += _write_guard(unit, code)
             lines += write_body(unit, f"{code.name}_body", rule, rule.body)
             code.on_firing = name_movers(unit.system, number)
@@ -225,19 +227,26 @@ def _arguments(state: str, level: int) -> str:
 
 
 def _write_firing(code: RuleCode, depth: int, has_priorities: bool) -> list[str]:
-    body = f"{code.name}_body({_arguments('next', depth)})"
     fire = ["enabled = 1;"] if has_priorities else []
-    fire += [
-        *code.on_firing,
-        "uint8_t *next = successor_begin(expansion, original);",
-        f"successor_end(expansion, original, {code.number}, {body});",
-    ]
+    fire += _write_successor(code, f"{code.name}_body({_arguments('next', depth)})")
     guard = code.last_guard(depth)
     if guard is None:
         return braced("", fire)
     failure = f"unlikely({guard} < 0)"
     if code.whole_guard is not None:
         failure += f" && {code.whole_guard}({_arguments('state', depth)}) < 0"
+    failed = [f"expansion_failed(expansion, original, {code.number});"]
+    if code.has_error_state:
+        failed = _write_successor(code, "FAILED")
     lines = braced(f"if ({guard} == 1)", fire)
-    lines[-1] += f" else if ({failure}) {{"
-    return [*lines, f"  expansion_failed(expansion, original, {code.number});", "}"]
+    other = braced(f"else if ({failure})", failed)
+    return [*lines[:-1], f"{lines[-1]} {other[0]}", *other[1:]]
+
+
+def _write_successor(code: RuleCode, status: str) -> list[str]:
+    return [
+        *code.on_firing,
+        "uint8_t *next = successor_begin(expansion, original);",
+        f"successor_end(expansion, original, {code.number}, "
+        + (f"settled(expansion, next, {status}));" if code.has_error_state else f"{status});"),
+    ]

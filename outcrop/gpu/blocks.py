@@ -23,7 +23,7 @@ _MOST_BLOCKS = 1 << 16
 
 @dataclass
 class Budget:
-    """Bytes of the device's memory that arrays may take."""
+    """Bytes that arrays may take, of the device's memory or the host's."""
 
     limit: int
     used: int = 0
@@ -43,6 +43,15 @@ class Budget:
         self.used -= size
 
 
+def pinned_words(device: Device, host: Budget, count: int) -> NDArray[np.uint64]:
+    """Memory of the host that the device can use. Raises MemoryError."""
+    if 8 * count > host.left:
+        raise MemoryError
+    words = device.pinned(count)
+    host.take(8 * count)
+    return words
+
+
 @dataclass(frozen=True)
 class Piece:
     """Neighbouring states of one block, in the memory of the device."""
@@ -56,15 +65,16 @@ class Piece:
 
 
 class Blocks:
-    def __init__(self, device: Device, words: int, shift: int, budget: Budget, host_bytes: int) -> None:
+    def __init__(self, device: Device, words: int, shift: int, budget: Budget, host: Budget) -> None:
         self._device = device
         self._words = words
         self._budget = budget
         self._blocks: list[Array | None] = []  #: in the device; None if dropped or in host memory
         self._waiting: dict[int, NDArray[np.uint64]] = {}  #: blocks in host memory
         self._spare: list[NDArray[np.uint64]] = []  #: host memory that is no longer used
-        self._host_left = host_bytes
+        self._host = host
         self._stage: tuple[int, Array] | None = None  #: the block that was last brought back, and its number
+        self._first = 0  #: before this, all blocks have been dropped
         self.block_states = 1 << shift
         self._block_bytes = self.block_states * words * 8
         self.addresses = device.zeros(_MOST_BLOCKS)
@@ -78,7 +88,7 @@ class Blocks:
     @property
     def has_all(self) -> bool:
         """Whether every state is in the memory of the device."""
-        return all(block is not None for block in self._blocks)
+        return not self._first and not self._waiting
 
     @property
     def host_bytes(self) -> int:
@@ -86,10 +96,7 @@ class Blocks:
 
     def first_kept(self) -> int:
         """The first position from which on no state has been dropped."""
-        for number in range(len(self._blocks) - 1, -1, -1):
-            if self._blocks[number] is None and number not in self._waiting:
-                return (number + 1) * self.block_states
-        return 0
+        return self._first * self.block_states
 
     # --- Room --------------------------------------------------------------------------------------------------
 
@@ -104,6 +111,8 @@ class Blocks:
                 self._tell_addresses()
 
     def _add_block(self) -> None:
+        if len(self._blocks) == _MOST_BLOCKS:
+            raise OutOfDeviceMemory("more states than positions can be given to")
         self._budget.take(self._block_bytes)
         try:
             block = self._device.empty(self.block_states * self._words)
@@ -119,13 +128,24 @@ class Blocks:
     def drop(self, end: int) -> bool:
         """Forgets blocks all of whose states come before ``end``. Says whether there were any."""
         dropped = False
-        for number in range(min(len(self._blocks), end // self.block_states)):
+        until = min(len(self._blocks), end // self.block_states)
+        for number in range(self._first, until):
             if self._blocks[number] is not None:
                 self._release(number)
                 dropped = True
             if number in self._waiting:
                 self._spare.append(self._waiting.pop(number))
+        self._first = max(self._first, until)
         return dropped
+
+    def clear(self) -> None:
+        """Forgets all states. What was taken of host memory is kept for the next ones."""
+        self.drop(self.capacity)
+        if self._stage is not None:
+            self._stage = None
+            self._budget.give_back(self._block_bytes)
+        self._blocks = []
+        self._first = 0
 
     def send_away(self, begin: int, end: int) -> bool:
         """Moves one block, all of whose states lie in the range, to host memory: the last such one, which will be
@@ -150,15 +170,10 @@ class Blocks:
     def _host_room(self) -> NDArray[np.uint64] | None:
         if self._spare:
             return self._spare.pop()
-        if self._host_left < self._block_bytes:
-            return None
         try:
-            room = self._device.pinned(self.block_states * self._words)
+            return pinned_words(self._device, self._host, self.block_states * self._words)
         except MemoryError:
-            self._host_left = 0
             return None
-        self._host_left -= self._block_bytes
-        return room
 
     def _release(self, number: int) -> None:
         self._blocks[number] = None
@@ -184,6 +199,7 @@ class Blocks:
         held, stage = self._stage
         if held != number:
             self._device.copy(stage, self._waiting[number])
+            self._device.wait(self._device.mark(), aside=True)  # whichever row of launches expands it
             self._stage = number, stage
         return stage
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from outcrop.gpu.device import CudaDevice, Device, NoDevice, OutOfDeviceMemory
+from outcrop.gpu.device import CudaDevice, Device, NoDevice, OutOfDeviceMemory, Refused
 from outcrop.gpu.search import STRATEGIES, Program, search
 from outcrop.options import CheckOptions, Where
 from outcrop.search.driver import ShowProgress, TakePut
@@ -47,6 +47,8 @@ def search_somewhere(
     except NoDevice:
         return on_host(options)
     begun = f"device: {outcome.visited:,} states after {WORTH_SECONDS:.0f} s on the processor, so on a GPU instead"
+    if limit is not None:
+        options = replace(options, time_limit=limit - WORTH_SECONDS)
     outcome = _on_device(program, device, options, progress, put, on_host)
     outcome.events.insert(0, begun)
     return outcome
@@ -61,11 +63,12 @@ def _on_device(
     on_host: HostSearch,
 ) -> Outcome:
     """On the device; should that fail, on the processor after all."""
-    failures: tuple[type[Exception], ...] = (OutOfDeviceMemory, *device.failures)
+    failures: tuple[type[Exception], ...] = (OutOfDeviceMemory, Refused, *device.failures)
     try:
         return search(program, device, options, progress, put)
     except failures as failure:
         why = str(failure) or "too little memory"
+        device.abandon(failure)
         outcome = on_host(options)
         outcome.events.insert(0, f"device: searched on the processor, because {device.name} failed: {why}")
         return outcome

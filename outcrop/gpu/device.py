@@ -6,7 +6,13 @@ is tested without a GPU.
 
 from __future__ import annotations
 
+import gc
 import importlib.util
+import mmap
+import re
+import sys
+import weakref
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -14,13 +20,19 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from outcrop.errors import InternalError, OutcropError
+from outcrop.errors import OutcropError
 
 #: An array in the memory of the device: CuPy's, or NumPy's on the stand-in.
 Array = Any
 
 #: Functions of the model carry no qualifiers.
 OPTIONS = ("--std=c++17", "--device-as-default-execution-space")
+
+
+#: cudaHostRegisterMapped: kernels may use it.
+_REGISTER_MAPPED = 2
+
+_KERNEL = re.compile(r"^KERNEL (?:LAUNCH_BOUNDS\(.*\)\s+)?(\w+)\(", re.MULTILINE)
 
 
 class NoDevice(OutcropError):
@@ -31,6 +43,10 @@ class NoDevice(OutcropError):
 
 class OutOfDeviceMemory(Exception):
     """The device has no room for an array."""
+
+
+class Refused(Exception):
+    """The kernels of a model could not be compiled for the device."""
 
 
 class Device(Protocol):
@@ -44,7 +60,10 @@ class Device(Protocol):
     def free_bytes(self) -> int: ...
 
     def load(self, text: str) -> None:
-        """Compiles kernels."""
+        """Compiles kernels. Raises Refused."""
+
+    def bytes_beside(self) -> int:
+        """Memory that the kernels need beside arrays: what threads keep of their own."""
 
     def empty(self, count: int, kind: type = np.uint64) -> Array: ...
 
@@ -57,8 +76,11 @@ class Device(Protocol):
     def copy(self, target: Array, source: Array) -> None:
         """Between arrays of the same length, wherever they are."""
 
+    def sort(self, array: Array) -> None:
+        """Puts words in order, if that can be done. Only speed may depend on it."""
+
     def pinned(self, count: int) -> NDArray[np.uint64]:
-        """Words of host memory from which copies are fast."""
+        """Words of host memory from which copies are fast, and which kernels can use. Raises MemoryError."""
 
     def address(self, array: Array) -> int: ...
 
@@ -72,6 +94,9 @@ class Device(Protocol):
 
     def wait(self, mark: object, *, aside: bool = False) -> None:
         """What is launched from now on begins when what came before the mark has ended."""
+
+    def abandon(self, failure: BaseException) -> None:
+        """Forgets what a search has left behind that ended so."""
 
     def begin_timing(self) -> None: ...
 
@@ -92,6 +117,12 @@ class CudaDevice:
 
     def __init__(self) -> None:
         self._cupy = _cupy()
+        try:
+            self._open()
+        except self._cupy.cuda.runtime.CUDARuntimeError as error:
+            raise NoDevice(f"the GPU cannot be used ({error}); search with --device cpu") from None
+
+    def _open(self) -> None:
         runtime = self._cupy.cuda.runtime
         properties = runtime.getDeviceProperties(self._cupy.cuda.Device().id)
         self.name = properties["name"].decode()
@@ -104,7 +135,7 @@ class CudaDevice:
             self._cupy.cuda.driver.CUDADriverError,
             self._cupy.cuda.memory.OutOfMemoryError,
         )
-        self._streams = self._cupy.cuda.Stream.null, self._cupy.cuda.Stream(non_blocking=True)
+        self._streams: tuple[Any, ...] = self._cupy.cuda.Stream.null, self._cupy.cuda.Stream(non_blocking=True)
         self._module: Any = None
         self._kernels: dict[str, Any] = {}
         self._timings: list[_Timing] = []
@@ -119,8 +150,12 @@ class CudaDevice:
         self._module = self._cupy.RawModule(code=text, options=OPTIONS, backend="nvrtc")
         try:
             self._module.compile()
-        except self._cupy.cuda.compiler.CompileException as error:
-            raise InternalError(f"NVRTC refused the code generated for this model:\n{str(error)[:2000]}") from None
+        except Exception as error:  # a compiler that is missing shows in several ways
+            raise Refused(f"its kernels cannot be compiled: {str(error)[:2000]}") from error
+
+    def bytes_beside(self) -> int:
+        kernels = (self._module.get_function(name) for name in _KERNEL.findall(self._module.code))
+        return self.threads * max(int(kernel.local_size_bytes) for kernel in kernels)
 
     def empty(self, count: int, kind: type = np.uint64) -> Array:
         """Straight from the driver: what is given back can be used for arrays of another size."""
@@ -146,22 +181,37 @@ class CudaDevice:
         return got
 
     def copy(self, target: Array, source: Array) -> None:
-        if isinstance(target, np.ndarray):
-            source.get(out=target)
-        elif isinstance(source, np.ndarray):
-            target.set(source)
-        else:
-            target.data.copy_from_device_async(source.data, source.nbytes, self._cupy.cuda.get_current_stream())
+        """In the first row of launches. The host waits for copies from and to its memory."""
+        runtime, stream = self._cupy.cuda.runtime, self._streams[0]
+        runtime.memcpyAsync(
+            self.address(target), self.address(source), target.nbytes, runtime.memcpyDefault, stream.ptr
+        )
+        if isinstance(target, np.ndarray) or isinstance(source, np.ndarray):
+            stream.synchronize()
+
+    def sort(self, array: Array) -> None:
+        with suppress(Exception):  # no memory for it, no library
+            array.sort()
 
     def pinned(self, count: int) -> NDArray[np.uint64]:
+        """In large pages, if the host has them: these are pinned, and found by the device, many times faster."""
+        runtime = self._cupy.cuda.runtime
         try:
-            memory = self._cupy.cuda.alloc_pinned_memory(8 * count)
-        except self._cupy.cuda.runtime.CUDARuntimeError:
+            memory = mmap.mmap(-1, 8 * count, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+        except OSError:
             raise MemoryError from None
-        return np.frombuffer(memory, dtype=np.uint64, count=count)
+        with suppress(OSError):
+            memory.madvise(mmap.MADV_HUGEPAGE)
+        words = np.frombuffer(memory, dtype=np.uint64)
+        try:
+            runtime.hostRegister(words.ctypes.data, words.nbytes, _REGISTER_MAPPED)
+        except runtime.CUDARuntimeError:
+            raise MemoryError from None
+        weakref.finalize(words, _unregister, runtime, words.ctypes.data)
+        return words
 
     def address(self, array: Array) -> int:
-        return int(array.data.ptr)
+        return int(array.ctypes.data if isinstance(array, np.ndarray) else array.data.ptr)
 
     def set_constant(self, name: str, words: NDArray[np.uint64]) -> None:
         pointer = self._module.get_global(name)
@@ -171,7 +221,7 @@ class CudaDevice:
     def launch(self, name: str, blocks: tuple[int, int], threads: int, *arguments: object, aside: bool = False) -> None:
         if name not in self._kernels:
             self._kernels[name] = self._module.get_function(name)
-        given = tuple(np.uint64(0) if each is None else each for each in arguments)
+        given = tuple(_argument(each) for each in arguments)
         self._kernels[name](blocks, (threads,), given, stream=self._streams[aside])
 
     def mark(self, *, aside: bool = False) -> object:
@@ -181,6 +231,18 @@ class CudaDevice:
 
     def wait(self, mark: object, *, aside: bool = False) -> None:
         self._streams[aside].wait_event(mark)
+
+    def abandon(self, failure: BaseException) -> None:
+        """A device that has failed takes nothing back, and CuPy would say so for every single array."""
+        hooks = sys.excepthook, sys.unraisablehook
+        sys.excepthook = lambda kind, error, traceback: None
+        sys.unraisablehook = lambda details: None
+        try:
+            failure.__traceback__ = failure.__context__ = failure.__cause__ = None
+            self._timings, self._kernels, self._module, self._streams = [], {}, None, ()
+            gc.collect()
+        finally:
+            sys.excepthook, sys.unraisablehook = hooks
 
     def begin_timing(self) -> None:
         event = self._cupy.cuda.Event()
@@ -201,14 +263,28 @@ class CudaDevice:
         return self._seconds
 
 
+def _unregister(runtime: Any, address: int) -> None:
+    with suppress(runtime.CUDARuntimeError):
+        runtime.hostUnregister(address)
+
+
+def _argument(value: object) -> object:
+    """Memory of the host has the same address on the device."""
+    if isinstance(value, np.ndarray):
+        return np.uint64(value.ctypes.data)
+    return np.uint64(0) if value is None else value
+
+
 def _cupy() -> Any:
     try:
         import cupy  # type: ignore[import-not-found, unused-ignore]
-    except ImportError:
+    except ModuleNotFoundError:
         raise NoDevice(
             "searching on a GPU needs CuPy, which is not installed: pip install 'outcrop[gpu]', or search with "
             "--device cpu"
         ) from None
+    except ImportError as error:
+        raise NoDevice(f"CuPy does not work here ({error}); search with --device cpu") from None
     try:
         count = cupy.cuda.runtime.getDeviceCount()
     except cupy.cuda.runtime.CUDARuntimeError as error:

@@ -5,7 +5,7 @@ level is expanded to its end, and what is reported is chosen by the bytes of sta
 processor.
 
 When the memory of the device ends, an exact search hands all its states over to the host, which goes on from the last
-complete level. One by signatures ends as unknown.
+complete level. One by signatures goes on with memory of the host, and ends as unknown when that is full as well.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
-from outcrop.errors import InternalError
 from outcrop.gpu.device import Device, OutOfDeviceMemory
 from outcrop.gpu.engine import Engine, Wrong
 from outcrop.gpu.memory import Shape, Sizes, TableFull
@@ -46,7 +45,13 @@ if TYPE_CHECKING:
 #: The strategies of the command line that there is something of on a GPU.
 STRATEGIES = ("auto", "ram", "compact")
 #: Bytes of a block of states.
-BLOCK_BYTES = 1 << 26
+BLOCK_BYTES = 1 << 28
+#: ... of which there are so many at the least, if memory is small.
+_LEAST_BLOCKS = 64
+#: After so many levels it is seen whether they have so many states on average: a level takes a device as long as some
+#: hundred states the processor.
+_MANY_LEVELS = 1000
+_FEW_STATES = 256
 #: What the processor may keep of start states at the least.
 _KERNEL_BYTES = 64 << 20
 #: States that are read back from the device at a time.
@@ -82,7 +87,6 @@ def search(
     started = time.monotonic()
     is_exact = options.strategy != "compact"
     source = program.emitted.source
-    tuning = tuning or Tuning.of(words_of(program.emitted), BLOCK_BYTES)
     shape = Shape(
         state_bytes=program.native.state_bytes,
         rules=program.native.rule_count,
@@ -95,10 +99,12 @@ def search(
         seed=options.seed,
         most_found=most_found(options),
     )
+    given = device.free_bytes() if options.device_memory is None else options.device_memory
+    if tuning is None:
+        tuning = Tuning.of(words_of(program.emitted), min(BLOCK_BYTES, given // _LEAST_BLOCKS))
+    device.load(translation_unit(program.emitted, tuning))
     if sizes is None:
-        free = int(device.free_bytes() * 0.95)
-        given = free if options.device_memory is None else min(free, options.device_memory)
-        sizes = Sizes.of(given, state_budget(options))
+        sizes = Sizes.of(_device_budget(device, options.device_memory), state_budget(options))
     settings = Settings(
         deadlock=shape.deadlock,
         budget=max(_KERNEL_BYTES, state_budget(options)),
@@ -106,7 +112,7 @@ def search(
         first_lines=1,
         seed=options.seed,
     )
-    engine = Engine(device, translation_unit(program.emitted, tuning), tuning, shape, sizes)
+    engine = Engine(device, tuning, shape, sizes)
     compiled = time.monotonic() - started
     with program.native.search(settings) as visited:
         run = DeviceExploration(visited, engine, options, progress, put, is_exact=is_exact)
@@ -115,12 +121,19 @@ def search(
             outcome = run.run()
         except HandOver:
             outcome = _go_on_on_host(program.native, run, options, progress, put)
+        engine.close()
     outcome.device = device.name
     return outcome
 
 
+def _device_budget(device: Device, wanted: int | None) -> int:
+    """Bytes for arrays."""
+    free = int(device.free_bytes() * 0.95) - device.bytes_beside()
+    return max(0, free if wanted is None else min(free, wanted))
+
+
 class HandOver(Exception):
-    """The memory of the device has ended in the middle of a level."""
+    """The memory of the device has ended in the middle of a level, or levels are so small that the host is faster."""
 
 
 class DeviceExploration(Exploration):
@@ -136,6 +149,7 @@ class DeviceExploration(Exploration):
     ) -> None:
         super().__init__(search, options, progress, put)
         self.engine = engine
+        engine.tell = self.tell
         self._is_exact = is_exact
         self._ends: list[int] = [0]  #: of levels, as positions
         self._starts: States | None = None
@@ -158,16 +172,17 @@ class DeviceExploration(Exploration):
         try:
             self.engine.start(self._starts)
         except (TableFull, OutOfDeviceMemory):
-            self.tell("the start states do not fit into the memory of the device")
-            raise Stopped(Stop.MEMORY) from None
+            raise OutOfDeviceMemory("the start states do not fit") from None
         self._ends.append(len(self._starts))
         self.level_done([len(self._starts)])
 
     def expand(self) -> None:
         begin, end = self._ends[-2:]
-        if self._is_exact:
-            self.engine.level_is_complete()
+        self.engine.level_is_complete()
         level = len(self.levels) - 1
+        if level >= _MANY_LEVELS and end < _FEW_STATES * level and not self.engine.blocks.first_kept():
+            self.tell(f"device: {end:,} states in {level:,} levels, which are too small for a GPU")
+            raise HandOver
 
         def find(wrong: Wrong, state: bytes) -> None:
             self.find(_KINDS[wrong], state, level + (wrong is Wrong.STATE))
@@ -180,7 +195,7 @@ class DeviceExploration(Exploration):
         except (TableFull, OutOfDeviceMemory):
             self.tell(
                 f"the memory of the device ends at level {level:,}: {self.engine.states:,} states, table load "
-                f"{self.engine.load:.2f}, {size(self.engine.blocks.host_bytes)} of states in host memory"
+                f"{self.engine.load:.2f}, {size(self.engine.host.used)} of host memory in use"
             )
             if self._is_exact:
                 raise HandOver from None
@@ -214,9 +229,9 @@ class DeviceExploration(Exploration):
                 self.engine.expand(self._ends[-2], self._ends[-1], None, lambda: None)
                 self._ends.append(self.engine.states)
         except (TableFull, OutOfDeviceMemory):
-            raise InternalError("a search that went through once does not do so again") from None
+            raise OutOfDeviceMemory("too little to search again for a trace") from None
         if self._ends[level] < self.engine.blocks.first_kept():
-            raise InternalError(f"level {level} does not fit into the memory of the device")
+            raise OutOfDeviceMemory(f"too little for level {level}, which a trace needs")
 
     # --- Counts ------------------------------------------------------------------------------------------------
 
@@ -242,6 +257,7 @@ class DeviceExploration(Exploration):
         self.tell(
             f"device: kernels {seconds:.3f} s, table of {engine.slots:,} slots at load {engine.load:.2f}, at least "
             f"{rate / 1e12:.2f}{card} TB/s, {size(engine.budget.peak)} of its memory"
+            + (f", {size(engine.host.peak)} of the host's" if engine.host.peak else "")
         )
 
     # --- For the host ------------------------------------------------------------------------------------------
@@ -277,6 +293,7 @@ def _go_on_on_host(
                 fired - own_fired,
                 covered - own_covered,
                 undefined_reads=frozenset(before.undefined_reads(noted)),
+                omission_bound=before.omission_bound(self.levels),
             )
             self.has_failed_start = before.has_failed_start
             last = len(self.levels) - 1

@@ -54,6 +54,9 @@ class StandIn:
                 made.replace(library)
         self._library = ctypes.CDLL(str(library))
 
+    def bytes_beside(self) -> int:
+        return 0
+
     def empty(self, count: int, kind: type = np.uint64) -> Array:
         if count * np.dtype(kind).itemsize > self._memory:
             raise OutOfDeviceMemory
@@ -79,6 +82,9 @@ class StandIn:
     def copy(self, target: Array, source: Array) -> None:
         target[:] = source
 
+    def sort(self, array: Array) -> None:
+        array.sort()
+
     def pinned(self, count: int) -> NDArray[np.uint64]:
         return np.empty(count, dtype=np.uint64)
 
@@ -102,6 +108,9 @@ class StandIn:
         for number in range(blocks[1]):
             row.value = number
             getattr(self._library, name)(*given)
+
+    def abandon(self, failure: BaseException) -> None:
+        pass
 
     def begin_timing(self) -> None:
         self._began = time.monotonic()

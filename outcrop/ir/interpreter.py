@@ -28,7 +28,8 @@ _RECURSION_LIMIT = 100_000
 class Firing:
     """What one instance of a rule or startstate does: it leads to a state, fails, or is abandoned.
 
-    ``raw`` is what the body left behind, ``successor`` its normal form. In a product ``origin`` is the automaton where
+    ``raw`` is what the body left behind, ``successor`` its normal form. One that fails may lead somewhere all the same,
+    to the error state. In a product ``origin`` is the automaton where
     it moves beside a system that is stuck, or fails itself.
     """
 
@@ -99,6 +100,7 @@ class Interpreter:
             kind: [self._compile_property(each) for each in system.of_kind(kind)] for kind in PropertyKind
         }
         self.beside = None if system.product is None else Beside(system, self.executor)
+        self._error_state = None if system.error_state is None else self._run_start(system.error_state)
 
     @property
     def covered(self) -> list[int]:
@@ -112,10 +114,19 @@ class Interpreter:
 
     def start_states(self) -> Iterator[Firing]:
         """What each instance of each startstate leads to."""
-        undefined: State = (None,) * self.system.leaf_count
         for start, instances, body in self._start_states:
             for arguments, frame in instances:
-                yield self._fire(start, arguments, frame, body, undefined)
+                yield self._fire(start, arguments, frame, body, self._undefined)
+
+    @property
+    def _undefined(self) -> State:
+        return (None,) * self.system.leaf_count
+
+    def _run_start(self, start: StartState) -> State:
+        """What one without parameters leads to."""
+        working = list(self._undefined)
+        self.executor.block(start.body)(working, Instances(start, self.executor).frame(()))
+        return tuple(working)
 
     def successors(self, state: State) -> Iterator[Firing]:
         """What each enabled rule instance of the best priority leads to. A guard that fails counts as a firing
@@ -143,7 +154,7 @@ class Interpreter:
             counter = beside.counter_after(state, enabled, beside.sets_of([(move.origin, move.arguments)]))
             for target in targets:
                 raw, successor = (beside.entered(each, target, counter) for each in (move.raw, move.successor))
-                yield Firing(move.origin, move.arguments, raw, successor)
+                yield Firing(move.origin, move.arguments, raw, successor, move.fault, move.is_enabled)
 
     def can_move(self, state: State) -> frozenset[int]:
         """The fairness sets of a product that can move in a state."""
@@ -168,7 +179,7 @@ class Interpreter:
                         if guard is not None and not guard(working, frame):
                             continue
                     except Fault as fault:
-                        yield Firing(rule, arguments, fault=fault, is_enabled=False)
+                        yield self._failed(rule, arguments, fault, is_enabled=False)
                         continue
                     is_enabled = True
                     # The guard may have used locals of the frame; the body starts with undefined ones.
@@ -189,9 +200,16 @@ class Interpreter:
         except Abandoned:
             return Firing(origin, arguments)
         except Fault as fault:
-            return Firing(origin, arguments, fault=fault)
+            return self._failed(origin, arguments, fault)
         raw = tuple(working)
         return Firing(origin, arguments, raw, self.normalise(raw))
+
+    def _failed(
+        self, origin: Rule | StartState, arguments: tuple[int, ...], fault: Fault, is_enabled: bool = True
+    ) -> Firing:
+        if self._error_state is None or isinstance(origin, StartState):
+            return Firing(origin, arguments, fault=fault, is_enabled=is_enabled)
+        return Firing(origin, arguments, self._error_state, self._error_state, fault)
 
     # --- Properties of a state ---------------------------------------------------------------------------------
 

@@ -24,12 +24,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Variable:
-    """A state variable. Its leaves start at leaf ``offset`` of the state."""
+    """A state variable. Its leaves start at leaf ``offset`` of the state. ``is_defined``: every state that a
+    start state or a rule leads to has a value for all of it, so that compiled code need not ask."""
 
     name: str
     type: Type
     offset: int
     span: Span
+    is_defined: bool = False
 
 
 @dataclass(eq=False)

@@ -68,7 +68,8 @@ class Places:
         self.offsets: dict[Local, int] = {}
         for function in system.functions:
             self.offsets.update(frame_offsets(function.frame))
-        for each in (*system.start_states, *system.rules, *system.properties):
+        starts = system.start_states if system.error_state is None else (*system.start_states, system.error_state)
+        for each in (*starts, *system.rules, *system.properties):
             self.offsets.update(frame_offsets(each.frame))
         if system.product is not None:
             self.offsets.update(frame_offsets(system.product.automaton.frame))

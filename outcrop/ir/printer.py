@@ -106,6 +106,7 @@ def print_system(system: System) -> str:
         list(_variables(system)),
         *(list(_function(function)) for function in system.functions),
         *(list(_start_state(start)) for start in system.start_states),
+        *([["-- where a rule leads that fails", *_start_state(system.error_state)]] if system.error_state else []),
         *(list(_rule(rule)) for rule in system.rules),
         *(list(_property(each)) for each in system.properties),
     ]

@@ -44,6 +44,7 @@ def product(system: System, automaton: Automaton, fairness: Fairness | None = No
         variables=(*system.variables, *hidden),
         # Before the body, which may return early, and cannot touch what it has no name for.
         start_states=tuple(replace(each, body=(*first, *each.body)) for each in system.start_states),
+        error_state=system.error_state and replace(system.error_state, body=(*first, *system.error_state.body)),
         properties=tuple(each for each in system.properties if each.kind in kinds),
         automaton=automaton,
         product=Product(automaton, location, fairness, counter),

@@ -162,6 +162,8 @@ class System:
     temporal: tuple[TemporalProperty, ...] = ()
     automaton: Automaton | None = None  #: of the runs that violate a property of infinite runs
     product: Product | None = None  #: set where the automaton runs beside the rules (see product.py)
+    #: Where a rule leads whose guard or body fails, in languages that go on from there. None: nowhere.
+    error_state: StartState | None = None
 
     @cached_property
     def leaf_types(self) -> tuple[Simple, ...]:

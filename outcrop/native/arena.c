@@ -35,6 +35,16 @@ static void *map_pages(size_t bytes, int file) {
   return pages;
 }
 
+/* Has the system provide pages, without changing what they hold: a page that is read before it is written to is provided
+ * twice, and the second time every other core is interrupted to forget the first. */
+static void provide_pages(uint8_t *pages, size_t bytes) {
+  enum { SMALL_PAGE = 1 << 12 };
+  for (size_t at = 0; at < bytes; at += SMALL_PAGE) {
+    uint8_t zero = 0;
+    __atomic_compare_exchange_n(pages + at, &zero, 0, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+  }
+}
+
 /* Reserves addresses for `bytes` of states, or for less where the system refuses so much. */
 static int arena_open(Arena *arena, uint64_t bytes, int file, uint64_t disk_limit) {
   memset(arena, 0, sizeof *arena);

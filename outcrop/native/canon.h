@@ -221,7 +221,7 @@ typedef struct Branch {
 } Branch;
 
 /* Takes step number `step` of a branch. Gives the cell that is open after it. */
-static unsigned take_step(const uint8_t *state, uint64_t (*local)[LOCAL_WORDS], const Relations *relations,
+static unsigned branch_step(const uint8_t *state, uint64_t (*local)[LOCAL_WORDS], const Relations *relations,
                           Partition *partition, Branch *branch, unsigned step) {
   set_apart(partition, branch->path[step]);
   const uint64_t trace = refine(partition, relations);
@@ -261,7 +261,7 @@ static void search_ties(const uint8_t *state, uint64_t (*local)[LOCAL_WORDS], co
       child[step] = 0;
       width[step] = partition.length[open];
       branch.path[step] = partition.order[open];
-      open = take_step(state, local, relations, &partition, &branch, step);
+      open = branch_step(state, local, relations, &partition, &branch, step);
       if (order == 0) order = compare_step(&branch, &best);
     }
     if (order <= 0) {
@@ -286,7 +286,7 @@ static void search_ties(const uint8_t *state, uint64_t (*local)[LOCAL_WORDS], co
       refine(&partition, relations);
     }
     branch.path[last] = partition.order[cell[last] + ++child[last]];
-    open = take_step(state, local, relations, &partition, &branch, last);
+    open = branch_step(state, local, relations, &partition, &branch, last);
     order = compare_step(&branch, &best);
   }
 }

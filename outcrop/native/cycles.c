@@ -126,6 +126,7 @@ EXPORT void outcrop_compacted_reset(Search *search, uint64_t share, uint64_t see
   if (share) return;
   Compacted *compacted = search->compacted;
   hasher_seed(&search->hasher, seed);
+  lengthen_signatures(&search->signatures);
   search->reserved = compacted->carry_count = 0;
   if (compacted->carries) memset(compacted->carries, 0, compacted->carry_room * sizeof(Carry));
 }
@@ -153,19 +154,9 @@ EXPORT void outcrop_compacted_take(Search *search, uint64_t number, uint8_t *sta
   if (more->count) memcpy(accepting, more->states, more->count * STATE_BYTES);
 }
 
-/* Moves the states that are in S to the front; gives how many. */
+/* Moves the accepting states that are in S to the front; gives how many. */
 EXPORT uint64_t outcrop_compacted_keep(const Search *search, uint8_t *states, uint64_t count) {
-  const Signatures *signatures = &search->signatures;
-  uint64_t kept = 0;
-  for (uint64_t i = 0; i < count; i++) {
-    const uint8_t *state = states + i * STATE_BYTES;
-    uint64_t position = signatures_find(signatures, hash_state(&search->hasher, state));
-    if (position == UINT64_MAX) continue;
-    if (!(slot_load(signatures, position) >> note_at(signatures, signatures->wide) & NOTE_IN_S)) continue;
-    if (kept != i) memmove(states + kept * STATE_BYTES, state, STATE_BYTES);
-    kept++;
-  }
-  return kept;
+  return keep_members(search, states, count);
 }
 
 /* --- Nested depth-first search ------------------------------------------------------------------------------- */

@@ -17,8 +17,8 @@ enum { PHASE_FIRST, PHASE_RESET, PHASE_REACH, PHASE_ELIMINATE };
 #define PASSED (UINT32_C(1) << 28) /* met while a cycle is being looked for */
 #define PREDECESSORS (PASSED - 1)
 
-/* Probable cycles kept of a level. */
-enum { MOST_CYCLES = 16 };
+/* Probable cycles kept of a level; and how far ahead the words of successors are fetched. */
+enum { MOST_CYCLES = 16, WORDS_AHEAD = 24 };
 
 typedef struct {
   Batch *output;       /* states found that are to be expanded */
@@ -69,6 +69,17 @@ static void found_cycle(Worker *worker, const uint8_t *state) {
   found_add(&worker->found[FOUND_CYCLE], state, MOST_CYCLES);
 }
 
+/* Whether a state of a block has an accepting predecessor to pass on, or is one. */
+static inline int passes_on(const Worker *worker, const Cycles *cycles, uint64_t first, uint32_t number) {
+  return (cycles->map && cycles->map[first + number]) || model_accepting(worker->block + (size_t)number * STATE_BYTES);
+}
+
+/* Starts to fetch what successors will be counted or raised at. Atomic operations do not overlap by themselves. */
+static inline void fetch_words(const Cycles *cycles, uint32_t position, uint64_t level_end) {
+  if (cycles->map && position >= level_end) __builtin_prefetch(&cycles->map[position], 1);
+  if (cycles->strength == WEAK_AUTOMATON) __builtin_prefetch(&cycles->words[position], 1);
+}
+
 /* The flush of a level: enters successors and passes on accepting predecessors, only to states of the next level, so that
  * no edge is gone over twice. A successor met before that is its own accepting predecessor lies on a cycle. */
 static void add_and_map(Expansion *expansion) {
@@ -81,9 +92,17 @@ static void add_and_map(Expansion *expansion) {
   if (worker->overflow) return;
   const uint64_t first = (uint64_t)(worker->block - search->arena.base) / STATE_BYTES;
   const int shared = search->worker_count > 1;
-  uint32_t owner = UINT32_MAX, value = 0;
-  int is_accepting = 0;
+  uint32_t owner = UINT32_MAX, value = 0, fetched_owner = UINT32_MAX;
+  int is_accepting = 0, is_fetched = 0;
   for (uint32_t i = 0; i < count; i++) {
+    const uint32_t ahead = i + WORDS_AHEAD;
+    if (ahead < count) {
+      if (expansion->owners[ahead] != fetched_owner) {
+        fetched_owner = expansion->owners[ahead];
+        is_fetched = passes_on(worker, cycles, first, fetched_owner);
+      }
+      if (is_fetched) fetch_words(cycles, positions[ahead], search->level_end);
+    }
     if (expansion->owners[i] != owner) {
       owner = expansion->owners[i];
       const uint8_t *state = worker->block + (size_t)owner * STATE_BYTES;

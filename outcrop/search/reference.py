@@ -141,7 +141,7 @@ class ReferenceSearch:
             self.enabled[rule] += firing.is_enabled
             if firing.fault is not None:
                 has_failed = True
-            elif firing.successor is not None:
+            if firing.successor is not None:
                 is_enabled = True
                 is_moving = is_moving or firing.raw != state
                 self.fired[rule] += 1

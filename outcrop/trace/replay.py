@@ -29,40 +29,62 @@ def explain(
     options: CheckOptions,
     canonical: Callable[[State], State] | None = None,
 ) -> Violation:
-    """The violation that a search found. ``canonical`` maps a state to a representative of its orbit, by default the
-    interpreter's; the search may have chosen others."""
-    interpreter = Interpreter(system, symmetry=False)
-    if canonical is None:
-        canonical = Normaliser(system, options.symmetry and system.allows_symmetry)
-    if finding.kind is FindingKind.START:
-        firing = _first_failing(interpreter.start_states())
-        return _of_fault(firing.fault, None, firing.label)
-    path = [canonical(Layout(system).unpack(packed)) for packed in finding.path]
-    steps = _run(interpreter, path, canonical)
-    trace, last = Trace(system, tuple(steps)), steps[-1].state
-    match finding.kind:
-        case FindingKind.DEADLOCK:
-            return _deadlock(interpreter, last, trace, options.deadlock)
-        case FindingKind.RULE:
-            firing = _first_failing(interpreter.successors(last))
-            return _of_fault(firing.fault, trace, firing.label)
-        case FindingKind.LIVENESS:
-            return _liveness(interpreter, last, trace, finding.liveness)
-        case _:
-            return _state(interpreter, last, trace)
+    """The violation that a search found."""
+    return Replay(system, options, canonical).explain(finding)
 
 
-def _run(interpreter: Interpreter, path: list[State], canonical: Callable[[State], State]) -> list[Step]:
-    """Real states whose representatives are those of the path, each with the first instance that leads to it."""
-    steps: list[Step] = []
-    for target in path:
-        firings = interpreter.successors(steps[-1].state) if steps else interpreter.start_states()
-        firing = step_to(target, firings, canonical)
+class Replay:
+    """Explains the findings of one search, which often have most of their way in common. ``canonical`` maps a state to
+    a representative of its orbit, by default the interpreter's; the search may have chosen others."""
+
+    def __init__(
+        self, system: System, options: CheckOptions, canonical: Callable[[State], State] | None = None
+    ) -> None:
+        self._system = system
+        self._options = options
+        self._canonical = canonical or Normaliser(system, options.symmetry and system.allows_symmetry)
+        self._interpreter = Interpreter(system, symmetry=False)
+        self._layout = Layout(system)
+        #: The step from a state, None for the beginning, to one that a state of a path, packed, stands for.
+        self._steps: dict[tuple[State | None, bytes], Step] = {}
+
+    def explain(self, finding: Finding) -> Violation:
+        interpreter = self._interpreter
+        if finding.kind is FindingKind.START:
+            firing = _first_failing(interpreter.start_states())
+            return _of_fault(firing.fault, None, firing.label)
+        steps = self._run(finding.path)
+        trace, last = Trace(self._system, tuple(steps)), steps[-1].state
+        match finding.kind:
+            case FindingKind.DEADLOCK:
+                return _deadlock(interpreter, last, trace, self._options.deadlock)
+            case FindingKind.RULE:
+                firing = _first_failing(interpreter.successors(last))
+                return _of_fault(firing.fault, trace, firing.label)
+            case FindingKind.LIVENESS:
+                return _liveness(interpreter, last, trace, finding.liveness)
+            case _:
+                return _state(interpreter, last, trace)
+
+    def _run(self, path: tuple[bytes, ...]) -> list[Step]:
+        """Real states whose representatives are those of the path, each with the first instance that leads to it."""
+        steps: list[Step] = []
+        for packed in path:
+            key = steps[-1].state if steps else None, packed
+            if key not in self._steps:
+                self._steps[key] = self._step(*key)
+            steps.append(self._steps[key])
+        if not steps:
+            raise InternalError("a search found something, but gave no path to it")
+        return steps
+
+    def _step(self, state: State | None, packed: bytes) -> Step:
+        target = self._canonical(self._layout.unpack(packed))
+        interpreter = self._interpreter
+        firings = interpreter.start_states() if state is None else interpreter.successors(state)
+        firing = step_to(target, firings, self._canonical)
         assert firing.successor is not None
-        steps.append(Step(firing.label, firing.successor, firing.origin.span))
-    if not steps:
-        raise InternalError("a search found something, but gave no path to it")
-    return steps
+        return Step(firing.label, firing.successor, firing.origin.span)
 
 
 def step_to(target: State, firings: Iterable[Firing], canonical: Callable[[State], State]) -> Firing:

@@ -1,16 +1,20 @@
 """Differential fuzzing for as long as you like: ``./dev fuzz --minutes 60``.
 
-Generates Murphi and DVE models and searches each with everything that can. A model on which two searches disagree, or
-on which one fails, is made smaller and kept under ``tests/fuzz/found``, where the suite tries it from then on.
+Generates Murphi and DVE models and searches each with everything that can: for bad states, for runs that violate
+formulas, and with several ranks. A model on which two searches disagree, or on which one fails, is made smaller and
+kept under ``tests/fuzz/found``, where the suite tries it from then on.
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import sys
 import time
 from collections import Counter
+from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
@@ -18,9 +22,11 @@ from tempfile import TemporaryDirectory
 sys.path.insert(0, str(Path(__file__).parent.parent))
 sys.path.insert(0, str(Path(__file__).parent))
 
-from compare import disagreement
-from generator import generate
-from generator.dve import generate_dve
+from compare import compared, disagreement
+from compare_formulas import formula_disagreement
+from compare_ranks import Job, rank_disagreement, rank_disagreements, rank_job
+from generator import generate, generate_with_formulas
+from generator.dve import generate_dve, generate_dve_with_formulas
 from minimise import minimise
 
 from outcrop.codegen import compiler
@@ -28,29 +34,112 @@ from outcrop.errors import ModelError
 from outcrop.machine import available_cores
 
 FOUND = Path(__file__).parent / "found"
-GENERATORS = {"m": generate, "dve": generate_dve}
+#: Models for which ranks are started at a time, and how many tries to make one smaller are worth their time.
+_MODELS_AT_ONCE = 12
+_TRIES = {"ranks": 60}
+_SECONDS_BETWEEN_NOTES = 300
 
 
-def trial(language: str, seed: int) -> str:
-    """What goes wrong with a generated model, "" if nothing does. A bad one is kept."""
-    text = GENERATORS[language](Random(seed))
-    found = problem(text, language, seed)
-    if found:
-        smaller = minimise(text, lambda each: kind_of(problem(each, language, seed)) == kind_of(found), tries=300)
-        comment = "--" if language == "m" else "//"
-        FOUND.mkdir(exist_ok=True)
-        path = FOUND / f"{language}_{seed}.{language}"
-        path.write_text(f"{comment} seed: {seed}\n{smaller}", encoding="utf-8")
-        found = f"{path}: {found}"
-    return found
+@dataclass(frozen=True)
+class Kind:
+    """What is generated, and how it is looked at: ``disagreement(text, file name, seed)``, "" if there is none."""
+
+    suffix: str
+    generate: Callable[[Random], str]
+    disagreement: Callable[[str, str, int], str]
+
+    @property
+    def file_name(self) -> str:
+        return f"generated.{self.suffix}"
 
 
-def problem(text: str, language: str, seed: int) -> str:
+def without_liveness(random: Random) -> str:
+    """Ranks do not check it, nor does what searches past RAM."""
+    while "liveness" in (text := generate(random)):
+        pass
+    return text
+
+
+KINDS = {
+    "m": Kind("m", generate, disagreement),
+    "dve": Kind("dve", generate_dve, disagreement),
+    "m_ltl": Kind("m", generate_with_formulas, formula_disagreement),
+    "dve_ltl": Kind("dve", generate_dve_with_formulas, formula_disagreement),
+    "m_ranks": Kind("m", without_liveness, rank_disagreement),
+    "dve_ranks": Kind("dve", generate_dve, rank_disagreement),
+}
+#: In which order seeds go through them. Ranks take many models at a time.
+_ORDER = ("m", "m_ltl", "dve", "m", "dve_ltl", "m_ltl", "m", "dve", "m_ltl", "m", "dve_ltl", "ranks")
+
+
+@dataclass
+class Tried:
+    """What came of a trial: how many models of each kind, how often each search was held against another, and what went
+    wrong."""
+
+    models: Counter[str] = field(default_factory=Counter)
+    compared: Counter[str] = field(default_factory=Counter)
+    problems: list[str] = field(default_factory=list)
+
+    def add(self, other: Tried) -> None:
+        self.models += other.models
+        self.compared += other.compared
+        self.problems += other.problems
+
+    def __str__(self) -> str:
+        models = ", ".join(f"{count} {name}" for name, count in sorted(self.models.items()))
+        searches = ", ".join(f"{count} {name}" for name, count in sorted(self.compared.items()))
+        every = sum(self.models.values())
+        return f"{every} models ({models}), searches compared: {searches}; {len(self.problems)} failures"
+
+
+def trial(name: str, seed: int) -> Tried:
+    compared.clear()
+    tried = rank_trial(seed) if name == "ranks" else single_trial(name, seed)
+    tried.compared = Counter(compared)
+    return tried
+
+
+def single_trial(name: str, seed: int) -> Tried:
+    kind = KINDS[name]
+    text = kind.generate(Random(seed))
+    found = problem(kind, text, seed)
+    return Tried(Counter([name]), problems=[keep(name, seed, text, found)] if found else [])
+
+
+def rank_trial(seed: int) -> Tried:
+    tried = Tried()
+    jobs: list[Job] = []
+    origins: list[tuple[str, int]] = []
+    for number in range(_MODELS_AT_ONCE):
+        name = "dve_ranks" if number % 3 == 0 else "m_ranks"
+        own = seed * _MODELS_AT_ONCE + number
+        jobs.append(rank_job(KINDS[name].generate(Random(own)), KINDS[name].file_name, own))
+        origins.append((name, own))
+        tried.models[name] += 1
+    for job, found in rank_disagreements(jobs):
+        tried.problems.append(keep(*origins[jobs.index(job)], job.text, found))
+    return tried
+
+
+def keep(name: str, seed: int, text: str, found: str) -> str:
+    """Makes a bad model smaller and keeps it; says where, and what is wrong with it."""
+    kind = KINDS[name]
+    tries = _TRIES.get(name.split("_")[-1], 300)
+    smaller = minimise(text, lambda each: kind_of(problem(kind, each, seed)) == kind_of(found), tries=tries)
+    comment = "--" if kind.suffix == "m" else "//"
+    FOUND.mkdir(exist_ok=True)
+    path = FOUND / f"{name}_{seed}.{kind.suffix}"
+    path.write_text(f"{comment} seed: {seed}\n{smaller}", encoding="utf-8")
+    return f"{path}: {found}"
+
+
+def problem(kind: Kind, text: str, seed: int) -> str:
     with TemporaryDirectory() as directory:
         # Generated models are not worth keeping.
         compiler.cache_directory = lambda: Path(directory)  # type: ignore[assignment]
         try:
-            return disagreement(text, f"generated.{language}", seed)
+            return kind.disagreement(text, kind.file_name, seed)
         except ModelError as error:
             return f"rejected: {error}"
         except Exception as error:
@@ -62,33 +151,40 @@ def kind_of(found: str) -> str:
     return found.split(":")[0]
 
 
+def order(only: Sequence[str]) -> list[str]:
+    """The trials to go through: all, or those that contain one of some words."""
+    possible = [each for each in _ORDER if each != "ranks" or importlib.util.find_spec("mpi4py") is not None]
+    return [each for each in possible if not only or any(word in each.split("_") for word in only)]
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(prog="./dev fuzz", description=__doc__)
     parser.add_argument("--minutes", type=float, default=1.0)
     parser.add_argument("--seed", type=int, default=int(time.time()), help="of the first model (default: the time)")
     parser.add_argument("--processes", type=int, default=available_cores())
+    parser.add_argument("--only", nargs="*", default=[], help="m, dve, ltl or ranks (default: everything)")
     chosen = parser.parse_args()
-    end = time.monotonic() + chosen.minutes * 60
-    models: Counter[str] = Counter()
-    failures = 0
-    running: set[Future[str]] = set()
+    begun = time.monotonic()
+    end, noted = begun + chosen.minutes * 60, begun
+    total = Tried()
+    running: set[Future[Tried]] = set()
+    names = order(chosen.only)
     with ProcessPoolExecutor(chosen.processes) as pool:
         seed = chosen.seed
         while running or time.monotonic() < end:
             while len(running) < 2 * chosen.processes and time.monotonic() < end:
-                language = "dve" if seed % 3 == 0 else "m"
-                running.add(pool.submit(trial, language, seed))
-                models[language] += 1
+                running.add(pool.submit(trial, names[seed % len(names)], seed))
                 seed += 1
             done, running = wait(running, return_when=FIRST_COMPLETED)
             for future in done:
-                if future.result():
-                    failures += 1
-                    print(future.result(), flush=True)
-    print(
-        f"seeds {chosen.seed} to {seed - 1}: {models['m']} Murphi and {models['dve']} DVE models, {failures} failures"
-    )
-    return 1 if failures else 0
+                total.add(future.result())
+                for each in future.result().problems:
+                    print(each, flush=True)
+            if time.monotonic() - noted > _SECONDS_BETWEEN_NOTES:
+                noted = time.monotonic()
+                print(f"{(noted - begun) / 60:.0f} minutes, seeds {chosen.seed} to {seed - 1}: {total}", flush=True)
+    print(f"seeds {chosen.seed} to {seed - 1}: {total}")
+    return 1 if total.problems else 0
 
 
 if __name__ == "__main__":

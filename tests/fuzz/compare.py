@@ -4,6 +4,7 @@ strategy and several numbers of threads."""
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
 from collections.abc import Iterator
 from importlib import import_module
 from random import Random
@@ -32,6 +33,9 @@ _PAST_RAM = (
     ("serial", "serial", False),
 )
 
+#: How often each search was held against another one, for those who count.
+compared: Counter[str] = Counter()
+
 
 def disagreement(text: str, name: str, seed: int) -> str:
     """What the searches of a model disagree about; "" when they agree. The same seed tries the same options."""
@@ -57,6 +61,7 @@ def _against_interpreter(system: System, native: Native, options: CheckOptions) 
         ("ram, 4 threads", ram.search, {"threads": 4}),
         ("compact", compact.search, {"threads": 2, "bits": 64}),
     ):
+        compared[name] += 1
         got = _comparable(search(native, dataclasses.replace(options, **more)), options.symmetry)
         if not _same(got, expected):
             yield f"{name}: {got} is not the interpreter's {expected}"
@@ -74,6 +79,7 @@ def _past_ram(native: Native, options: CheckOptions) -> Iterator[str]:
         got: Outcome = import_module(f"outcrop.search.{module}").search(native, tiny)
         if got.stop in (Stop.COLLISIONS, Stop.STATES):
             continue  # revisited too often to end
+        compared[strategy] += 1
         if visits_once:
             same = _same(_comparable(got, False), _comparable(expected, False))
         else:

@@ -21,7 +21,7 @@ DEPTH = 6
 # The interpreter raises the limit; hypothesis objects when that happens in the midst of a test.
 sys.setrecursionlimit(100_000)
 
-quick = settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck))
+quick = settings(max_examples=60, suppress_health_check=list(HealthCheck))
 thorough = settings(quick, max_examples=2_000)
 
 

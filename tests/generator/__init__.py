@@ -14,6 +14,6 @@ The rules by which a model is made:
   would otherwise be a matter of names.
 """
 
-from generator.models import generate
+from generator.models import generate, generate_with_formulas
 
-__all__ = ["generate"]
+__all__ = ["generate", "generate_with_formulas"]

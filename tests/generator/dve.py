@@ -9,6 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from random import Random
 
+from generator.formulas import generate_formula
+
+#: What a line with a formula begins with: DVE has no place for them in a model.
+FORMULA = "// ltl: "
 _STATES = ("idle", "wait", "busy", "done")
 _MODULUS = 3
 _ARRAY = 3
@@ -32,6 +36,17 @@ class _Process:
 def generate_dve(random: Random) -> str:
     """The text of a model that the front-end accepts."""
     return _Generator(random).model()
+
+
+def generate_dve_with_formulas(random: Random) -> str:
+    """The same, with a formula about its runs in a remark, and a property process now and then."""
+    generator = _Generator(random)
+    outside = _Process("", ())
+    formula = generate_formula(random, lambda: generator.expression(outside, 1))
+    text = f"{FORMULA}{formula}\n{generator.model()}"
+    if random.random() < 0.3:
+        text = text.replace("system async;", f"{generator.automaton(outside)}\nsystem async property N;")
+    return text
 
 
 def propositions(random: Random, text: str) -> list[str]:
@@ -70,6 +85,17 @@ class _Generator:
         lines += [self._process(process) for process in self.processes]
         return "\n".join([*lines, "system async;", ""])
 
+    def automaton(self, outside: _Process) -> str:
+        """A property process, which follows the others without taking part."""
+        states = _STATES[: self.random.randint(2, 3)]
+        edges = []
+        for source in states:
+            for _ in range(self.random.randint(1, 3)):
+                guard = f"guard {self.expression(outside, 1)};" if self.chance(0.6) else ""
+                edges.append(f"    {source} -> {self.random.choice(states)} {{ {guard} }}")
+        rows = [f"  state {', '.join(states)};", f"  init {states[0]};", f"  accept {self.random.choice(states)};"]
+        return "\n".join(["process N {", *rows, "  trans", ",\n".join(edges) + ";", "}"])
+
     def _channel(self, channel: _Channel) -> str:
         items = "{" + ", ".join(["byte"] * channel.values) + "} " if channel.values else ""
         return f"channel {items}{channel.name}[{channel.capacity}];"
@@ -81,7 +107,7 @@ class _Generator:
         if self.chance(0.1):
             inside.append(f"  commit {self.random.choice(process.states)};")
         if self.chance(0.2):
-            weak = f"{self._expression(process)} or {self._expression(process)} or {self._expression(process)}"
+            weak = f"{self.expression(process)} or {self.expression(process)} or {self.expression(process)}"
             inside.append(f"  assert {self.random.choice(process.states)}: {weak};")
         transitions = [self._transition(process, state) for state in process.states for _ in range(self._count())]
         transitions = transitions or [self._transition(process, process.states[0])]
@@ -94,7 +120,7 @@ class _Generator:
     def _transition(self, process: _Process, source: str) -> str:
         parts = []
         if self.chance(0.4):
-            parts.append(f"guard {self._expression(process)};")
+            parts.append(f"guard {self.expression(process)};")
         if self.channels and self.chance(0.3):
             parts.append(f"sync {self._synchronisation(process)};")
         effects = [self._effect(process) for _ in range(self.random.choice((0, 1, 1, 2)))]
@@ -110,14 +136,14 @@ class _Generator:
         return f"{channel.name}{'!' if is_sender else '?'}{item}"
 
     def _effect(self, process: _Process) -> str:
-        value = self._small(process) if self.chance(0.98) else self._expression(process)
+        value = self._small(process) if self.chance(0.98) else self.expression(process)
         return f"{self._target(process)} = {value}"
 
     # --- Expressions ---------------------------------------------------------------------------------------
 
     def _small(self, process: _Process) -> str:
         """Of a value in range, if it has one."""
-        expression = self._expression(process)
+        expression = self.expression(process)
         return f"(({expression}) % {_MODULUS} + {_MODULUS}) % {_MODULUS}"
 
     def _target(self, process: _Process) -> str:
@@ -130,10 +156,10 @@ class _Generator:
         name = self.random.choice([*self.numbers, *process.numbers])
         return f"{name} % {_ARRAY}" if self.chance(0.9) else f"{name} + {self.random.randrange(_ARRAY)}"
 
-    def _expression(self, process: _Process, depth: int = 2) -> str:
+    def expression(self, process: _Process, depth: int = 2) -> str:
         if depth == 0 or self.chance(0.3):
             return self._atom(process)
-        left, right = self._expression(process, depth - 1), self._expression(process, depth - 1)
+        left, right = self.expression(process, depth - 1), self.expression(process, depth - 1)
         kind = self.random.randrange(10)
         if kind == 0:
             return f"{self.random.choice(('not ', '-', '~'))}({left})"

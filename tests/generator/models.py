@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from random import Random
 
+from generator.formulas import generate_formula
 from generator.kinds import Array, Kind, Kinds, Multiset, Range, Record, generate_kinds, parts
 from generator.scope import Callable, Name, Scope
 from generator.statements import StatementGenerator, indent
@@ -19,12 +20,17 @@ def generate(random: Random) -> str:
     return _ModelGenerator(random).model()
 
 
+def generate_with_formulas(random: Random) -> str:
+    """The same, and a few formulas about its runs."""
+    return _ModelGenerator(random).model(formulas=random.randint(1, 2))
+
+
 class _ModelGenerator(StatementGenerator):
     def __init__(self, random: Random) -> None:
         super().__init__(random)
         self.callables: list[Callable] = []
 
-    def model(self) -> str:
+    def model(self, formulas: int = 0) -> str:
         kinds = generate_kinds(self.random)
         variables = self._variables(kinds)
         scope = Scope(self.random, kinds, variables)
@@ -35,7 +41,21 @@ class _ModelGenerator(StatementGenerator):
         pieces += [self._startstate(scope) for _ in range(self.random.choice((1, 1, 1, 2)))]
         pieces += [self._rule_item(scope, is_rule=True) for _ in range(self.random.randint(2, 6))]
         pieces += [self._rule_item(scope, is_rule=False) for _ in range(self.random.randint(0, 3))]
+        pieces += [self._formula(scope) for _ in range(formulas)]
         return "\n\n".join(pieces) + "\n"
+
+    def _formula(self, scope: Scope) -> str:
+        """Inside a ruleset now and then, of whatever type is small enough for a search for each value."""
+        kinds = [kind for kind in scope.kinds.finite() if kind.values <= 3]
+        name = scope.fresh("formula ")
+        if not kinds or self.chance(0.7):
+            text = generate_formula(self.random, lambda: self.condition(scope, 2, safe=self.chance(0.9)))
+            return f'ltl "{name}" : {text};'
+        kind = self.random.choice(kinds)
+        parameter = Name(scope.fresh("r"), kind, is_writable=False, is_defined=True)
+        inner = scope.with_names(parameter)
+        text = generate_formula(self.random, lambda: self.condition(inner, 2, safe=self.chance(0.9)), 2)
+        return f'ruleset {parameter.text}: {kind.name} do\n  ltl "{name}" : {text};\nend;'
 
     def _variables(self, kinds: Kinds) -> tuple[Name, ...]:
         """At least one; the larger types are tried first, as they have less chance to fit."""

@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
+from typing import Any
 from unittest.mock import patch
 
 import numpy as np
@@ -19,7 +20,7 @@ from generator import generate
 from outcrop.api import Model
 from outcrop.gpu import blocks, choose, memory
 from outcrop.gpu.choose import search_somewhere
-from outcrop.gpu.device import NoDevice
+from outcrop.gpu.device import NoDevice, OutOfDeviceMemory, Refused
 from outcrop.gpu.search import search
 from outcrop.gpu.source import Tuning
 from outcrop.gpu.standin import StandIn
@@ -147,6 +148,57 @@ def test_signatures_that_do_not_fit_leave_the_answer_unknown(ring: Path, device:
     assert 0 < got.visited < 7**4
 
 
+@pytest.mark.parametrize(("worst", "host"), [(24, 1 << 20), (25, 1 << 20), (25, 70_000)])
+def test_signatures_go_on_in_host_memory(ring: Path, device: StandIn, worst: int, host: int) -> None:
+    sizes = dataclasses.replace(TINY, device_bytes=20_000, first_slots=64, buffer_bytes=512, host_bytes=host)
+    got = compare(load_program(ring, Worst=worst), device, CheckOptions(strategy="compact"), sizes)
+    assert sum("of the host's memory" in event for event in got.events) >= 1
+    assert got.omission_bound > 0
+
+
+def test_buffers_are_made_to_fit_once(ring: Path, device: StandIn) -> None:
+    made, make = load_program(ring, Worst=25), memory.Memory._make_buffers
+    rooms: list[int] = []
+
+    def watched(which: memory.Memory, room: int) -> None:
+        rooms.append(room)
+        make(which, room)
+
+    with patch.object(memory.Memory, "_make_buffers", watched):
+        compare(made, device, CheckOptions(strategy="ram"), tuning=Tuning(block_shift=8, group=4))
+    assert rooms == [16, 4]
+
+
+def test_less_memory_than_there_seemed_to_be(ring: Path, device: StandIn) -> None:
+    """Somebody else takes what the table was to have."""
+    made, zeros = load_program(ring, Worst=25), device.zeros
+
+    def refuses(count: int, kind: type = np.uint64) -> Any:
+        if 6_000 < count < 60_000:
+            raise OutOfDeviceMemory
+        return zeros(count, kind)
+
+    with patch.object(device, "zeros", refuses):
+        compare(made, device, CheckOptions(strategy="ram"), dataclasses.replace(TINY, first_slots=1024))
+
+
+@pytest.mark.parametrize("strategy", ["ram", "compact"])
+def test_levels_that_are_too_small_are_left_to_the_processor(tmp_path: Path, device: StandIn, strategy: str) -> None:
+    path = tmp_path / "clock.m"
+    path.write_text(
+        """
+        var time: 0..2000;
+        startstate begin time := 0; end;
+        rule "tick" time < 2000 ==> begin time := time + 1; end;
+        invariant "early" time < 1990;
+        """
+    )
+    options = CheckOptions(strategy=strategy, threads=1)
+    got = compare(load_program(path), device, options, dataclasses.replace(TINY, first_slots=4096))
+    assert any("too small for a GPU" in event for event in got.events)
+    assert (got.omission_bound > 0) == (strategy == "compact")
+
+
 @pytest.mark.parametrize("worst", [24, 25])
 def test_an_exact_search_goes_on_on_the_host(ring: Path, device: StandIn, worst: int) -> None:
     sizes = dataclasses.replace(TINY, device_bytes=30_000, buffer_bytes=512)
@@ -218,6 +270,27 @@ def test_a_device_that_fails_leaves_the_search_to_the_processor(ring: Path, devi
     assert got.device == ""
     assert got.visited > 1000
     assert "stand-in failed: no current" in got.events[0]
+
+
+def test_a_compiler_that_refuses_leaves_the_search_to_the_processor(ring: Path, device: StandIn) -> None:
+    with patch.object(device, "load", side_effect=Refused("no such intrinsic")):
+        got = _somewhere(ring, CheckOptions(device=Where.GPU), device)
+    assert got.stop is Stop.VIOLATION
+    assert "no such intrinsic" in got.events[0]
+
+
+@pytest.mark.parametrize("memory", [10_000, 100_000, 1_000_000, 10_000_000])
+@pytest.mark.parametrize("strategy", ["auto", "compact"])
+def test_any_amount_of_memory_will_do(ring: Path, device: StandIn, memory: int, strategy: str) -> None:
+    options = CheckOptions(device=Where.GPU, strategy=strategy, device_memory=memory, threads=1)
+    got = _somewhere(ring, options, device)
+    expected = ram.search(load_program(ring).native, CheckOptions())
+    assert (got.stop, got.levels, got.fired, got.findings) == (
+        expected.stop,
+        expected.levels,
+        expected.fired,
+        expected.findings,
+    )
 
 
 def test_a_device_with_no_memory_leaves_the_search_to_the_processor(ring: Path, device: StandIn) -> None:

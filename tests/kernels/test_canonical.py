@@ -123,7 +123,7 @@ def test_by_hand(name: str) -> None:
     check(system_of(*BY_HAND[name]), seed=1, rows=60, flags=SANITIZED)
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=25, suppress_health_check=list(HealthCheck))
 @given(systems(), st.integers(0, 2**30))
 def test_at_random(system: System, seed: int) -> None:
     check(system, seed, rows=25, flags=["-O0"])

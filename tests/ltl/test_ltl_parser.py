@@ -104,13 +104,13 @@ def test_formulas_are_shared() -> None:
 
 
 @given(formulas(20))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_printed_formulas_are_read_back(formula: Formula) -> None:
     assert parse(str(formula)).formula is formula
 
 
 @given(st.text(alphabet='pqGFXUR!&|->()[]<>{}"^ 1aM', max_size=20))
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 def test_any_text_is_read_or_refused(text: str) -> None:
     try:
         formula = parse(text).formula

@@ -31,13 +31,13 @@ def agree(formula: Formula, automaton: Automaton, seed: int, count: int = 40) ->
 
 
 @given(formulas(), st.integers(0, 1_000))
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=250)
 def test_random_formulas(formula: Formula, seed: int) -> None:
     agree(formula, translate(formula), seed)
 
 
 @given(formulas(14), st.integers(0, 1_000))
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=250)
 def test_normal_forms_mean_the_same(formula: Formula, seed: int) -> None:
     normal = normal_form(formula)
     opposite = normal_form(negate(formula))
@@ -50,7 +50,7 @@ def test_normal_forms_mean_the_same(formula: Formula, seed: int) -> None:
 
 
 @given(formulas())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_clean_automata(formula: Formula) -> None:
     automaton = translate(formula)
     useful = set()

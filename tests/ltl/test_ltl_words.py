@@ -57,7 +57,7 @@ def test_operators(text: str, stem: str, loop: str, expected: str) -> None:
 
 
 @given(formulas(), st.integers(0, 1_000))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_unrolling_changes_nothing(formula: Formula, seed: int) -> None:
     for lasso in random_words(Random(seed), PROPOSITIONS, 10):
         assert holds(formula, Lasso([*lasso.stem, *lasso.loop], [*lasso.loop, *lasso.loop])) == holds(formula, lasso)

@@ -10,15 +10,14 @@ from typing import Any
 import pytest
 from generator import generate
 from ltl_random import BINARY, random_formula
+from runs import random_lasso, word
 
 import outcrop
 from outcrop.errors import InternalError, ModelError, UsageError
-from outcrop.ir.formula import UNARY, Formula, Operator
+from outcrop.ir.formula import UNARY, Operator
 from outcrop.ir.interpreter import Interpreter
-from outcrop.ir.layout import State
 from outcrop.ir.symmetry import Normaliser
-from outcrop.ir.system import System
-from outcrop.ltl.words import Lasso, holds
+from outcrop.ltl.words import holds
 from outcrop.options import CheckOptions
 from outcrop.result import Result, Trace, Verdict
 from outcrop.search.outcome import Finding
@@ -183,34 +182,6 @@ def test_what_is_no_lasso_is_never_shown(tmp_path: Path) -> None:
 # --- Random models and formulas ------------------------------------------------------------------------------
 
 
-def random_lasso(system: System, random: Random) -> list[State] | None:
-    """A run to where it comes back to a state, the last one; None where it ends in an error."""
-    interpreter = Interpreter(system, symmetry=False)
-    starts = [each.successor for each in interpreter.start_states() if each.successor]
-    run = [random.choice(starts)] if starts else []
-    while run and len(run) < 200:
-        firings = list(interpreter.successors(run[-1]))
-        if any(each.fault is not None for each in firings):
-            return None
-        successors = [each.successor for each in firings if each.successor is not None]
-        reached = random.choice(successors) if successors else run[-1]
-        if not interpreter.check(reached).is_kept:
-            return None
-        run.append(reached)
-        if reached in run[:-1]:
-            return run
-    return None
-
-
-def word(system: System, run: list[State], meaning: dict[Formula, Any]) -> Lasso:
-    executor = Interpreter(system, symmetry=False).executor
-    positions = [
-        {each for each, node in meaning.items() if executor.defined(node)(list(state), [])} for state in run[:-1]
-    ]
-    start = run.index(run[-1])
-    return Lasso(positions[:start], positions[start:])
-
-
 @pytest.mark.parametrize("seed", range(40))
 def test_no_run_contradicts_the_verdict(seed: int, tmp_path: Path) -> None:
     random = Random(seed)
@@ -228,7 +199,7 @@ def test_no_run_contradicts_the_verdict(seed: int, tmp_path: Path) -> None:
         return  # a run that ends in an error is none that formulas speak of
     (subject,) = model.system.temporal
     runs = [run for run in (random_lasso(model.system, random) for _ in range(30)) if run is not None]
-    violated = [run for run in runs if not holds(subject.formula, word(model.system, run, subject.meaning))]
+    violated = [run for run in runs if not holds(subject.formula, word(model.system, run, subject))]
     if violated:
         assert statuses(result) == ["violated"]
     for each in result.violations:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -21,12 +22,68 @@ sys.path.insert(0, str(Path(__file__).parent))
 from seeded import MUTANTS, Mutant
 
 REPOSITORY = Path(__file__).parents[2]
-#: In the order in which they are tried.
-TESTS = (
-    ("tests/kernels", "tests/unit/test_stores.py", "tests/search/test_ram.py"),
-    ("tests/search/test_past_ram.py", "tests/search/test_auto.py", "tests/search/test_limits.py"),
-    ("tests/search", "tests/unit", "tests/faults", "tests/fuzz", "tests/cli"),
+#: The tests that are likely to notice a bug in a file, tried first.
+LIKELY = {
+    "native/table.c": ("tests/kernels", "tests/search/test_ram.py"),
+    "native/lines.h": ("tests/kernels",),
+    "native/signatures.c": ("tests/kernels", "tests/search/test_past_ram.py"),
+    "native/level.c": ("tests/kernels/test_kernels.py", "tests/search/test_ram.py", "tests/search/test_models.py"),
+    "native/worker.c": ("tests/kernels", "tests/search/test_ram.py", "tests/search/test_limits.py"),
+    "native/paths.c": ("tests/kernels", "tests/search/test_ram.py", "tests/search/test_past_ram.py"),
+    "native/liveness.c": ("tests/search/test_models.py", "tests/fuzz/test_differential.py"),
+    "native/findings.c": ("tests/kernels", "tests/search/test_ram.py", "tests/fuzz/test_differential.py"),
+    "native/expand.h": ("tests/kernels", "tests/search/test_models.py"),
+    "native/canon.h": ("tests/kernels/test_canonical.py", "tests/unit/test_symmetry.py", "tests/search/test_orbits.py"),
+    "native/hash.h": ("tests/kernels", "tests/gpu/test_standin.py"),
+    "native/cache.c": ("tests/kernels", "tests/unit/test_stores.py", "tests/search/test_past_ram.py"),
+    "native/memory_table.c": ("tests/kernels", "tests/unit/test_stores.py", "tests/search/test_past_ram.py"),
+    "native/runs.c": ("tests/search/test_auto.py", "tests/unit/test_stores.py"),
+    "native/spill.c": ("tests/search/test_auto.py",),
+    "native/layers.c": ("tests/search/test_layered.py",),
+    "native/ndfs.c": ("tests/ltl/test_cycles.py",),
+    "native/owcty": ("tests/ltl/test_cycles.py", "tests/ltl/test_cycle_systems.py"),
+    "native/cycles.c": ("tests/ltl/test_cycles.py",),
+    "native/worklist.c": ("tests/ltl/test_cycles.py",),
+    "native/route.c": ("tests/dist/test_ranks.py",),
+    "native/exchange.c": ("tests/dist/test_ranks.py",),
+    "dist": ("tests/dist",),
+    "ltl": ("tests/ltl/test_ltl_translate.py", "tests/ltl/test_ltl_words.py", "tests/ltl"),
+    "temporal.py": ("tests/ltl/test_temporal.py",),
+    "trace": ("tests/unit/test_replay.py", "tests/ltl/test_temporal.py", "tests/cli/test_check.py"),
+    "report": ("tests/unit/test_report.py", "tests/cli"),
+    "cli": ("tests/cli",),
+    "sandbox.py": ("tests/cli/test_sandbox.py",),
+    "codegen": ("tests/unit/test_codegen.py", "tests/unit/test_compiler.py", "tests/search/test_models.py"),
+    "lang": ("tests/unit", "tests/search/test_models.py"),
+    "ir": ("tests/unit", "tests/search/test_models.py"),
+    "store/checkpoint.py": ("tests/unit/test_stores.py", "tests/faults/test_checkpoint.py"),
+    "store/workdir.py": ("tests/unit/test_stores.py", "tests/cli/test_strategies.py", "tests/faults"),
+    "store/layers.py": ("tests/search/test_layered.py", "tests/faults"),
+    "store/runs.py": ("tests/search/test_auto.py", "tests/faults"),
+    "store": ("tests/unit/test_stores.py", "tests/faults"),
+    "search/resume.py": ("tests/faults/test_checkpoint.py",),
+    "search/layered.py": ("tests/search/test_layered.py",),
+    "search/auto.py": ("tests/search/test_auto.py",),
+    "search/spilling.py": ("tests/search/test_auto.py",),
+    "search/ndfs.py": ("tests/ltl/test_cycles.py",),
+    "search/owcty": ("tests/ltl/test_cycles.py", "tests/ltl/test_cycle_systems.py"),
+    "search/lasso.py": ("tests/ltl/test_cycles.py",),
+    "search": ("tests/search/test_past_ram.py", "tests/search/test_limits.py"),
+}
+#: What is tried after that: all of the suite, the quick parts of it first.
+REST = (
+    ("tests/kernels", "tests/unit/test_stores.py", "tests/search/test_ram.py", "tests/search/test_past_ram.py"),
+    ("tests/search", "tests/fuzz", "tests/faults"),
+    ("tests/unit", "tests/cli", "tests/ltl", "tests/dist", "tests/gpu", "tests/browser"),
 )
+_NO_TESTS = 5  #: what pytest ends with where all are deselected
+
+
+def stages(path: str) -> list[tuple[str, ...]]:
+    """The tests to run for a bug in a file, one after the other."""
+    names = [name for name in LIKELY if path.startswith(name)]
+    first = LIKELY[max(names, key=len)] if names else ()
+    return [(each,) for each in first] + list(REST)
 
 
 def plant(mutant: Mutant, root: Path) -> None:
@@ -43,19 +100,25 @@ def catcher(mutant: Mutant) -> str:
         root = Path(directory, "repository")
         shutil.copytree(REPOSITORY, root, ignore=shutil.ignore_patterns(".*", "__pycache__", "*.egg-info"))
         plant(mutant, root)
-        environment = {**os.environ, "PYTHONPATH": str(root), "XDG_CACHE_HOME": str(Path(directory, "cache"))}
-        for tests in TESTS:
-            command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", *tests]
-            try:
-                run = subprocess.run(
-                    command, cwd=root, env=environment, capture_output=True, text=True, timeout=900, check=False
-                )
-            except subprocess.TimeoutExpired:
-                return "a test that does not end"
-            if run.returncode:
+        environment = {
+            **os.environ,
+            "PYTHONPATH": f"{root}:{root / 'tests' / 'mutants'}",
+            "XDG_CACHE_HOME": str(Path(directory, "cache")),
+        }
+        for tests in stages(mutant.path):
+            command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist"]
+            command += ["-p", "hanging", *tests]
+            run = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, check=False)
+            if run.returncode not in (0, _NO_TESTS):
                 failed = [line.split()[1] for line in run.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
-                return failed[0] if failed else "the interpreter dies"
+                return failed[0] if failed else _unfinished(run)
     return ""
+
+
+def _unfinished(run: subprocess.CompletedProcess[str]) -> str:
+    if run.returncode == -signal.SIGPROF or "Timeout" in run.stderr:
+        return "a test that does not end"
+    return f"the test process dies: {(run.stderr or run.stdout).strip().splitlines()[-1:]}"
 
 
 def main() -> int:

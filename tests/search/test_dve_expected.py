@@ -60,6 +60,35 @@ def test_counts_of_compiled_models(row: dict[str, str], shared: Path) -> None:
     _compare(row, Engine.NATIVE, shared)
 
 
+#: Anderson's lock with one slot too few, like BEEM's first instance, but shorter: `next` grows past its end.
+_FAILING = """
+byte slot[2] = {1, 0}, next = 250;
+process P { byte place; state ncs, p1, p2, cs; init ncs;
+  trans ncs -> p1 { effect place = next, next = next + 1; }, p1 -> p2 { guard place == 1; effect next = next - 2; },
+        p1 -> p2 { guard place != 1; effect place = place % 2; }, p2 -> cs { guard slot[place] == 1; },
+        cs -> ncs { effect slot[(place + 1) % 2] = 1; }; }
+process Q { byte place; state ncs, p1, p2, cs; init p1;
+  trans ncs -> p1 { effect place = next, next = next + 1; }, p1 -> p2 { effect place = place % 2; },
+        p2 -> cs { guard slot[place] == 1; }, cs -> ncs { effect slot[(place + 1) % 2] = 1; }; }
+system async;
+"""
+
+
+@pytest.mark.skipif(not any(map(shutil.which, _COMPILERS)), reason="needs a C compiler")
+def test_both_engines_go_on_from_the_error_state(tmp_path: Path) -> None:
+    path = tmp_path / "failing.dve"
+    path.write_text(_FAILING, encoding="utf-8")
+    found = [
+        outcrop.load(path).check(engine=engine, max_errors=None, deadlock="stuck", coverage=True)
+        for engine in (Engine.INTERPRETER, Engine.NATIVE)
+    ]
+    one, other = ((each.states, each.rules_fired, each.levels, each.coverage) for each in found)
+    assert one == other
+    assert [each.message for each in found[0].violations] == [each.message for each in found[1].violations]
+    # It starts anew in a state of zeroes: Q makes its way to where it waits for a slot.
+    assert any(step.state[3] is None for each in found[0].violations if each.trace for step in each.trace.steps)
+
+
 def test_every_model_is_accepted(shared: Path) -> None:
     paths = sorted((shared / "models" / "dve").rglob("*.dve"))
     assert paths

@@ -209,7 +209,7 @@ def _survives(text: str) -> None:
 _TOKENS = model("sync c!{1, 2}; effect x = -1, y = ~P->y;", "d", " property Q").split()
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     st.lists(st.sampled_from([*_TOKENS, *sorted(KEYWORDS), *"{}[]();,=!?<>+-*/.", "->", "1", "x", "P"]), max_size=60)
 )
@@ -217,7 +217,7 @@ def test_no_row_of_tokens_breaks_it(tokens: list[str]) -> None:
     _survives(" ".join(tokens))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.data())
 def test_no_mutation_breaks_it(data: st.DataObject) -> None:
     tokens = list(_TOKENS)
@@ -227,7 +227,7 @@ def test_no_mutation_breaks_it(data: st.DataObject) -> None:
     _survives(" ".join(tokens))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.text(max_size=80))
 def test_no_text_breaks_it(text: str) -> None:
     _survives(text)

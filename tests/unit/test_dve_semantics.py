@@ -296,3 +296,48 @@ def test_the_property_process_stays_out_of_the_model() -> None:
     assert [(edge.source, edge.target, edge.guard is None) for edge in automaton.edges] == [
         *((0, 0, True), (0, 1, False), (1, 1, False))
     ]
+
+
+# --- The error state -------------------------------------------------------------------------------------------
+
+#: Two processes that start elsewhere than in their first states. The first one's step fails.
+_FAILING = """
+byte x = 7; int a[2] = {3, 4}; channel c;
+process P { byte y = 9; state p, q; init q; trans q -> p { effect x = x - 8; }; }
+process Q { byte z = 1; state u, v; init v; trans u -> v { effect z = z + 2; }; }
+system async;
+"""
+
+
+def test_a_step_that_fails_leads_to_the_error_state() -> None:
+    model = system(_FAILING)
+    run = Run(model)
+    assert run.faults() == ["value -1 is outside 0..255 of x"]
+    [firing] = run.interpreter.successors(run.state)
+    assert firing.successor is not None
+    run.state = firing.successor
+    values = {name: run[name] for name in run.names}
+    # Zeroes; the first process is in no state, the other one in its first, not its initial one.
+    assert values == {"x": 0, "a[0]": 0, "a[1]": 0, "P": None, "P.y": 0, "Q": 0, "Q.z": 0}
+    assert run.labels() == ["Q: u -> v"]
+    assert run.step()["Q.z"] == 2 and run.labels() == []
+
+
+def test_a_guard_that_fails_leads_to_the_error_state() -> None:
+    text = one_process(f"byte i = 3; {IDLE} trans s -> t {{ guard a[i] == 0; }};", "byte a[2];")
+    run = Run(system(text))
+    [firing] = run.interpreter.successors(run.state)
+    assert firing.fault is not None and firing.is_enabled and firing.successor == (0, 0, None, 0)
+
+
+def test_wrapping_models_have_no_error_state() -> None:
+    run = Run(system(_FAILING.replace("x = x - 8", "x = x / y - y / x, x = 1 / (x - x)"), Overflow.WRAP))
+    [firing] = run.interpreter.successors(run.state)
+    assert firing.fault is not None and firing.successor is None
+
+
+def test_a_channel_that_is_not_ready_spares_a_failing_guard() -> None:
+    """As in DiVinE 2: only what can happen can go wrong."""
+    body = f"byte i = 3; {IDLE} trans s -> t {{ guard a[i] == 0; sync d?i; }};"
+    text = one_process(body, "byte a[2]; channel {byte} d[1];")
+    assert Run(system(text)).labels() == []

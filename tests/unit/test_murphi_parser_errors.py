@@ -215,19 +215,19 @@ SOUP = [
 # fmt: on
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.lists(st.sampled_from(SOUP), max_size=60))
 def test_token_soup_gives_a_tree_or_a_model_error(words: list[str]) -> None:
     check_totality(" ".join(words))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.text(max_size=80))
 def test_any_text_gives_a_tree_or_a_model_error(text: str) -> None:
     check_totality(text)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.integers(0, len(SOUND)), st.integers(0, len(SOUND)), st.sampled_from(SOUP))
 def test_a_damaged_model_gives_a_tree_or_a_model_error(start: int, end: int, word: str) -> None:
     check_totality(f"{SOUND[:start]} {word} {SOUND[end:]}")

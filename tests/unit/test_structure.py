@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -99,3 +100,15 @@ def test_every_module_says_what_it_is() -> None:
         str(path) for path in FILES if path.read_text().strip() and not ast.get_docstring(ast.parse(path.read_text()))
     ]
     assert bare == []
+
+
+def test_no_two_kernels_use_a_name() -> None:
+    """They are one translation unit in the end, but what a model leaves out does not meet in most tests."""
+    defined = re.compile(r"^(?:static |inline |EXPORT )+[\w* ]*?\*?(\w+)\([^;{]*\{$", re.MULTILINE)
+    places: dict[str, set[str]] = {}
+    for path in sorted((PACKAGE / "native").iterdir()):
+        text = re.sub(r"__attribute__\(\(.*?\)\) ", "", path.read_text(encoding="utf-8"))
+        for name in defined.findall(text):
+            places.setdefault(name, set()).add(path.name)
+    assert len(places) > 200
+    assert {name: files for name, files in places.items() if len(files) > 1} == {}

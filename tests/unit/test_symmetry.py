@@ -86,7 +86,7 @@ def test_permute_renames_values_and_moves_elements() -> None:
     assert normalise.permute(state, ((1, 2, 0),)) == (None, 2, 0, None, 0, 1, 0, 0, 1)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.data())
 def test_the_form_is_one_for_the_whole_orbit(data: st.DataObject) -> None:
     system = data.draw(systems())
@@ -101,7 +101,7 @@ def test_the_form_is_one_for_the_whole_orbit(data: st.DataObject) -> None:
     assert normalise.group_order % normalise.orbit_size(state) == 0
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.data())
 def test_candidate_permutations_tell_the_same_orbits_apart(data: st.DataObject) -> None:
     system = data.draw(systems())

@@ -20,6 +20,7 @@ from outcrop.ir.nodes import (
     Place,
     Unary,
     UnaryOperator,
+    Undefined,
     Variable,
 )
 from outcrop.ir.types import BOOLEAN, INTEGER, Array, Enum, Range, Simple
@@ -75,8 +76,17 @@ def negation(operand: Expression, span: Span) -> Expression:
 
 def at_location(location: Variable, states: Enum, state: int, span: Span) -> Expression:
     """Is a process in a state?"""
-    wanted = Constant(type=states, span=span, value=state)
-    return binary(BinaryOperator.EQUAL, load(place(location, span)), wanted, span, BOOLEAN)
+    return _compared(BinaryOperator.EQUAL, location, states, state, span)
+
+
+def not_at_location(location: Variable, states: Enum, state: int, span: Span) -> Expression:
+    return _compared(BinaryOperator.NOT_EQUAL, location, states, state, span)
+
+
+def _compared(what: BinaryOperator, location: Variable, states: Enum, state: int, span: Span) -> Expression:
+    # In the error state the first process is in no state at all.
+    here = Load(type=states, span=span, place=place(location, span), undefined=Undefined.ALLOW)
+    return binary(what, here, Constant(type=states, span=span, value=state), span, BOOLEAN)
 
 
 def as_integer(value: Expression) -> Expression:

@@ -54,10 +54,17 @@ class DeclarationLowering(ExpressionLowering):
         self._start: list[Statement] = []
         #: Initial values that are no constants: computed when all others are in place.
         self._late_start: list[Statement] = []
+        self._zeroes: list[Statement] = []  #: what makes the error state
 
     @property
     def start_body(self) -> tuple[Statement, ...]:
         return (*self._start, *self._late_start)
+
+    @property
+    def error_body(self) -> tuple[Statement, ...]:
+        """In DiVinE 2 a step that fails leads to a state of zeroes, in which the first process is in no state. The
+        others are in their first states, and go on from there."""
+        return tuple(self._zeroes)
 
     def check_replacements(self, declarations: tuple[syntax.Declaration, ...]) -> None:
         """Every -D must name a constant of the model."""
@@ -84,8 +91,8 @@ class DeclarationLowering(ExpressionLowering):
             self.report.warning(f"'{text}' hides {kind_of(hidden)} of the same name", name.span, "", note)
         self.scope.names[text] = symbol
 
-    def new_variable(self, name: str, kind: Type, span: Span) -> Variable:
-        variable = Variable(name, kind, self._leaf_count, span)
+    def new_variable(self, name: str, kind: Type, span: Span, is_defined: bool = True) -> Variable:
+        variable = Variable(name, kind, self._leaf_count, span, is_defined)
         self._leaf_count += kind.leaf_count
         if self._leaf_count > MAX_LEAVES:
             self.report.error(f"a state would have more than {MAX_LEAVES:,} values", span)
@@ -157,9 +164,11 @@ class DeclarationLowering(ExpressionLowering):
         span = variable.span
         zero = build.number(0, span)
         if isinstance(variable.type, Array):
-            self._start.append(self._fill(variable, zero))
-        elif not (values and isinstance(values[0], Constant)):
-            self._start.append(Assign(span=span, target=build.place(variable, span), value=zero))
+            self._zeroes.append(self._fill(variable, zero))
+        else:
+            self._zeroes.append(Assign(span=span, target=build.place(variable, span), value=zero))
+        if isinstance(variable.type, Array) or not (values and isinstance(values[0], Constant)):
+            self._start.append(self._zeroes[-1])
         for position, value in enumerate(values):
             if isinstance(variable.type, Array):
                 target = build.element(variable, build.number(position, span), span)
@@ -254,19 +263,23 @@ class DeclarationLowering(ExpressionLowering):
         span, arity = channel.span, channel.arity or 0
         channel.count = self.new_variable(f"{channel.name}.count", Range(0, channel.capacity), span)
         zero = build.number(0, span)
-        self._start.append(Assign(span=span, target=build.place(channel.count, span), value=zero))
+        empty = Assign(span=span, target=build.place(channel.count, span), value=zero)
+        self._start.append(empty)
+        self._zeroes.append(empty)
         if arity:
             types = channel.items or (INT,) * arity
             fields = tuple((str(number), kind) for number, kind in enumerate(types, start=1))
             element: Type = types[0] if arity == 1 else Record(fields)
-            channel.buffer = self.new_variable(channel.name, Array(Range(0, channel.capacity - 1), element), span)
+            kind = Array(Range(0, channel.capacity - 1), element)
+            channel.buffer = self.new_variable(channel.name, kind, span, is_defined=False)
 
     # --- Processes -----------------------------------------------------------------------------------------
 
     def process(self, node: syntax.Process) -> None:
         """Declares a process, its states and its variables."""
         states = self.states(node)
-        location = self.new_variable(node.name.text, states, node.name.span)
+        is_first = not self.processes
+        location = self.new_variable(node.name.text, states, node.name.span, is_defined=not is_first)
         leaving = {each.source.text for each in node.transitions}
         committed = frozenset(
             states.members.index(each.text)
@@ -280,8 +293,9 @@ class DeclarationLowering(ExpressionLowering):
             self.state_of(symbol, each)
         initial = self.initial_state(node, symbol)
         span = node.initial[0].span if node.initial else node.name.span
-        value = Constant(type=states, span=span, value=initial)
-        self._start.append(Assign(span=span, target=build.place(location, span), value=value))
+        self._start.append(_enter(location, states, initial, span))
+        if not is_first:
+            self._zeroes.append(_enter(location, states, 0, span))
         self.scope = symbol.scope
         for declaration in node.declarations:
             self.declaration(declaration, node.name.text)
@@ -307,6 +321,11 @@ class DeclarationLowering(ExpressionLowering):
             note = ("this is the other one", node.initial[0].span)
             self.report.error(f"process '{node.name.text}' has two initial states", extra.span, "", note)
         return (self.state_of(symbol, node.initial[0]) if node.initial else None) or 0
+
+
+def _enter(location: Variable, states: Enum, state: int, span: Span) -> Statement:
+    value = Constant(type=states, span=span, value=state)
+    return Assign(span=span, target=build.place(location, span), value=value)
 
 
 def _element_function(node: syntax.VariableDeclaration, values: tuple[int, ...], kind: Range) -> Function:

@@ -19,7 +19,7 @@ from outcrop.lang.dve.scope import ProcessSymbol, Scope
 from outcrop.lang.dve.temporal import TemporalLowering
 from outcrop.lang.dve.transitions import FrameBuilder, Move
 from outcrop.lang.report import LowerExpression, Report, TooManyErrors, did_you_mean
-from outcrop.options import LoadOptions
+from outcrop.options import LoadOptions, Overflow
 from outcrop.source import Diagnostic, Severity, Source, Span
 
 
@@ -93,7 +93,9 @@ class _ModelLowering(TemporalLowering):
 
     def system(self) -> System:
         nowhere = Span(self.source, 0, 0)
-        start = StartState("initial state", (), self._start_frame.finish(), nowhere, self.start_body)
+        frame = self._start_frame.finish()
+        start = StartState("initial state", (), frame, nowhere, self.start_body)
+        has_error_state = self.options.overflow is Overflow.ERROR
         return System(
             name=self.source.name,
             source=self.source,
@@ -106,6 +108,7 @@ class _ModelLowering(TemporalLowering):
             covers=(),
             temporal=tuple(self.temporal),
             automaton=self._automaton,
+            error_state=StartState("error state", (), frame, nowhere, self.error_body) if has_error_state else None,
         )
 
     def _moves(self, process: ProcessSymbol) -> list[Move]:

@@ -192,8 +192,8 @@ class TransitionLowering(DeclarationLowering):
         guards = [
             *(move.at_source() for move in moves),
             *self._nobody_else_committed(moves),
+            *tests,  # before the guards: where a channel is not ready, a guard that would fail does not matter
             *(guard for move in moves for guard in move.guards),
-            *tests,
         ]
         frame = self._frame.finish()
         self._frame = FrameBuilder()
@@ -209,10 +209,7 @@ class TransitionLowering(DeclarationLowering):
         for other in self.processes.values():
             if other.name not in movers:
                 for state in sorted(other.committed):
-                    span = moves[0].tree.source.span
-                    wanted = Constant(type=other.states, span=span, value=state)
-                    location = build.load(build.place(other.location, span))
-                    yield build.binary(BinaryOperator.NOT_EQUAL, location, wanted, span, BOOLEAN)
+                    yield build.not_at_location(other.location, other.states, state, moves[0].tree.source.span)
 
     def _alone(self, move: Move) -> Rule:
         return self._rule(_label(move), (move,), [], move.step())

@@ -1,0 +1,124 @@
+"""Does everything that looks for runs that violate a formula say the same of a model? The interpreter's components,
+nested depth-first search, and OWCTY with states and with signatures; with and without weak fairness and symmetry.
+
+Two more witnesses do not even share the product with them: random runs, for which the formula is evaluated as a word,
+and for weak fairness a definition by components of its own.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "ltl"))
+
+from compare import compared
+from expectations import compiled_quickly
+from explored import Explored, has_fair_accepting_cycle
+from generator.dve import FORMULA
+from runs import random_lasso, word
+
+from outcrop.ir.interpreter import Interpreter
+from outcrop.ir.nodes import Assume
+from outcrop.ir.product import product
+from outcrop.ir.system import PropertyKind, System
+from outcrop.ir.walk import walk
+from outcrop.lang import load_text
+from outcrop.ltl.file import formula_texts
+from outcrop.ltl.words import holds
+from outcrop.options import CheckOptions, Deadlock, Engine, Fair, LoadOptions, UndefinedReads
+from outcrop.search.outcome import FindingKind, Outcome, Stop
+from outcrop.source import Source, whole
+from outcrop.temporal import Checked, TemporalCheck, plan, run_check
+
+#: Of a product, for the interpreter's sake.
+_MOST_STATES = 1_500
+_MOST_INSTANCES = 3
+_SEARCHES: dict[str, dict[str, Any]] = {
+    "ndfs": {"strategy": "ndfs"},
+    "owcty, 1 thread": {"strategy": "owcty", "threads": 1},
+    "owcty, 4 threads": {"strategy": "owcty", "threads": 4},
+    "owcty --compact": {"strategy": "owcty", "compact": True, "bits": 64, "threads": 2},
+}
+
+
+def formula_disagreement(text: str, name: str, seed: int) -> str:
+    """What the searches disagree about; "" when they agree. The same seed tries the same options."""
+    random = Random(seed)
+    outside = [line.removeprefix(FORMULA) for line in text.splitlines() if line.startswith(FORMULA)]
+    formulas = formula_texts(None, [whole(Source("--ltl", each)) for each in outside])
+    load = LoadOptions(undefined=random.choice(list(UndefinedReads)), while_limit=100, formulas=formulas)
+    system, _ = load_text(text, name, load)
+    ways = [(Fair.NONE, False), (Fair.WEAK, False)]
+    if system.scalarsets and system.allows_symmetry:
+        ways.append((Fair.NONE, True))
+    for fair, symmetry in ways:
+        options = CheckOptions(symmetry=symmetry, fair=fair, deadlock=Deadlock.OFF, states=_MOST_STATES)
+        for check in plan(system, options)[:_MOST_INSTANCES]:
+            for found in _differences(system, check, load, options, random):
+                return f"{found} with {load.undefined}, {fair} fairness, symmetry {symmetry}: {check.name}"
+    return ""
+
+
+def _differences(
+    system: System, check: TemporalCheck, load: LoadOptions, options: CheckOptions, random: Random
+) -> Iterator[str]:
+    interpreted = dataclasses.replace(options, engine=Engine.INTERPRETER)
+    oracle = run_check(check, load, interpreted, None, None)
+    expected = _outcome(oracle)
+    if expected.stop not in (Stop.COMPLETE, Stop.VIOLATION):
+        return
+    if not any(each.kind is not FindingKind.LASSO for each in expected.findings):
+        yield from _witnesses(system, check, expected, options, random)
+    for name, more in _SEARCHES.items():
+        compared[name] += 1
+        with compiled_quickly():
+            got = _outcome(run_check(check, load, dataclasses.replace(options, states=None, **more), None, None))
+        if not _same(got, expected):
+            yield f"{name}: {got} is not the interpreter's {expected}"
+
+
+def _outcome(checked: Checked) -> Outcome:
+    assert checked.searched is not None
+    return checked.searched.outcome
+
+
+def _same(got: Outcome, expected: Outcome) -> bool:
+    """The verdict, and for a product without cycles its states. Where a run ends in an error before the components are
+    looked at, another search may come to a cycle first."""
+    if expected.stop is Stop.COMPLETE:
+        return got.stop is Stop.COMPLETE and sum(got.levels) == sum(expected.levels)
+    lassos = [each.kind is FindingKind.LASSO for each in got.findings]
+    only_lassos = all(each.kind is FindingKind.LASSO for each in expected.findings)
+    return got.stop is Stop.VIOLATION and any(lassos) >= only_lassos
+
+
+def _witnesses(
+    system: System, check: TemporalCheck, expected: Outcome, options: CheckOptions, random: Random
+) -> Iterator[str]:
+    subject = check.judged.property
+    if options.fair is Fair.NONE and subject is not None and expected.stop is Stop.COMPLETE:
+        for run in filter(None, (random_lasso(system, random) for _ in range(5))):
+            compared["random runs"] += 1
+            if not holds(subject.formula, word(check.product, run, subject, check.judged.arguments)):
+                yield f"run: {run} violates what holds"
+    both = check.product.product
+    if options.fair is Fair.WEAK and both is not None and _is_plain(system):
+        plain = Explored(product(system, both.automaton))
+        compared["fairness by its definition"] += 1
+        if has_fair_accepting_cycle(system, plain) != (expected.stop is Stop.VIOLATION):
+            yield f"fairness: {expected} is not what the definition says"
+
+
+def _is_plain(system: System) -> bool:
+    """One start, and no run that an assumption ends."""
+    if any(each.kind is PropertyKind.ASSUMPTION for each in system.properties):
+        return False
+    bodies = [each.body for each in (*system.rules, *system.functions)]
+    if any(isinstance(node, Assume) for body in bodies for node in walk(body)):
+        return False
+    return len(list(Interpreter(system, symmetry=False).start_states())) == 1
