@@ -308,6 +308,7 @@ def _conclude(
         layers=layers_document(outcome),
         duplicates=outcome.duplicates,
         missed=outcome.missed_duplicates,
+        collision_rate=outcome.collision_rate,
         samples=outcome.samples,
         variables=[{"name": each.name, "type": type_tree(each.type)} for each in system.variables],
         deadlock=str(options.deadlock),
