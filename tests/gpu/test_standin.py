@@ -294,7 +294,7 @@ def test_a_compiler_that_refuses_leaves_the_search_to_the_processor(ring: Path, 
     assert "no such intrinsic" in got.events[0]
 
 
-@pytest.mark.parametrize("memory", [10_000, 100_000, 1_000_000, 10_000_000])
+@pytest.mark.parametrize("memory", [10_000, 1_000_000])
 @pytest.mark.parametrize("strategy", ["auto", "compact"])
 def test_any_amount_of_memory_will_do(ring: Path, device: StandIn, memory: int, strategy: str) -> None:
     options = CheckOptions(device=Where.GPU, strategy=strategy, device_memory=memory, threads=1)
