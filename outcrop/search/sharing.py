@@ -25,7 +25,7 @@ from outcrop.dist.pauses import Pauses
 from outcrop.dist.rounds import Round, Traffic
 from outcrop.errors import UsageError
 from outcrop.kernels import States
-from outcrop.kernels_route import Route
+from outcrop.kernels_route import Message, Route
 from outcrop.machine import peak_rss
 from outcrop.search.outcome import FindingKind, Outcome, Progress, RankReport, Stop, Stopped
 from outcrop.search.paths import Look, Predecessors
@@ -109,6 +109,21 @@ class Sharing:
             self._run.poll()
         return self._run.search.is_stopping()
 
+    def work_off(
+        self, expand: Callable[[int], bool], add: Callable[[int, Message], None], has_work: Callable[[], bool]
+    ) -> None:
+        """Rounds of work that makes more work, here and elsewhere, until nobody has any left."""
+        run = self._run
+        while True:
+            with self.round() as round:
+                must_leave = run.search.is_stopping
+                run.together(
+                    *(partial(round.work, each, expand, add, must_leave) for each in range(run.search.workers))
+                )
+            self.agree_to_go_on()
+            if not self.any(has_work()):
+                return
+
     def expand_part(self, worker: int) -> bool:
         """Of the level in the arena."""
         return self.route.expand_part(worker, _BLOCKS_A_PART)
@@ -177,6 +192,17 @@ class Sharing:
                 run.print_put(their_printed)
         self.told = len(run.found)
         return min((_STOPS[code] for code in stops.tolist() if code), key=_STOPS.index, default=None)
+
+    def agree_to_go_on(self) -> None:
+        """Raises Stopped, on all ranks, if one of them must stop."""
+        stop = _STOPS.index(self._run.stop_reason())
+        stops = self.exchange.gather_numbers([stop], self._run.look_at_clock)
+        why = min((code for code in stops[:, 0].tolist() if code), default=0)
+        if why:
+            raise Stopped(_STOPS[why] or Stop.INTERRUPTED)
+
+    def sum(self, number: int) -> int:
+        return int(self.exchange.gather_numbers([number], self._run.look_at_clock).sum())
 
     def any(self, is_so: bool) -> bool:
         return bool(self.exchange.gather_numbers([is_so], self._run.look_at_clock).any())
