@@ -320,9 +320,10 @@ def _notes(model: Model, options: CheckOptions, searched: Searched | None, check
     if searched is not None:
         notes += _undefined_note(model.system, searched.outcome)
     if checked:
-        from outcrop.temporal import symmetry_notes
+        from outcrop.temporal import memory_notes, symmetry_notes
 
         notes += symmetry_notes([each.check for each in checked], options)
+        notes += memory_notes(checked, options)
     return notes
 
 

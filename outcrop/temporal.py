@@ -150,6 +150,10 @@ class Checked:
         }
 
 
+#: What ``auto`` does where states do not fit into memory.
+COMPACTED = "owcty --compact"
+
+
 def cycle_strategy(options: CheckOptions) -> str:
     """Which search looks for runs that a formula forbids."""
     if options.engine is Engine.INTERPRETER:
@@ -176,6 +180,12 @@ def run_check(
         max_errors=1,
     )
     searched = search(check.product, load, chosen, progress, output)
+    if strategy == "owcty" and options.strategy == "auto" and searched.outcome.stop is Stop.MEMORY:
+        strategy, left = COMPACTED, options.time_limit
+        if left is not None:
+            left = max(0.0, left - searched.outcome.seconds)
+        chosen = dataclasses.replace(chosen, compact=True, time_limit=left)
+        searched = search(check.product, load, chosen, progress, output)
     outcome = searched.outcome
     canonical = searched.canonical or Normaliser(check.product, chosen.symmetry)
     violations = tuple(_explain(check, each, chosen, canonical) for each in outcome.findings)
@@ -218,6 +228,22 @@ def run_checks(
         if left is not None and searched is not None:
             left -= searched.outcome.seconds
     return done
+
+
+def memory_notes(checked: list[Checked], options: CheckOptions) -> list[Diagnostic]:
+    """What was done when memory was used up, or can be done."""
+    notes = []
+    stops = [(each, each.searched.outcome.stop) for each in checked if each.searched is not None]
+    if any(each.strategy == COMPACTED for each, _ in stops):
+        notes.append(
+            "the states of a product did not fit into memory: it was searched with signatures instead, like --strategy "
+            "owcty --compact"
+        )
+    if any(each.strategy in CYCLE_STRATEGIES and stop is Stop.MEMORY for each, stop in stops) and not options.compact:
+        notes.append(
+            "with --strategy owcty --compact a state of a product takes 5 to 9 bytes of memory; whole ones are on disk"
+        )
+    return [Diagnostic(Severity.NOTE, text) for text in notes]
 
 
 def symmetry_notes(checks: list[TemporalCheck], options: CheckOptions) -> list[Diagnostic]:
