@@ -63,6 +63,8 @@ def search(
             raise UsageError("the interpreter keeps no checkpoints")
         if (options.ranks or 1) > 1:
             raise UsageError("the interpreter searches alone, not with several ranks")
+        if options.device is Where.GPU:
+            raise UsageError("the interpreter searches on the processor, not on a GPU")
         name = "reference" if system.product is None else "scc"
         interpreted = import_module(f"outcrop.search.{name}")
         return Searched(interpreted.search(system, options, progress=progress, output=output))

@@ -30,9 +30,9 @@ class Emitted:
     put_sites: tuple[Put, ...]  #: the statement of each put site; see puts.py
 
 
-def emit(system: System, symmetry: bool, coverage: bool = False) -> Emitted:
+def emit(system: System, symmetry: bool, coverage: bool = False, normalise: bool = True) -> Emitted:
     """Compiles a System to C. ``symmetry``: reduce states by the scalarsets; ``coverage``: count what Search.coverage
-    gives."""
+    gives; ``normalise`` false: leave states as the rules leave them, multisets unsorted."""
     unit = Unit(system, Layout(system))
     model = [
         *write_functions(unit),
@@ -42,6 +42,7 @@ def emit(system: System, symmetry: bool, coverage: bool = False) -> Emitted:
         *write_properties(unit),
     ]
     constants = _constants(unit, symmetry, model) | {"HAS_COVERAGE": int(coverage)}
+    constants["HAS_NORMALISE"] *= normalise
     lines = [
         comment(f"The model {system.name}"),
         *(f"#define {name} {value}" for name, value in constants.items()),

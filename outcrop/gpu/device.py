@@ -6,8 +6,13 @@ is tested without a GPU.
 
 from __future__ import annotations
 
+import gc
 import importlib.util
+import mmap
 import re
+import sys
+import weakref
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -24,7 +29,11 @@ Array = Any
 OPTIONS = ("--std=c++17", "--device-as-default-execution-space")
 
 
-_KERNEL = re.compile(r"^KERNEL (?:LAUNCH_BOUNDS\(.*\)\s+)?(\w+)\(", re.MULTILINE)
+#: cudaHostRegisterMapped: kernels may use it.
+_REGISTER_MAPPED = 2
+
+#: The name of each kernel in a translation unit.
+KERNEL = re.compile(r"^KERNEL (?:LAUNCH_BOUNDS\(.*\)\s+)?(\w+)\(", re.MULTILINE)
 
 
 class NoDevice(OutcropError):
@@ -68,6 +77,9 @@ class Device(Protocol):
     def copy(self, target: Array, source: Array) -> None:
         """Between arrays of the same length, wherever they are."""
 
+    def sort(self, array: Array) -> None:
+        """Puts words in order, if that can be done. Only speed may depend on it."""
+
     def pinned(self, count: int) -> NDArray[np.uint64]:
         """Words of host memory from which copies are fast, and which kernels can use. Raises MemoryError."""
 
@@ -83,6 +95,9 @@ class Device(Protocol):
 
     def wait(self, mark: object, *, aside: bool = False) -> None:
         """What is launched from now on begins when what came before the mark has ended."""
+
+    def abandon(self, failure: BaseException) -> None:
+        """Forgets what a search has left behind that ended so."""
 
     def begin_timing(self) -> None: ...
 
@@ -121,7 +136,7 @@ class CudaDevice:
             self._cupy.cuda.driver.CUDADriverError,
             self._cupy.cuda.memory.OutOfMemoryError,
         )
-        self._streams = self._cupy.cuda.Stream.null, self._cupy.cuda.Stream(non_blocking=True)
+        self._streams: tuple[Any, ...] = self._cupy.cuda.Stream.null, self._cupy.cuda.Stream(non_blocking=True)
         self._module: Any = None
         self._kernels: dict[str, Any] = {}
         self._timings: list[_Timing] = []
@@ -140,8 +155,8 @@ class CudaDevice:
             raise Refused(f"its kernels cannot be compiled: {str(error)[:2000]}") from error
 
     def bytes_beside(self) -> int:
-        names = _KERNEL.findall(self._module.code)
-        return self.threads * max(int(self._module.get_function(name).local_size_bytes) for name in names)
+        kernels = (self._module.get_function(name) for name in KERNEL.findall(self._module.code))
+        return self.threads * max(int(kernel.local_size_bytes) for kernel in kernels)
 
     def empty(self, count: int, kind: type = np.uint64) -> Array:
         """Straight from the driver: what is given back can be used for arrays of another size."""
@@ -167,23 +182,37 @@ class CudaDevice:
         return got
 
     def copy(self, target: Array, source: Array) -> None:
-        if isinstance(target, np.ndarray):
-            source.get(out=target)
-        elif isinstance(source, np.ndarray):
-            target.set(source)
-        else:
-            target.data.copy_from_device_async(source.data, source.nbytes, self._cupy.cuda.get_current_stream())
+        """In the first row of launches. The host waits for copies from and to its memory."""
+        runtime, stream = self._cupy.cuda.runtime, self._streams[0]
+        runtime.memcpyAsync(
+            self.address(target), self.address(source), target.nbytes, runtime.memcpyDefault, stream.ptr
+        )
+        if isinstance(target, np.ndarray) or isinstance(source, np.ndarray):
+            stream.synchronize()
+
+    def sort(self, array: Array) -> None:
+        with suppress(Exception):  # no memory for it, no library
+            array.sort()
 
     def pinned(self, count: int) -> NDArray[np.uint64]:
-        """Not from CuPy's pool, which rounds up to a power of two."""
+        """In large pages, if the host has them: these are pinned, and found by the device, many times faster."""
+        runtime = self._cupy.cuda.runtime
         try:
-            memory = self._cupy.cuda.PinnedMemoryPointer(self._cupy.cuda.PinnedMemory(8 * count), 0)
-        except self._cupy.cuda.runtime.CUDARuntimeError:
+            memory = mmap.mmap(-1, 8 * count, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+        except OSError:
             raise MemoryError from None
-        return np.frombuffer(memory, dtype=np.uint64, count=count)
+        with suppress(OSError):
+            memory.madvise(mmap.MADV_HUGEPAGE)
+        words = np.frombuffer(memory, dtype=np.uint64)
+        try:
+            runtime.hostRegister(words.ctypes.data, words.nbytes, _REGISTER_MAPPED)
+        except runtime.CUDARuntimeError:
+            raise MemoryError from None
+        weakref.finalize(words, _unregister, runtime, words.ctypes.data)
+        return words
 
     def address(self, array: Array) -> int:
-        return int(array.data.ptr)
+        return int(array.ctypes.data if isinstance(array, np.ndarray) else array.data.ptr)
 
     def set_constant(self, name: str, words: NDArray[np.uint64]) -> None:
         pointer = self._module.get_global(name)
@@ -204,6 +233,18 @@ class CudaDevice:
     def wait(self, mark: object, *, aside: bool = False) -> None:
         self._streams[aside].wait_event(mark)
 
+    def abandon(self, failure: BaseException) -> None:
+        """A device that has failed takes nothing back, and CuPy would say so for every single array."""
+        hooks = sys.excepthook, sys.unraisablehook
+        sys.excepthook = lambda kind, error, traceback: None
+        sys.unraisablehook = lambda details: None
+        try:
+            failure.__traceback__ = failure.__context__ = failure.__cause__ = None
+            self._timings, self._kernels, self._module, self._streams = [], {}, None, ()
+            gc.collect()
+        finally:
+            sys.excepthook, sys.unraisablehook = hooks
+
     def begin_timing(self) -> None:
         event = self._cupy.cuda.Event()
         event.record()
@@ -221,6 +262,11 @@ class CudaDevice:
                 self._seconds += self._cupy.cuda.get_elapsed_time(timing.begin, timing.end) / 1e3
         self._timings = [timing for timing in self._timings if timing.end is None]
         return self._seconds
+
+
+def _unregister(runtime: Any, address: int) -> None:
+    with suppress(runtime.CUDARuntimeError):
+        runtime.hostUnregister(address)
 
 
 def _argument(value: object) -> object:

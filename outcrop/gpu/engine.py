@@ -17,12 +17,18 @@ from numpy.typing import NDArray
 from outcrop.errors import InternalError
 from outcrop.gpu.blocks import Piece
 from outcrop.gpu.device import Array, OutOfDeviceMemory
-from outcrop.gpu.memory import BUCKET, WINDOW, Buffer, Memory
+from outcrop.gpu.memory import BUCKET, WINDOW, Buffer, LowerTable, Memory
 from outcrop.kernels import Counts, Marks, States
 from outcrop.search.paths import Predecessors
 
 #: Pairs of a state and a predecessor that are found at a time.
 _MOST_PAIRS = 1 << 16
+
+
+#: Where in Control the number of successors is that only the lower table may have.
+_MISSING = Memory.FIELDS.index("missing")
+#: The part of the memory that may be allocated without much thought.
+_CHEAP_PART = 32
 
 
 class Halt(IntEnum):
@@ -54,7 +60,6 @@ class Engine(Memory):
             at = self._window(at, begin, end, find)
 
     def _window(self, begin: int, level_begin: int, end: int, find: Callable[[Wrong, bytes], None] | None) -> int:
-        self.device.copy(self._saved, self._counters)
         if end - begin >= self._sizes.least_piece:
             self._fit_buffers()
         until = self._window_end(begin, end)
@@ -70,12 +75,14 @@ class Engine(Memory):
         if self.states > self.blocks.capacity:
             raise InternalError("states were written past the end of their room")
         if find is None or control["halted"]:
-            self.device.copy(self._counters, self._saved)
+            self.device.copy(self._counters, self._counted)
+        else:
+            self._counted = self._seen[len(self._control) :].copy()
         if control["halted"] == Halt.SUCCESSORS:
             self._make_buffers(max(control["most"], self._room + self._room // 4))
             return begin
         if control["halted"] == Halt.TABLE:
-            self._grow_table(begin)
+            self._grow_table(begin, end)
             return begin
         if find is not None and control["found"] & (Wrong.DEADLOCK | Wrong.RULE):
             self._examine(begin, until, find)
@@ -106,7 +113,8 @@ class Engine(Memory):
     def _window_end(self, begin: int, end: int) -> int:
         """As much as there is room for, whatever it leads to."""
         # A small search need not allocate what a large one would.
-        usual = max(self._sizes.least_piece, self.states // self._room)
+        cheap = self.budget.limit // _CHEAP_PART // (8 * self._shape.words * self._room)
+        usual = max(self._sizes.least_piece, self.states // self._room, cheap)
         size = min(end - begin, WINDOW * self._most_piece, usual)
         least = min(size, self._most_piece)
         try:
@@ -163,9 +171,11 @@ class Engine(Memory):
             )
 
     def _insert_piece(self, piece: Piece, buffer: Buffer) -> None:
-        lower, name = self._lower, "insert_states" if self._shape.is_exact else "insert_signatures"
+        if self._lower is not None:
+            self._insert_lower(self._lower, piece, buffer)
+            return
         self._launch(
-            name if lower is None else "insert_lower",
+            "insert_states" if self._shape.is_exact else "insert_signatures",
             len(piece),
             buffer.successors,
             np.uint32(self._most_piece),
@@ -175,10 +185,38 @@ class Engine(Memory):
             np.uint64(self._buckets),
             self.blocks.addresses,
             self._control,
-            *(() if lower is None else (lower.slots, np.uint64(lower.count // BUCKET))),
             rows=self._room // self._tuning.group,
             threads=self._tuning.insert_threads,
         )
+
+    def _insert_lower(self, lower: LowerTable, piece: Piece, buffer: Buffer) -> None:
+        keys, places = self._make_lists(lower)
+        recent = lower.recent, np.uint64(len(lower.recent))
+        given = buffer.successors, np.uint32(self._most_piece)
+        self._launch(
+            "find_missing",
+            len(piece),
+            *given,
+            buffer.counts,
+            np.uint32(len(piece)),
+            self._table,
+            np.uint64(self._buckets),
+            *recent,
+            keys,
+            places,
+            self._control,
+            rows=self._room // self._tuning.group,
+            threads=self._tuning.insert_threads,
+        )
+        missing = self._read_control()["missing"]
+        if not missing:
+            return
+        self.device.sort(keys[:missing])
+        table = lower.slots, np.uint64(lower.count // BUCKET)
+        arguments = *given, *table, *recent, self.blocks.addresses, self._control
+        count = np.uint32(missing)
+        self._launch("insert_lower", missing, keys, places, count, *arguments, threads=self._tuning.insert_threads)
+        self.device.copy(self._control[_MISSING : _MISSING + 1], np.zeros(1, dtype=np.uint64))
 
     def _check(self, flags: Array | None, most: int, *, counts: bool = True) -> None:
         """All states from ``_checked`` on."""
@@ -268,23 +306,21 @@ class Engine(Memory):
     # --- Counts ------------------------------------------------------------------------------------------------
 
     def count(self) -> tuple[Counts, Counts, Marks]:
-        get = self.device.get
-        return (
-            get(self._fired)[: self._shape.rules],
-            get(self._covered)[: self._shape.covers],
-            get(self._noted)[: self._shape.notes],
-        )
+        return *self._split(self._counted), self.device.get(self._noted)[: self._shape.notes]
 
     def fired(self) -> int:
         """Rules, in all."""
-        return int(self.device.get(self._fired).sum())
+        return int(self._counted[: self._shape.rules].sum())
 
     def level_is_complete(self) -> None:
-        self.device.copy(self._at_level, self._counters)
+        self._at_level = self._counted
 
     def count_at_level(self) -> tuple[Counts, Counts]:
         """The counters when the last level was complete."""
-        counters, rules = self.device.get(self._at_level), self._shape.rules
+        return self._split(self._at_level)
+
+    def _split(self, counters: Counts) -> tuple[Counts, Counts]:
+        rules = self._shape.rules
         return counters[:rules], counters[rules + 1 : rules + 1 + self._shape.covers]
 
     def bytes_moved(self, fired: int) -> int:

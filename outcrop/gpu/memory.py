@@ -9,7 +9,7 @@ which the device looks when the first one, to which nothing is added any more, d
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +32,9 @@ _LAST_LOAD = 0.94
 #: signatures go over to it, both must be there.
 _GROWTH = 8
 #: What the lower table takes of the host's memory: first, and when that is full. The rest is for states that wait.
-_LOWER_PARTS = (16, 2)
+_LOWER_PARTS = (64, 8, 2)
+#: Of Control in kernels.cu, and what is left to the next multiple of eight.
+_CONTROL_WORDS = 8
 #: Pieces that are expanded before the host looks.
 WINDOW = 8
 #: Rows of blocks that a launch may have: successors of a state.
@@ -94,12 +96,21 @@ class LowerTable:
     """Signatures in the memory of the host. ``above``: how many the table of the device has."""
 
     above: int
+    recent: Array  #: in the memory of the device: some that were met lately
     slots: Array | None = None
     part: int = -1  #: which of _LOWER_PARTS it is
+    keys: Array | None = None  #: of successors that the device's table does not have, and their places in the buffer
+    places: Array | None = None
 
     @property
     def count(self) -> int:
         return 0 if self.slots is None else len(self.slots)
+
+    @property
+    def nbytes(self) -> int:
+        """Of the device's memory."""
+        lists = 0 if self.keys is None else 2 * self.keys.nbytes
+        return int(self.recent.nbytes + lists)
 
     @property
     def limit(self) -> int:
@@ -123,13 +134,15 @@ class Memory:
         self.budget = Budget(sizes.device_bytes)
         self.host = Budget(sizes.host_bytes)
         self.blocks = Blocks(device, shape.words, tuning.block_shift, self.budget, self.host)
-        self._control = device.zeros(8)
-        self._counters = device.zeros(shape.rules + 1 + shape.covers + 1)
+        # One array, so that one look shows all of it.
+        self._status = device.zeros(_CONTROL_WORDS + shape.rules + 1 + shape.covers + 1)
+        self._control, self._counters = self._status[:_CONTROL_WORDS], self._status[_CONTROL_WORDS:]
         self._fired, self._covered = self._counters[: shape.rules + 1], self._counters[shape.rules + 1 :]
+        self._seen = np.zeros(len(self._status), dtype=np.uint64)  #: when the host last looked
+        self._counted = np.zeros(len(self._counters), dtype=np.uint64)  #: the counters, without what was interrupted
+        self._at_level = self._counted  #: ... when the last level was complete
         self._noted = device.zeros(shape.notes + 1, np.uint8)
         self._scratch = device.zeros(max(shape.rules, shape.covers) + 1)
-        self._saved = device.zeros(len(self._counters))  #: the counters before a window
-        self._at_level = device.zeros(len(self._counters))  #: ... and when the last level was complete
         self.states = 0  #: visited
         self._checked = 0  #: of them, those whose properties have been
         self.growths = 0
@@ -168,8 +181,7 @@ class Memory:
 
     def _make_buffers(self, room: int) -> None:
         """For successors: ``room`` of each state of a piece."""
-        group = self._tuning.group
-        room = -(-room // group) * group
+        room = self._rounded(room)
         if room > _MOST_ROWS:
             raise OutOfDeviceMemory(f"a state has {room:,} successors")
         bytes_a_state = room * self._shape.words * 8 + 4
@@ -187,12 +199,18 @@ class Memory:
 
     def _fit_buffers(self) -> None:
         """Once it is known how many successors states have, buffers may be smaller and pieces larger."""
-        if self._most_seen and self._room * 2 >= self._most_seen * 3 and self._room > self._tuning.group:
+        if self._most_seen and self._room * 2 >= self._rounded(self._most_seen) * 3:
             self._make_buffers(self._most_seen)
 
-    def _grow_table(self, keep_from: int) -> None:
-        """``keep_from``: the first position that is still needed. Raises TableFull."""
-        if self._is_last:
+    def _rounded(self, room: int) -> int:
+        """Threads take successors by groups."""
+        group = self._tuning.group
+        return -(-room // group) * group
+
+    def _grow_table(self, keep_from: int, level_end: int) -> None:
+        """``keep_from``: the first position that is still needed; ``level_end``: where those begin that will be wanted
+        only later. Raises TableFull."""
+        if self._lower is not None or (self._is_last and self._shape.is_exact):
             self._grow_lower()
             return
         rebuilds = self._shape.is_exact or self.blocks.has_all
@@ -201,12 +219,16 @@ class Memory:
         held = 0 if rebuilds else old
         if self.budget.left + old - held < wanted and not self._shape.is_exact:
             self.blocks.drop(keep_from)
+            while self.budget.left + old - held < wanted and self._send_away(keep_from, level_end):
+                held = old
             rebuilds = self.blocks.has_all
             held = 0 if rebuilds else old
         # Some room is left for the states that are yet to come.
         spare = max(self.budget.limit // 16, 2 * self._room * self._shape.words * 8)
         wanted = min(wanted, self.budget.left + old - held - spare)
         if wanted < old + old // 4:
+            if self._is_last:
+                self._grow_lower()
             self._is_last = True
             return
         if rebuilds:
@@ -215,7 +237,12 @@ class Memory:
             self._make_table(wanted // 8 // BUCKET, old // 8 // BUCKET)
             self._enter(0, self.states)
         else:
-            self._make_table(wanted // 8 // BUCKET)
+            try:
+                self._make_table(wanted // 8 // BUCKET, (old + old // 4) // 8 // BUCKET)
+            except OutOfDeviceMemory:
+                self._is_last = True
+                self._grow_lower()
+                return
             self._write_control()
             self._launch("rehash_signatures", old // 8, before, np.uint64(old // 8), *self._table_arguments())
             self._expect_room()
@@ -225,8 +252,10 @@ class Memory:
 
     def _grow_lower(self) -> None:
         """Takes more of the host's memory for signatures. Raises TableFull."""
-        lower = self._lower or LowerTable(self.states)
-        if self._shape.is_exact or lower.part + 1 == len(_LOWER_PARTS):
+        if self._shape.is_exact:
+            raise TableFull
+        lower = self._lower or LowerTable(self.states, self._make_recent())
+        if lower.part + 1 == len(_LOWER_PARTS):
             raise TableFull
         count = self.host.limit // _LOWER_PARTS[lower.part + 1] // 8 // (2 * BUCKET) * (2 * BUCKET)
         if count < 4 * BUCKET or count <= lower.count:
@@ -235,7 +264,7 @@ class Memory:
             slots = pinned_words(self.device, self.host, count)
         except MemoryError:
             raise TableFull from None
-        before, self._lower = lower, LowerTable(lower.above, slots, lower.part + 1)
+        before, self._lower = lower, replace(lower, slots=slots, part=lower.part + 1)
         self._launch("clear_words", count, slots, np.uint64(count))
         if before.slots is not None:
             arguments = slots, np.uint64(count // BUCKET), self._control
@@ -245,6 +274,31 @@ class Memory:
             self.host.give_back(8 * before.count)
         self.growths += 1
         self.tell(f"table full with {self.states:,} signatures, {size(8 * count)} of the host's memory for more")
+
+    def _make_lists(self, lower: LowerTable) -> tuple[Array, Array]:
+        """Room for all successors of a piece. No others are expanded meanwhile, so there need not be two buffers."""
+        count = self._most_piece * self._room
+        if lower.keys is None or len(lower.keys) < count:
+            self.budget.give_back(lower.nbytes + sum(each.nbytes for each in self._buffers[1:]))
+            del self._buffers[1:]
+            lower.keys = lower.places = None
+            lower.keys, lower.places = self.device.empty(count), self.device.empty(count)
+            self.budget.take(lower.nbytes, even_if_too_much=True)
+        return lower.keys, lower.places
+
+    def _make_recent(self) -> Array:
+        """Of what is left of the device's memory, half, if there is as much as there should be."""
+        count = max(1, self.budget.left // 16)
+        while True:
+            try:
+                recent = self.device.zeros(count)
+            except OutOfDeviceMemory:
+                if count == 1:
+                    raise
+                count = max(1, count // 8)
+            else:
+                self.budget.take(8 * count, even_if_too_much=True)
+                return recent
 
     def _next_table(self, old: int) -> int:
         """Bytes of a table that follows one of so many. A table that keeps states shares the memory with them."""
@@ -289,21 +343,26 @@ class Memory:
                     if self._states_with_room():
                         return
                     raise
-                gained = self.blocks.drop(keep_from)
-                gained = gained or self.blocks.send_away(level_end, self._checked)
-                gained = gained or self.blocks.send_away(keep_from + self._most_piece * WINDOW, level_end)
+                gained = self.blocks.drop(keep_from) or self._send_away(keep_from, level_end)
                 if not gained and self._states_with_room():
                     return
                 if not gained:
                     raise
 
+    def _send_away(self, keep_from: int, level_end: int) -> bool:
+        """Sends a block to the host that will be wanted late. Says whether there was one."""
+        if self.blocks.send_away(level_end, self._checked):
+            return True
+        return self.blocks.send_away(keep_from + self._most_piece * WINDOW, level_end)
+
     # --- Control -----------------------------------------------------------------------------------------------
 
-    _FIELDS = ("used", "halted", "most", "found", "limit", "matches")
+    FIELDS = ("used", "halted", "most", "found", "limit", "matches", "missing")
 
     def _read_control(self) -> dict[str, int]:
-        words = self.device.get(self._control)
-        return {name: int(word) for name, word in zip(self._FIELDS, words, strict=False)}
+        """Leaves the counters in ``_seen`` as well."""
+        self.device.copy(self._seen, self._status)
+        return dict(zip(self.FIELDS, self._seen[: len(self.FIELDS)].tolist(), strict=True))
 
     def _write_control(self) -> None:
         limit = int(self.slots * (_LAST_LOAD if self._is_last else _LOAD)) if self._lower is None else self._lower.limit
@@ -330,7 +389,7 @@ class Memory:
         """Takes the states of the first level, all different, which have been checked."""
         self.blocks.reserve(len(states))
         while len(states) > self.slots * _LOAD:
-            self._grow_table(0)
+            self._grow_table(0, 0)
             if self._is_last:
                 raise TableFull
         self.blocks.append(0, self._words_of(states))
@@ -343,8 +402,13 @@ class Memory:
         self._table[:] = 0
         if self._lower is not None:
             self.host.give_back(8 * self._lower.count)
+            self.budget.give_back(self._lower.nbytes)
             self._lower = None
         self.states = self._checked = 0
+
+    def close(self) -> None:
+        """Gives memory back, which must not wait until garbage is collected. It cannot be used any more."""
+        del self.blocks, self._table, self._buffers, self._lower
 
     def _words_of(self, states: States) -> NDArray[np.uint64]:
         rows = np.zeros((len(states), self._shape.words * 8), dtype=np.uint8)

@@ -45,9 +45,13 @@ if TYPE_CHECKING:
 #: The strategies of the command line that there is something of on a GPU.
 STRATEGIES = ("auto", "ram", "compact")
 #: Bytes of a block of states.
-BLOCK_BYTES = 1 << 26
+BLOCK_BYTES = 1 << 28
 #: ... of which there are so many at the least, if memory is small.
 _LEAST_BLOCKS = 64
+#: After so many levels it is seen whether they have so many states on average: a level takes a device as long as some
+#: hundred states the processor.
+_MANY_LEVELS = 1000
+_FEW_STATES = 256
 #: What the processor may keep of start states at the least.
 _KERNEL_BYTES = 64 << 20
 #: States that are read back from the device at a time.
@@ -117,6 +121,7 @@ def search(
             outcome = run.run()
         except HandOver:
             outcome = _go_on_on_host(program.native, run, options, progress, put)
+        engine.close()
     outcome.device = device.name
     return outcome
 
@@ -128,7 +133,7 @@ def _device_budget(device: Device, wanted: int | None) -> int:
 
 
 class HandOver(Exception):
-    """The memory of the device has ended in the middle of a level."""
+    """The memory of the device has ended in the middle of a level, or levels are so small that the host is faster."""
 
 
 class DeviceExploration(Exploration):
@@ -173,9 +178,11 @@ class DeviceExploration(Exploration):
 
     def expand(self) -> None:
         begin, end = self._ends[-2:]
-        if self._is_exact:
-            self.engine.level_is_complete()
+        self.engine.level_is_complete()
         level = len(self.levels) - 1
+        if level >= _MANY_LEVELS and end < _FEW_STATES * level and not self.engine.blocks.first_kept():
+            self.tell(f"device: {end:,} states in {level:,} levels, which are too small for a GPU")
+            raise HandOver
 
         def find(wrong: Wrong, state: bytes) -> None:
             self.find(_KINDS[wrong], state, level + (wrong is Wrong.STATE))
@@ -286,6 +293,7 @@ def _go_on_on_host(
                 fired - own_fired,
                 covered - own_covered,
                 undefined_reads=frozenset(before.undefined_reads(noted)),
+                omission_bound=before.omission_bound(self.levels),
             )
             self.has_failed_start = before.has_failed_start
             last = len(self.levels) - 1

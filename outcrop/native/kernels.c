@@ -1,6 +1,7 @@
 /* The kernels, compiled together with a model into one library: the state size is a constant everywhere. Include after
  * the model's functions. What is exported here is what outcrop/kernels.py binds. */
 
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -19,7 +20,10 @@
 #include "signatures.c"
 #include "findings.c"
 #include "gathered.c"
+#include "mapped.c"
 #include "route.c"
+#include "messages.c"
+#include "buffers.c"
 #include "runs.c"
 #include "worker.c"
 #include "cores.c"
@@ -31,7 +35,7 @@
 #include "distances.c"
 
 /* Raised whenever what is exported changes. */
-enum { ABI_VERSION = 8 };
+enum { ABI_VERSION = 9 };
 
 #define EXPORT __attribute__((visibility("default"), used))
 
@@ -124,8 +128,10 @@ static void worker_close(Worker *worker) {
   free(worker->is_new);
   gathered_close(&worker->gathered);
   gathered_close(&worker->fresh);
-  for (uint32_t rank = 0; worker->outgoing && rank < worker->search->route.ranks; rank++)
+  for (uint32_t rank = 0; worker->outgoing && rank < worker->search->route.ranks; rank++) {
     free(worker->outgoing[rank].states);
+    free(worker->outgoing[rank].values);
+  }
   free(worker->outgoing);
   free(worker->aside.states);
   free(worker->aside.hashes);
@@ -176,6 +182,7 @@ EXPORT Search *outcrop_open(const Settings *settings) {
   hasher_seed(&search->hasher, settings->seed);
   if (settings->spills) hasher_reverse(&search->hasher, settings->spills == 2);
   search->carries = settings->spills != 0;
+  if (settings->file >= 0) watch_mapped_files();
   uint64_t arena = settings->file < 0 ? settings->budget : settings->disk_limit;
   uint64_t slack = settings->workers * MOST_CHUNK_STATES;
   search->workers = aligned_alloc(_Alignof(Worker), settings->workers * sizeof *search->workers);

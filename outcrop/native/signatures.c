@@ -154,42 +154,76 @@ static uint64_t signatures_take_out(const Signatures *shape, uint64_t first_line
 static void set_note(const Signatures *signatures, uint64_t position, uint64_t note) {
   const uint64_t bits = note << note_at(signatures, signatures->wide);
   if (signatures->wide)
-    ((uint64_t *)signatures->lines)[position] |= bits;
+    __atomic_fetch_or((uint64_t *)signatures->lines + position, bits, __ATOMIC_RELAXED);
   else
-    ((uint32_t *)signatures->lines)[position] |= (uint32_t)bits;
+    __atomic_fetch_or((uint32_t *)signatures->lines + position, (uint32_t)bits, __ATOMIC_RELAXED);
 }
 
-static int signatures_put_back(const Signatures *signatures, const Taken *taken, uint64_t count) {
+static int signatures_put_back(const Signatures *signatures, const Taken *taken, uint64_t count, int shared) {
   for (uint64_t i = 0; i < count; i++) {
     uint64_t position, ahead = i + 16;
     if (ahead < count) {
       uint64_t line = (uint64_t)((Wide)taken[ahead].signature * signatures->line_count >> signatures->bits);
       __builtin_prefetch(signatures->lines + line * LINE_BYTES, 1);
     }
-    int outcome = signatures_look_up(signatures, taken[i].signature, signatures->wide, 1, 0, &position);
+    int outcome = signatures_look_up(signatures, taken[i].signature, signatures->wide, 1, shared, &position);
     if (outcome == SIGNATURE_TOO_FAR) return 0;
     if (taken[i].note) set_note(signatures, position, taken[i].note);
   }
   return 1;
 }
 
-/* Grows to `line_count` lines, at least a twentieth more, from the last line to the first: a signature never moves to
- * a line that still holds old entries. No other thread may be at work. */
-static int signatures_grow(Signatures *signatures, uint64_t line_count) {
-  Signatures old = *signatures;
-  uint64_t aside_lines = old.line_count < ASIDE_LINES ? old.line_count : ASIDE_LINES;
-  Taken *aside = malloc(2 * ASIDE_LINES * NARROW_SLOTS * sizeof *aside);
-  if (!aside) return 0;
-  Taken *taken = aside + ASIDE_LINES * NARROW_SLOTS;
-  uint64_t aside_count = signatures_take_out(&old, 0, aside_lines, aside);
+/* Growing, by at least a twentieth. The first lines are taken out and put back at the end. The others are emptied in rounds,
+ * the last ones first, each into lines that hold no old entries: they are new, or were emptied in the rounds before. So the
+ * workers can share a round, and all have to end one before the next begins. */
+typedef struct {
+  Signatures old;
+  Taken *aside;
+  uint64_t aside_lines, aside_count;
+  uint64_t begin, end; /* the lines of this round */
+  uint64_t cursor;     /* the first of them that no worker has taken (atomic) */
+  int lost;            /* a neighbourhood of the grown table is full (atomic) */
+} Growth;
+
+/* Gives 0 when all lines are empty. */
+static int growth_next_round(Growth *growth, const Signatures *grown) {
+  if (growth->begin == growth->aside_lines) return 0;
+  growth->end = growth->begin;
+  /* From here on all entries go to lines behind the round, even one as far as can be from where it belongs. */
+  uint64_t least = (uint64_t)((Wide)growth->end * growth->old.line_count / grown->line_count) + GREATEST_DISTANCE + 1;
+  growth->begin = least < growth->aside_lines ? growth->aside_lines : least;
+  growth->cursor = growth->begin;
+  return 1;
+}
+
+static int growth_open(Growth *growth, Signatures *signatures, uint64_t line_count) {
+  growth->old = *signatures;
+  growth->aside = malloc(ASIDE_LINES * NARROW_SLOTS * sizeof *growth->aside);
+  if (!growth->aside) return 0;
+  growth->aside_lines = growth->old.line_count < ASIDE_LINES ? growth->old.line_count : ASIDE_LINES;
+  growth->aside_count = signatures_take_out(&growth->old, 0, growth->aside_lines, growth->aside);
+  growth->begin = growth->old.line_count;
+  growth->lost = 0;
   signatures_shape(signatures, line_count);
-  int kept = 1;
-  for (uint64_t end = old.line_count; end > aside_lines;) {
-    uint64_t lines = end - aside_lines < ASIDE_LINES ? end - aside_lines : ASIDE_LINES;
-    end -= lines;
-    kept &= signatures_put_back(signatures, taken, signatures_take_out(&old, end, lines, taken));
+  return 1;
+}
+
+/* One worker's part in a round. */
+static void growth_share(Growth *growth, const Signatures *grown, int shared) {
+  enum { SHARE_LINES = 256 };
+  Taken taken[SHARE_LINES * NARROW_SLOTS];
+  for (;;) {
+    uint64_t first = __atomic_fetch_add(&growth->cursor, SHARE_LINES, __ATOMIC_RELAXED);
+    if (first >= growth->end) return;
+    uint64_t lines = growth->end - first < SHARE_LINES ? growth->end - first : SHARE_LINES;
+    uint64_t count = signatures_take_out(&growth->old, first, lines, taken);
+    if (!signatures_put_back(grown, taken, count, shared)) __atomic_store_n(&growth->lost, 1, __ATOMIC_RELAXED);
   }
-  kept &= signatures_put_back(signatures, aside, aside_count);
-  free(aside);
+}
+
+/* Gives 0 when signatures were lost. No other thread may be at work. */
+static int growth_close(Growth *growth, const Signatures *grown) {
+  int kept = signatures_put_back(grown, growth->aside, growth->aside_count, 0) && !growth->lost;
+  free(growth->aside);
   return kept;
 }

@@ -52,9 +52,11 @@ typedef struct {
   int growing;           /* one of them wants it to grow (atomic) */
   uint32_t active;       /* workers at work */
   uint32_t gathered;     /* of these, how many wait */
-  uint32_t rebuilding;   /* of these, how many are still entering states into the new table */
+  uint32_t rebuilding;   /* of these, how many have still to do their part in this round */
+  uint64_t fillings;     /* rounds of filling the new table that have begun, in all growths */
   uint64_t provided;     /* bytes of the new table whose pages one of them has taken care of (atomic) */
   uint64_t rebuilt;      /* the first arena index that none of them has taken (atomic) */
+  Growth growth;         /* of signatures */
   uint64_t growths;      /* completed, successful or not */
 
   /* Between levels: all workers arrive, and the last one finishes the level and begins a round. */
@@ -157,8 +159,12 @@ static int grow_table(Search *search) {
   if (wide && !table->wide) wanted *= 2;
   uint64_t lines = grown_line_count(search, wanted, (table_limit(20, wide) + 19) / 20);
   if (table_limit(lines, wide) < table->limit + table->limit / 16) return 0;
-  table_close(table); /* before the new one is opened, so that they never take memory at the same time */
-  return table_open(table, lines, wide, slack);
+  /* Only addresses are taken for the new one while there are two; pages come as it is filled. */
+  Table grown = *table;
+  if (!table_open(&grown, lines, wide, slack)) return 0;
+  table_close(table);
+  *table = grown;
+  return 1;
 }
 
 static int grow_signatures(Search *search) {
@@ -166,7 +172,7 @@ static int grow_signatures(Search *search) {
   uint64_t lines = grown_line_count(search, wanted_line_count(signatures->line_count, signatures->wide), 0);
   if (lines > signatures->reserved / LINE_BYTES) lines = signatures->reserved / LINE_BYTES;
   if (lines < signatures->line_count + signatures->line_count / 16 + 1) return 0;
-  return signatures_grow(signatures, lines);
+  return growth_open(&search->growth, signatures, lines);
 }
 
 /* The unfilled part of a worker's chunk that lies in [begin, end) and comes first; NULL when there is none. */
@@ -180,21 +186,34 @@ static const Chunk *first_hole(const Search *search, uint64_t begin, uint64_t en
   return first;
 }
 
-/* One worker's part in entering all states into the new table. */
-static void rebuild_share(Search *search) {
-  enum { SHARE_STATES = 1 << 14 };
+/* One worker's part in having the pages provided that the new table adds to the old one. */
+static void provide_share(Search *search) {
+  uint8_t *lines = search->exact ? search->table.lines : search->signatures.lines;
   uint64_t bytes = visited_bytes(search);
   for (uint64_t at; (at = __atomic_fetch_add(&search->provided, HUGE_PAGE, __ATOMIC_RELAXED)) < bytes;)
-    provide_pages(search->table.lines + at, bytes - at < HUGE_PAGE ? bytes - at : HUGE_PAGE);
+    provide_pages(lines + at, bytes - at < HUGE_PAGE ? bytes - at : HUGE_PAGE);
+}
+
+/* One worker's part in entering all states into the new table. */
+static void enter_share(Search *search, int shared) {
+  enum { SHARE_STATES = 1 << 14 };
   for (;;) {
     uint64_t begin = __atomic_fetch_add(&search->rebuilt, SHARE_STATES, __ATOMIC_RELAXED);
     if (begin >= search->arena.used) return;
     uint64_t end = begin + SHARE_STATES < search->arena.used ? begin + SHARE_STATES : search->arena.used;
-    int shared = search->worker_count > 1;
     for (const Chunk *hole; (hole = first_hole(search, begin, end)) != NULL; begin = hole->end)
       if (hole->next > begin) table_enter(&search->table, &search->arena, &search->hasher, begin, hole->next, shared);
     if (begin < end) table_enter(&search->table, &search->arena, &search->hasher, begin, end, shared);
   }
+}
+
+static void rebuild_share(Search *search) {
+  int shared = search->worker_count > 1;
+  provide_share(search);
+  if (search->exact)
+    enter_share(search, shared);
+  else
+    growth_share(&search->growth, &search->signatures, shared);
 }
 
 static void refresh_lines(Search *search) {
@@ -213,37 +232,57 @@ static void growth_done(Search *search) {
   pthread_cond_broadcast(&search->changed);
 }
 
+/* Begins a round of filling the new table; gives 0 when there is nothing left to do. */
+static int filling_begin(Search *search) {
+  if (!search->exact && !growth_next_round(&search->growth, &search->signatures)) return 0;
+  search->rebuilding = search->gathered;
+  search->fillings++;
+  pthread_cond_broadcast(&search->changed);
+  return 1;
+}
+
+static void signatures_grown(Search *search) {
+  if (!growth_close(&search->growth, &search->signatures)) stop_search(search, STOP_MEMORY);
+  growth_done(search);
+}
+
 /* The last worker to arrive: all others wait, and nobody touches the visited set. */
 static void growth_begin(Search *search) {
-  int grown = !stopping(search) && (search->exact ? grow_table(search) : grow_signatures(search));
-  if (!grown) stop_search(search, STOP_MEMORY);
-  if (!grown || !search->exact) {
+  search->provided = search->exact ? 0 : visited_bytes(search);
+  search->rebuilt = 0;
+  if (stopping(search) || !(search->exact ? grow_table(search) : grow_signatures(search))) {
+    stop_search(search, STOP_MEMORY);
     growth_done(search);
-    return;
+  } else if (!filling_begin(search)) {
+    signatures_grown(search);
   }
-  search->provided = search->rebuilt = 0;
-  search->rebuilding = search->gathered;
-  pthread_cond_broadcast(&search->changed);
+}
+
+/* The last worker to end a round. */
+static void filling_ended(Search *search) {
+  if (search->exact)
+    growth_done(search);
+  else if (!filling_begin(search))
+    signatures_grown(search);
 }
 
 /* Waits until every worker has come here or left, and grows the visited set with them. Gives 0 when the search must
  * stop. */
 static int grow_visited(Worker *worker) {
   Search *search = worker->search;
-  int has_rebuilt = 0;
   pthread_mutex_lock(&search->lock);
-  uint64_t growths = search->growths;
+  uint64_t growths = search->growths, fillings = search->fillings;
   __atomic_store_n(&search->growing, 1, __ATOMIC_RELAXED);
   search->gathered++;
   while (search->growths == growths) {
     if (!search->rebuilding && search->gathered == search->active) {
       growth_begin(search);
-    } else if (search->rebuilding && !has_rebuilt) {
+    } else if (search->rebuilding && search->fillings != fillings) {
+      fillings = search->fillings;
       pthread_mutex_unlock(&search->lock);
       rebuild_share(search);
       pthread_mutex_lock(&search->lock);
-      has_rebuilt = 1;
-      if (--search->rebuilding == 0) growth_done(search);
+      if (--search->rebuilding == 0) filling_ended(search);
     } else {
       pthread_cond_wait(&search->changed, &search->lock);
     }

@@ -105,7 +105,7 @@ class ProgressLine:
             f"{snapshot.frontier:,} waiting",
             f"{new:,.0f} new/s",
             f"{old:,.0f} old/s",
-            _clock(snapshot.seconds),
+            clock(snapshot.seconds),
         ]
         takes = [f"RAM {size(snapshot.memory)}"]
         if snapshot.disk:
@@ -195,7 +195,8 @@ def _roughly(seconds: float) -> str:
     return f"{seconds:.0f} s"
 
 
-def _clock(seconds: float) -> str:
+def clock(seconds: float) -> str:
+    """A duration, to the second."""
     minutes, rest = divmod(int(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{rest:02}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from outcrop.errors import UsageError
@@ -78,65 +78,41 @@ def fractions(table: Table, entry: Entry, runner: Runner) -> Figures:
     """Tables 5, 6, 8 and 9 of 2004: a search past RAM at fractions of M(p), as ratios to the search in RAM."""
     base = _complete(runner.check(entry, "ram", strategy="ram"))
     _, memory = _memory(base, bool(table.settings["signatures"]))
-    figures: Figures = {measure: [] for measure in entry.figures}
-    for column in table.columns:
-        try:
-            strategy = table.settings["strategy"]
-            answer = runner.check(
-                entry, f"{strategy['strategy']} at {column}", state_memory=_part(memory, column), **strategy
-            )
-            found = _ratios(answer, base)
-        except NotRun as reason:
-            runner.note(f"{entry.name} at {column}: {reason}")
-            found = {}
-        for measure, values in figures.items():
-            values.append(found.get(measure, "-"))
-    return figures
+
+    def at(column: str) -> dict[str, str]:
+        return _ratios(_at_fraction(entry, runner, table.settings["strategy"], memory, column), base)
+
+    return _each_column(table, entry, runner, "at {}", at)
 
 
 def versus(table: Table, entry: Entry, runner: Runner) -> Figures:
     """Table 10 of 2004, Table 1 of 2003: one search past RAM against another."""
     base = _complete(runner.check(entry, "ram", strategy="ram"))
     _, memory = _memory(base, bool(table.settings["signatures"]))
-    figures: Figures = {measure: [] for measure in entry.figures}
-    for column in table.columns:
-        try:
-            one, other = (
-                runner.check(
-                    entry,
-                    f"{strategy['strategy']} at {column}",
-                    state_memory=_part(memory, column),
-                    **strategy,
-                )
-                for strategy in (table.settings["strategy"], table.settings["against"])
-            )
-            found = _ratios(one, _complete(other))
-        except NotRun as reason:
-            runner.note(f"{entry.name} at {column}: {reason}")
-            found = {}
-        for measure, values in figures.items():
-            values.append(found.get(measure, "-"))
-    return figures
+
+    def at(column: str) -> dict[str, str]:
+        one, other = (
+            _at_fraction(entry, runner, table.settings[which], memory, column) for which in ("strategy", "against")
+        )
+        return _ratios(one, _complete(other))
+
+    return _each_column(table, entry, runner, "at {}", at)
 
 
 def memory(table: Table, entry: Entry, runner: Runner) -> Figures:
     """Tables 7 and 11 of 2004: one large model with so many megabytes."""
-    figures: Figures = {measure: [] for measure in entry.figures}
-    for column in table.columns:
+    keys = {"states": "states_visited", "rules": "rules_fired", "coll": "collision_rate"}
+
+    def at(column: str) -> dict[str, str]:
         size = int(column.split()[0]) * _MEGABYTE
-        try:
-            document = runner.check(entry, column, state_memory=size, **table.settings["strategy"]).document or {}
-        except NotRun as reason:
-            runner.note(f"{entry.name} with {column}: {reason}")
-            document = {}
-        sign = "" if document.get("verdict") == "holds" else ">"
-        if document and sign:
+        document = runner.check(entry, column, state_memory=size, **table.settings["strategy"]).document or {}
+        sign = "" if document["verdict"] == "holds" else ">"
+        if sign:
             runner.note(f"{entry.name} with {column}: {document['kind']}; '>' marks what was reached until then")
-        keys = {"states": "states_visited", "rules": "rules_fired", "diameter": "diameter", "coll": "collision_rate"}
-        for measure, values in figures.items():
-            found = document.get(keys.get(measure, measure))
-            values.append("-" if found is None else f"{sign}{_short(found)}")
-    return figures
+        found = {measure: document.get(keys.get(measure, measure)) for measure in entry.figures}
+        return {measure: f"{sign}{_short(value)}" for measure, value in found.items() if value is not None}
+
+    return _each_column(table, entry, runner, "with {}", at)
 
 
 def layers(table: Table, entry: Entry, runner: Runner) -> Figures:
@@ -144,25 +120,20 @@ def layers(table: Table, entry: Entry, runner: Runner) -> Figures:
     base = _complete(runner.check(entry, "ram", strategy="ram"))
     memory = _part(_memory(base, False)[1], "0.1")
     runner.note("Memory: the paper does not say how much; ours is a tenth of M(p), so that layers go to disk.")
-    figures: Figures = {measure: [] for measure in entry.figures}
-    for column in table.columns:
-        try:
-            layered = {"strategy": "layered", "layers": int(column), "forget": True, "state_memory": memory}
-            document = _complete(runner.check(entry, f"layered, {column} layers", **layered))
-        except NotRun as reason:
-            runner.note(f"{entry.name} with {column} layers: {reason}")
-            document = {}
+
+    def at(column: str) -> dict[str, str]:
+        layered = {"strategy": "layered", "layers": int(column), "forget": True, "state_memory": memory}
+        document = _complete(runner.check(entry, f"layered, {column} layers", **layered))
         found = {
             "states": document.get("states") or document.get("states_visited"),
             "layers": document.get("diameter"),
             "missed": _total(document.get("missed")),
             "seconds": document.get("seconds"),
-            "disk GB": document.get("peak_disk_bytes", 0) / 1e9 if document else None,
+            "disk GB": document.get("peak_disk_bytes", 0) / 1e9,
         }
-        for measure, values in figures.items():
-            value = found.get(measure)
-            values.append("-" if value is None else _short(value))
-    return figures
+        return {measure: _short(value) for measure, value in found.items() if value is not None}
+
+    return _each_column(table, entry, runner, "with {} layers", at)
 
 
 def threads(table: Table, entry: Entry, runner: Runner) -> Figures:
@@ -170,15 +141,42 @@ def threads(table: Table, entry: Entry, runner: Runner) -> Figures:
     figures: Figures = {}
     for strategy in table.settings["strategies"]:
         name = "seconds, compact" if strategy.get("compact") else "seconds"
-        figures[name] = []
-        for column in table.columns:
-            try:
-                answer = runner.check(entry, f"{name}, {column} threads", **{**strategy, "threads": int(column)})
-                figures[name].append(_short(_complete(answer)["seconds"]))
-            except NotRun as reason:
-                runner.note(f"{entry.name}, {name}, {column} threads: {reason}")
-                figures[name].append("-")
+
+        def at(column: str, name: str = name, strategy: dict[str, Any] = strategy) -> dict[str, str]:
+            answer = runner.check(entry, f"{name}, {column} threads", **{**strategy, "threads": int(column)})
+            return {name: _short(_complete(answer)["seconds"])}
+
+        figures |= _each_column(table, entry, runner, name + ", {} threads", at, [name])
     return figures
+
+
+def _each_column(
+    table: Table,
+    entry: Entry,
+    runner: Runner,
+    where: str,
+    at: Callable[[str], dict[str, str]],
+    measures: Iterable[str] | None = None,
+) -> Figures:
+    """What a function gives for each column, by default for the measures that the paper has. Where there is none the
+    reason is noted; ``where`` says there what a column is."""
+    figures: Figures = {measure: [] for measure in (entry.figures if measures is None else measures)}
+    reasons: dict[str, list[str]] = {}
+    for column in table.columns:
+        try:
+            found = at(column)
+        except NotRun as reason:
+            reasons.setdefault(str(reason), []).append(column)
+            found = {}
+        for measure, values in figures.items():
+            values.append(found.get(measure, "-"))
+    for text, columns in reasons.items():
+        runner.note(f"{entry.name} {where.format(', '.join(columns))}: {text}")
+    return figures
+
+
+def _at_fraction(entry: Entry, runner: Runner, strategy: dict[str, Any], memory: int, column: str) -> Answer:
+    return runner.check(entry, f"{strategy['strategy']} at {column}", state_memory=_part(memory, column), **strategy)
 
 
 def bound(table: Table, entry: Entry, runner: Runner) -> Figures:

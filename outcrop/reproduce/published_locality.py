@@ -10,47 +10,74 @@ Slow, in Python; for models of up to some hundred thousand states.
 
 from __future__ import annotations
 
+import ctypes
 import time
 from collections import Counter, defaultdict
 from math import sqrt
 
 import numpy as np
 
-from outcrop.codegen.build import build
-from outcrop.ir.layout import Layout
-from outcrop.ir.symmetry import Encoded
+from outcrop.codegen.c import emit
+from outcrop.codegen.compiler import compile_model
 from outcrop.ir.system import System
-from outcrop.kernels import Search, Settings
-from outcrop.reproduce.murphi_symmetry import MurphiNormalForm
+from outcrop.kernels import Native, Search, Settings, Signature
+from outcrop.reproduce.murphi_symmetry import normal_form_source
 
 _BUDGET = 64 << 20
 #: Normal forms that are remembered.
 _MOST_KNOWN = 1_000_000
+_SIGNATURES: dict[str, Signature] = {"outcrop_murphi_normal_forms": (None, (ctypes.c_void_p, ctypes.c_uint64))}
 
 
 class TooLate(Exception):
     """The time was up before all states were visited."""
 
 
+def compile_with_normal_form(system: System) -> Native:
+    """The model, whose states stay as the rules leave them."""
+    emitted = emit(system, symmetry=False, normalise=False)
+    return compile_model(emitted.source + "\n" + normal_form_source(system))
+
+
+class NormalForm:
+    """Murphi's normal forms of packed states."""
+
+    def __init__(self, native: Native) -> None:
+        self._normal_forms = native.library_with(_SIGNATURES).outcrop_murphi_normal_forms
+        self._known: dict[bytes, bytes] = {}
+
+    def __call__(self, states: list[bytes]) -> list[bytes]:
+        """That of each."""
+        known = self._known
+        if len(known) >= _MOST_KNOWN:
+            known.clear()
+        new = list({each for each in states if each not in known})
+        if new:
+            rows = np.frombuffer(b"".join(new), dtype=np.uint8).reshape(len(new), -1).copy()
+            self._normal_forms(rows.ctypes.data, len(rows))
+            known.update(zip(new, (row.tobytes() for row in rows), strict=True))
+        return [known[each] for each in states]
+
+
 class PublishedLocality:
     """``states`` as Murphi counts them; ``of`` gives E{Delta(k)} and sigma(k)."""
 
     def __init__(self, system: System, deadline: float) -> None:
-        self._layout = Layout(system)
-        self._normal_form = MurphiNormalForm(system)
-        self._known: dict[bytes, bytes] = {}
         self._deadline = deadline
         self._sums: defaultdict[int, float] = defaultdict(float)
         self._squares: defaultdict[int, float] = defaultdict(float)
-        native, emitted = build(system, symmetry=False)
+        native = compile_with_normal_form(system)
+        self._normal = NormalForm(native)
         with native.search(Settings(budget=_BUDGET)) as search:
             levels, successors = self._explore(search)
         for state, found in successors.items():
             self._measure(levels, state, found)
         self.states = len(levels)
-        self._count = self.states + emitted.start_count - 1
-        self._sums[1] += emitted.start_count - 1
-        self._squares[1] += emitted.start_count - 1
+        starts = sum(start.instance_count for start in system.start_states)
+        self.transitions = sum(map(len, successors.values()))  #: without those from a state to itself
+        self._count = self.states + starts - 1
+        self._sums[1] += starts - 1
+        self._squares[1] += starts - 1
 
     def of(self, k: int) -> tuple[float, float]:
         mean = self._sums[k] / self._count
@@ -60,16 +87,15 @@ class PublishedLocality:
         """The level of each normal form, and the successors of each that differ from it, as the rules left them."""
         search.start()
         starts = search.read_block(0, search.finish_level())
-        levels = {self._normal(row.tobytes()): 0 for row in starts}
+        levels = dict.fromkeys(self._normal([row.tobytes() for row in starts]), 0)
         pending = list(levels)
         successors: dict[bytes, list[bytes]] = {}
         for state in pending:
             if time.monotonic() > self._deadline:
                 raise TooLate
             rows, _ = search.expand_block(0, np.frombuffer(state, dtype=np.uint8).reshape(1, -1).copy())
-            successors[state] = [each for each in (row.tobytes() for row in rows) if each != state]
-            for each in dict.fromkeys(successors[state]):
-                normal = self._normal(each)
+            found = successors[state] = [each for each in (row.tobytes() for row in rows) if each != state]
+            for normal in self._normal(found):
                 if normal not in levels:
                     levels[normal] = levels[state] + 1
                     pending.append(normal)
@@ -83,21 +109,3 @@ class PublishedLocality:
             part = count / len(successors)
             self._sums[k] += part
             self._squares[k] += part * part
-
-    def _normal(self, packed: bytes) -> bytes:
-        found = self._known.get(packed)
-        if found is None:
-            if len(self._known) >= _MOST_KNOWN:
-                self._known.clear()
-            found = self._known[packed] = self._pack(self._normal_form(self._unpack(packed)))
-        return found
-
-    def _unpack(self, packed: bytes) -> Encoded:
-        whole = int.from_bytes(packed, "little")
-        return tuple(whole >> bit & (1 << bits) - 1 for bit, bits, _ in self._layout.leaves)
-
-    def _pack(self, state: Encoded) -> bytes:
-        whole = 0
-        for (bit, _, _), value in zip(self._layout.leaves, state, strict=True):
-            whole |= value << bit
-        return whole.to_bytes(self._layout.byte_count, "little")

@@ -8,7 +8,7 @@ its number alone; with bounds on walks and steps, but not on time, a simulation 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -19,11 +19,13 @@ from outcrop.errors import InternalError, UsageError
 from outcrop.ir.system import System
 from outcrop.kernels import Settings
 from outcrop.kernels_walks import Ending, Walked, Walks, estimate
+from outcrop.machine import resident_bytes
 from outcrop.options import CheckOptions, Deadlock
 from outcrop.report.json import position
+from outcrop.report.walk_progress import WalkProgress
 from outcrop.result import Violation
-from outcrop.search.driver import DEADLOCK_RULES, Exploration, TakePut, worker_count
-from outcrop.search.outcome import Finding, FindingKind, Outcome, Stop
+from outcrop.search.driver import DEADLOCK_RULES, Exploration, ShowProgress, TakePut, worker_count
+from outcrop.search.outcome import Finding, FindingKind, Outcome, Progress, Stop
 from outcrop.search.shrink import shrink
 from outcrop.trace.replay import explain
 
@@ -95,8 +97,10 @@ class Simulation:
         }
 
 
-def simulate(model: Model, options: SimulationOptions, put: TakePut | None = None) -> Simulation:
-    """Walks until a bound is reached or something is wrong."""
+def simulate(
+    model: Model, options: SimulationOptions, put: TakePut | None = None, progress: ShowProgress | None = None
+) -> Simulation:
+    """Walks until a bound is reached or something is wrong. ``progress`` is called with a WalkProgress now and then."""
     system = model.system
     weights = _weights(system, options.weights or {})
     native, _ = build(system, symmetry=False, coverage=True)
@@ -105,7 +109,7 @@ def simulate(model: Model, options: SimulationOptions, put: TakePut | None = Non
     )
     settings = Settings(workers=worker_count(check), deadlock=DEADLOCK_RULES[options.deadlock], budget=_BUDGET)
     with native.search(settings) as search:
-        run = _Simulation(search, check, put=put)
+        run = _Simulation(search, check, progress, put)
         run.walks = Walks(search, options.seed, options.walks, options.steps, weights)
         outcome = run.run()
         violation, walk_steps = _violation(system, check, run, options)
@@ -130,7 +134,20 @@ class _Simulation(Exploration):
     """A search that walks instead of exploring."""
 
     walks: Walks
-    walked: list[Walked]
+    walked: Sequence[Walked] = ()
+
+    def snapshot(self) -> Progress:
+        return WalkProgress(
+            level=0,
+            states=estimate(self.walked) if self.walked else 0,
+            rules_fired=0,
+            frontier=0,
+            seconds=self.seconds(),
+            memory=resident_bytes(),
+            walks=sum(part.walks for part in self.walked),
+            # Those of walks that are still under way as well.
+            steps=sum(int(part.taken.sum()) for part in self.walked),
+        )
 
     def explore(self) -> Stop:
         self.walked = [Walked(self.native.rule_count) for _ in range(self.search.workers)]
@@ -160,7 +177,7 @@ def _violation(
     return explain(system, Finding(kind, tuple(shorter)), check), len(path) - 1
 
 
-def _coverage(system: System, walked: list[Walked], outcome: Outcome) -> list[dict[str, Any]]:
+def _coverage(system: System, walked: Sequence[Walked], outcome: Outcome) -> list[dict[str, Any]]:
     """Per rule: how often an instance was enabled, and how often one was taken."""
     return [
         {

@@ -8,6 +8,8 @@ import pytest
 
 import outcrop
 from outcrop.options import Deadlock
+from outcrop.report.walk_progress import WalkLine, WalkProgress
+from outcrop.search.outcome import Progress
 from outcrop.tools.simulate import SimulationOptions, simulate
 
 #: A counter that goes up and down; something is wrong at 12, and nowhere else.
@@ -85,3 +87,15 @@ def test_counts_different_states(counter: outcrop.Model) -> None:
     options = SimulationOptions(walks=40, steps=500, time_limit=None, weights={"up": 1, "down": 2}, threads=1)
     found = simulate(counter, options)
     assert 4 <= found.different_states <= 14
+
+
+def test_progress_counts_walks_under_way(repository: Path) -> None:
+    model = outcrop.load(repository / "examples/peterson.m")
+    snapshots: list[Progress] = []
+    found = simulate(model, SimulationOptions(walks=50, steps=2000, time_limit=None), progress=snapshots.append)
+    last = snapshots[-1]
+    assert isinstance(last, WalkProgress)
+    assert (last.walks, last.steps, last.states) == (50, found.steps, found.different_states)
+    line = WalkLine(walks=50, seconds=90)
+    assert line.text(last).startswith(f"50 of 50 walks  {found.steps:,} steps  ")
+    assert "of 0:01:30" in line.text(last)

@@ -120,13 +120,16 @@ def test_saved_traces_go_on(session: Session) -> None:
         ("exists w: who do seen[w] end", "false"),
         ("seen", "([who_1]: false, [who_2]: false)"),
         ("spare", "undefined"),
+        ("seen[who_2]", "false"),
+        ("who_1 != who_2", "true"),
+        ("forall w: who do w = who_1 | w = who_2 end", "true"),
     ],
 )
 def test_expressions(shell: Shell, expression: str, value: str) -> None:
     assert says(shell, f"print {expression}").strip() == value
 
 
-@pytest.mark.parametrize("expression", ["nn", "1 +", "n n", "at + 1", "twice(5) + spare", ""])
+@pytest.mark.parametrize("expression", ["nn", "who_3", "1 +", "n n", "at + 1", "twice(5) + spare", ""])
 def test_wrong_expressions_are_explained(shell: Shell, expression: str) -> None:
     said = says(shell, f"= {expression}")
     assert "error" in said or "cannot be evaluated" in said or "which expression" in said

@@ -45,7 +45,7 @@ ALLOWED = {
     },
     "explore": {"ir", "lang", "trace", "result", "api"},
     "sweep": {"report", "api"},
-    "reproduce": {"ir", "codegen", "kernels", "search", "api", "report", "sweep", "tools"},
+    "reproduce": {"ir", "lang", "codegen", "kernels", "search", "api", "report", "sweep", "tools"},
     "cli": {
         *("ir", "lang", "ltl", "codegen", "kernels", "dist", "search", "trace", "report", "result", "api", "sandbox"),
         *("tools", "explore", "sweep", "reproduce"),

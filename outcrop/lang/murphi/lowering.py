@@ -5,10 +5,12 @@ from __future__ import annotations
 from contextlib import suppress
 
 from outcrop.errors import ModelError
-from outcrop.ir.nodes import Expression, Frame, Undefined
+from outcrop.ir.nodes import Constant, Expression, Frame, Undefined
 from outcrop.ir.system import System
+from outcrop.ir.types import Scalarset
 from outcrop.lang.murphi import syntax
 from outcrop.lang.murphi.parser import parse, parse_expression
+from outcrop.lang.murphi.scope import ConstantSymbol, TypeSymbol
 from outcrop.lang.murphi.temporal import TemporalLowering
 from outcrop.lang.murphi.warnings import warn_about_rules, warn_unread_variables
 from outcrop.lang.report import LowerExpression, Report, TooManyErrors
@@ -76,14 +78,27 @@ class _ModelLowering(TemporalLowering):
             self.given_formula(formula)
 
     def standalone(self, span: Span) -> tuple[Expression, Frame]:
-        """An expression of any type, and the locals that it needs; ``ModelError`` where it is none."""
+        """An expression of any type, and the locals that it needs; ``ModelError`` where it is none. A model cannot
+        name values of scalarsets, but who looks at a state can."""
         node = parse_expression(span)
         self.report = Report()
-        with self.fresh_frame() as frame, self.without_side_effects("an expression"):
+        with self.block(), self.fresh_frame() as frame, self.without_side_effects("an expression"):
+            self._name_scalarset_values(span)
             value = self.relaxed(self.expression(node), Undefined.ALLOW)
         if self.report.error_count:
             raise ModelError(self.report.diagnostics)
         return value, frame.finish()
+
+    def _name_scalarset_values(self, span: Span) -> None:
+        """As states show them; what the model calls so comes first."""
+        for name in list(self.scope.visible()):
+            symbol = self.scope.find(name)
+            if isinstance(symbol, TypeSymbol) and isinstance(symbol.type, Scalarset):
+                for value in range(symbol.type.size):
+                    shown = symbol.type.show(value)
+                    if self.scope.find(shown) is None:
+                        constant = Constant(type=symbol.type, span=span, value=value)
+                        self.scope.names[shown] = ConstantSymbol(constant, None)
 
 
 def _top_level_names(tree: syntax.ModelSyntax) -> dict[str, Span]:
