@@ -278,7 +278,7 @@ def _conclude(
         system, main = checked[0].check.product, checked[0].searched
     outcome = main.outcome
     every = [*([] if searched is None else [searched]), *(each.searched for each in checked if each.searched)]
-    found = [*violations, *(violation for each in checked for violation in each.violations)]
+    found = [*violations, *(violation for each in checked for violation in (*each.violations, *each.failures))]
     missing = [each.outcome.stop for each in every if not each.outcome.stop.is_conclusive]
     if found:
         verdict, kind = Verdict.VIOLATED, str(found[0].kind)

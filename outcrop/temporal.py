@@ -123,6 +123,9 @@ class Checked:
     strategy: str
     searched: Searched | None = None
     violations: tuple[Violation, ...] = ()
+    failures: tuple[
+        Violation, ...
+    ] = ()  #: of steps; what the formula says of runs with them was found out all the same
 
     @property
     def is_complete(self) -> bool:
@@ -179,19 +182,32 @@ def run_check(
         device=Where.CPU,
         max_errors=1,
     )
+    failures: tuple[Violation, ...] = ()
     searched = search(check.product, load, chosen, progress, output)
+    if check.product.error_state is not None and _has_failed(searched):
+        # Runs go on from the error state, so that the formula can be judged beside.
+        failures = _explained(check, searched, chosen)
+        check = dataclasses.replace(check, product=dataclasses.replace(check.product, forgives_failures=True))
+        searched = search(check.product, load, chosen, progress, None)
     if strategy == "owcty" and options.strategy == "auto" and searched.outcome.stop is Stop.MEMORY:
         strategy, left = COMPACTED, options.time_limit
         if left is not None:
             left = max(0.0, left - searched.outcome.seconds)
         chosen = dataclasses.replace(chosen, compact=True, time_limit=left)
         searched = search(check.product, load, chosen, progress, output)
-    outcome = searched.outcome
-    canonical = searched.canonical or Normaliser(check.product, chosen.symmetry)
-    violations = tuple(_explain(check, each, chosen, canonical) for each in outcome.findings)
-    if outcome.stop is Stop.VIOLATION and not violations:
+    violations = _explained(check, searched, chosen)
+    if searched.outcome.stop is Stop.VIOLATION and not violations:
         raise InternalError("the search stopped for a violation that it does not name")
-    return Checked(check, strategy, searched, violations)
+    return Checked(check, strategy, searched, violations, failures)
+
+
+def _has_failed(searched: Searched) -> bool:
+    return any(each.kind is FindingKind.RULE for each in searched.outcome.findings)
+
+
+def _explained(check: TemporalCheck, searched: Searched, options: CheckOptions) -> tuple[Violation, ...]:
+    canonical = searched.canonical or Normaliser(check.product, options.symmetry)
+    return tuple(_explain(check, each, options, canonical) for each in searched.outcome.findings)
 
 
 def _explain(check: TemporalCheck, finding: Finding, options: CheckOptions, canonical: Any) -> Violation:

@@ -326,3 +326,20 @@ def test_auto_goes_on_with_signatures_where_memory_ends(tmp_path: Path, monkeypa
         assert (asked, checked.row()["status"]) == (steps, status)
         (note,) = temporal.memory_notes([checked], options)
         assert "--compact" in note.message
+
+
+@pytest.mark.parametrize(("accepting", "status"), [("q", "violated"), ("r", "holds")])
+def test_runs_through_the_error_state_are_judged(accepting: str, status: str, tmp_path: Path) -> None:
+    """The failure is reported, and beside it what the property process says: in the error state P is nowhere for ever."""
+    text = f"""
+    byte x = 250;
+    process P {{ state s; init s; trans s -> s {{ effect x = x + 1; }}; }}
+    process N {{ state p, q, r; init p; accept {accepting};
+      trans p -> p {{}}, p -> q {{ guard not P.s; }}, q -> q {{ guard not P.s; }}, q -> r {{ guard P.s; }}, r -> r {{}}; }}
+    system async property N;
+    """
+    result = check(text, tmp_path, name="model.dve")
+    assert result.verdict is Verdict.VIOLATED and statuses(result) == [status]
+    messages = [each.message for each in result.violations]
+    assert messages[-1] == "value 256 is outside 0..255 of x"
+    assert [str(each.kind) for each in result.violations] == (["ltl"] if status == "violated" else []) + ["runtime"]
