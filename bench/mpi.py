@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 import time
@@ -54,8 +55,10 @@ def check(path: str, constants: dict[str, object], strategy: str, forgets: bool)
     model.check(**options, depth=3)  # compiles it
     base = peak_rss()
     begun = time.process_time()
+    before = os.times()
     result = model.check(**options)
     cpu = time.process_time() - begun
+    after = os.times()
     everyone = exchange.gather((cpu, peak_rss() - base))
     if exchange.rank == 0:
         print(
@@ -64,6 +67,8 @@ def check(path: str, constants: dict[str, object], strategy: str, forgets: bool)
                     "states": result.states,
                     "seconds": result.seconds,
                     "cpu": max(each for each, _ in everyone),
+                    "user": after.user - before.user,
+                    "system": after.system - before.system,
                     "memory": max(each for _, each in everyone),
                     "bytes": (result.state_bits + 7) // 8,
                     "levels": len(result.levels),

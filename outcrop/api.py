@@ -278,7 +278,7 @@ def _conclude(
         system, main = checked[0].check.product, checked[0].searched
     outcome = main.outcome
     every = [*([] if searched is None else [searched]), *(each.searched for each in checked if each.searched)]
-    found = [*violations, *(violation for each in checked for violation in each.violations)]
+    found = [*violations, *(violation for each in checked for violation in (*each.violations, *each.failures))]
     missing = [each.outcome.stop for each in every if not each.outcome.stop.is_conclusive]
     if found:
         verdict, kind = Verdict.VIOLATED, str(found[0].kind)
@@ -314,6 +314,7 @@ def _conclude(
         layers=layers_document(outcome),
         duplicates=outcome.duplicates,
         missed=outcome.missed_duplicates,
+        collision_rate=outcome.collision_rate,
         samples=outcome.samples,
         variables=[{"name": each.name, "type": type_tree(each.type)} for each in system.variables],
         deadlock=str(options.deadlock),
@@ -326,9 +327,10 @@ def _notes(model: Model, options: CheckOptions, searched: Searched | None, check
     if searched is not None:
         notes += _undefined_note(model.system, searched.outcome)
     if checked:
-        from outcrop.temporal import symmetry_notes
+        from outcrop.temporal import memory_notes, symmetry_notes
 
         notes += symmetry_notes([each.check for each in checked], options)
+        notes += memory_notes(checked, options)
     return notes
 
 

@@ -196,6 +196,7 @@ class Native:
 
     def __init__(self, path: Path, note_offsets: Sequence[int] = ()) -> None:
         self._path = path
+        self._declared: dict[int, ctypes.CDLL] = {}  #: by the identity of the table of types
         self._library = self.library_with(_SIGNATURES)
         shape = _Shape()
         self._library.outcrop_shape(ctypes.byref(shape))
@@ -216,7 +217,10 @@ class Native:
 
     def library_with(self, signatures: Mapping[str, Signature]) -> ctypes.CDLL:
         """The library, for other parts of the kernels, with the types of some of its functions declared."""
-        library = ctypes.CDLL(str(self._path.resolve()))
+        known = self._declared.get(id(signatures))
+        if known is not None:
+            return known
+        library = self._declared[id(signatures)] = ctypes.CDLL(str(self._path.resolve()))
         for name, (result, arguments) in signatures.items():
             try:
                 function = getattr(library, name)

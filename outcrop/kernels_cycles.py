@@ -12,11 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from outcrop.kernels import SPARE_BYTES, Search, Signature, States, with_spare_bytes
+from outcrop.kernels_route import Message
 
 Indexes = NDArray[np.uint32]  #: of states, in the arena
 
 #: Bits that OWCTY keeps with each signature.
 NOTE_BITS = 8
+
+#: Batches of states that a worker expands before it looks at what has arrived.
+_BATCHES_A_PART = 32
 
 _NONE = 2**64 - 1
 _POINTER = ctypes.c_void_p
@@ -29,9 +33,13 @@ _SIGNATURES: dict[str, Signature] = {
     "outcrop_cycles_work": (None, (_POINTER, _NUMBER)),
     "outcrop_cycles_end": (_NUMBER, (_POINTER,)),
     "outcrop_cycles_standing": (_NUMBER, (_POINTER,)),
+    "outcrop_cycles_part": (_FLAG, (_POINTER, _NUMBER, _NUMBER)),
+    "outcrop_cycles_message": (None, (_POINTER, _NUMBER, _POINTER)),
+    "outcrop_cycles_has_work": (_FLAG, (_POINTER,)),
     "outcrop_find_state": (_NUMBER, (_POINTER, _POINTER)),
     "outcrop_read_states": (None, (_POINTER, _POINTER, _NUMBER, _POINTER)),
     "outcrop_step": (_NUMBER, (_POINTER, _POINTER, _NUMBER, _NUMBER, _NUMBER, _NUMBER, _POINTER)),
+    "outcrop_step_to": (_NUMBER, (_POINTER, _POINTER, _NUMBER, _NUMBER, _NUMBER, _POINTER)),
     "outcrop_take_step": (None, (_POINTER, _POINTER)),
     "outcrop_pass": (None, (_POINTER, _POINTER, _NUMBER, _NUMBER)),
     "outcrop_keep_accepting": (_NUMBER, (_POINTER, _NUMBER)),
@@ -143,11 +151,22 @@ class Paths:
         count = self._library.outcrop_step(
             self.search.handle, indexes.ctypes.data, len(indexes), limit, within_s, target, ctypes.byref(hit)
         )
+        return self._reached(count), bool(hit.value)
+
+    def step_to(self, message: Message, limit: int, within_s: bool, target: int) -> tuple[Indexes, bool]:
+        """The same when others have made the step."""
+        hit = ctypes.c_uint64()
+        count = self._library.outcrop_step_to(
+            self.search.handle, message.ctypes.data, limit, within_s, target, ctypes.byref(hit)
+        )
+        return self._reached(count), bool(hit.value)
+
+    def _reached(self, count: int) -> Indexes:
         if count == _NONE:
             raise MemoryError("no memory to look for a path with")
         reached = np.empty(count, dtype=np.uint32)
         self._library.outcrop_take_step(self.search.handle, reached.ctypes.data)
-        return reached, bool(hit.value)
+        return reached
 
     def mark_passed(self, indexes: Indexes, passed: bool) -> None:
         """Makes steps avoid states, or forget that they led there."""
@@ -163,6 +182,17 @@ class Cycles(Paths):
 
     def work(self, worker: int) -> None:
         self._library.outcrop_cycles_work(self.search.handle, worker)
+
+    def part(self, worker: int) -> bool:
+        """A part of what a worker does; whether there may be more, for now."""
+        return bool(self._library.outcrop_cycles_part(self.search.handle, worker, _BATCHES_A_PART))
+
+    def take_message(self, worker: int, message: Message) -> None:
+        """Does the same to states that other ranks send."""
+        self._library.outcrop_cycles_message(self.search.handle, worker, message.ctypes.data)
+
+    def has_work(self) -> bool:
+        return bool(self._library.outcrop_cycles_has_work(self.search.handle))
 
     def end(self) -> int:
         """The size of S after a phase."""
@@ -229,7 +259,7 @@ class CompactedCycles:
         return follow, enqueue, bool(found.value)
 
     def in_s(self, states: States) -> States:
-        """Those states that are in S."""
+        """Those accepting states that are in S."""
         rows = _copy(states)
         return rows[: self._library.outcrop_compacted_keep(self.search.handle, rows.ctypes.data, len(rows))]
 

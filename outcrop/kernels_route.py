@@ -21,17 +21,20 @@ _SIGNATURES: dict[str, Signature] = {
     "outcrop_route": (_FLAG, (_POINTER, _NUMBER, _NUMBER, _NUMBER)),
     "outcrop_filter": (None, (_POINTER, _NUMBER)),
     "outcrop_expand_part": (_FLAG, (_POINTER, _NUMBER, _NUMBER)),
-    "outcrop_add_block": (None, (_POINTER, _NUMBER, _POINTER, _NUMBER)),
+    "outcrop_add_message": (None, (_POINTER, _NUMBER, _POINTER)),
+    "outcrop_most_packed": (_NUMBER, ()),
+    "outcrop_write_message": (_NUMBER, (_POINTER, _NUMBER, _POINTER)),
+    "outcrop_read_message": (None, (_POINTER, _POINTER)),
     "outcrop_outgoing": (None, (_POINTER, _NUMBER, _POINTER)),
-    "outcrop_take_outgoing": (None, (_POINTER, _NUMBER, _NUMBER, _POINTER)),
+    "outcrop_take_outgoing": (_NUMBER, (_POINTER, _NUMBER, _NUMBER, _POINTER)),
     "outcrop_owners": (None, (_POINTER, _POINTER, _NUMBER, _POINTER)),
     "outcrop_count_foreign": (_NUMBER, (_POINTER, _POINTER)),
 }
 
 
-def rows_with_spare_bytes(count: int, width: int) -> States:
-    """Room for so many rows, with the bytes behind them that kernels may touch."""
-    return np.empty(count * width + SPARE_BYTES, dtype=np.uint8)[: count * width].reshape(count, width)
+#: Packed states, with their number in front of them, and spare bytes behind; see native/messages.c.
+Message = NDArray[np.uint8]
+_HEAD_BYTES = 8
 
 
 class Route:
@@ -44,6 +47,7 @@ class Route:
         self._library = search.native.library_with(_SIGNATURES)
         if not self._library.outcrop_route(search.handle, rank, ranks, bits):
             raise MemoryError("no memory to start a search in")
+        self._most_packed = int(self._library.outcrop_most_packed())
 
     def size_filter(self, count: int) -> None:
         """Bytes for what was sent lately. No worker may be at work."""
@@ -53,9 +57,9 @@ class Route:
         """Expands some blocks of the current level in the arena; says whether there may be more."""
         return bool(self._library.outcrop_expand_part(self._search.handle, worker, blocks))
 
-    def add(self, worker: int, states: States) -> None:
+    def add(self, worker: int, message: Message) -> None:
         """Deals with states that others have found as with successors."""
-        self._library.outcrop_add_block(self._search.handle, worker, states.ctypes.data, len(states))
+        self._library.outcrop_add_message(self._search.handle, worker, message.ctypes.data)
 
     def outgoing(self, worker: int) -> Counts:
         """How many states a worker has for each process."""
@@ -63,11 +67,24 @@ class Route:
         self._library.outcrop_outgoing(self._search.handle, worker, counts.ctypes.data)
         return counts
 
-    def take(self, worker: int, rank: int, count: int) -> States:
-        """All that a worker has for a process, which ``outgoing`` has said how many are."""
-        states = np.empty((count, self._search.native.state_bytes), dtype=np.uint8)
-        self._library.outcrop_take_outgoing(self._search.handle, worker, rank, states.ctypes.data)
-        return states
+    def most_bytes(self, count: int) -> int:
+        """Of a message of so many states, with what is behind it."""
+        return _HEAD_BYTES + count * self._most_packed + SPARE_BYTES
+
+    def take(self, worker: int, rank: int, message: Message) -> int:
+        """Makes a message of what a worker has for a process; gives its length."""
+        return int(self._library.outcrop_take_outgoing(self._search.handle, worker, rank, message.ctypes.data))
+
+    def write(self, states: States, message: Message) -> int:
+        """The same of states that lie anywhere."""
+        return int(self._library.outcrop_write_message(states.ctypes.data, len(states), message.ctypes.data))
+
+    def read(self, message: Message) -> States:
+        """The states of a message."""
+        count, width = int(message[:_HEAD_BYTES].view(np.uint64)[0]), self._search.native.state_bytes
+        states = np.empty(count * width + SPARE_BYTES, dtype=np.uint8)[: count * width]
+        self._library.outcrop_read_message(message.ctypes.data, states.ctypes.data)
+        return states.reshape(count, width)
 
     def owners(self, states: States) -> NDArray[np.uint32]:
         """Of states that lie anywhere."""

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from outcrop.errors import UsageError
+from outcrop.machine import available_cores
 
 if TYPE_CHECKING:
     from outcrop.dist.rounds import Round
@@ -32,7 +33,13 @@ class Exchange:
     size = 1
     host = ""
     neighbours = 1  #: ranks on this machine, this one included
+    has_own_cores = False  #: no other rank works on the cores of this one
     seconds_waiting = 0.0
+
+    @property
+    def cores(self) -> int:
+        """What this rank may use of the machine's."""
+        return available_cores()
 
     @property
     def is_alone(self) -> bool:

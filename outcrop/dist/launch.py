@@ -18,6 +18,8 @@ INSTALL = "pip install 'outcrop[mpi]' (it brings mpi4py and an MPI)"
 _COUNTS = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS")
 #: Set for the ranks that we start ourselves, so that they do not start others.
 STARTED = "OUTCROP_RANKS"
+#: 0 lets ranks run on any core.
+BIND = "OUTCROP_BIND"
 
 
 class RankLost(OutcropError):

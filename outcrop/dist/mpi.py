@@ -12,16 +12,18 @@ import socket
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, TypeVar
 
 import numpy as np
 
 from outcrop.dist.exchange import Exchange, Idle, Numbers
-from outcrop.dist.launch import INSTALL, started_ranks
+from outcrop.dist.launch import BIND, INSTALL, started_ranks
 from outcrop.dist.pauses import Pauses
-from outcrop.dist.rounds import Round
+from outcrop.dist.rounds import Buffers, Round
 from outcrop.errors import UsageError
 from outcrop.kernels_route import Route
+from outcrop.machine import available_cores
 
 _Value = TypeVar("_Value")
 
@@ -63,6 +65,27 @@ class MpiExchange(Exchange):
         self._machine = world.Split_type(mpi.COMM_TYPE_SHARED)
         self.neighbours = self._machine.size
         self.seconds_waiting = 0.0
+        self.buffers = Buffers()
+        cores = available_cores()
+        self._cores = max(1, cores // self.neighbours)
+        self.has_own_cores = self.neighbours <= cores
+        if self.has_own_cores and os.environ.get(BIND) != "0":
+            self._keep_to_own_cores()
+
+    @property
+    def cores(self) -> int:
+        return self._cores
+
+    def _keep_to_own_cores(self) -> None:
+        """Each rank of a machine takes its share of the cores, unless whoever started them has shared these out."""
+        if not hasattr(os, "sched_setaffinity"):
+            return
+        allowed = sorted(os.sched_getaffinity(0))
+        share = len(allowed) // self.neighbours
+        if share and all(each == allowed for each in self._machine.allgather(allowed)):
+            first = self._machine.rank * share
+            with suppress(OSError):  # not allowed in this container
+                os.sched_setaffinity(0, allowed[first : first + share])
 
     # --- Together ----------------------------------------------------------------------------------------------
 
@@ -87,7 +110,7 @@ class MpiExchange(Exchange):
         return work() if result is None else result
 
     def _wait(self, request: Any, idle: Idle | None) -> None:
-        pauses = Pauses()
+        pauses = Pauses(self.has_own_cores)
         while not request.Test():
             self.seconds_waiting += pauses.pause()
             if idle is not None:

@@ -9,23 +9,28 @@ import time
 _SHORT_PAUSES = 50
 _FIRST_PAUSE = 20e-6
 _LONGEST_PAUSE = 1e-3
+#: ... where every rank has a core of its own, and nobody else wants it.
+_SHORT_PAUSES_OF_OWN = 2000
+_LONGEST_PAUSE_OF_OWN = 1e-4
 
 
 class Pauses:
     """The pauses of one wait."""
 
-    def __init__(self) -> None:
+    def __init__(self, has_own_core: bool = False) -> None:
         self._count = 0
         self._next = _FIRST_PAUSE
+        self._short = _SHORT_PAUSES_OF_OWN if has_own_core else _SHORT_PAUSES
+        self._longest = _LONGEST_PAUSE_OF_OWN if has_own_core else _LONGEST_PAUSE
 
     def pause(self) -> float:
         """Gives the seconds it took."""
         begun = time.perf_counter()
         self._count += 1
-        if self._count <= _SHORT_PAUSES:
+        if self._count <= self._short:
             os.sched_yield()
             time.sleep(0)  # lets other threads of ours go on
         else:
             time.sleep(self._next)
-            self._next = min(_LONGEST_PAUSE, 1.5 * self._next)
+            self._next = min(self._longest, 1.5 * self._next)
         return time.perf_counter() - begun

@@ -1,8 +1,8 @@
 """One level's exchange: successors leave for their owners while others are still being made, and what arrives is added.
 
-Each rank ends its part with a message to every other one, behind all its states; who has all of these has everything.
-A rank that must stop early says so in that message, and the others stop too. So every rank sends every other one exactly
-one such message a level, whatever happens, and nobody waits for something that will not come.
+Each rank ends its part with a last message to every other one, behind all its states; who has all of these has
+everything. A rank that must stop early says so in that message, and the others stop too. So every rank sends every
+other one exactly one such message a level, whatever happens, and nobody waits for something that will not come.
 
 Sending never waits. A rank that is too far ahead of who it sends to makes nothing more until that has changed; what it
 receives it adds all the same, so that the others can go on.
@@ -20,19 +20,22 @@ from numpy.typing import NDArray
 
 from outcrop.dist.pauses import Pauses
 from outcrop.kernels import States
-from outcrop.kernels_route import Route, rows_with_spare_bytes
+from outcrop.kernels_route import Message, Route
 
 if TYPE_CHECKING:
     from outcrop.dist.mpi import MpiExchange
 
-_STATES, _END = 1, 2
+_STATES, _LAST = 1, 2
 #: What a message of states is made of, unless the level ends; less where there are many to send to.
 _MESSAGE_BYTES = 1 << 18
 _ALL_MESSAGES_BYTES = 1 << 25
-#: Messages on their way to one rank: one that it takes and one that follows.
-_MOST_UNDER_WAY = 2
-#: Messages that have arrived and wait to be added.
+#: In front of a message: why to stop, in the last one.
+_STOP_BYTES = 8
+#: Messages on their way to one rank before no more are made for it; and those that have arrived and wait to be added.
+_MOST_UNDER_WAY = 8
 _MOST_WAITING = 4
+#: Messages whose room is kept for others.
+_MOST_FREE = 16
 
 
 class Traffic:
@@ -51,6 +54,21 @@ class Traffic:
         self.seconds_idle += other.seconds_idle
 
 
+class Buffers:
+    """Room for messages, used again and again: to get it from the system takes longer than to fill it."""
+
+    def __init__(self) -> None:
+        self._free: list[NDArray[np.uint8]] = []
+
+    def take(self, needed: int) -> NDArray[np.uint8]:
+        room = self._free.pop() if self._free else None
+        return room if room is not None and len(room) >= needed else np.empty(needed + needed // 4, dtype=np.uint8)
+
+    def give_back(self, room: NDArray[np.uint8]) -> None:
+        if len(self._free) < _MOST_FREE:
+            self._free.append(room)
+
+
 class Round:
     """``stop``: not 0 when some rank must stop, and why."""
 
@@ -60,12 +78,12 @@ class Round:
         self._comm = comm
         self._route = route
         self._workers = workers
-        self._width = width
+        self._buffers = exchange.buffers
         room = min(_MESSAGE_BYTES, max(4096, _ALL_MESSAGES_BYTES // (exchange.size * workers)))
         self._batch = max(1, room // width)
         self._guard = threading.Lock()
-        self._arrived: deque[States] = deque()
-        self._under_way: list[tuple[Any, int, NDArray[Any]]] = []  #: request, to whom, what
+        self._arrived: deque[NDArray[np.uint8]] = deque()
+        self._under_way: list[tuple[Any, int, NDArray[np.uint8]]] = []  #: request, to whom, what
         self._to_each = np.zeros(exchange.size, dtype=np.int64)  #: messages under way
         self._done: set[int] = set()  #: workers that have made all they can
         self._has_ended = False
@@ -79,17 +97,18 @@ class Round:
         self,
         worker: int,
         expand: Callable[[int], bool],
-        add: Callable[[int, States], None],
+        add: Callable[[int, Message], None],
         must_leave: Callable[[], bool],
     ) -> None:
         """One worker's part, until the level is complete or it must leave; it may come again. ``expand`` makes some
         successors and says whether there may be more."""
         self._done.discard(worker)
-        pauses = Pauses()
+        pauses = Pauses(self._exchange.has_own_cores)
         while not self.stop and not must_leave():
-            states = self.take()
-            if states is not None:
-                add(worker, states)
+            arrived = self._take()
+            if arrived is not None:
+                add(worker, arrived[_STOP_BYTES:])
+                self._buffers.give_back(arrived)
             elif self._has_ended or worker in self._done or self.is_ahead:
                 if self.is_over:
                     return
@@ -98,15 +117,17 @@ class Round:
             elif expand(worker):
                 self.send(worker)
             else:
-                self.send(worker, everything=True)
-                self._done.add(worker)
-                self._end_if_done()
-            pauses = Pauses()
+                self._end_worker(worker)
+            pauses = Pauses(self._exchange.has_own_cores)
 
-    def _end_if_done(self) -> None:
+    def _end_worker(self, worker: int) -> None:
+        """The last one sends what it has left with the last messages."""
         with self._guard:
+            self._done.add(worker)
             if len(self._done) == self._workers:
-                self._end(0)
+                self._end(0, worker)
+                return
+        self.send(worker, everything=True)
 
     # --- Sending -----------------------------------------------------------------------------------------------
 
@@ -118,28 +139,42 @@ class Round:
         """Sends what a worker has for others, as far as it fills a message."""
         counts = self._route.outgoing(worker)
         for rank in np.flatnonzero(counts >= (1 if everything else self._batch)).tolist():
-            states = self._route.take(worker, rank, int(counts[rank]))
-            self.send_states(rank, states)
+            count = int(counts[rank])
+            room = self._room(count)
+            length = self._route.take(worker, rank, room[_STOP_BYTES:])
+            with self._guard:
+                self._send(rank, _STATES, room, length, count)
 
     def send_states(self, rank: int, states: States) -> None:
+        room = self._room(len(states))
+        length = self._route.write(states, room[_STOP_BYTES:])
         with self._guard:
-            request = self._comm.Issend([states, self._mpi.BYTE], rank, _STATES)
-            self._under_way.append((request, rank, states))
-            self._to_each[rank] += 1
-            self.traffic.states += len(states)
-            self.traffic.bytes += states.nbytes
-            self.traffic.messages += 1
+            self._send(rank, _STATES, room, length, len(states))
 
-    def _end(self, stop: int) -> None:
+    def _room(self, count: int) -> NDArray[np.uint8]:
+        return self._buffers.take(_STOP_BYTES + self._route.most_bytes(count))
+
+    def _send(self, rank: int, tag: int, room: NDArray[np.uint8], length: int, count: int) -> None:
+        # How many are under way says how far the receiver is, except that the last ones are taken in any case.
+        send = self._comm.Issend if tag == _STATES else self._comm.Isend
+        self._under_way.append((send([room, _STOP_BYTES + length, self._mpi.BYTE], rank, tag), rank, room))
+        self._to_each[rank] += 1
+        self.traffic.states += count
+        self.traffic.bytes += _STOP_BYTES + length
+        self.traffic.messages += 1
+
+    def _end(self, stop: int, worker: int) -> None:
+        """Sends the last messages, with what a worker has left."""
         if self._has_ended:
             return
         self._has_ended = True
-        word = np.array([stop], dtype=np.int64)
+        counts = self._route.outgoing(worker)
         for rank in range(self._exchange.size):
             if rank != self._exchange.rank:
-                self._under_way.append((self._comm.Isend([word, self._mpi.INT64_T], rank, _END), rank, word))
-                self.traffic.bytes += word.nbytes
-                self.traffic.messages += 1
+                count = int(counts[rank])
+                room = self._room(count)
+                room[:_STOP_BYTES].view(np.int64)[0] = stop
+                self._send(rank, _LAST, room, self._route.take(worker, rank, room[_STOP_BYTES:]), count)
 
     # --- Receiving ---------------------------------------------------------------------------------------------
 
@@ -150,6 +185,14 @@ class Round:
 
     def take(self) -> States | None:
         """States that have arrived, to be added."""
+        arrived = self._take()
+        if arrived is None:
+            return None
+        states = self._route.read(arrived[_STOP_BYTES:])
+        self._buffers.give_back(arrived)
+        return states
+
+    def _take(self) -> NDArray[np.uint8] | None:
         if self._guard.acquire(blocking=False):
             try:
                 self._poll()
@@ -166,39 +209,42 @@ class Round:
             message = self._comm.Improbe(self._mpi.ANY_SOURCE, self._mpi.ANY_TAG, status)
             if message is None:
                 break
-            if status.Get_tag() == _END:
-                word = np.zeros(1, dtype=np.int64)
-                message.Recv([word, self._mpi.INT64_T])
-                self.stop = self.stop or int(word[0])
+            length = status.Get_count(self._mpi.BYTE)
+            room = self._buffers.take(length + self._route.most_bytes(0))
+            message.Recv([room, length, self._mpi.BYTE])
+            stop, count = room[: 2 * _STOP_BYTES].view(np.int64).tolist()
+            if count:
+                self._arrived.append(room)  # before the end is noted: other workers look
+            else:
+                self._buffers.give_back(room)
+            if status.Get_tag() == _LAST:
+                self.stop = self.stop or stop
                 self._ends += 1
-                continue
-            states = rows_with_spare_bytes(status.Get_count(self._mpi.BYTE) // self._width, self._width)
-            message.Recv([states, self._mpi.BYTE])
-            self._arrived.append(states)
         left = []
         for each in self._under_way:
-            if not each[0].Test():
-                left.append(each)
-            elif each[2].ndim == 2:
+            if each[0].Test():
                 self._to_each[each[1]] -= 1
+                self._buffers.give_back(each[2])
+            else:
+                left.append(each)
         self._under_way = left
 
     # --- The end -----------------------------------------------------------------------------------------------
 
     def end_part(self) -> None:
         """Sends what is left. This rank has nothing more to send."""
-        for worker in range(self._workers):
+        for worker in range(1, self._workers):
             self.send(worker, everything=True)
         with self._guard:
-            self._end(0)
+            self._end(0, 0)
 
     def finish(self, stop: int, idle: Callable[[], None]) -> None:
         """Waits until all ranks have ended the round. What arrives after a stop is dropped."""
         with self._guard:
-            self._end(stop)
-        pauses = Pauses()
+            self._end(stop, 0)
+        pauses = Pauses(self._exchange.has_own_cores)
         while not self.is_over or self._under_way:
             self._arrived.clear()
-            self.take()
+            self._take()
             self.traffic.seconds_idle += pauses.pause()
             idle()

@@ -32,6 +32,25 @@ EXPORT void outcrop_cycles_work(Search *search, uint64_t number) {
   worker->expansion.context = worker->counted;
 }
 
+/* Over several processes: a part of what a worker has to do. Gives 0 when there is no more, for now. */
+EXPORT int outcrop_cycles_part(Search *search, uint64_t number, uint64_t batches) {
+  Worker *worker = uncounted(search, number);
+  int is_more = work_off_part(worker, batches);
+  worker->expansion.count = 0;
+  worker->expansion.context = worker->counted;
+  return is_more;
+}
+
+/* ... and what others have sent. */
+EXPORT void outcrop_cycles_message(Search *search, uint64_t number, const uint8_t *message) {
+  Worker *worker = uncounted(search, number);
+  begin_phase(worker);
+  flush_message(worker, message);
+  worker->expansion.context = worker->counted;
+}
+
+EXPORT int outcrop_cycles_has_work(const Search *search) { return has_work(search); }
+
 /* After all of them have. Gives the size of S. */
 EXPORT uint64_t outcrop_cycles_end(Search *search) {
   Cycles *cycles = search->cycles;
@@ -73,6 +92,17 @@ EXPORT uint64_t outcrop_step(Search *search, const uint32_t *indexes, uint64_t c
   return step.complete ? search->cycles->reached_count : UINT64_MAX;
 }
 
+/* The same for the states of a message. */
+EXPORT uint64_t outcrop_step_to(Search *search, const uint8_t *message, uint64_t limit, uint64_t within_s, uint64_t target,
+                                uint64_t *hit) {
+  Worker *worker = uncounted(search, 0);
+  Step step = {.limit = limit, .target = (uint32_t)target, .within_s = (int)within_s};
+  take_step_to(worker, message, &step);
+  worker->expansion.context = worker->counted;
+  *hit = (uint64_t)step.hit;
+  return step.complete ? search->cycles->reached_count : UINT64_MAX;
+}
+
 EXPORT void outcrop_take_step(const Search *search, uint32_t *indexes) {
   if (search->cycles->reached_count)
     memcpy(indexes, search->cycles->reached, search->cycles->reached_count * sizeof *indexes);
@@ -100,7 +130,10 @@ EXPORT uint64_t outcrop_keep_accepting(uint8_t *states, uint64_t count) {
 /* How many successors some states have, which outcrop_take_successors takes; UINT64_MAX when memory does not hold them. */
 EXPORT uint64_t outcrop_successors(Search *search, const uint8_t *states, uint64_t count) {
   Worker *worker = uncounted(search, 0);
+  const uint32_t ranks = search->route.ranks;
+  search->route.ranks = 0; /* also those that others own */
   uint64_t successors = gather_block(worker, states, count);
+  search->route.ranks = ranks;
   worker->expansion.context = worker->counted;
   return successors;
 }
@@ -126,6 +159,7 @@ EXPORT void outcrop_compacted_reset(Search *search, uint64_t share, uint64_t see
   if (share) return;
   Compacted *compacted = search->compacted;
   hasher_seed(&search->hasher, seed);
+  lengthen_signatures(&search->signatures);
   search->reserved = compacted->carry_count = 0;
   if (compacted->carries) memset(compacted->carries, 0, compacted->carry_room * sizeof(Carry));
 }
@@ -153,19 +187,9 @@ EXPORT void outcrop_compacted_take(Search *search, uint64_t number, uint8_t *sta
   if (more->count) memcpy(accepting, more->states, more->count * STATE_BYTES);
 }
 
-/* Moves the states that are in S to the front; gives how many. */
+/* Moves the accepting states that are in S to the front; gives how many. */
 EXPORT uint64_t outcrop_compacted_keep(const Search *search, uint8_t *states, uint64_t count) {
-  const Signatures *signatures = &search->signatures;
-  uint64_t kept = 0;
-  for (uint64_t i = 0; i < count; i++) {
-    const uint8_t *state = states + i * STATE_BYTES;
-    uint64_t position = signatures_find(signatures, hash_state(&search->hasher, state));
-    if (position == UINT64_MAX) continue;
-    if (!(slot_load(signatures, position) >> note_at(signatures, signatures->wide) & NOTE_IN_S)) continue;
-    if (kept != i) memmove(states + kept * STATE_BYTES, state, STATE_BYTES);
-    kept++;
-  }
-  return kept;
+  return keep_members(search, states, count);
 }
 
 /* --- Nested depth-first search ------------------------------------------------------------------------------- */

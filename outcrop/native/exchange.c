@@ -15,29 +15,44 @@ EXPORT int outcrop_route(Search *search, uint64_t rank, uint64_t ranks, uint64_t
     if (!worker->outgoing || !worker->aside.states || !worker->aside.hashes) return 0;
   }
   search->route.ranks = (uint32_t)ranks;
-  return filter_open(&search->route.filter, 1, search->worker_count > 1);
+  return filter_open(&search->route.filter, search->budget / 4, search->worker_count > 1);
 }
 
-/* Sizes the filter. No worker may be at work. */
+/* Lets the filter grow. No worker may be at work. */
 EXPORT void outcrop_filter(Search *search, uint64_t bytes) {
-  filter_resize(&search->route.filter, bytes, search->worker_count > 1, &search->hasher);
+  Filter *filter = &search->route.filter;
+  uint64_t before = filter->bucket_count;
+  filter_grow(filter, bytes, &search->hasher);
+  search->beside += (filter->bucket_count - before) * FILTER_BUCKET;
 }
 
 /* Expands up to so many blocks of the current level; gives 0 when nothing of it was left. */
 EXPORT int outcrop_expand_part(Search *search, uint64_t number, uint64_t blocks) {
   Worker *worker = &search->workers[number];
   worker_enter(worker);
-  int is_more = expand_part(worker, blocks, BLOCK_STATES);
+  int is_more = expand_part(worker, blocks, MOST_BLOCK_STATES);
   worker_leave(worker);
   return is_more;
 }
 
 /* What others have found and this process owns: dealt with as successors are. */
-EXPORT void outcrop_add_block(Search *search, uint64_t number, const uint8_t *states, uint64_t count) {
+EXPORT void outcrop_add_message(Search *search, uint64_t number, const uint8_t *message) {
   Worker *worker = &search->workers[number];
   worker_enter(worker);
-  add_block(worker, states, count);
+  add_message(worker, message);
   worker_leave(worker);
+}
+
+/* Bytes of a message of one more state, at most. */
+EXPORT uint64_t outcrop_most_packed(void) { return MOST_PACKED; }
+
+EXPORT uint64_t outcrop_write_message(const uint8_t *states, uint64_t count, uint8_t *message) {
+  return write_message(states, NULL, count, message);
+}
+
+EXPORT void outcrop_read_message(const uint8_t *message, uint8_t *states) {
+  Reading reading = begin_reading(message);
+  read_states(&reading, states, reading.left);
 }
 
 /* How many states a worker has for each process. */
@@ -46,10 +61,13 @@ EXPORT void outcrop_outgoing(const Search *search, uint64_t number, uint64_t *co
   for (uint32_t rank = 0; rank < search->route.ranks; rank++) counts[rank] = worker->outgoing[rank].count;
 }
 
-EXPORT void outcrop_take_outgoing(Search *search, uint64_t number, uint64_t rank, uint8_t *states) {
+/* Makes a message of what a worker has for a process, and forgets it; gives its length. */
+EXPORT uint64_t outcrop_take_outgoing(Search *search, uint64_t number, uint64_t rank, uint8_t *message) {
   Outgoing *outgoing = &search->workers[number].outgoing[rank];
-  memcpy(states, outgoing->states, outgoing->count * STATE_BYTES);
+  const uint32_t *values = outgoing->valued ? outgoing->values : NULL;
+  uint64_t length = write_message(outgoing->states, values, outgoing->count, message);
   outgoing->count = 0;
+  return length;
 }
 
 /* The owner of each state. */

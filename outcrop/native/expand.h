@@ -17,6 +17,10 @@
 
 #include "hash.h"
 
+#ifndef HAS_AUTOMATON
+#define HAS_AUTOMATON 0
+#endif
+
 /* Successors that a buffer holds: small enough to stay in the second-level cache together with the table lines that
  * are on their way, large enough that look-ups overlap. */
 #ifndef SUCCESSOR_ROOM

@@ -22,6 +22,8 @@
 #include "gathered.c"
 #include "mapped.c"
 #include "route.c"
+#include "messages.c"
+#include "buffers.c"
 #include "runs.c"
 #include "worker.c"
 #include "cores.c"
@@ -126,8 +128,10 @@ static void worker_close(Worker *worker) {
   free(worker->is_new);
   gathered_close(&worker->gathered);
   gathered_close(&worker->fresh);
-  for (uint32_t rank = 0; worker->outgoing && rank < worker->search->route.ranks; rank++)
+  for (uint32_t rank = 0; worker->outgoing && rank < worker->search->route.ranks; rank++) {
     free(worker->outgoing[rank].states);
+    free(worker->outgoing[rank].values);
+  }
   free(worker->outgoing);
   free(worker->aside.states);
   free(worker->aside.hashes);

@@ -170,20 +170,36 @@ static void expand_level(Worker *worker) {
   expand_part(worker, UINT64_MAX, block);
 }
 
+#if HAS_AUTOMATON
+static void pass_on_values(Worker *worker, const uint8_t *states, uint32_t count, const uint8_t *values);
+static uint32_t *room_for_positions(const Worker *worker);
+#endif
+
 /* Adds states that others have made, and counted, and this process owns. */
-static void add_block(Worker *worker, const uint8_t *states, uint64_t count) {
+static void add_message(Worker *worker, const uint8_t *message) {
   Expansion *expansion = &worker->expansion;
+  uint8_t *states = worker->aside.states;
   worker->overflow = 0;
-  for (uint64_t done = 0; done < count;) {
-    const uint8_t *batch = states + done * STATE_BYTES;
-    uint32_t batch_count = count - done < SUCCESSOR_ROOM ? (uint32_t)(count - done) : SUCCESSOR_ROOM;
-    for (uint32_t i = 0; i < batch_count; i++) {
-      uint64_t hash = hash_state(expansion->hasher, batch + (size_t)i * STATE_BYTES);
+  for (Reading reading = begin_reading(message); reading.left;) {
+    const uint8_t *values = reading.values;
+    uint32_t count = read_states(&reading, states, SUCCESSOR_ROOM);
+    for (uint32_t i = 0; i < count; i++) {
+      uint64_t hash = hash_state(expansion->hasher, states + (size_t)i * STATE_BYTES);
       expansion->hashes[i] = hash;
       __builtin_prefetch(expansion->lines + multiply_high(hash, expansion->line_count) * LINE_BYTES);
     }
-    add_hashed(worker, batch, batch_count);
-    done += batch_count;
+#if HAS_AUTOMATON
+    if (values) {
+      worker->positions = room_for_positions(worker);
+      add_hashed(worker, states, count);
+      worker->positions = NULL;
+      if (!worker->overflow) pass_on_values(worker, states, count, values);
+      reading.values += count * sizeof(uint32_t);
+      continue;
+    }
+#endif
+    (void)values;
+    add_hashed(worker, states, count);
   }
 }
 

@@ -17,8 +17,8 @@ enum { PHASE_FIRST, PHASE_RESET, PHASE_REACH, PHASE_ELIMINATE };
 #define PASSED (UINT32_C(1) << 28) /* met while a cycle is being looked for */
 #define PREDECESSORS (PASSED - 1)
 
-/* Probable cycles kept of a level. */
-enum { MOST_CYCLES = 16 };
+/* Probable cycles kept of a level; and how far ahead the words of successors are fetched. */
+enum { MOST_CYCLES = 16, WORDS_AHEAD = 24 };
 
 typedef struct {
   Batch *output;       /* states found that are to be expanded */
@@ -53,8 +53,9 @@ static CycleWorker *own_part(const Worker *worker) {
 
 /* --- Initialisation ------------------------------------------------------------------------------------------ */
 
+/* Of 31 bits: between processes it travels with a bit more. */
 static inline uint32_t map_value(uint64_t hash) {
-  uint32_t value = (uint32_t)(hash >> 32);
+  uint32_t value = (uint32_t)(hash >> 33);
   return value ? value : 1;
 }
 
@@ -69,48 +70,94 @@ static void found_cycle(Worker *worker, const uint8_t *state) {
   found_add(&worker->found[FOUND_CYCLE], state, MOST_CYCLES);
 }
 
+/* What a state of the block passes on: the greatest of its accepting predecessors, and of itself. 0: nothing. */
+static inline uint32_t value_passed(Worker *worker, uint64_t first, uint32_t number, int *is_accepting) {
+  const Search *search = worker->search;
+  const Cycles *cycles = search->cycles;
+  const uint8_t *state = worker->block + (size_t)number * STATE_BYTES;
+  const uint32_t before = cycles->map ? cycles->map[first + number] : 0;
+  *is_accepting = model_accepting(state);
+  if (!*is_accepting) return before;
+  if (cycles->strength == TERMINAL_AUTOMATON) found_cycle(worker, state);
+  const uint32_t own = map_value(hash_state(&search->hasher, state));
+  return own > before ? own : before;
+}
+
+/* For a weak automaton: an accepting state has an accepting predecessor more. */
+static inline void count_accepting(const Worker *worker, uint32_t position, int is_so) {
+  const Search *search = worker->search;
+  if (!is_so || search->cycles->strength != WEAK_AUTOMATON) return;
+  if (search->worker_count > 1)
+    __atomic_fetch_add(word_of(search, position), 1, __ATOMIC_RELAXED);
+  else
+    ++*word_of(search, position);
+}
+
+/* What becomes of a value that a state passes on to another one. */
+static inline void pass_on(Worker *worker, const uint8_t *successor, uint64_t hash, uint32_t position, uint32_t value,
+                           int is_accepting) {
+  const Search *search = worker->search;
+  const Cycles *cycles = search->cycles;
+  if (!cycles->map) return;
+  if (position >= search->level_end)
+    raise_to(&cycles->map[position], value);
+  else if (value == map_value(hash) && model_accepting(successor))
+    found_cycle(worker, successor);
+  count_accepting(worker, position, is_accepting && model_accepting(successor));
+}
+
+#include "owcty_ranks.c"
+
+/* Whether a state of a block has an accepting predecessor to pass on, or is one. */
+static inline int passes_on(const Worker *worker, const Cycles *cycles, uint64_t first, uint32_t number) {
+  return (cycles->map && cycles->map[first + number]) || model_accepting(worker->block + (size_t)number * STATE_BYTES);
+}
+
+/* Starts to fetch what successors will be counted or raised at. Atomic operations do not overlap by themselves. */
+static inline void fetch_words(const Cycles *cycles, uint32_t position, uint64_t level_end) {
+  if (cycles->map && position >= level_end) __builtin_prefetch(&cycles->map[position], 1);
+  if (cycles->strength == WEAK_AUTOMATON) __builtin_prefetch(&cycles->words[position], 1);
+}
+
 /* The flush of a level: enters successors and passes on accepting predecessors, only to states of the next level, so that
  * no edge is gone over twice. A successor met before that is its own accepting predecessor lies on a cycle. */
 static void add_and_map(Expansion *expansion) {
   Worker *worker = (Worker *)expansion;
   Search *search = worker->search;
   Cycles *cycles = search->cycles;
+  if (search->route.ranks)
+    route_valued(worker);
+  else
+    hash_successors(expansion);
   const uint32_t count = expansion->count, *positions = worker->positions = own_part(worker)->positions;
-  add_successors(expansion);
+  expansion->count = 0;
+  worker->generated += count;
+  add_hashed(worker, expansion->successors, count);
   worker->positions = NULL;
   if (worker->overflow) return;
   const uint64_t first = (uint64_t)(worker->block - search->arena.base) / STATE_BYTES;
-  const int shared = search->worker_count > 1;
-  uint32_t owner = UINT32_MAX, value = 0;
-  int is_accepting = 0;
+  uint32_t owner = UINT32_MAX, value = 0, fetched_owner = UINT32_MAX;
+  int is_accepting = 0, is_fetched = 0;
   for (uint32_t i = 0; i < count; i++) {
+    const uint32_t ahead = i + WORDS_AHEAD;
+    if (ahead < count) {
+      if (expansion->owners[ahead] != fetched_owner) {
+        fetched_owner = expansion->owners[ahead];
+        is_fetched = passes_on(worker, cycles, first, fetched_owner);
+      }
+      if (is_fetched) fetch_words(cycles, positions[ahead], search->level_end);
+    }
     if (expansion->owners[i] != owner) {
       owner = expansion->owners[i];
-      const uint8_t *state = worker->block + (size_t)owner * STATE_BYTES;
-      is_accepting = model_accepting(state);
-      value = cycles->map ? cycles->map[first + owner] : 0;
-      if (is_accepting) {
-        const uint32_t own = map_value(hash_state(&search->hasher, state));
-        value = own > value ? own : value;
-        if (cycles->strength == TERMINAL_AUTOMATON) found_cycle(worker, state);
-      }
+      value = value_passed(worker, first, owner, &is_accepting);
     }
     if (!value) continue;
     const uint8_t *successor = expansion->successors + (size_t)i * STATE_BYTES;
     if (positions[i] == first + owner) {
       if (is_accepting) found_cycle(worker, successor);
-    } else if (!cycles->map) {
-      continue;
-    } else if (positions[i] >= search->level_end) {
-      raise_to(&cycles->map[positions[i]], value);
-    } else if (value == map_value(expansion->hashes[i]) && model_accepting(successor)) {
-      found_cycle(worker, successor);
-    }
-    if (is_accepting && cycles->strength == WEAK_AUTOMATON && model_accepting(successor)) {
-      if (shared)
-        __atomic_fetch_add(word_of(search, positions[i]), 1, __ATOMIC_RELAXED);
-      else
-        ++*word_of(search, positions[i]);
+      count_accepting(worker, positions[i], is_accepting && model_accepting(successor));
+    } else {
+      pass_on(worker, successor, expansion->hashes[i], positions[i], value, is_accepting);
     }
   }
 }
@@ -185,7 +232,10 @@ static inline __attribute__((always_inline)) void locate_slots(const Worker *wor
 /* Where each successor in the buffer lies; UINT32_MAX for those that were never entered. */
 static const uint32_t *locate_successors(Worker *worker) {
   uint32_t *positions = own_part(worker)->positions;
-  hash_successors(&worker->expansion);
+  if (worker->search->route.ranks)
+    route_edges(worker);
+  else
+    hash_successors(&worker->expansion);
   if (worker->search->table.wide)
     locate_slots(worker, positions, 1);
   else
@@ -295,25 +345,56 @@ static void expand_batch(Worker *worker, const Batch *batch) {
   worker->expansion.flush(&worker->expansion);
 }
 
+static void begin_phase(Worker *worker) {
+  worker->expansion.flush = worker->search->cycles->phase == PHASE_REACH ? reach_successors : eliminate_successors;
+}
+
+/* What a worker does next; NULL if nothing is left, for now. */
+static Batch *next_batch(Worker *worker) {
+  CycleWorker *own = own_part(worker);
+  Batch *batch = worklist_take(&worker->search->cycles->list);
+  if (!batch && own->output && own->output->count) {
+    batch = own->output;
+    own->output = NULL;
+  }
+  return batch ? batch : next_seeds(worker);
+}
+
 /* Takes part in REACHABILITY or ELIMINATION until nothing is left to do. */
 static void work_off(Worker *worker) {
   Search *search = worker->search;
   Worklist *list = &search->cycles->list;
   CycleWorker *own = own_part(worker);
-  worker->expansion.flush = search->cycles->phase == PHASE_REACH ? reach_successors : eliminate_successors;
+  begin_phase(worker);
   while (!stopping(search)) {
-    Batch *batch = worklist_take(list);
-    if (!batch && own->output && own->output->count) {
-      batch = own->output;
-      own->output = NULL;
-    }
-    if (!batch) batch = next_seeds(worker);
+    Batch *batch = next_batch(worker);
     if (!batch && !(batch = worklist_await(list))) return;
     expand_batch(worker, batch);
     batch_forget(list, batch);
   }
   if (own->output) own->output->count = 0;
   worklist_end(list);
+}
+
+/* The same, of up to so many batches, without waiting for more; gives 0 when there were not so many. */
+static int work_off_part(Worker *worker, uint64_t batches) {
+  begin_phase(worker);
+  for (; batches && !stopping(worker->search); batches--) {
+    Batch *batch = next_batch(worker);
+    if (!batch) return 0;
+    expand_batch(worker, batch);
+    batch_forget(&worker->search->cycles->list, batch);
+  }
+  return 1;
+}
+
+static int has_work(const Search *search) {
+  int has = search->cycles->list.waiting != NULL;
+  for (uint32_t i = 0; i < search->worker_count; i++) {
+    const Batch *output = search->cycles->mine[i].output;
+    has |= output && output->count;
+  }
+  return has;
 }
 
 /* What S consists of before a phase: at first of all states, whence of the accepting ones that begin REACHABILITY; for a weak
@@ -386,6 +467,15 @@ static void take_step(Worker *worker, const uint32_t *states, uint64_t count, St
   for (uint64_t i = 0; i < count && !stopping(worker->search); i++)
     model_expand(arena_state(arena, states[i]), &worker->expansion);
   step_successors(&worker->expansion);
+}
+
+/* The same for states that others have stepped to. */
+static void take_step_to(Worker *worker, const uint8_t *message, Step *step) {
+  worker->search->cycles->reached_count = 0;
+  worker->purpose = step;
+  worker->expansion.flush = step_successors;
+  step->complete = 1;
+  flush_message(worker, message);
 }
 
 /* The least accepting state of S in a range that was not passed; UINT64_MAX when there is none. */

@@ -264,19 +264,53 @@ static void expand_members(Worker *worker, const uint8_t *states, uint64_t count
   }
 }
 
-/* Those of the states that a phase begins with. */
+/* Hashes the accepting ones among some states, and starts to fetch their lines; gives how many. `which`: their numbers. */
+static uint32_t hash_accepting(const Search *search, const uint8_t *states, uint32_t count, uint64_t *hashes,
+                               uint32_t *which) {
+  const Signatures *signatures = &search->signatures;
+  uint32_t accepting = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    const uint8_t *state = states + (size_t)i * STATE_BYTES;
+    if (!model_accepting(state)) continue;
+    uint64_t hash = hashes[accepting] = hash_state(&search->hasher, state);
+    __builtin_prefetch(signatures->lines + multiply_high(hash, signatures->line_count) * LINE_BYTES, 1);
+    which[accepting++] = i;
+  }
+  return accepting;
+}
+
+/* Those of the states that a phase begins with: accepting ones. */
 static void begin_members(Worker *worker, int kind, const uint8_t *states, uint64_t count) {
-  Search *search = worker->search;
   uint64_t *positions = own_compacted(worker)->positions;
   uint64_t *hashes = worker->expansion.hashes;
+  uint32_t *which = worker->expansion.owners;
   for (uint64_t begin = 0; begin < count; begin += SUCCESSOR_ROOM) {
     const uint8_t *first = states + begin * STATE_BYTES;
     uint32_t some = count - begin < SUCCESSOR_ROOM ? (uint32_t)(count - begin) : SUCCESSOR_ROOM;
-    for (uint32_t i = 0; i < some; i++) hashes[i] = hash_state(&search->hasher, first + (size_t)i * STATE_BYTES);
+    some = hash_accepting(worker->search, first, some, hashes, which);
     if (positions_of(worker, hashes, some, positions) < some) return;
     for (uint32_t i = 0; i < some; i++)
-      begin_one(worker, kind, positions[i], first + (size_t)i * STATE_BYTES, hashes[i]);
+      begin_one(worker, kind, positions[i], first + (size_t)which[i] * STATE_BYTES, hashes[i]);
   }
+}
+
+/* Moves the accepting states that are in S to the front; gives how many. */
+static uint64_t keep_members(const Search *search, uint8_t *states, uint64_t count) {
+  enum { SOME = 256 };
+  const Signatures *signatures = &search->signatures;
+  uint64_t hashes[SOME], kept = 0;
+  uint32_t which[SOME];
+  for (uint64_t begin = 0; begin < count; begin += SOME) {
+    const uint8_t *first = states + begin * STATE_BYTES;
+    uint32_t some = hash_accepting(search, first, count - begin < SOME ? (uint32_t)(count - begin) : SOME, hashes, which);
+    for (uint32_t i = 0; i < some; i++) {
+      uint64_t position = signatures_find(signatures, hashes[i]);
+      if (position == UINT64_MAX) continue;
+      if (!(slot_load(signatures, position) >> note_at(signatures, signatures->wide) & NOTE_IN_S)) continue;
+      memmove(states + kept++ * STATE_BYTES, first + (size_t)which[i] * STATE_BYTES, STATE_BYTES);
+    }
+  }
+  return kept;
 }
 
 /* Does what a phase does with a block of states: those it begins with, if `begins`, or states that are to be expanded. As
@@ -334,6 +368,17 @@ static void clear_signatures(Search *search, uint64_t share, uint64_t shares) {
   const uint64_t begin = lines * share / shares, end = lines * (share + 1) / shares;
   memset(search->signatures.lines + begin * LINE_BYTES, 0, (end - begin) * LINE_BYTES);
   search->compacted->mine[share].entered = search->compacted->mine[share].removed = 0;
+}
+
+/* Makes signatures as long as the slots, which the first search has made many, have room for: fewer states are then taken
+ * for one another, at no cost. Short ones were asked for, and stay. The table must be empty. */
+static void lengthen_signatures(Signatures *signatures) {
+  enum { FEWEST_BITS = 32, MOST_BITS = 62 };
+  if (signatures->bits < FEWEST_BITS) return;
+  unsigned bits = signatures->dropped_bits + (signatures->wide ? 64 : 32) - DISTANCE_BITS - signatures->note_bits;
+  if (bits > MOST_BITS) bits = MOST_BITS;
+  if (bits > signatures->bits) signatures->bits = bits;
+  signatures_shape(signatures, signatures->line_count);
 }
 
 static int compacted_open(Search *search, int strength) {

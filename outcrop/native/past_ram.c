@@ -68,15 +68,23 @@ EXPORT int outcrop_write_run(Search *search, uint64_t number, uint64_t end, uint
 
 EXPORT int outcrop_merge_runs(Search *search, uint64_t number, const Run *runs, uint64_t run_count, const Run *merged,
                               uint64_t begin_slice, uint64_t end_slice) {
-  for (uint64_t slice = begin_slice; slice < end_slice; slice++)
-    if (!run_merge_slice(&search->workers[number].runs, runs, run_count, merged, (unsigned)slice)) return 0;
-  return 1;
+  RunWork *work = &search->workers[number].runs;
+  int complete = 1;
+  unsigned mapped = (unsigned)begin_slice;
+  for (uint64_t slice = begin_slice; slice < end_slice && complete; slice++) {
+    complete = run_merge_slice(work, runs, run_count, merged, (unsigned)slice);
+    drop_many(runs, run_count, &mapped, (unsigned)slice, !complete || slice + 1 == end_slice);
+  }
+  return output_flush(&work->output) && complete;
 }
 
 /* Whether slices of a run are what was written. */
 EXPORT int outcrop_check_run(const Run *run, uint64_t begin_slice, uint64_t end_slice) {
-  for (uint64_t slice = begin_slice; slice < end_slice; slice++)
+  unsigned mapped = (unsigned)begin_slice;
+  for (uint64_t slice = begin_slice; slice < end_slice; slice++) {
     if (!run_check_slice(run, (unsigned)slice)) return 0;
+    drop_many(run, 1, &mapped, (unsigned)slice, slice + 1 == end_slice);
+  }
   return 1;
 }
 

@@ -10,82 +10,75 @@
 
 /* --- The filter ---------------------------------------------------------------------------------------------- */
 
-/* Buckets of a few states, each in as few cache lines as hold three; a new one takes the place of the oldest. In front of
- * them a lock, the place of the oldest, and a byte of the hash of each, 0 when there is none. */
+/* A state has one place, by its hash; whichever comes there last, stays. Whether a state is there cannot be foretold, so
+ * there is no branch here to be mispredicted: that would take longer than to write it once more.
+ *
+ * Places lie within cache lines, each behind a byte that says what is there. */
 enum {
-  FILTER_BUCKET = (2 + 3 * (1 + STATE_BYTES) + LINE_BYTES - 1) / LINE_BYTES * LINE_BYTES,
-  FILTER_WAYS = (FILTER_BUCKET - 2) / (1 + STATE_BYTES) < 8 ? (FILTER_BUCKET - 2) / (1 + STATE_BYTES) : 8,
-  FILTER_HEAD = 2 + FILTER_WAYS
+  FILTER_PLACE = 1 + STATE_BYTES,
+  FILTER_BUCKET = (FILTER_PLACE + LINE_BYTES - 1) / LINE_BYTES * LINE_BYTES,
+  FILTER_PLACES = FILTER_BUCKET / FILTER_PLACE
 };
+enum { PLACE_EMPTY, PLACE_TAKEN, PLACE_LOCKED };
 
 typedef struct {
   uint8_t *buckets;
   uint64_t bucket_count;
+  uint64_t reserved; /* bytes of address space */
   int shared;
 } Filter;
 
+static inline uint8_t *filter_bucket(Filter filter, uint64_t hash) {
+  return filter.buckets + multiply_high(hash, filter.bucket_count) * FILTER_BUCKET;
+}
+
 static void filter_close(Filter *filter) {
-  if (filter->buckets) munmap(filter->buckets, filter->bucket_count * FILTER_BUCKET + SPARE_BYTES);
+  if (filter->buckets) munmap(filter->buckets, filter->reserved);
   filter->buckets = NULL;
 }
 
-static int filter_open(Filter *filter, uint64_t bytes, int shared) {
+/* A filter of the least size, which may grow to `most` bytes. */
+static int filter_open(Filter *filter, uint64_t most, int shared) {
   filter->shared = shared;
-  filter->bucket_count = bytes / FILTER_BUCKET + 1;
-  filter->buckets = map_pages(filter->bucket_count * FILTER_BUCKET + SPARE_BYTES, -1);
+  filter->bucket_count = 1;
+  filter->reserved = most + FILTER_BUCKET;
+  void *pages = mmap(NULL, filter->reserved, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  filter->buckets = pages == MAP_FAILED ? NULL : pages;
   return filter->buckets != NULL;
 }
 
-static inline uint8_t *filter_bucket(const Filter *filter, uint64_t hash) {
-  return filter->buckets + multiply_high(hash, filter->bucket_count) * FILTER_BUCKET;
-}
-
-/* The bytes of a word that are equal to one, as bits 7 of each; there may be more above the first that is. */
-static inline uint64_t bytes_equal(uint64_t word, uint8_t byte) {
-  const uint64_t ones = UINT64_MAX / 255;
-  uint64_t difference = word ^ ones * byte;
-  return (difference - ones) & ~difference & ones << 7;
-}
-
 /* Whether the state was not there. It is now. */
-static inline int filter_enter(const Filter *filter, const uint8_t *state, uint64_t hash) {
-  uint8_t *bucket = filter_bucket(filter, hash), *tags = bucket + 2, *states = bucket + FILTER_HEAD;
-  const uint8_t tag = (uint8_t)hash | 1;
-  int is_new = 1;
-  if (filter->shared)
-    while (__atomic_exchange_n(bucket, 1, __ATOMIC_ACQUIRE)) {
+static inline uint32_t filter_enter(Filter filter, const uint8_t *state, uint64_t hash) {
+  uint8_t *place = filter_bucket(filter, hash) + ((hash & UINT32_MAX) * FILTER_PLACES >> 32) * FILTER_PLACE;
+  uint8_t found = *place;
+  if (filter.shared)
+    while ((found = __atomic_exchange_n(place, PLACE_LOCKED, __ATOMIC_ACQUIRE)) == PLACE_LOCKED) {
     }
-  uint64_t word = 0;
-  memcpy(&word, tags, FILTER_WAYS);
-  for (uint64_t match = bytes_equal(word, tag); match; match &= match - 1) {
-    if (!states_equal(states + (__builtin_ctzll(match) / 8) * STATE_BYTES, state)) continue;
-    is_new = 0;
-    break;
-  }
-  if (is_new) {
-    uint8_t oldest = bucket[1];
-    tags[oldest] = tag;
-    memcpy(states + oldest * STATE_BYTES, state, STATE_BYTES);
-    bucket[1] = (uint8_t)((oldest + 1) % FILTER_WAYS);
-  }
-  if (filter->shared) __atomic_store_n(bucket, 0, __ATOMIC_RELEASE);
+  uint32_t is_new = (uint32_t)(found == PLACE_EMPTY) | (uint32_t)!states_equal(place + 1, state);
+  memcpy(place + 1, state, STATE_BYTES);
+  if (filter.shared)
+    __atomic_store_n(place, PLACE_TAKEN, __ATOMIC_RELEASE);
+  else
+    *place = PLACE_TAKEN;
   return is_new;
 }
 
-/* Another size, with what it held. Without memory it stays as it is. */
-static void filter_resize(Filter *filter, uint64_t bytes, int shared, const Hasher *hasher) {
-  Filter resized;
-  if (!filter_open(&resized, bytes, shared)) return;
-  for (uint64_t number = 0; filter->buckets && number < filter->bucket_count; number++) {
-    const uint8_t *bucket = filter->buckets + number * FILTER_BUCKET;
-    for (int age = 0; age < FILTER_WAYS; age++) {
-      int way = (bucket[1] + age) % FILTER_WAYS;
-      const uint8_t *state = bucket + FILTER_HEAD + way * STATE_BYTES;
-      if (bucket[2 + way]) filter_enter(&resized, state, hash_state(hasher, state));
-    }
+/* Lets it grow, where it is: from the last bucket on, states move to where nothing is left to be moved. */
+static void filter_grow(Filter *filter, uint64_t bytes, const Hasher *hasher) {
+  if (bytes > filter->reserved) bytes = filter->reserved;
+  uint64_t number = filter->bucket_count;
+  if (bytes / FILTER_BUCKET <= number) return;
+  filter->bucket_count = bytes / FILTER_BUCKET;
+#ifdef MADV_HUGEPAGE
+  if (bytes > LEAST_HUGE) madvise(filter->buckets, bytes, MADV_HUGEPAGE);
+#endif
+  while (number-- > 0) {
+    uint8_t moved[FILTER_BUCKET], *bucket = filter->buckets + number * FILTER_BUCKET;
+    memcpy(moved, bucket, FILTER_BUCKET);
+    memset(bucket, 0, FILTER_BUCKET);
+    for (const uint8_t *place = moved; place + FILTER_PLACE <= moved + FILTER_BUCKET; place += FILTER_PLACE)
+      if (*place == PLACE_TAKEN) filter_enter(*filter, place + 1, hash_state(hasher, place + 1));
   }
-  filter_close(filter);
-  *filter = resized;
 }
 
 /* --- Owners -------------------------------------------------------------------------------------------------- */
@@ -100,23 +93,30 @@ static inline uint32_t owner_of(const Route *route, uint64_t hash) {
   return (uint32_t)multiply_high((hash >> route->shift) * 0x9E3779B97F4A7C15ull, route->ranks);
 }
 
-/* What one worker has for one owner. */
+/* What one worker has for one owner: states, and in some searches a value that goes with each. */
 typedef struct {
   uint8_t *states;
+  uint32_t *values;
   uint64_t count, room;
+  int valued;
 } Outgoing;
 
+static int outgoing_grow(Outgoing *outgoing) {
+  uint64_t room = outgoing->room ? 2 * outgoing->room : 64;
+  uint8_t *states = realloc(outgoing->states, room * STATE_BYTES);
+  if (states) outgoing->states = states;
+  uint32_t *values = HAS_AUTOMATON ? realloc(outgoing->values, room * sizeof *values) : NULL;
+  if (values) outgoing->values = values;
+  if (!states || (HAS_AUTOMATON && !values)) return 0;
+  outgoing->room = room;
+  return 1;
+}
+
 /* Keeps a state if it `counts`: that cannot be foretold, so it is written in any case. */
-static inline int outgoing_add(Outgoing *outgoing, const uint8_t *state, int counts) {
-  if (__builtin_expect(outgoing->count == outgoing->room, 0)) {
-    uint64_t room = outgoing->room ? 2 * outgoing->room : 64;
-    uint8_t *states = realloc(outgoing->states, room * STATE_BYTES);
-    if (!states) return 0;
-    outgoing->states = states;
-    outgoing->room = room;
-  }
+static inline int outgoing_add(Outgoing *outgoing, const uint8_t *state, uint32_t counts) {
+  if (__builtin_expect(outgoing->count == outgoing->room, 0) && !outgoing_grow(outgoing)) return 0;
   memcpy(outgoing->states + outgoing->count * STATE_BYTES, state, STATE_BYTES);
-  outgoing->count += (uint64_t)counts;
+  outgoing->count += counts;
   return 1;
 }
 
@@ -129,21 +129,26 @@ typedef struct {
 
 /* Hashes the successors in the buffer, takes those of others out of it, and starts to fetch what looking them up will
  * need. Who owns the next one cannot be foretold, so each is written to both places, and counts in one. */
-static void divide_successors(const Route *route, Expansion *expansion, Aside *aside) {
-  const Filter filter = route->filter;
-  const uint8_t *lines = expansion->lines;
-  const uint64_t line_count = expansion->line_count;
+static __attribute__((noinline)) void divide_successors(const Route *route, Expansion *expansion, Aside *aside) {
+  const uint8_t *const places[] = {route->filter.buckets, expansion->lines};
+  const uint64_t counts[] = {route->filter.bucket_count, expansion->line_count}, sizes[] = {FILTER_BUCKET, LINE_BYTES};
+  const Route by = *route;
+  const Hasher hasher = *expansion->hasher;
+  uint8_t *successors = expansion->successors, *states = aside->states;
+  uint64_t *own_hashes = expansion->hashes, *other_hashes = aside->hashes;
   uint32_t own = 0, others = 0;
   for (uint32_t i = 0, count = expansion->count; i < count; i++) {
     uint8_t state[STATE_BYTES];
-    memcpy(state, expansion->successors + (size_t)i * STATE_BYTES, STATE_BYTES);
-    uint64_t hash = hash_state(expansion->hasher, expansion->successors + (size_t)i * STATE_BYTES);
-    uint32_t is_own = owner_of(route, hash) == route->rank;
-    memcpy(aside->states + (size_t)others * STATE_BYTES, state, STATE_BYTES);
-    memcpy(expansion->successors + (size_t)own * STATE_BYTES, state, STATE_BYTES);
-    aside->hashes[others] = expansion->hashes[own] = hash;
-    const uint8_t *line = lines + multiply_high(hash, line_count) * LINE_BYTES, *bucket = filter_bucket(&filter, hash);
-    __builtin_prefetch(is_own ? line : bucket, 1);
+    memcpy(state, successors + (size_t)i * STATE_BYTES, STATE_BYTES);
+    uint64_t hash = hash_state(&hasher, successors + (size_t)i * STATE_BYTES);
+    uint32_t is_own = owner_of(&by, hash) == by.rank;
+    memcpy(states + (size_t)others * STATE_BYTES, state, STATE_BYTES);
+    memcpy(successors + (size_t)own * STATE_BYTES, state, STATE_BYTES);
+    other_hashes[others] = own_hashes[own] = hash;
+#if HAS_AUTOMATON
+    expansion->owners[own] = expansion->owners[i];
+#endif
+    __builtin_prefetch(places[is_own] + multiply_high(hash, counts[is_own]) * sizes[is_own]);
     others += 1 - is_own;
     own += is_own;
   }
@@ -155,10 +160,12 @@ static void divide_successors(const Route *route, Expansion *expansion, Aside *a
  * memory to keep them. */
 static uint64_t route_successors(const Route *route, Expansion *expansion, Aside *aside, Outgoing *outgoing) {
   divide_successors(route, expansion, aside);
-  for (uint32_t i = 0; i < aside->count; i++) {
-    const uint8_t *state = aside->states + (size_t)i * STATE_BYTES;
-    int is_new = filter_enter(&route->filter, state, aside->hashes[i]);
-    if (!outgoing_add(&outgoing[owner_of(route, aside->hashes[i])], state, is_new)) return UINT64_MAX;
+  const Route by = *route;
+  const uint8_t *state = aside->states;
+  for (uint32_t i = 0, count = aside->count; i < count; i++, state += STATE_BYTES) {
+    uint64_t hash = aside->hashes[i];
+    uint32_t is_new = filter_enter(by.filter, state, hash);
+    if (!outgoing_add(&outgoing[owner_of(&by, hash)], state, is_new)) return UINT64_MAX;
   }
   return aside->count;
 }

@@ -36,6 +36,7 @@ def document(result: Result) -> dict[str, Any]:
         "levels": result.levels,
         "duplicates": result.duplicates,
         "missed": result.missed,
+        "collision_rate": result.collision_rate,
         "diameter": result.diameter,
         "seconds": round(result.seconds, 6),
         "compile_seconds": round(result.compile_seconds, 6),

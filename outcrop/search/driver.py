@@ -21,7 +21,7 @@ import numpy as np
 
 from outcrop.dist.exchange import exchange_of
 from outcrop.kernels import Counts, DeadlockRule, Found, Marks, Search, States, StopReason
-from outcrop.machine import available_cores, available_memory, resident_bytes
+from outcrop.machine import available_memory, resident_bytes
 from outcrop.options import CheckOptions, Deadlock
 from outcrop.search.outcome import Finding, FindingKind, Outcome, Progress, Stop
 from outcrop.search.outcome import Stopped as Stopped
@@ -62,7 +62,7 @@ DEADLOCK_RULES = {
 
 
 def worker_count(options: CheckOptions) -> int:
-    return options.threads or max(1, available_cores() // exchange_of(options.ranks).neighbours)
+    return options.threads or exchange_of(options.ranks).cores
 
 
 def most_found(options: CheckOptions) -> int:
@@ -152,6 +152,7 @@ class Exploration:
                 enabled=enabled,
                 deeper=deeper,
                 samples=self.samples.columns(),
+                collision_rate=self.collision_rate,
                 signature_coverage=self.signature_coverage,
             )
             return outcome if self.sharing is None else self.sharing.merged(outcome)

@@ -31,7 +31,11 @@ from outcrop.search.closest import closest_cycle
 from outcrop.search.driver import Exploration, ShowProgress, TakePut, most_found, state_budget, worker_count
 from outcrop.search.lasso import lasso, one, shortest_path
 from outcrop.search.outcome import Outcome, Stop
+from outcrop.search.owcty_ranks import SharedCycles
 from outcrop.search.paths import PathFinder
+
+#: Of a level, that are looked at for cycles; as many as each worker keeps.
+_MOST_CANDIDATES = 16
 
 
 def search(
@@ -41,6 +45,8 @@ def search(
     if options.compact:
         from outcrop.search import owcty_compact
 
+        if (options.ranks or 1) > 1:
+            raise UsageError("owcty with --compact searches with one process, not over several ranks")
         return owcty_compact.search(native, options, progress, put)
     strength = Acceptance[native.strength.upper()]
     try:
@@ -53,8 +59,8 @@ def refuse(options: CheckOptions) -> None:
     """What no search for cycles can do."""
     if options.checkpoint is not None or options.resume is not None:
         raise UsageError(f"the strategy {options.strategy} keeps no checkpoints")
-    if (options.ranks or 1) > 1:
-        raise UsageError(f"the strategy {options.strategy} searches with one process, not with several ranks")
+    if (options.ranks or 1) > 1 and options.strategy == "ndfs":
+        raise UsageError("the strategy ndfs goes depth first, in one process; owcty runs over several ranks")
 
 
 def _search(
@@ -110,6 +116,7 @@ class Owcty(CycleExploration):
         super().__init__(search, options, progress, put)
         self.strength = strength
         self.cycles = Cycles(search, strength)
+        self._shared = None if self.sharing is None else SharedCycles(self, self.sharing)
         self.phase = ""  #: what is being done, once all states are found
 
     def look_for_cycles(self) -> None:
@@ -118,7 +125,7 @@ class Owcty(CycleExploration):
 
     def holds_a_cycle(self) -> bool:
         """Algorithm 1, from its second line on."""
-        size, phase = sum(self.levels), Phase.FIRST
+        size, phase = sum(self.totals), Phase.FIRST
         while True:
             old_size = size
             size = self._all_workers(phase)  # Reset; S is S and F
@@ -134,7 +141,14 @@ class Owcty(CycleExploration):
         """One phase. Gives the size of S after it."""
         self.phase = phase.name.lower()
         self.cycles.begin(phase)
+        sharing = self.sharing
+        if sharing is not None and phase in (Phase.REACH, Phase.ELIMINATE):
+            sharing.work_off(self.cycles.part, self.cycles.take_message, self.cycles.has_work)
+            return sharing.sum(self.cycles.end())
         self.together(*(partial(self.cycles.work, worker) for worker in range(self.search.workers)))
+        if sharing is not None:
+            sharing.agree_to_go_on()
+            return sharing.sum(self.cycles.end())
         self.check_stop()
         return self.cycles.end()
 
@@ -142,18 +156,17 @@ class Owcty(CycleExploration):
 
     def expand(self) -> None:
         super().expand()
-        found = self.search.take_found(Found.CYCLE)
+        found = self.search.take_found(Found.CYCLE) if self._shared is None else self._shared.candidates()
         if found and not self.found:
-            self._confirm(found)
+            self._confirm(found[:_MOST_CANDIDATES])
 
     def _confirm(self, candidates: list[bytes]) -> None:
         """Cycles among the states that have been expanded, if there are any."""
         limit = sum(self.levels[:-1])
-        for level, state in sorted((self._level(self._index(state)), state) for state in candidates):
+        for level, state in sorted((self._level(state), state) for state in candidates):
             if self.strength is Acceptance.TERMINAL:
                 self._endless_run(level, state)
-            index = self._index(state)
-            self._conclude(shortest_path(self.cycles, one(index), index, limit))
+            self._conclude(self._shortest_cycle(state, limit))
 
     def _endless_run(self, level: int, state: bytes) -> None:
         run = closest_cycle(self.search, state)
@@ -170,28 +183,45 @@ class Owcty(CycleExploration):
         end = 0
         for size in self.levels:
             begin, end = end, end + size
-            while (index := self.cycles.least_accepting(begin, end)) is not None:
-                self._conclude(
-                    shortest_path(self.cycles, one(index), index, sum(self.levels), within_s=True, keeps_marks=True)
-                )
+            while (state := self._least_accepting(begin, end)) is not None:
+                self._conclude(self._shortest_cycle(state, sum(self.levels), within_s=True, keeps_marks=True))
 
     def _conclude(self, path: list[bytes] | None) -> None:
         """Reports a cycle, as a path that ends where it begins, from where it is closest to a start state."""
         if path is None:
             return
         cycle = path[:-1]
-        level, state = min((self._level(self._index(state)), state) for state in cycle)
+        level, state = min((self._level(state), state) for state in cycle)
         at = cycle.index(state)
         self.traced.append(lasso(self._path(state, level), cycle[at:] + cycle[:at]))
         raise CycleFound
+
+    # --- States, wherever they lie -----------------------------------------------------------------------------
+
+    def _least_accepting(self, begin: int, end: int) -> bytes | None:
+        if self._shared is not None:
+            return self._shared.least_accepting(begin, end)
+        index = self.cycles.least_accepting(begin, end)
+        return None if index is None else self.cycles.states(one(index)).tobytes()
+
+    def _shortest_cycle(
+        self, state: bytes, limit: int, *, within_s: bool = False, keeps_marks: bool = False
+    ) -> list[bytes] | None:
+        if self._shared is not None:
+            return self._shared.shortest_cycle(state, limit, within_s=within_s, keeps_marks=keeps_marks)
+        index = self._index(state)
+        return shortest_path(self.cycles, one(index), index, limit, within_s=within_s, keeps_marks=keeps_marks)
 
     def _index(self, state: bytes) -> int:
         index = self.cycles.index(state)
         assert index is not None
         return index
 
-    def _level(self, index: int) -> int:
-        return bisect_right(list(accumulate(self.levels)), index)
+    def _level(self, state: bytes) -> int:
+        if self._shared is not None:
+            return self._shared.level(state)
+        return bisect_right(list(accumulate(self.levels)), self._index(state))
 
     def _path(self, state: bytes, level: int) -> tuple[bytes, ...]:
-        return PathFinder(self.look()).paths([(state, level)])[0]
+        look = self.look() if self.sharing is None else self.sharing.look(self.look())
+        return PathFinder(look).paths([(state, level)])[0]

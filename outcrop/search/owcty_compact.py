@@ -30,7 +30,7 @@ from functools import partial
 from itertools import accumulate
 
 from outcrop.kernels import Found, Native, Search, Settings, States, with_spare_bytes
-from outcrop.kernels_cycles import NOTE_BITS, Acceptance, BlockPhase, CompactedCycles, accepting_states
+from outcrop.kernels_cycles import NOTE_BITS, Acceptance, BlockPhase, CompactedCycles
 from outcrop.options import CheckOptions
 from outcrop.search.closest import closest_cycle
 from outcrop.search.compact import nameless_file, omission_bound, work_place
@@ -109,11 +109,12 @@ class CompactedOwcty(CycleExploration):
     # --- Algorithm 2 -------------------------------------------------------------------------------------------
 
     def look_for_cycles(self) -> None:
-        size, seeds = sum(self.levels), self._accepting_in_log
+        size, seeds = sum(self.levels), self._log
         if self.strength is not Acceptance.GENERAL:
             self._work_off(BlockPhase.FIRST, seeds)
             size = self.cycles.size
-            seeds = self._in_s(seeds)
+            if size:
+                seeds = self._in_s(seeds)
         while size:
             old_size = size
             self._reset()
@@ -190,9 +191,12 @@ class CompactedOwcty(CycleExploration):
             self._share(self.queue.blocks(begin, done), deal)
         self.queue.clear()
 
-    def _share(self, blocks: Iterator[States], deal: Callable[[int, States], States]) -> None:
+    def _share(
+        self, blocks: Iterator[States], deal: Callable[[int, States], States], into: RowFile | None = None
+    ) -> None:
         """Has the workers deal with blocks, and queues the states that follow."""
         lock = threading.Lock()
+        queue = self.queue if into is None else into
 
         def work(worker: int) -> None:
             while self.asked is None:
@@ -202,7 +206,7 @@ class CompactedOwcty(CycleExploration):
                     return
                 follow = deal(worker, states)
                 with lock:
-                    self.queue.append(follow)
+                    queue.append(follow)
 
         self.together(*(partial(work, worker) for worker in range(self.search.workers)))
         self.check_stop()
@@ -213,14 +217,13 @@ class CompactedOwcty(CycleExploration):
         seed = self.options.seed + (self._resets << 32)
         self.together(*(partial(self.cycles.reset, worker, seed) for worker in range(self.search.workers)))
 
-    def _accepting_in_log(self) -> Iterator[States]:
-        for states in read_arena(self.search, 0, sum(self.levels)):
-            yield accepting_states(self.search, states)
+    def _log(self) -> Iterator[States]:
+        """All states that the first search met. Phases begin with the accepting ones only."""
+        return read_arena(self.search, 0, sum(self.levels))
 
     def _in_s(self, blocks: Blocks) -> Blocks:
         self.seeds.clear()
-        for states in blocks():
-            self.seeds.append(self.cycles.in_s(states))
+        self._share(blocks(), lambda worker, states: self.cycles.in_s(states), self.seeds)
         return partial(_rows, self.seeds)
 
     # --- Lassos ------------------------------------------------------------------------------------------------

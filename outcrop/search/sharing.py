@@ -10,8 +10,9 @@ the least of all is taken.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Generator, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from itertools import islice
@@ -24,7 +25,7 @@ from outcrop.dist.pauses import Pauses
 from outcrop.dist.rounds import Round, Traffic
 from outcrop.errors import UsageError
 from outcrop.kernels import States
-from outcrop.kernels_route import Route
+from outcrop.kernels_route import Message, Route
 from outcrop.machine import peak_rss
 from outcrop.search.outcome import FindingKind, Outcome, Progress, RankReport, Stop, Stopped
 from outcrop.search.paths import Look, Predecessors
@@ -34,10 +35,14 @@ if TYPE_CHECKING:
     from outcrop.search.driver import Exploration
 
 #: Blocks of states that a worker expands before it looks at what has arrived.
-_BLOCKS_A_PART = 64
+_BLOCKS_A_PART = 16
+#: Seconds up to which a level is short; what a state takes until that is known; and levels that tell it.
+_SHORT_LEVEL = 0.02
+_FIRST_PACE = 2e-6
+_TELLING_LEVEL = 256
 #: The filter of what was sent: its first bytes, and its share of what the states take.
 _FIRST_FILTER = 1 << 18
-_FILTER_SHARE = 1 / 12
+_FILTER_SHARE = 1 / 25
 #: ... and by what factor it grows at the least.
 _FILTER_STEP = 1.25
 
@@ -60,6 +65,7 @@ class Sharing:
         self.told = 0  #: findings that all ranks know
         self._filter = 0  #: bytes
         self._route: Route | None = None
+        self._pace = _FIRST_PACE  #: seconds that a state takes
 
     @property
     def route(self) -> Route:
@@ -78,29 +84,56 @@ class Sharing:
     # --- Levels ------------------------------------------------------------------------------------------------
 
     def fill_level(self, expand: Callable[[int], bool]) -> None:
-        """Makes a level in the arena. ``expand`` has a worker make some successors, and says whether there are more."""
-        run, route = self._run, self.route
-        with self.round() as round:
+        """Makes a level in the arena. ``expand`` has a worker make some successors, and says whether there are more.
+        Where that will not take long, the first worker makes all of them, and no threads are woken."""
+        run, add = self._run, self.route.add
+        size = sum(run.levels[-1:])
+        is_short = self._pace * size < _SHORT_LEVEL
+        workers = 1 if is_short else run.search.workers
+        begun = time.monotonic()
+        with self.round(workers) as round:
             further: Callable[[int], bool] | None = expand
             while further is not None:
-                run.together(
-                    *(
-                        partial(round.work, worker, further, route.add, run.search.is_stopping)
-                        for worker in range(run.search.workers)
-                    )
-                )
+                if is_short:
+                    round.work(0, further, add, self._must_leave)
+                else:
+                    must_leave = run.search.is_stopping
+                    run.together(*(partial(round.work, each, further, add, must_leave) for each in range(workers)))
                 further = run.go_past_memory(further) if run.stop_reason() is Stop.MEMORY else None
+        seconds = time.monotonic() - begun - round.traffic.seconds_idle
+        if size >= _TELLING_LEVEL or seconds > _SHORT_LEVEL:
+            self._pace = seconds / max(1, size)
+
+    def _must_leave(self) -> bool:
+        with suppress(Stopped):
+            self._run.poll()
+        return self._run.search.is_stopping()
+
+    def work_off(
+        self, expand: Callable[[int], bool], add: Callable[[int, Message], None], has_work: Callable[[], bool]
+    ) -> None:
+        """Rounds of work that makes more work, here and elsewhere, until nobody has any left."""
+        run = self._run
+        while True:
+            with self.round() as round:
+                must_leave = run.search.is_stopping
+                run.together(
+                    *(partial(round.work, each, expand, add, must_leave) for each in range(run.search.workers))
+                )
+            self.agree_to_go_on()
+            if not self.any(has_work()):
+                return
 
     def expand_part(self, worker: int) -> bool:
         """Of the level in the arena."""
         return self.route.expand_part(worker, _BLOCKS_A_PART)
 
     @contextmanager
-    def round(self) -> Iterator[Round]:
+    def round(self, workers: int | None = None) -> Iterator[Round]:
         """The exchange of a level. However this rank leaves it, the others learn of it."""
         run = self._run
         self.size_filter()
-        round = self.exchange.round(self.route, run.search.workers, run.native.state_bytes)
+        round = self.exchange.round(self.route, workers or run.search.workers, run.native.state_bytes)
         stop: Stop | None = None
         try:
             yield round
@@ -159,6 +192,17 @@ class Sharing:
                 run.print_put(their_printed)
         self.told = len(run.found)
         return min((_STOPS[code] for code in stops.tolist() if code), key=_STOPS.index, default=None)
+
+    def agree_to_go_on(self) -> None:
+        """Raises Stopped, on all ranks, if one of them must stop."""
+        stop = _STOPS.index(self._run.stop_reason())
+        stops = self.exchange.gather_numbers([stop], self._run.look_at_clock)
+        why = min((code for code in stops[:, 0].tolist() if code), default=0)
+        if why:
+            raise Stopped(_STOPS[why] or Stop.INTERRUPTED)
+
+    def sum(self, number: int) -> int:
+        return int(self.exchange.gather_numbers([number], self._run.look_at_clock).sum())
 
     def any(self, is_so: bool) -> bool:
         return bool(self.exchange.gather_numbers([is_so], self._run.look_at_clock).any())
@@ -243,6 +287,9 @@ class Sharing:
             revisits=any(each.revisits for each in outcomes),
             generated=_known_sums([each.generated for each in outcomes]),
             missed=_optional_sums([each.missed for each in outcomes]),
+            collision_rate=max(
+                (each.collision_rate for each in outcomes if each.collision_rate is not None), default=None
+            ),
             enabled=_optional_sums([each.enabled for each in outcomes]),
             deeper=_optional_sums([each.deeper for each in outcomes]),
             ranks=[report for _, report in everyone],

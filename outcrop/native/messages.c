@@ -1,0 +1,117 @@
+/* Messages between processes: packed states, each as what differs from the one before it, since those that a state leads to
+ * differ in a few bytes. Of every eight bytes a byte says which differ, and these follow, xored.
+ *
+ * In front stands the number of states, and in some searches a value for each. There are spare bytes behind a message, which may be read and written. */
+
+enum { MESSAGE_HEAD = sizeof(uint64_t), MOST_PACKED = STATE_BYTES + HASH_WORDS + (HAS_AUTOMATON ? sizeof(uint32_t) : 0) };
+#define WITH_VALUES (UINT64_C(1) << 62)
+
+/* 255 for each byte of a word that is not 0. */
+static inline uint64_t nonzero_bytes(uint64_t word) {
+  const uint64_t low = UINT64_MAX / 255 * 127;
+  return ((((word & low) + low) | word) >> 7 & UINT64_MAX / 255) * 255;
+}
+
+#ifdef __BMI2__
+static inline uint8_t bits_of_bytes(uint64_t bytes) { return (uint8_t)__builtin_ia32_pext_di(bytes, UINT64_MAX / 255); }
+
+static inline uint64_t bytes_of_bits(uint8_t bits) { return __builtin_ia32_pdep_di(bits, UINT64_MAX / 255) * 255; }
+
+static inline uint64_t gather_bytes(uint64_t word, uint64_t bytes) { return __builtin_ia32_pext_di(word, bytes); }
+
+static inline uint64_t scatter_bytes(uint64_t word, uint64_t bytes) { return __builtin_ia32_pdep_di(word, bytes); }
+#else
+static inline uint8_t bits_of_bytes(uint64_t bytes) {
+  uint8_t bits = 0;
+  for (int i = 0; i < 8; i++) bits |= (uint8_t)((bytes >> 8 * i & 1) << i);
+  return bits;
+}
+
+static inline uint64_t bytes_of_bits(uint8_t bits) {
+  uint64_t bytes = 0;
+  for (int i = 0; i < 8; i++) bytes |= (uint64_t)(bits >> i & 1) * 255 << 8 * i;
+  return bytes;
+}
+
+static inline uint64_t gather_bytes(uint64_t word, uint64_t bytes) {
+  uint64_t gathered = 0;
+  for (int i = 0, to = 0; i < 8; i++) {
+    uint64_t taken = bytes >> 8 * i & 255;
+    gathered |= (word >> 8 * i & taken) << to;
+    to += taken ? 8 : 0;
+  }
+  return gathered;
+}
+
+static inline uint64_t scatter_bytes(uint64_t word, uint64_t bytes) {
+  uint64_t scattered = 0;
+  for (int i = 0; i < 8; i++) {
+    uint64_t taken = bytes >> 8 * i & 255;
+    scattered |= (word & taken) << 8 * i;
+    word >>= taken ? 8 : 0;
+  }
+  return scattered;
+}
+#endif
+
+/* Gives the length of the message. `values` may be NULL. */
+static uint64_t write_message(const uint8_t *states, const uint32_t *values, uint64_t count, uint8_t *message) {
+  const uint64_t head = values ? count | WITH_VALUES : count;
+  uint64_t before[HASH_WORDS] = {0};
+  uint8_t *at = message + MESSAGE_HEAD;
+  memcpy(message, &head, sizeof head);
+  if (values) {
+    memcpy(at, values, count * sizeof *values);
+    at += count * sizeof *values;
+  }
+  for (const uint8_t *state = states; state < states + count * STATE_BYTES; state += STATE_BYTES)
+    for (int i = 0; i < HASH_WORDS; i++) {
+      uint64_t word = hash_word(state, i), changes = word ^ before[i], bytes = nonzero_bytes(changes);
+      uint64_t gathered = gather_bytes(changes, bytes);
+      before[i] = word;
+      *at = bits_of_bytes(bytes);
+      memcpy(at + 1, &gathered, sizeof gathered);
+      at += 1 + __builtin_popcount(*at);
+    }
+  return (uint64_t)(at - message);
+}
+
+/* A message that is being read. */
+typedef struct {
+  const uint8_t *at;
+  uint64_t left;         /* states */
+  const uint8_t *values; /* of those left, or NULL */
+  uint64_t before[HASH_WORDS];
+} Reading;
+
+static Reading begin_reading(const uint8_t *message) {
+  Reading reading = {.at = message + MESSAGE_HEAD};
+  memcpy(&reading.left, message, sizeof reading.left);
+  if (reading.left & WITH_VALUES) {
+    reading.left &= ~WITH_VALUES;
+    reading.values = reading.at;
+    reading.at += reading.left * sizeof(uint32_t);
+  }
+  return reading;
+}
+
+/* Takes up to `most` states; gives how many. */
+static uint32_t read_states(Reading *reading, uint8_t *states, uint64_t most) {
+  enum { LAST_BYTES = STATE_BYTES - (HASH_WORDS - 1) * 8 };
+  const uint64_t count = reading->left < most ? reading->left : most;
+  const uint8_t *at = reading->at;
+  uint64_t before[HASH_WORDS];
+  memcpy(before, reading->before, sizeof before);
+  for (uint8_t *state = states; state < states + count * STATE_BYTES; state += STATE_BYTES)
+    for (int i = 0; i < HASH_WORDS; i++) {
+      uint64_t word;
+      memcpy(&word, at + 1, sizeof word);
+      word = before[i] ^= scatter_bytes(word, bytes_of_bits(*at));
+      memcpy(state + i * 8, &word, i + 1 < HASH_WORDS ? 8 : LAST_BYTES);
+      at += 1 + __builtin_popcount(*at);
+    }
+  memcpy(reading->before, before, sizeof before);
+  reading->at = at;
+  reading->left -= count;
+  return (uint32_t)count;
+}
