@@ -111,11 +111,16 @@ class Unit:
 
     def cleared(self, kind: Type) -> int:
         """The packed bits of a cleared value: least values, and multisets empty."""
-        packed = 0
-        leaves = zip(leaf_offsets(kind), kind.leaves(), cleared(kind), strict=True)
-        for bit, leaf, value in leaves:
-            packed |= encode(leaf, value) << bit
-        return packed
+        # By words: to change one number as large as the whole for each leaf would take long for a million of them.
+        words: dict[int, int] = {}
+        for bit, leaf, value in zip(leaf_offsets(kind), kind.leaves(), cleared(kind), strict=True):
+            words[bit // 64] = words.get(bit // 64, 0) | encode(leaf, value) << bit % 64
+        data, carried = bytearray(), 0
+        for number in range(max(words, default=-1) + 3):
+            carried |= words.get(number, 0)
+            data += (carried & 2**64 - 1).to_bytes(8, "little")
+            carried >>= 64
+        return int.from_bytes(data, "little")
 
     def clear_table(self, kind: Type) -> str:
         self.widest_buffer = max(self.widest_buffer, buffer_bytes(kind))

@@ -220,6 +220,13 @@ def test_predecessors_are_the_least() -> None:
                 state.tobytes() for state in search.read_block(ends[-3], ends[-2]) if leads_to(native, state, target)
             ]
             assert predecessor.tobytes() == min(parents)
+            # Alone, and the least comes last, when greater ones need no longer be looked at.
+            others = [target.tobytes()] * 5_000
+            among = np.frombuffer(b"".join([max(parents), *others, min(parents), *others]), dtype=np.uint8)
+            alone, is_alone_found = native.states(1), np.zeros(1, dtype=np.uint8)
+            rows = among.reshape(-1, native.state_bytes)
+            search.find_predecessors_among(0, rows, target.reshape(1, -1), alone, is_alone_found)
+            assert is_alone_found[0] and alone[0].tobytes() == min(parents)
 
 
 def expand_levels(search: Search, most: int) -> list[int]:

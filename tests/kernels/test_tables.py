@@ -63,6 +63,23 @@ def test_what_a_cache_holds_can_be_read_back(bits: int | None, size: int, proces
             assert set(held.view(np.uint64).reshape(-1).tolist()) <= set(signatures(search, block, bits))
 
 
+def test_states_whose_first_words_look_alike_are_told_apart() -> None:
+    """Of an exact cache: what stands for the first word is the same for all of these, so the rest must be compared."""
+
+    def rest_hash(rest: int) -> int:
+        scrambled = rest * 0x9E3779B97F4A7C15 % 2**64
+        return scrambled ^ scrambled >> 32
+
+    native = toy("N=5")
+    assert native.state_bytes == 10
+    rows = [(0x123456789 ^ rest_hash(rest)).to_bytes(8, "little") + rest.to_bytes(2, "little") for rest in range(12)]
+    block = np.frombuffer(b"".join(rows), dtype=np.uint8).reshape(len(rows), 10)
+    with native.search(Settings(seed=7)) as search, Cache(native, 1 << 20, None, 16, False) as cache:
+        assert len(cache.insert(*hashed(search, block))) == len(rows)
+        assert len(cache.insert(*hashed(search, block))) == 0
+        assert as_set(cache.read(0, cache.buckets)) == as_set(block)
+
+
 def test_what_was_met_lately_is_spared() -> None:
     native = toy()
     recent = {}
