@@ -20,6 +20,7 @@
 #include "findings.c"
 #include "gathered.c"
 #include "route.c"
+#include "files.c"
 #include "runs.c"
 #include "worker.c"
 #include "cores.c"

@@ -41,21 +41,6 @@ typedef struct {
   uint64_t index;
 } Candidate;
 
-typedef struct {
-  void *bytes;
-  size_t room;
-} Buffer;
-
-/* What is to be written, in pieces that begin and end at multiples of their size: what was written so the system holds
- * in large pages, and maps at a quarter of the cost. */
-enum { PIECE_BYTES = 1 << 18 };
-
-typedef struct {
-  uint8_t *bytes;
-  int64_t file;
-  uint64_t at, used;
-} Output;
-
 /* What a worker has for reading and writing runs. */
 typedef struct {
   Candidate *candidates; /* of a slice, sorted by the first bits of their hash */
@@ -86,28 +71,6 @@ typedef struct {
   uint64_t bytes;
 } Slice;
 
-static void *buffer_reserve(Buffer *buffer, size_t bytes) {
-  if (bytes > buffer->room) {
-    free(buffer->bytes);
-    buffer->room = bytes + bytes / 4;
-    buffer->bytes = malloc(buffer->room);
-    if (!buffer->bytes) buffer->room = 0;
-  }
-  return buffer->bytes;
-}
-
-/* Room behind the first `used` bytes of a buffer, which stay. */
-static uint8_t *buffer_extend(Buffer *buffer, size_t used, size_t bytes) {
-  if (used + bytes > buffer->room) {
-    size_t room = used + bytes + (used + bytes) / 2;
-    uint8_t *larger = realloc(buffer->bytes, room);
-    if (!larger) return NULL;
-    buffer->bytes = larger;
-    buffer->room = room;
-  }
-  return (uint8_t *)buffer->bytes + used;
-}
-
 static void run_work_close(RunWork *work) {
   free(work->candidates);
   free(work->unsorted);
@@ -118,50 +81,6 @@ static void run_work_close(RunWork *work) {
   free(work->loaded.bytes);
   free(work->slices.bytes);
   free(work->output.bytes);
-}
-
-static int write_all(int64_t file, const void *bytes, size_t count, uint64_t at) {
-  for (size_t done = 0; done < count;) {
-    ssize_t part = pwrite((int)file, (const uint8_t *)bytes + done, count - done, (off_t)(at + done));
-    if (part <= 0) return 0;
-    done += (size_t)part;
-  }
-  return 1;
-}
-
-static int read_all(int64_t file, void *bytes, size_t count, uint64_t at) {
-  for (size_t done = 0; done < count;) {
-    ssize_t part = pread((int)file, (uint8_t *)bytes + done, count - done, (off_t)(at + done));
-    if (part <= 0) return 0;
-    done += (size_t)part;
-  }
-  return 1;
-}
-
-static int output_flush(Output *output) {
-  uint64_t used = output->used, at = output->at;
-  output->at += used;
-  output->used = 0;
-  return !used || write_all(output->file, output->bytes, used, at);
-}
-
-/* Writes behind what was written last, or elsewhere. */
-static int output_write(Output *output, int64_t file, const void *bytes, uint64_t count, uint64_t at) {
-  if (!output->bytes && !(output->bytes = malloc(PIECE_BYTES))) return 0;
-  if (output->file != file || output->at + output->used != at) {
-    if (!output_flush(output)) return 0;
-    output->file = file;
-    output->at = at;
-  }
-  for (uint64_t done = 0; done < count;) {
-    uint64_t room = PIECE_BYTES - output->at % PIECE_BYTES - output->used;
-    uint64_t part = count - done < room ? count - done : room;
-    memcpy(output->bytes + output->used, (const uint8_t *)bytes + done, part);
-    output->used += part;
-    done += part;
-    if (part == room && !output_flush(output)) return 0;
-  }
-  return 1;
 }
 
 static inline uint64_t run_buckets(uint64_t bits) { return (uint64_t)1 << (bits - SLICE_BITS); }
@@ -310,6 +229,7 @@ static int run_look_up(const Run *run, unsigned number, const Arena *arena, RunW
   Match waiting[AHEAD]; /* for their rests to be fetched */
   uint64_t matches = 0, compared = 0;
   for (uint64_t i = 0; i < count; i++) {
+    if (i + 2 * AHEAD < count) __builtin_prefetch(&slice.index[bucket_of(tag_of(candidates[i + 2 * AHEAD].hash), bits)]);
     if (i + AHEAD < count) {
       const uint32_t *tags = slice.tags + slice.index[bucket_of(tag_of(candidates[i + AHEAD].hash), bits)];
       __builtin_prefetch(tags);
