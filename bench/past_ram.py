@@ -21,6 +21,7 @@ import outcrop
 from outcrop.codegen.c import emit
 from outcrop.codegen.compiler import compile_model
 from outcrop.kernels import Native
+from outcrop.machine import transferred_bytes
 from outcrop.options import CheckOptions, Deadlock, Keep, Replacement
 from outcrop.search import cached, locality, ram, serial
 from outcrop.search.outcome import Outcome, Stop
@@ -37,6 +38,9 @@ MODELS: dict[str, tuple[str, dict[str, object]]] = {
     "cache3multi": ("multiset+sym/cache3multi.m", {}),
     "adash": ("dash/adash.m", {}),
     "ldash": ("dash/ldash.m", {}),
+    "mcslock1 6": ("mux/mcslock1.m", {"N": 6}),
+    "newlist6 7": ("multiset+sym/newlist6.m", {"CellCount": 7}),
+    "sci 3 1 1 2 1": ("sci/sci.m", {"MemorySize": 2}),
     "ns": (
         "secur/ns.m",
         {"NumInitiators": 1, "NumResponders": 1, "NumIntruders": 3, "NetworkSize": 2, "MaxKnowledge": 10},
@@ -74,18 +78,22 @@ class Figures:
     outcome: Outcome
     seconds: float
     processor_seconds: float  #: of all threads, which a busy machine distorts less
+    read: float  #: bytes a state, from files, whether they were in memory or not
+    written: float
 
 
 def measure(native: Native, repeat: int, **options: Any) -> Figures:
     """The least of a few runs."""
     chosen = CheckOptions(deadlock=Deadlock.OFF, **options)
     seconds, processor = [], []
+    begin = transferred_bytes()
     for _ in range(repeat):
         before = time.process_time()
         outcome: Outcome = STRATEGIES[chosen.strategy].search(native, chosen)
         processor.append(time.process_time() - before)
         seconds.append(outcome.seconds)
-    return Figures(outcome, min(seconds), min(processor))
+    end, states = transferred_bytes(), repeat * outcome.visited
+    return Figures(outcome, min(seconds), min(processor), (end[0] - begin[0]) / states, (end[1] - begin[1]) / states)
 
 
 def memory(native: Native, outcome: Outcome, signatures: bool) -> int:
@@ -124,7 +132,8 @@ def main() -> None:
             print(
                 f"  {case.name:<20} states {figures.outcome.visited / states:6.3f}  "
                 f"rules {figures.outcome.rules_fired / rules:6.3f}  time {ratio:6.2f}  processor {processor:6.2f}  "
-                f"({figures.seconds:.2f} s){'' if is_complete else f'  unknown: {figures.outcome.stop}'}"
+                f"({figures.seconds:.2f} s, read {figures.read:.0f}, written {figures.written:.0f} bytes a state)"
+                f"{'' if is_complete else f'  unknown: {figures.outcome.stop}'}"
             )
             sys.stdout.flush()
     print()

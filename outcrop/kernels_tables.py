@@ -17,7 +17,7 @@ _POINTER = ctypes.c_void_p
 _NUMBER = ctypes.c_uint64
 
 _SIGNATURES: dict[str, Signature] = {
-    "outcrop_cache_open": (_POINTER, (_NUMBER, _NUMBER, _NUMBER, _NUMBER, _NUMBER)),
+    "outcrop_cache_open": (_POINTER, (_NUMBER, _NUMBER, _NUMBER, _NUMBER, _NUMBER, _NUMBER)),
     "outcrop_cache_close": (None, (_POINTER,)),
     "outcrop_cache_insert": (_NUMBER, (_POINTER, _POINTER, _POINTER, _NUMBER)),
     "outcrop_cache_read": (_NUMBER, (_POINTER, _NUMBER, _NUMBER, _POINTER)),
@@ -34,7 +34,7 @@ _SIGNATURES: dict[str, Signature] = {
 
 
 class _CacheStanding(ctypes.Structure):
-    _fields_ = tuple((name, _NUMBER) for name in ("insertions", "collisions", "buckets", "chain", "bytes"))
+    _fields_ = tuple((name, _NUMBER) for name in ("insertions", "collisions", "buckets", "chain", "bytes", "is_full"))
 
 
 def key_bytes(native: Native, bits: int | None) -> int:
@@ -77,12 +77,23 @@ class _Table:
 
 class Cache(_Table):
     """A table of fixed size that forgets. ``bits`` None keeps states; otherwise signatures. ``idle``: what is
-    overwritten is something that was not met lately, instead of anything."""
+    overwritten is something that was not met lately, instead of anything. ``packed``: states take less room, until it
+    ``is_full``; then it remembers nothing new."""
 
-    def __init__(self, native: Native, bytes: int, bits: int | None, chain: int, idle: bool, seed: int = 0) -> None:
+    def __init__(
+        self,
+        native: Native,
+        bytes: int,
+        bits: int | None,
+        chain: int,
+        idle: bool,
+        seed: int = 0,
+        *,
+        packed: bool = False,
+    ) -> None:
         super().__init__(native, "outcrop_cache_close")
         self._key_bytes = native.state_bytes if bits is None else 8
-        self._opened(self._library.outcrop_cache_open(bytes, bits or 0, chain, idle, seed % 2**64))
+        self._opened(self._library.outcrop_cache_open(bytes, bits or 0, chain, idle, packed, seed % 2**64))
         standing = self._standing()
         self.buckets = int(standing.buckets)
         self.chain = int(standing.chain)
@@ -100,6 +111,10 @@ class Cache(_Table):
     def collisions(self) -> int:
         """Insertions that overwrote something."""
         return int(self._standing().collisions)
+
+    @property
+    def is_full(self) -> bool:
+        return bool(self._standing().is_full)
 
     def insert(self, states: States, hashes: Counts) -> States:
         """Enters states, and gives those that were not there: the first rows of ``states``, which are overwritten."""

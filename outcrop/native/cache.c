@@ -10,7 +10,29 @@
  * when the entry was last met. What is overwritten is drawn at random: as published any entry, or, with `idle`, one that
  * was not met lately.
  *
- * A bucket is its heads, each fraction and age, followed by the rests. */
+ * A bucket is its heads, each fraction and age, followed by the rests.
+ *
+ * Rests repeat themselves in parts: each process, each channel has few values. So a cache of states may be `packed`: of
+ * each eight bytes of a rest it keeps the number that a dictionary has for them. It is full when a dictionary is; that
+ * says so, and what is entered from then on is not remembered. */
+
+enum { FIRST_WORD_BITS = STATE_BYTES < 8 ? 8 * STATE_BYTES : 64, STATE_REST_BYTES = STATE_BYTES < 8 ? 0 : STATE_BYTES - 8 };
+
+enum { PARTS = (STATE_REST_BYTES + 7) / 8, PART_BYTES = 2, MOST_WORDS = 65535, FIRST_ROOM = 256 };
+/* The share of a packed cache's memory that dictionaries may take: more of it where there is little. And about what a
+ * word takes in one. */
+#define DICTIONARIES_PART(bytes) ((bytes) < 1 << 20 ? 4 : 8)
+enum { WORD_BYTES = 16 };
+
+/* Whether states take so much less packed that it makes up for the dictionaries. A head is taken as six bytes. */
+#define IS_PACKING_WORTH_IT (8 * (PARTS * PART_BYTES + 6) < 6 * (STATE_REST_BYTES + 6))
+
+/* Words and their numbers, in the order in which they came. */
+typedef struct {
+  uint64_t *words;
+  uint16_t *slots; /* numbers plus one; open addressing */
+  uint32_t count, room, mask;
+} Dictionary;
 
 typedef struct {
   uint8_t *buckets;
@@ -24,6 +46,11 @@ typedef struct {
   unsigned head_bytes;
   unsigned rest_bytes;
   int exact;
+  int packed;
+  int is_full; /* a dictionary */
+  uint64_t most_words; /* of all dictionaries */
+  uint64_t words;
+  Dictionary dictionaries[PARTS + 1];
   int idle;
   uint64_t head_mask; /* the bits of a head */
   uint64_t random;
@@ -36,8 +63,6 @@ enum { FEWEST_BUCKETS = 16, MOST_AGE_BITS = 8, LEAST_AGE_BITS = 4, CACHE_AHEAD =
 
 /* The part of the ages that counts as lately, and how often an idle entry is looked for. */
 enum { LATELY = 16, MOST_DRAWS = 4 };
-
-enum { FIRST_WORD_BITS = STATE_BYTES < 8 ? 8 * STATE_BYTES : 64, STATE_REST_BYTES = STATE_BYTES < 8 ? 0 : STATE_BYTES - 8 };
 
 #define FIRST_WORD_MASK (UINT64_MAX >> (64 - FIRST_WORD_BITS))
 
@@ -111,17 +136,24 @@ static void cache_shape(Cache *cache, uint64_t bytes) {
 }
 
 static void cache_close(Cache *cache) {
+  for (int part = 0; part < PARTS; part++) {
+    free(cache->dictionaries[part].words);
+    free(cache->dictionaries[part].slots);
+  }
   if (cache->buckets) munmap(cache->buckets, cache->reserved);
   free(cache);
 }
 
-/* `bits` 0 keeps states. NULL when there is no memory. */
-static Cache *cache_open(uint64_t bytes, unsigned bits, uint32_t chain, int idle, uint64_t seed) {
+/* `bits` 0 keeps states, `packed` or as they are. NULL when there is no memory. */
+static Cache *cache_open(uint64_t bytes, unsigned bits, uint32_t chain, int idle, int packed, uint64_t seed) {
   Cache *cache = calloc(1, sizeof *cache);
   if (!cache) return NULL;
   cache->exact = bits == 0;
   cache->bits = bits ? bits : FIRST_WORD_BITS;
-  cache->rest_bytes = bits ? 0 : STATE_REST_BYTES;
+  cache->packed = packed && !bits && IS_PACKING_WORTH_IT;
+  cache->rest_bytes = bits ? 0 : cache->packed ? PARTS * PART_BYTES : STATE_REST_BYTES;
+  cache->most_words = bytes / DICTIONARIES_PART(bytes) / WORD_BYTES;
+  if (cache->packed) bytes -= bytes / DICTIONARIES_PART(bytes);
   cache->chain = chain;
   cache->idle = idle;
   cache->random = seed;
@@ -131,6 +163,100 @@ static Cache *cache_open(uint64_t bytes, unsigned bits, uint32_t chain, int idle
   if (cache->buckets) return cache;
   cache_close(cache);
   return NULL;
+}
+
+/* --- Dictionaries -------------------------------------------------------------------------------------------- */
+
+/* Eight bytes of a rest, or as many as are left. */
+static inline uint64_t rest_word(const uint8_t *rest, int part) {
+  uint64_t word = 0;
+  int left = STATE_REST_BYTES - 8 * part;
+  memcpy(&word, rest + 8 * part, left < 8 ? (size_t)left : 8);
+  return word;
+}
+
+static inline uint32_t dictionary_slot(const Dictionary *dictionary, uint64_t word) {
+  return (uint32_t)(word * SCRAMBLERS[0] >> 40) & dictionary->mask;
+}
+
+/* Doubles the room. */
+static int dictionary_grow(Dictionary *dictionary) {
+  uint32_t room = dictionary->room ? 2 * dictionary->room : FIRST_ROOM;
+  uint64_t *words = realloc(dictionary->words, room * sizeof *words);
+  if (words) dictionary->words = words;
+  uint16_t *slots = calloc(2 * (size_t)room, sizeof *slots);
+  if (!words || !slots) {
+    free(slots);
+    return 0;
+  }
+  free(dictionary->slots);
+  dictionary->slots = slots;
+  dictionary->room = room;
+  dictionary->mask = 2 * room - 1;
+  for (uint32_t number = 0; number < dictionary->count; number++) {
+    uint32_t slot = dictionary_slot(dictionary, words[number]);
+    while (slots[slot]) slot = (slot + 1) & dictionary->mask;
+    slots[slot] = (uint16_t)(number + 1);
+  }
+  return 1;
+}
+
+/* The number of a word, which is entered if need be; MOST_WORDS when that is not possible. */
+static uint32_t dictionary_number(Cache *cache, Dictionary *dictionary, uint64_t word) {
+  uint32_t slot = dictionary->room ? dictionary_slot(dictionary, word) : 0;
+  if (dictionary->room)
+    for (; dictionary->slots[slot]; slot = (slot + 1) & dictionary->mask)
+      if (dictionary->words[dictionary->slots[slot] - 1] == word) return dictionary->slots[slot] - 1u;
+  if (dictionary->count == MOST_WORDS || cache->words == cache->most_words) return MOST_WORDS;
+  if (dictionary->count == dictionary->room) {
+    if (!dictionary_grow(dictionary)) return MOST_WORDS;
+    slot = dictionary_slot(dictionary, word);
+    while (dictionary->slots[slot]) slot = (slot + 1) & dictionary->mask;
+  }
+  dictionary->words[dictionary->count] = word;
+  dictionary->slots[slot] = (uint16_t)++dictionary->count;
+  cache->words++;
+  return dictionary->count - 1;
+}
+
+/* Writes what is kept of a rest; 0 when a dictionary is full. */
+static inline int rest_put(Cache *cache, uint8_t *kept, const uint8_t *rest) {
+  if (!cache->packed) {
+    memcpy(kept, rest, STATE_REST_BYTES);
+    return 1;
+  }
+  for (int part = 0; part < PARTS; part++) {
+    uint32_t number = dictionary_number(cache, &cache->dictionaries[part], rest_word(rest, part));
+    if (number == MOST_WORDS) return 0;
+    uint16_t narrow = (uint16_t)number;
+    memcpy(kept + part * PART_BYTES, &narrow, PART_BYTES);
+  }
+  return 1;
+}
+
+static inline uint64_t kept_word(const Cache *cache, const uint8_t *kept, int part) {
+  uint16_t number;
+  memcpy(&number, kept + part * PART_BYTES, PART_BYTES);
+  return cache->dictionaries[part].words[number];
+}
+
+static inline int is_rest(const Cache *cache, const uint8_t *kept, const uint8_t *rest) {
+  if (!cache->packed) return memcmp(kept, rest, STATE_REST_BYTES) == 0;
+  for (int part = 0; part < PARTS; part++)
+    if (kept_word(cache, kept, part) != rest_word(rest, part)) return 0;
+  return 1;
+}
+
+static void rest_get(const Cache *cache, const uint8_t *kept, uint8_t *rest) {
+  if (!cache->packed) {
+    memcpy(rest, kept, STATE_REST_BYTES);
+    return;
+  }
+  for (int part = 0; part < PARTS; part++) {
+    uint64_t word = kept_word(cache, kept, part);
+    int left = STATE_REST_BYTES - 8 * part;
+    memcpy(rest + 8 * part, &word, left < 8 ? (size_t)left : 8);
+  }
 }
 
 /* --- Looking up ---------------------------------------------------------------------------------------------- */
@@ -188,7 +314,7 @@ static inline uint32_t cache_find(const Cache *cache, Home home, const uint8_t *
     uint64_t head = head_get(home.bucket + (size_t)place * head_bytes, cache->head_mask);
     if (!head) break;
     if ((head & ~age_mask) != home.fraction) continue;
-    if (cache->rest_bytes && memcmp(rests + (size_t)place * STATE_REST_BYTES, rest, STATE_REST_BYTES) != 0) continue;
+    if (cache->rest_bytes && !is_rest(cache, rests + (size_t)place * cache->rest_bytes, rest)) continue;
     *found = 1;
     return place;
   }
@@ -204,6 +330,11 @@ static inline int cache_look_up(Cache *cache, Home home, const uint8_t *rest, un
     if (cache->idle) head_put(home.bucket + (size_t)place * head_bytes, home.fraction | cache->age, head_bytes);
     return 0;
   }
+  uint8_t kept[STATE_REST_BYTES + 8];
+  if (cache->rest_bytes && !rest_put(cache, kept, rest)) {
+    cache->is_full = 1;
+    return 1;
+  }
   if (place == cache->chain) {
     cache->collisions++;
     place = cache_victim(cache, home.bucket);
@@ -212,8 +343,7 @@ static inline int cache_look_up(Cache *cache, Home home, const uint8_t *rest, un
   if (++cache->insertions % cache->age_lasts == 0)
     cache->age = (cache->age + 1) >> cache->age_bits ? 1 : cache->age + 1;
   head_put(home.bucket + (size_t)place * head_bytes, home.fraction | cache->age, head_bytes);
-  if (cache->rest_bytes)
-    memcpy(home.bucket + (size_t)cache->chain * head_bytes + (size_t)place * STATE_REST_BYTES, rest, STATE_REST_BYTES);
+  memcpy(home.bucket + (size_t)cache->chain * head_bytes + (size_t)place * cache->rest_bytes, kept, cache->rest_bytes);
   return 1;
 }
 
@@ -225,6 +355,8 @@ static inline Home cache_home_of(const Cache *cache, const uint8_t *state, uint6
 static uint64_t cache_insert(Cache *cache, uint8_t *states, const uint64_t *hashes, uint64_t count) {
   Home homes[CACHE_AHEAD];
   uint64_t fresh = 0;
+  /* The whole bucket is fetched, or, if it is large, all heads. */
+  const uint64_t fetched = cache->bucket_bytes <= 4 * LINE_BYTES ? cache->bucket_bytes : cache->chain * cache->head_bytes;
   for (uint64_t i = 0; i < count + CACHE_AHEAD; i++) {
     if (i >= CACHE_AHEAD) {
       const uint64_t number = i - CACHE_AHEAD;
@@ -239,8 +371,8 @@ static uint64_t cache_insert(Cache *cache, uint8_t *states, const uint64_t *hash
     if (i < count) {
       Home *home = &homes[i % CACHE_AHEAD];
       *home = cache_home_of(cache, states + i * STATE_BYTES, hashes[i]);
-      __builtin_prefetch(home->bucket, 1);
-      __builtin_prefetch(home->bucket + cache->chain * cache->head_bytes - 1, 1);
+      for (uint64_t at = 0; at < fetched; at += LINE_BYTES) __builtin_prefetch(home->bucket + at, 1);
+      __builtin_prefetch(home->bucket + fetched - 1, 1);
     }
   }
   return fresh;
@@ -261,7 +393,9 @@ static uint64_t cache_read(const Cache *cache, uint64_t first, uint64_t bucket_c
       uint64_t word = (uint64_t)((scaled + cache->bucket_count - 1) / cache->bucket_count);
       uint8_t *key = keys + count++ * (cache->exact ? STATE_BYTES : 8);
       if (cache->exact) {
-        const uint8_t *rest = bucket + (size_t)cache->chain * cache->head_bytes + (size_t)i * STATE_REST_BYTES;
+        uint8_t rest[STATE_REST_BYTES + 8];
+        if (STATE_REST_BYTES)
+          rest_get(cache, bucket + (size_t)cache->chain * cache->head_bytes + (size_t)i * cache->rest_bytes, rest);
         word = unscrambled_word(word, rest);
         memcpy(key, &word, STATE_BYTES < 8 ? STATE_BYTES : 8);
         if (STATE_REST_BYTES) memcpy(key + 8, rest, STATE_REST_BYTES);
@@ -276,11 +410,12 @@ static uint64_t cache_read(const Cache *cache, uint64_t first, uint64_t bucket_c
 /* --- What Python binds --------------------------------------------------------------------------------------- */
 
 typedef struct {
-  uint64_t insertions, collisions, buckets, chain, bytes;
+  uint64_t insertions, collisions, buckets, chain, bytes, is_full;
 } CacheStanding;
 
-EXPORT Cache *outcrop_cache_open(uint64_t bytes, uint64_t bits, uint64_t chain, uint64_t idle, uint64_t seed) {
-  return cache_open(bytes, (unsigned)bits, (uint32_t)chain, (int)idle, seed);
+EXPORT Cache *outcrop_cache_open(uint64_t bytes, uint64_t bits, uint64_t chain, uint64_t idle, uint64_t packed,
+                                uint64_t seed) {
+  return cache_open(bytes, (unsigned)bits, (uint32_t)chain, (int)idle, (int)packed, seed);
 }
 
 EXPORT void outcrop_cache_close(Cache *cache) { cache_close(cache); }
@@ -295,5 +430,6 @@ EXPORT uint64_t outcrop_cache_read(const Cache *cache, uint64_t first, uint64_t 
 
 EXPORT void outcrop_cache_standing(const Cache *cache, CacheStanding *standing) {
   *standing = (CacheStanding){cache->insertions, cache->collisions, cache->bucket_count, cache->chain,
-                              cache->bucket_count * cache->bucket_bytes};
+                              cache->bucket_count * cache->bucket_bytes + WORD_BYTES * cache->words,
+                              (uint64_t)cache->is_full};
 }

@@ -229,6 +229,7 @@ static int run_look_up(const Run *run, unsigned number, const Arena *arena, RunW
   Match waiting[AHEAD]; /* for their rests to be fetched */
   uint64_t matches = 0, compared = 0;
   for (uint64_t i = 0; i < count; i++) {
+    if (i + 2 * AHEAD < count) __builtin_prefetch(&slice.index[bucket_of(tag_of(candidates[i + 2 * AHEAD].hash), bits)]);
     if (i + AHEAD < count) {
       const uint32_t *tags = slice.tags + slice.index[bucket_of(tag_of(candidates[i + AHEAD].hash), bits)];
       __builtin_prefetch(tags);

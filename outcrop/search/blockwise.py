@@ -13,13 +13,16 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from queue import SimpleQueue
 from typing import Protocol, TypeVar
+
+import numpy as np
 
 from outcrop.errors import UsageError
 from outcrop.kernels import Counts, Native, Settings, States
 from outcrop.kernels_tables import hash_block
+from outcrop.machine import take_core
 from outcrop.options import CheckOptions
 from outcrop.search.driver import (
     DEADLOCK_RULES,
@@ -41,6 +44,10 @@ _Result = TypeVar("_Result")
 #: States that are expanded at a time, and between which numbers memory decides: enough that Python's share is small.
 MOST_BLOCK_STATES = 8192
 FEWEST_BLOCK_STATES = 256
+#: A level, or a few new states, that the main thread is done with before a worker would have begun.
+_FEW_STATES = 512
+#: Pieces that a level is expanded in, at the least, unless they would be smaller than that.
+_PIECES_A_LEVEL = 4
 #: ... and few enough that their successors take a few megabytes.
 _MOST_BLOCK_BYTES = 1 << 18
 #: The share of memory for states that the two ends of a queue may take.
@@ -109,6 +116,7 @@ class BlockExploration(Exploration):
             for worker in range(self.threads):
                 self._free_workers.put(worker)
             self._pool = resources.enter_context(ThreadPoolExecutor(self.threads)) if self.threads > 1 else None
+            self._checks: deque[Future[None]] = deque()  #: of new states, that workers have not done yet
             self.visited = remember(self)
             self._resources = resources.pop_all()
 
@@ -125,6 +133,12 @@ class BlockExploration(Exploration):
         """A queue of states whose ends take a small share of the memory for states."""
         return RowFile(self.directory, name, self.native.state_bytes, self._block_rows())
 
+    def piece_rows(self, states: int) -> int:
+        """States of a level that are expanded at a time: so many that Python's share is small, so few that all workers
+        have something to do. It must not depend on the number of workers."""
+        fitting = max(FEWEST_BLOCK_STATES, min(MOST_BLOCK_STATES, _MOST_BLOCK_BYTES // self.native.state_bytes))
+        return self.options.block_states or max(_FEW_STATES, min(fitting, -(-states // _PIECES_A_LEVEL)))
+
     def _block_rows(self) -> int:
         fitting = min(int(self.memory * _QUEUE_SHARE) // 2, _MOST_BLOCK_BYTES) // self.native.state_bytes
         return self.options.block_states or max(FEWEST_BLOCK_STATES, min(MOST_BLOCK_STATES, fitting))
@@ -139,15 +153,30 @@ class BlockExploration(Exploration):
         if not len(states):
             return
         if self.levels:  # start states were checked when they were made
-            self.search.check_block(self.threads, states)
+            self._check(states)
         self.log.append(states)
 
-    def in_order(self, tasks: Iterable[Callable[[int], _Result]]) -> Iterator[_Result]:
+    def _check(self, states: States) -> None:
+        """Has a worker check new states, by the end of the level."""
+        if self._pool is None or len(states) < _FEW_STATES:
+            self.search.check_block(self.threads, states)
+            return
+        self._finish_checks(2 * self.threads)
+        self._checks.append(
+            self._pool.submit(self._with_worker, lambda worker: self.search.check_block(worker, states))
+        )
+
+    def _finish_checks(self, most_left: int) -> None:
+        while len(self._checks) > most_left:
+            self._result(self._checks.popleft())
+
+    def in_order(self, tasks: Iterable[Callable[[int], _Result]], are_small: bool = False) -> Iterator[_Result]:
         """Runs tasks, each with the number of a worker, a few ahead of whoever takes their results."""
-        if self._pool is None:
+        if self._pool is None or are_small:
+            worker = 0 if self._pool is None else self.threads
             for task in tasks:
                 self.poll()
-                yield task(0)
+                yield task(worker)
             return
         waiting: deque[Future[_Result]] = deque()
         try:
@@ -163,6 +192,7 @@ class BlockExploration(Exploration):
     def _with_worker(self, task: Callable[[int], _Result]) -> _Result:
         worker = self._free_workers.get()
         try:
+            take_core(worker, self.threads)
             return task(worker)
         finally:
             self._free_workers.put(worker)
@@ -170,7 +200,8 @@ class BlockExploration(Exploration):
     def _result(self, future: Future[_Result]) -> _Result:
         self.poll()
         while not future.done():
-            wait([future], timeout=_SECONDS_BETWEEN_LOOKS)
+            with suppress(TimeoutError):
+                return future.result(_SECONDS_BETWEEN_LOOKS)
             self.poll()
         return future.result()
 
@@ -193,7 +224,7 @@ class BlockExploration(Exploration):
             if self.sharing is not None:
                 self._insert_shared(self.sharing, begin, end)
                 return
-            for states, hashes in self.in_order(self._expansions(begin, end)):
+            for states, hashes in self.in_order(self._expansions(begin, end), end - begin < _FEW_STATES):
                 self.visited.insert(states, hashes)
 
         self._insert_level(insert)
@@ -225,7 +256,7 @@ class BlockExploration(Exploration):
         self, begin: int, end: int, send: Callable[[int], None] = lambda worker: None
     ) -> Iterator[Callable[[int], tuple[States, Counts]]]:
         """``send`` takes what a worker has made for others."""
-        for block in self.log.blocks(begin, end):
+        for block in in_pieces(self.log.blocks(begin, end), self.piece_rows(end - begin)):
             self._expanded += len(block)
 
             def expand(worker: int, block: States = block) -> tuple[States, Counts]:
@@ -239,6 +270,7 @@ class BlockExploration(Exploration):
         def fill() -> None:
             insert()
             self.visited.end_level()
+            self._finish_checks(0)
 
         self.fill_level(fill, lambda: len(self.log) - self._level_begin)
 
@@ -279,3 +311,18 @@ class BlockExploration(Exploration):
 
     def snapshot(self) -> Progress:
         return self.progress_at(len(self.levels) - 1, len(self.log), self._expanded)
+
+
+def in_pieces(blocks: Iterable[States], rows: int) -> Iterator[States]:
+    """The same rows in pieces of so many, but for the last one."""
+    gathered: list[States] = []
+    missing = rows
+    for block in blocks:
+        while len(block) >= missing:
+            yield np.concatenate([*gathered, block[:missing]]) if gathered else block[:missing]
+            gathered, block, missing = [], block[missing:], rows
+        if len(block):
+            gathered.append(block)
+            missing -= len(block)
+    if gathered:
+        yield np.concatenate(gathered) if len(gathered) > 1 else gathered[0]

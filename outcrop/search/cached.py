@@ -56,17 +56,31 @@ class Cached:
         self._most_bytes = run.table_memory()
         self._bytes = min(_FIRST_BYTES, self._most_bytes)
         self._collisions = 0  #: in smaller ones
+        self._is_packed = bits is None
+        self._has_forgotten = False
         self.T = self._open()
 
     def _open(self) -> Cache:
         options = self.run.options
         is_idle = options.replacement is Replacement.IDLE
-        return Cache(self.run.native, self._bytes, self.bits, options.chain, idle=is_idle, seed=options.seed)
+        return Cache(
+            self.run.native,
+            self._bytes,
+            self.bits,
+            options.chain,
+            idle=is_idle,
+            seed=options.seed,
+            packed=self._is_packed,
+        )
 
     def _grow(self) -> None:
         """A large cache for a small model would cost its memory for nothing, so it becomes as large as it may be only
         when that is needed. Until then it forgets hardly anything."""
         self._bytes = min(_GROWTH * self._bytes, self._most_bytes)
+        self._replace()
+
+    def _replace(self) -> None:
+        """Goes on with another cache."""
         small, self.T = self.T, self._open()
         for keys in held(small):
             if self.bits is None:
@@ -83,7 +97,7 @@ class Cached:
 
     @property
     def revisits(self) -> bool:
-        return self._collisions + self.T.collisions > 0
+        return self._has_forgotten or self._collisions + self.T.collisions > 0
 
     def insert(self, states: States, hashes: Counts) -> None:
         self.run.enqueue(self._add(states, hashes))
@@ -96,7 +110,12 @@ class Cached:
     def _add(self, states: States, hashes: Counts) -> States:
         while self._bytes < self._most_bytes and self.T.insertions + len(states) > _LOAD * self.T.slots:
             self._grow()
-        return self.T.insert(states, hashes)
+        new = self.T.insert(states, hashes)
+        if self.T.is_full:  # states have too many different parts; those that came last were not remembered
+            self._is_packed = False
+            self._has_forgotten = True
+            self._replace()
+        return new
 
     def end_level(self) -> None:
         pass  # what is new has been enqueued

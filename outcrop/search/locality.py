@@ -21,14 +21,14 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from itertools import accumulate
+from itertools import accumulate, pairwise
 
 import numpy as np
 
 from outcrop.kernels import Counts, Native, States
 from outcrop.kernels_tables import MemoryTable, hash_block, key_bytes
 from outcrop.options import CheckOptions, Keep
-from outcrop.search.blockwise import BlockExploration
+from outcrop.search.blockwise import BlockExploration, in_pieces
 from outcrop.search.compact import omission_bound
 from outcrop.search.driver import ShowProgress, TakePut
 from outcrop.search.outcome import Outcome
@@ -36,11 +36,15 @@ from outcrop.store.frontier import RowFile
 
 #: Of signatures on disk, where room is cheap.
 _BITS = 64
+#: Unchecked states that the main thread is done with before workers would be.
+_FEW_UNCHECKED = 1 << 16
 #: M's size at first, and by how much it grows.
 _FIRST_BYTES = 4 << 20
 _GROWTH = 8
 #: Blocks of D that are worth a worker of their own.
 _BLOCKS_A_SHARE = 8
+#: ... and that are read with one call.
+_BLOCKS_AT_ONCE = 8
 
 
 def search(
@@ -114,12 +118,16 @@ class Locality:
         if is_calibration and others:
             self.calibrate(deleted_in_cloud, self._remove(others))
         self.revisits = self.revisits or bool(others and not is_calibration)
-        for block in self.Q_unck.blocks(0, len(self.Q_unck)):
-            new, keys = self.M.keep(block)
+        unchecked = len(self.Q_unck)
+        pieces = in_pieces(self.Q_unck.blocks(0, unchecked), self.run.piece_rows(unchecked))
+        for new, keys in self.run.in_order((partial(self._keep, each) for each in pieces), unchecked < _FEW_UNCHECKED):
             self.D.append(keys)
             self.run.enqueue(new)
         self.M.clear()
         self.Q_unck.clear()
+
+    def _keep(self, states: States, worker: int) -> tuple[States, States]:
+        return self.M.keep(states)
 
     def get_disk_cloud(self, block_count: int, is_calibration: bool) -> list[int]:
         """GetDiskCloud: a selection of blocks by the curve of Fig. 9, where late ones are likelier. When the cloud is
@@ -175,10 +183,13 @@ class Locality:
         ]
 
         def remove(share: list[int], worker: int) -> int:
-            return sum(self.M.remove(self.D.block(number)) for number in share)
+            at_once = (share[first : first + _BLOCKS_AT_ONCE] for first in range(0, len(share), _BLOCKS_AT_ONCE))
+            return sum(self.M.remove(self.D.some_blocks(each)) for each in at_once)
 
         shares = min(self.run.threads, max(1, len(numbers) // _BLOCKS_A_SHARE))
-        return sum(self.run.in_order(partial(remove, numbers[first::shares]) for first in range(shares)))
+        cuts = [len(numbers) * number // shares for number in range(shares + 1)]
+        tasks = (partial(remove, numbers[begin:end]) for begin, end in pairwise(cuts))
+        return sum(self.run.in_order(tasks, shares == 1))
 
     # --- What the skeleton asks --------------------------------------------------------------------------------
 

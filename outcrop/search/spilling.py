@@ -6,8 +6,8 @@ is ever missed: all states visited are on disk, and the comparison is with all o
 
 The states of every level go to a log, in which a level is a range: it is the queue, and what traces are rebuilt from.
 The arena holds the states met last. A successor that is not in it is a candidate. When the arena is full, or the
-level ends, the candidates are compared with the runs, and those found in none are new. Then the older half of the arena
-is dropped; those of its states that no run has become a new run.
+level ends, the candidates are compared with the runs, and those found in none are new. Then the older part of the
+arena is dropped; those of its states that no run has become a new run.
 
 Invariant: each visited state is in the log once, and in the arena or in exactly one run, or both.
 """
@@ -26,6 +26,9 @@ from outcrop.search.driver import Exploration
 from outcrop.store.runs import Runs, share_slices
 from outcrop.store.workdir import WorkDirectory
 
+#: The part of the arena that is forgotten when it is full. With less, candidates must be compared more often; with
+#: more, more of them are old states that it no longer knew.
+_FORGOTTEN_PART = 5 / 8
 #: So many candidates are compared one by one, without a sweep over the table.
 _FEW = 4096
 #: Pieces of work that comparing candidates is shared out in, for each worker.
@@ -226,9 +229,9 @@ class DiskLevels(PastRam):
         return self._runs.layouts
 
     def _forget_some(self) -> None:
-        """Resolves the candidates, and forgets the older half of the arena."""
+        """Resolves the candidates, and forgets the older part of the arena."""
         used = self.resolve()
-        dropped = used // 2 // 8 * 8
+        dropped = int(used * _FORGOTTEN_PART) // 8 * 8
         self._runs.write(dropped)
         self._drop(used, dropped)
         self._first = used - dropped

@@ -13,6 +13,9 @@ from __future__ import annotations
 import os
 import struct
 import zlib
+from bisect import bisect_right
+from collections.abc import Sequence
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -88,23 +91,43 @@ class BlockFile:
 
     def read(self, number: int) -> Bytes:
         """The bytes of a block. It is part of an array with spare bytes behind it, as kernels like it."""
-        start, end = self._starts[number], self._end(number)
-        header = bytearray(_HEADER.size)
-        data = np.empty(end - start - _HEADER.size + SPARE_BYTES, dtype=np.uint8)[:-SPARE_BYTES]
-        pieces = [memoryview(header), data.data.cast("B")]
-        while start < end:
+        return self.read_some([number])
+
+    def read_some(self, numbers: Sequence[int]) -> Bytes:
+        """The bytes of some blocks, one after the other. Those that lie next to each other are read with one call."""
+        lengths = [self.length(number) for number in numbers]
+        data = np.empty(sum(lengths) + SPARE_BYTES, dtype=np.uint8)[:-SPARE_BYTES]
+        ends = list(accumulate(lengths))
+        blocks = [data[end - length : end] for end, length in zip(ends, lengths, strict=True)]
+        headers = [bytearray(_HEADER.size) for _ in numbers]
+        first = 0
+        for last in range(1, len(numbers) + 1):
+            if last == len(numbers) or numbers[last] != numbers[last - 1] + 1:
+                pieces: list[memoryview] = []
+                for header, block in zip(headers[first:last], blocks[first:last], strict=True):
+                    pieces += [memoryview(header), block.data]
+                self._read_adjacent(numbers[first], pieces)
+                first = last
+        for number, header, block in zip(numbers, headers, blocks, strict=True):
+            self._verify(number, header, block)
+        return data
+
+    def _read_adjacent(self, number: int, pieces: list[memoryview]) -> None:
+        at = self._starts[number]
+        while pieces:
             with disk_errors():
-                read = os.preadv(self._file, pieces, start)
+                read = os.preadv(self._file, pieces, at)
             if not read:
-                raise DamagedFile(self.path, f"block {number} is cut short")
-            start += read
+                raise DamagedFile(self.path, f"block {bisect_right(self._starts, at) - 1} is cut short")
+            at += read
             pieces = _after(pieces, read)
+
+    def _verify(self, number: int, header: bytearray, data: Bytes) -> None:
         magic, expected, its_number, length = _HEADER.unpack(header)
         if magic != _MAGIC or its_number != number or length != len(data):
             raise DamagedFile(self.path, f"block {number} has a wrong header")
         if checksum(data) != expected:
             raise DamagedFile(self.path, f"block {number} has a wrong checksum")
-        return data
 
     def clear(self) -> None:
         """Forgets all blocks."""

@@ -9,7 +9,7 @@ rebuilt, so the queue is a range of one file that only grows.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -86,6 +86,12 @@ class RowFile:
         if number == len(self.file):
             return self._tail[: self._in_tail]
         return self.file.read(number).reshape(-1, self.width)
+
+    def some_blocks(self, numbers: Sequence[int]) -> Rows:
+        """Several blocks, in ascending order, as one array."""
+        if numbers[-1] < len(self.file):
+            return self.file.read_some(numbers).reshape(-1, self.width)
+        return np.concatenate([self.block(number) for number in numbers])
 
     def blocks(self, begin: int, end: int) -> Iterator[Rows]:
         """Rows ``begin`` to ``end``, in pieces of ``block_rows`` at the most. Rows may be added meanwhile."""

@@ -32,11 +32,13 @@ from outcrop.kernels_spill import (
     tail_bytes,
 )
 from outcrop.store.blockfile import BlockFile
-from outcrop.store.runs import FAN_IN, Run, RunFiles, Together, slice_starts
+from outcrop.store.runs import Run, RunFiles, Together, slice_starts
 from outcrop.store.workdir import WorkDirectory
 
 Bytes = NDArray[np.uint8]
 
+#: So many files of a rank are merged into one.
+_FAN_IN = 4
 #: Of a run's buckets: layers may be small.
 _LEAST_BITS = 9
 #: The part of the kept layers that one file may hold, so that layers go when they should, or not much later.
@@ -143,12 +145,12 @@ class LayerFiles:
             return
         self._recent.append(Group(run, first, last))
         while self._may_merge(self._recent, self.keep):
-            self._recent[-FAN_IN:] = [self._merged(self._recent[-FAN_IN:])]
+            self._recent[-_FAN_IN:] = [self._merged(self._recent[-_FAN_IN:])]
 
     @staticmethod
     def _may_merge(groups: list[Group], keep: int | None) -> bool:
-        last = groups[-FAN_IN:]
-        if len(last) < FAN_IN or last[0].run.rank != last[-1].run.rank:
+        last = groups[-_FAN_IN:]
+        if len(last) < _FAN_IN or last[0].run.rank != last[-1].run.rank:
             return False
         span = last[-1].last - last[0].first + 1
         return span <= (_MOST_SPAN if keep is None else min(_MOST_SPAN, keep // _SPAN_PART))
@@ -167,8 +169,8 @@ class LayerFiles:
                 continue
             self._old.append(self._pack([group]) if self._tail >= _LEAST_TAIL else _ranked(group, 0))
             while self._may_merge(self._old, None):
-                last = self._old[-FAN_IN:]
-                self._old[-FAN_IN:] = [self._pack(last) if last[0].tails else self._merged(last)]
+                last = self._old[-_FAN_IN:]
+                self._old[-_FAN_IN:] = [self._pack(last) if last[0].tails else self._merged(last)]
 
     @property
     def oldest(self) -> int:

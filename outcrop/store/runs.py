@@ -32,7 +32,7 @@ from outcrop.kernels_spill import (
 from outcrop.store.workdir import WorkDirectory, disk_errors
 
 #: So many runs of a kind are merged into one.
-FAN_IN = 8
+_FAN_IN = 8
 #: Entries that a bucket has on average, between this and twice it.
 _BUCKET_ENTRIES = 4
 #: Parts that the slices are shared out in, for each worker.
@@ -207,10 +207,10 @@ class Runs:
 
     def _merge_last(self) -> bool:
         """Merges the newest runs if there are enough of one rank."""
-        last = self._runs[-FAN_IN:]
-        if len(last) < FAN_IN or last[0].rank != last[-1].rank:
+        last = self._runs[-_FAN_IN:]
+        if len(last) < _FAN_IN or last[0].rank != last[-1].rank:
             return False
-        self._runs[-FAN_IN:] = [self._files.merge(last, last[0].rank + 1)]
+        self._runs[-_FAN_IN:] = [self._files.merge(last, last[0].rank + 1)]
         return True
 
     def check(self) -> None:

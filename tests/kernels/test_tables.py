@@ -80,6 +80,36 @@ def test_states_whose_first_words_look_alike_are_told_apart() -> None:
         assert as_set(cache.read(0, cache.buckets)) == as_set(block)
 
 
+def test_a_packed_cache_holds_more_and_loses_nothing() -> None:
+    native = toy("N=9")
+    block = random_states(native, 4_000, 1)
+    block[:, 8:] = block[np.arange(len(block)) % 50, 8:]  # few different parts
+    slots = {}
+    with native.search(Settings(seed=7)) as search:
+        for packed in (False, True):
+            with Cache(native, 100_000, None, 16, False, packed=packed) as cache:
+                fresh = cache.insert(*hashed(search, block))
+                slots[packed] = cache.slots
+                held = cache.read(0, cache.buckets)
+                assert not cache.is_full
+                assert len(held) == cache.insertions - cache.collisions
+                assert as_set(held) <= as_set(block) == as_set(fresh)
+                assert len(cache.insert(*hashed(search, held))) == 0
+    assert slots[True] > 1.1 * slots[False]
+
+
+def test_a_packed_cache_whose_dictionary_is_full_says_so() -> None:
+    native = toy("N=9")
+    block = random_states(native, 4_000, 1)
+    with native.search(Settings(seed=7)) as search, Cache(native, 100_000, None, 16, False, packed=True) as cache:
+        fresh = cache.insert(*hashed(search, block))
+        assert cache.is_full
+        assert as_set(fresh) == as_set(block)
+        held = cache.read(0, cache.buckets)
+        assert 0 < len(held) < len(block)
+        assert as_set(held) <= as_set(block)
+
+
 def test_what_was_met_lately_is_spared() -> None:
     native = toy()
     recent = {}
