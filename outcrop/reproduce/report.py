@@ -68,9 +68,9 @@ class Reproduction:
         for entry in self.table.entries:
             found = self.ours.get(entry.name, {})
             cells = [cell for measure in entry.figures for cell in found.get(measure, ["-"])]
-            open_cells = sum(cell == "-" or cell.endswith("unfinished") for cell in cells)
+            open_cells = sum(cell in ("", "-") or cell.endswith("unfinished") or cell.startswith(">") for cell in cells)
             whole += not open_cells
-            part += bool(open_cells) and any(cell != "-" for cell in cells)
+            part += bool(open_cells) and _has_figures(found)
         said = f"{whole} of {len(self.table.entries)} rows"
         return f"{said}, and {part} in part" if part else said
 
@@ -127,7 +127,9 @@ def _agrees(paper: Figures, ours: Figures) -> bool:
         for measure, printed in paper.items()
         for pair in zip(printed, ours.get(measure, [""] * len(printed)), strict=True)
     ]
-    return all(printed == own or _rounded(own, printed) for printed, own in cells)
+    return any(printed for printed, _ in cells) and all(
+        printed == own or _rounded(own, printed) for printed, own in cells
+    )
 
 
 def _rounded(own: str, printed: str) -> bool:

@@ -98,6 +98,9 @@ def test_missing_models_are_named(tmp_path: Path) -> None:
     rest = run(table("002/table1"), runner(tmp_path))
     assert len(rest.missing) == 26
     assert "does not say which model" in rest.to_text()
+    curves = run(table("002/fig3"), runner(tmp_path)).to_text()
+    assert "0 of 4 rows" in curves
+    assert "as the paper has it" not in curves, "the paper has no figures there"
 
 
 def test_published_figures_without_symmetry(shared: Path) -> None:
