@@ -123,9 +123,7 @@ class Checked:
     strategy: str
     searched: Searched | None = None
     violations: tuple[Violation, ...] = ()
-    failures: tuple[
-        Violation, ...
-    ] = ()  #: of steps; what the formula says of runs with them was found out all the same
+    failures: tuple[Violation, ...] = ()  #: of steps, where the formula was judged all the same
 
     @property
     def is_complete(self) -> bool:
@@ -189,6 +187,8 @@ def run_check(
         failures = _explained(check, searched, chosen)
         check = dataclasses.replace(check, product=dataclasses.replace(check.product, forgives_failures=True))
         searched = search(check.product, load, chosen, progress, None)
+        if _has_failed(searched):  # the automaton itself fails
+            failures = ()
     if strategy == "owcty" and options.strategy == "auto" and searched.outcome.stop is Stop.MEMORY:
         strategy, left = COMPACTED, options.time_limit
         if left is not None:

@@ -330,12 +330,13 @@ def test_auto_goes_on_with_signatures_where_memory_ends(tmp_path: Path, monkeypa
 
 @pytest.mark.parametrize(("accepting", "status"), [("q", "violated"), ("r", "holds")])
 def test_runs_through_the_error_state_are_judged(accepting: str, status: str, tmp_path: Path) -> None:
-    """The failure is reported, and beside it what the property process says: in the error state P is nowhere for ever."""
+    """The failure is reported, and beside it what the property process says: P is nowhere from then on."""
     text = f"""
     byte x = 250;
     process P {{ state s; init s; trans s -> s {{ effect x = x + 1; }}; }}
     process N {{ state p, q, r; init p; accept {accepting};
-      trans p -> p {{}}, p -> q {{ guard not P.s; }}, q -> q {{ guard not P.s; }}, q -> r {{ guard P.s; }}, r -> r {{}}; }}
+      trans p -> p {{}}, p -> q {{ guard not P.s; }}, q -> q {{ guard not P.s; }},
+            q -> r {{ guard P.s; }}, r -> r {{}}; }}
     system async property N;
     """
     result = check(text, tmp_path, name="model.dve")
