@@ -52,6 +52,9 @@ from outcrop.source import Diagnostic, Severity, Source, Span, whole
 if TYPE_CHECKING:
     from outcrop.temporal import Checked, TemporalCheck
 
+#: Of a model or a file of formulas: what is read takes up to a hundred times as much memory.
+MOST_BYTES = 5_000_000
+
 #: Bytes of a model that a terminal would take for commands; NUL to US without tab and line ends, DEL, and C1.
 _CONTROL = {code: "\ufffd" for code in (*range(32), 127, *range(128, 160)) if code not in (9, 10, 11, 12, 13)}
 
@@ -189,7 +192,8 @@ def read_source(path: str | os.PathLike[str]) -> Source:
     """The text of a model. Bytes that are not UTF-8 are read as Latin-1, which old models are written in."""
     name = os.fspath(path)
     try:
-        content = Path(path).read_bytes()
+        with Path(path).open("rb") as file:
+            content = file.read(MOST_BYTES + 1)
     except FileNotFoundError:
         raise UsageError(f"there is no file '{name}'") from None
     except IsADirectoryError:
@@ -197,6 +201,8 @@ def read_source(path: str | os.PathLike[str]) -> Source:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise UsageError(f"cannot read '{name}': {reason}") from None
+    if len(content) > MOST_BYTES:
+        raise UsageError(f"'{name}' is too large: at most {MOST_BYTES:,} bytes of a model are read")
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -272,7 +278,7 @@ def _conclude(
         system, main = checked[0].check.product, checked[0].searched
     outcome = main.outcome
     every = [*([] if searched is None else [searched]), *(each.searched for each in checked if each.searched)]
-    found = [*violations, *(violation for each in checked for violation in each.violations)]
+    found = [*violations, *(violation for each in checked for violation in (*each.violations, *each.failures))]
     missing = [each.outcome.stop for each in every if not each.outcome.stop.is_conclusive]
     if found:
         verdict, kind = Verdict.VIOLATED, str(found[0].kind)
@@ -308,6 +314,7 @@ def _conclude(
         layers=layers_document(outcome),
         duplicates=outcome.duplicates,
         missed=outcome.missed_duplicates,
+        collision_rate=outcome.collision_rate,
         samples=outcome.samples,
         variables=[{"name": each.name, "type": type_tree(each.type)} for each in system.variables],
         deadlock=str(options.deadlock),
@@ -320,9 +327,10 @@ def _notes(model: Model, options: CheckOptions, searched: Searched | None, check
     if searched is not None:
         notes += _undefined_note(model.system, searched.outcome)
     if checked:
-        from outcrop.temporal import symmetry_notes
+        from outcrop.temporal import memory_notes, symmetry_notes
 
         notes += symmetry_notes([each.check for each in checked], options)
+        notes += memory_notes(checked, options)
     return notes
 
 

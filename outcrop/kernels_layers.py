@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from outcrop.kernels import SPARE_BYTES, Counts, Search, Signature, States
-from outcrop.kernels_spill import RunDamaged, RunLayout, run_table
+from outcrop.kernels_spill import RunLayout, run_failure, run_table
 
 _POINTER = ctypes.c_void_p
 _NUMBER = ctypes.c_uint64
@@ -107,7 +107,7 @@ class LayerKernels:
             stretch.starts.ctypes.data,
             stretch.counts.ctypes.data,
         ):
-            raise RunDamaged
+            raise run_failure(self._search)
 
     def resolve_stretches(
         self,
@@ -135,7 +135,7 @@ class LayerKernels:
             layer.counts.ctypes.data,
             is_new.ctypes.data,
         ):
-            raise RunDamaged
+            raise run_failure(self._search)
 
     def take_stretch(self, stretch: StretchLayout, is_new: NDArray[np.uint8]) -> States:
         """Those candidates of a stretch whose bit is set, in the order in which they were met."""
@@ -146,7 +146,7 @@ class LayerKernels:
         width = self._search.native.state_bytes
         states = np.empty(found * width + SPARE_BYTES, dtype=np.uint8)
         if self._library.outcrop_take_stretch(table, count, is_new.ctypes.data, states.ctypes.data) != found:
-            raise RunDamaged
+            raise run_failure(self._search)
         return states[:-SPARE_BYTES].reshape(found, width)
 
     def take_oldest(self) -> int:
@@ -165,7 +165,7 @@ class LayerKernels:
             self._search.handle, run_table([run]), slice, level % 65536, room.ctypes.data
         )
         if count == 2**64 - 1:
-            raise RunDamaged
+            raise run_failure(self._search)
         return room[:-SPARE_BYTES].reshape(-1, width)[:count]
 
 

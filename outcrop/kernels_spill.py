@@ -45,6 +45,7 @@ _SIGNATURES: dict[str, tuple[type | None, tuple[type, ...]]] = {
     "outcrop_merge_runs": (_FLAG, (_POINTER, _NUMBER, _POINTER, _NUMBER, _POINTER, _NUMBER, _NUMBER)),
     "outcrop_forget": (None, (_POINTER, _NUMBER)),
     "outcrop_enter": (None, (_POINTER, _NUMBER, _NUMBER)),
+    "outcrop_run_starved": (_FLAG, ()),
 }
 
 
@@ -89,6 +90,13 @@ class RunLayout:
 
 class RunDamaged(Exception):
     """A run could not be read or written, or is not what was written."""
+
+
+def run_failure(search: Search) -> Exception:
+    """Why a kernel could not read or write runs."""
+    if search.native.library_with(_SIGNATURES).outcrop_run_starved():
+        return MemoryError("no memory to compare states with those on disk")
+    return RunDamaged()
 
 
 #: Bytes of an entry's tag.
@@ -149,7 +157,7 @@ class Spill:
         """Compares with runs the candidates, states of the arena from ``first`` on, that belong to some slices, or all
         if there are ``few``."""
         if not self._library.outcrop_resolve(self._handle, worker, first, *slices, few, run_table(runs), len(runs)):
-            raise RunDamaged
+            raise run_failure(self._search)
 
     def take_new(self, worker: int, begin: int, end: int) -> States:
         """Those of a range of candidates, compared before, that no run has. Checks them."""
@@ -179,7 +187,7 @@ class Spill:
             run.counts.ctypes.data,
         )
         if not done:
-            raise RunDamaged
+            raise run_failure(self._search)
 
     def merge_runs(self, worker: int, runs: Sequence[RunLayout], merged: RunLayout, slices: tuple[int, int]) -> None:
         """Writes slices of ``merged``, whose layout is complete, from those of some runs with no more bits."""
@@ -187,12 +195,12 @@ class Spill:
             self._handle, worker, run_table(runs), len(runs), run_table([merged]), *slices
         )
         if not done:
-            raise RunDamaged
+            raise run_failure(self._search)
 
     def check_run(self, run: RunLayout, slices: tuple[int, int]) -> None:
         """Raises RunDamaged unless slices of a run are what was written."""
         if not self._library.outcrop_check_run(run_table([run]), *slices):
-            raise RunDamaged
+            raise run_failure(self._search)
 
     def forget(self, count: int) -> None:
         """Drops the first states of the arena, a multiple of 8, and empties the table."""

@@ -55,7 +55,21 @@ def available_memory() -> int:
             text = _read(group / name).strip()
             if text.isdigit():
                 limits.append(int(text))
-    return min(limits)
+    return min(*limits, *_limits_of_addresses())
+
+
+#: How many times the addresses that a search reserves exceed the memory that it comes to use.
+_ADDRESSES_A_BYTE = 3
+
+
+def _limits_of_addresses() -> Iterator[int]:
+    """What ``ulimit -v`` and ``ulimit -d`` leave, as memory: they count addresses, used or not."""
+    fields = [int(each) * _PAGE_BYTES for each in _read(Path("/proc/self/statm")).split() if each.isdigit()]
+    mapped, resident, data = (fields[0], fields[1], fields[5]) if len(fields) > 5 else (0, 0, 0)
+    for limit, taken in ((resource.RLIMIT_AS, mapped), (resource.RLIMIT_DATA, data)):
+        most, _ = resource.getrlimit(limit)
+        if most != resource.RLIM_INFINITY:
+            yield resident + max(0, most - taken) // _ADDRESSES_A_BYTE
 
 
 def available_cores() -> int:

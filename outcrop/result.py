@@ -13,6 +13,9 @@ from outcrop.source import Diagnostic, Span
 #: Version of the JSON document; raised when a first-level key changes its meaning.
 FORMAT = 1
 
+#: Where it says what each verdict promises, and how that is tested.
+TRUST = "docs/TRUST.md"
+
 
 class Verdict(StrEnum):
     HOLDS = "holds"
@@ -106,6 +109,7 @@ class Result:
     layers: dict[str, Any] | None = None  #: of a layered search, once it has some on disk
     duplicates: list[int | None] = field(default_factory=list)  #: per level, successors that were known already
     missed: list[int] | None = None  #: per level, successors taken for new that were not; None where nobody counted
+    collision_rate: float | None = None  #: of a table that forgets: the part of insertions that overwrote a state
     samples: dict[str, list[float]] = field(default_factory=dict)  #: time, level, states, memory, disk
     variables: list[dict[str, Any]] = field(default_factory=list)  #: names and types, see report/types.py
     deadlock: str = ""  #: what counted as one

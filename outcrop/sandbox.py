@@ -1,9 +1,9 @@
 """Checking a model that is not trusted: what the child that compiles and runs it may still do.
 
 The kernel enforces it. Landlock refuses every write outside the directories and files given; a seccomp filter refuses
-sockets, and the calls with which a process reaches into others or into the kernel. Reading stays allowed: a compiler
-reads headers from everywhere, and nothing read can leave. Both are inherited by the compiler that the child starts, and
-neither can be undone.
+sockets, changes of what files are beside their content, typing into the terminal, and the calls with which a process
+reaches into others or into the kernel. Reading stays allowed: a compiler reads headers from everywhere, and nothing
+read can leave. Both are inherited by the compiler that the child starts, and neither can be undone.
 
 The child compiles into a cache of its own, which goes when it ends: what it leaves would be loaded by others later.
 """
@@ -75,11 +75,42 @@ _REFUSED = {
     "keyctl": (250, 219),
     "add_key": (248, 217),
     "request_key": (249, 218),
-    "setxattr": (188, 5),
+    # What Landlock does not look after: whose a file is, who may use it, how old it is, what else it carries.
     "chown": (92, 54),
-    "fchownat": (260, 54),
+    "fchown": (93, 55),
     "lchown": (94, 54),
+    "fchownat": (260, 54),
+    "chmod": (90, 53),
+    "fchmod": (91, 52),
+    "fchmodat": (268, 53),
+    "fchmodat2": (452, 452),
+    "utime": (132, 88),
+    "utimes": (235, 88),
+    "futimesat": (261, 88),
+    "utimensat": (280, 88),
+    "setxattr": (188, 5),
+    "lsetxattr": (189, 6),
+    "fsetxattr": (190, 7),
+    "setxattrat": (463, 463),
+    "removexattr": (197, 14),
+    "lremovexattr": (198, 15),
+    "fremovexattr": (199, 16),
+    "removexattrat": (466, 466),
+    # Signals to others, and what else is done to them by their number.
+    "rt_sigqueueinfo": (129, 138),
+    "rt_tgsigqueueinfo": (297, 240),
+    "pidfd_open": (434, 434),
+    "pidfd_send_signal": (424, 424),
+    "process_madvise": (440, 440),
+    "kcmp": (312, 272),
+    "setpriority": (141, 140),
+    "ioprio_set": (251, 30),
 }
+#: Those that a process may call about itself: which argument tells about whom.
+_ABOUT_ITSELF = {"kill": (62, 129, 0), "tgkill": (234, 131, 0), "prlimit64": (302, 261, 0)}
+#: Of the many things that ioctl does, those with which one types into a terminal or changes its console.
+_IOCTL = (16, 29)
+_TYPING = (0x5412, 0x541C)  # TIOCSTI, TIOCLINUX
 #: Numbers from here on are the second call table of x86_64, which would go around the filter.
 _X32 = 0x40000000
 
@@ -101,6 +132,8 @@ def _run_child(action: Callable[[], int], writable: Sequence[Path]) -> None:
     """Never returns: what surrounds the call is the parent's business."""
     code = InternalError.exit_code
     try:
+        # What was open by chance would stay open to all that Landlock does not see.
+        os.closerange(3, os.sysconf("SC_OPEN_MAX") if os.sysconf("SC_OPEN_MAX") < 1 << 16 else 1 << 16)
         _libc.prctl(_SET_DEATH_SIGNAL, int(signal.SIGKILL), 0, 0, 0)
         confine([*writable, Path(os.devnull)])
         code = action()
@@ -226,11 +259,26 @@ def _refuse_calls() -> None:
         (_JUMP_AT_LEAST, 0, 1, _X32),
         (_RETURN, 0, 0, _REFUSE),
     ]
+    own = os.getpid()
+    for row in _ABOUT_ITSELF.values():
+        program += _by_argument(row[column], row[2], (0, own) if row[0] == 302 else (own,), _ALLOW, _REFUSE)
+    program += _by_argument(_IOCTL[column], 1, _TYPING, _REFUSE, _ALLOW)
     program += [(_JUMP_EQUAL, len(numbers) - at, 0, number) for at, number in enumerate(numbers)]
     program += [(_RETURN, 0, 0, _ALLOW), (_RETURN, 0, 0, _REFUSE)]
     code = ctypes.create_string_buffer(b"".join(struct.pack("<HBBI", *each) for each in program))
     header = ctypes.create_string_buffer(struct.pack("<HxxxxxxQ", len(program), ctypes.addressof(code)))
     _call("seccomp", _libc.prctl(_SET_SECCOMP, _FILTER_MODE, header, 0, 0))
+
+
+def _by_argument(
+    number: int, argument: int, values: Sequence[int], if_one: int, if_none: int
+) -> list[tuple[int, int, int, int]]:
+    """What to do with a call that depends on the low half of an argument being one of some values."""
+    decide = [(_LOAD, 0, 0, 16 + 8 * argument)]
+    for value in values:
+        decide += [(_JUMP_EQUAL, 0, 1, value), (_RETURN, 0, 0, if_one)]
+    decide.append((_RETURN, 0, 0, if_none))
+    return [(_JUMP_EQUAL, 0, len(decide), number), *decide]
 
 
 def _call(what: str, result: int) -> int:

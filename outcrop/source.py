@@ -112,10 +112,24 @@ class Diagnostic:
         return "\n".join(lines)
 
 
+#: Of a source line that is shown whole, and what is shown of others before and after the place.
+_LONGEST_LINE, _BEFORE, _AFTER = 400, 60, 200
+
+
+def _window(text: str, column: int, width: int) -> tuple[str, int, int]:
+    """The part of a long line around a place, and where the place is in it."""
+    begin = max(0, column - 1 - _BEFORE)
+    end = min(len(text), column - 1 + _AFTER)
+    before, after = "... " if begin else "", " ..." if end < len(text) else ""
+    return f"{before}{text[begin:end]}{after}", column - begin + len(before), min(width, end - column + 1)
+
+
 def _excerpt(span: Span) -> list[str]:
     line, column = span.source.position(span.start)
     text = span.source.line(line)
     width = max(1, min(span.end - span.start, len(text) - column + 1))
+    if len(text) > _LONGEST_LINE:
+        text, column, width = _window(text, column, width)
     # Tabs are kept in the margin, so that the caret stands under its character whatever the tab width is.
     margin = "".join("\t" if character == "\t" else " " for character in text[: column - 1])
     return [f"  {text}", f"  {margin}{'^' * width}"]

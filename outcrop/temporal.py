@@ -123,6 +123,9 @@ class Checked:
     strategy: str
     searched: Searched | None = None
     violations: tuple[Violation, ...] = ()
+    failures: tuple[
+        Violation, ...
+    ] = ()  #: of steps; what the formula says of runs with them was found out all the same
 
     @property
     def is_complete(self) -> bool:
@@ -150,6 +153,10 @@ class Checked:
         }
 
 
+#: What ``auto`` does where states do not fit into memory.
+COMPACTED = "owcty --compact"
+
+
 def cycle_strategy(options: CheckOptions) -> str:
     """Which search looks for runs that a formula forbids."""
     if options.engine is Engine.INTERPRETER:
@@ -175,13 +182,32 @@ def run_check(
         device=Where.CPU,
         max_errors=1,
     )
+    failures: tuple[Violation, ...] = ()
     searched = search(check.product, load, chosen, progress, output)
-    outcome = searched.outcome
-    canonical = searched.canonical or Normaliser(check.product, chosen.symmetry)
-    violations = tuple(_explain(check, each, chosen, canonical) for each in outcome.findings)
-    if outcome.stop is Stop.VIOLATION and not violations:
+    if check.product.error_state is not None and _has_failed(searched):
+        # Runs go on from the error state, so that the formula can be judged beside.
+        failures = _explained(check, searched, chosen)
+        check = dataclasses.replace(check, product=dataclasses.replace(check.product, forgives_failures=True))
+        searched = search(check.product, load, chosen, progress, None)
+    if strategy == "owcty" and options.strategy == "auto" and searched.outcome.stop is Stop.MEMORY:
+        strategy, left = COMPACTED, options.time_limit
+        if left is not None:
+            left = max(0.0, left - searched.outcome.seconds)
+        chosen = dataclasses.replace(chosen, compact=True, time_limit=left)
+        searched = search(check.product, load, chosen, progress, output)
+    violations = _explained(check, searched, chosen)
+    if searched.outcome.stop is Stop.VIOLATION and not violations:
         raise InternalError("the search stopped for a violation that it does not name")
-    return Checked(check, strategy, searched, violations)
+    return Checked(check, strategy, searched, violations, failures)
+
+
+def _has_failed(searched: Searched) -> bool:
+    return any(each.kind is FindingKind.RULE for each in searched.outcome.findings)
+
+
+def _explained(check: TemporalCheck, searched: Searched, options: CheckOptions) -> tuple[Violation, ...]:
+    canonical = searched.canonical or Normaliser(check.product, options.symmetry)
+    return tuple(_explain(check, each, options, canonical) for each in searched.outcome.findings)
 
 
 def _explain(check: TemporalCheck, finding: Finding, options: CheckOptions, canonical: Any) -> Violation:
@@ -218,6 +244,22 @@ def run_checks(
         if left is not None and searched is not None:
             left -= searched.outcome.seconds
     return done
+
+
+def memory_notes(checked: list[Checked], options: CheckOptions) -> list[Diagnostic]:
+    """What was done when memory was used up, or can be done."""
+    notes = []
+    stops = [(each, each.searched.outcome.stop) for each in checked if each.searched is not None]
+    if any(each.strategy == COMPACTED for each, _ in stops):
+        notes.append(
+            "the states of a product did not fit into memory: it was searched with signatures instead, like --strategy "
+            "owcty --compact"
+        )
+    if any(each.strategy in CYCLE_STRATEGIES and stop is Stop.MEMORY for each, stop in stops) and not options.compact:
+        notes.append(
+            "with --strategy owcty --compact a state of a product takes 5 to 9 bytes of memory; whole ones are on disk"
+        )
+    return [Diagnostic(Severity.NOTE, text) for text in notes]
 
 
 def symmetry_notes(checks: list[TemporalCheck], options: CheckOptions) -> list[Diagnostic]:

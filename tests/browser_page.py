@@ -66,6 +66,13 @@ class Page:
         (found,) = self.all(selector)
         return str(found.text)
 
+    def box(self, selector: str) -> dict[str, float]:
+        """Where the first of some elements is drawn."""
+        found: dict[str, float] = self.script(
+            "return arguments[0].getBoundingClientRect().toJSON()", self.all(selector)[0]
+        )
+        return found
+
     def press(self, *keys: str) -> None:
         self.script("if (document.activeElement !== document.body) document.activeElement.blur()")
         for key in keys:

@@ -5,6 +5,7 @@ Only what parsing needs is imported here; each verb imports the rest when it run
 
 from __future__ import annotations
 
+import errno
 import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
@@ -16,6 +17,14 @@ from outcrop.errors import AlreadyTold, InternalError, OutcropError
 from outcrop.report.annotations import of_diagnostics
 
 UNKNOWN = 3
+
+#: What the loader of libraries says when there is no memory for one, and Python when there is none for a thread.
+_NO_MEMORY = (
+    "failed to map segment",
+    "cannot allocate memory",
+    "cannot create shared object descriptor",
+    "can't start new thread",
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -34,9 +43,8 @@ def answer(action: Callable[[], int]) -> int:
     except KeyboardInterrupt:
         complain("interrupted")
         return UNKNOWN
-    except MemoryError:
-        complain("out of memory before there was a verdict")
-        return UNKNOWN
+    except MemoryError as error:
+        return _out_of_memory(error)
     except AlreadyTold as error:
         return error.exit_code
     except InternalError as error:
@@ -46,7 +54,25 @@ def answer(action: Callable[[], int]) -> int:
         annotate(of_diagnostics(getattr(error, "diagnostics", ())))
         return error.exit_code
     except Exception as error:
-        return _report_bug(error)
+        return _out_of_memory() if _is_for_memory(error) else _report_bug(error)
+
+
+def _out_of_memory(error: MemoryError | None = None) -> int:
+    why = f": {error}" if error is not None and str(error) else ""
+    complain(f"out of memory before there was a verdict{why}")
+    return UNKNOWN
+
+
+def _is_for_memory(error: BaseException | None) -> bool:
+    """Is it for want of memory that a process could not be started, or a library not be loaded?"""
+    while error is not None:
+        if isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno == errno.ENOMEM):
+            return True
+        text = str(error).lower()
+        if isinstance(error, ImportError | OSError | RuntimeError) and any(each in text for each in _NO_MEMORY):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def _run(arguments: Sequence[str]) -> int:

@@ -58,13 +58,22 @@ examples:
   outcrop ltl --negate --dot 'G (request -> F granted)' | dot -Tsvg > automaton.svg"""
 
 
+class _HelpFormatter(argparse.RawDescriptionHelpFormatter):
+    """Leaves examples as they are, and breaks the lines of a description that is one paragraph."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        if "\n" in text.strip():
+            return super()._fill_text(text, width, indent)
+        return argparse.HelpFormatter._fill_text(self, text, width, indent)
+
+
 class Parser(argparse.ArgumentParser):
     """argparse, with errors as UsageError and a guess at what a mistyped option was meant to be."""
 
     def __init__(self, *arguments: Any, **keywords: Any) -> None:
         super().__init__(
             *arguments,
-            **{"formatter_class": argparse.RawDescriptionHelpFormatter, "allow_abbrev": False, **keywords},
+            **{"formatter_class": _HelpFormatter, "allow_abbrev": False, **keywords},
         )
         self.verbs: dict[str, Parser] = {}
 
@@ -357,7 +366,7 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
         help="count also how often each rule is enabled and leads to new states (in the JSON document)",
     )
     group.add_argument("--json", action="store_true", help="print one JSON document instead of text")
-    group.add_argument("--quiet", action="store_true", help="print the verdict only, and no progress")
+    group.add_argument("-q", "--quiet", action="store_true", help="print the verdict only, and no progress")
     group.add_argument("--no-color", action="store_true", help="no colours on a terminal")
 
 

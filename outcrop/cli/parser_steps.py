@@ -131,7 +131,7 @@ def _sweep(verbs: Any) -> Parser:
         help="what the chart shows (default: states)",
     )
     group.add_argument("--json", action="store_true", help="print one JSON document instead of text")
-    group.add_argument("--quiet", action="store_true", help="no progress")
+    group.add_argument("-q", "--quiet", action="store_true", help="no progress")
     _add_defaults(parser)
     return parser
 
@@ -152,7 +152,7 @@ def _reproduce(verbs: Any) -> Parser:
         metavar="TIME",
         type=unit(parse_duration),
         default=600.0,
-        help="how long it may take in all (default: 10m); each row gets an equal share of what is left",
+        help="how long it may take in all (default: 10m); a row may take half of what is left",
     )
     parser.add_argument("--threads", metavar="N", type=count, default=1, help="of each search (default: 1)")
     parser.add_argument("--svg", metavar="FILE", help="also draw it there, where the paper has a drawing")

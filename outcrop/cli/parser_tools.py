@@ -100,6 +100,7 @@ def _simulate(verbs: Any) -> Parser:
     group.add_argument("--trace-json", metavar="FILE", help="also write the trace there, in ITF")
     group.add_argument("--coverage", action="store_true", help="how often each rule was enabled and taken")
     _add_json(group)
+    group.add_argument("-q", "--quiet", action="store_true", help="no progress")
     group.add_argument("--no-color", action="store_true", help="no colours on a terminal")
     return parser
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from outcrop.cli.files import write
 from outcrop.cli.output import complain, emit
 from outcrop.errors import UsageError
-from outcrop.reproduce.report import listing
+from outcrop.reproduce.report import listing, listing_document
 from outcrop.reproduce.report import run as run_table
 from outcrop.reproduce.runner import Runner, murphi_models
 from outcrop.reproduce.tables import table
@@ -19,7 +19,7 @@ from outcrop.reproduce.tables import table
 
 def run(arguments: argparse.Namespace) -> int:
     if arguments.table is None:
-        emit(listing())
+        emit(json.dumps(listing_document(), ensure_ascii=False, indent=1) if arguments.json else listing())
         return 0
     chosen = table(arguments.table)
     if arguments.models is None and chosen.can_run and chosen.experiment != "bound":

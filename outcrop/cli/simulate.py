@@ -29,7 +29,7 @@ def run(arguments: argparse.Namespace) -> int:
     )
     for warning in model.warnings:
         complain(warning.render(), bare=True)
-    simulation = _simulate(model, _options(arguments))
+    simulation = _simulate(model, _options(arguments), arguments.quiet)
     violation = simulation.violation
     if arguments.trace_json and violation is not None and (trace := itf(violation)) is not None:
         write(arguments.trace_json, dump(trace))
@@ -41,8 +41,8 @@ def run(arguments: argparse.Namespace) -> int:
     return (Verdict.UNKNOWN if violation is None else Verdict.VIOLATED).exit_code
 
 
-def _simulate(model: Model, options: SimulationOptions) -> Simulation:
-    if not sys.stderr.isatty():
+def _simulate(model: Model, options: SimulationOptions, is_quiet: bool) -> Simulation:
+    if is_quiet or not sys.stderr.isatty():
         return simulate(model, options)
     from outcrop.report.walk_progress import WalkLine
 

@@ -19,6 +19,7 @@ import platform
 import re
 import shlex
 import shutil
+import signal
 import stat
 import subprocess
 import sys
@@ -30,7 +31,7 @@ from pathlib import Path
 
 from outcrop.errors import CompilerNotFound, InternalError, UsageError
 from outcrop.kernels import Native
-from outcrop.machine import cache_home
+from outcrop.machine import available_memory, cache_home
 
 #: The kernels, which every model includes.
 NATIVE = Path(__file__).resolve().parent.parent / "native"
@@ -47,6 +48,12 @@ _NARROW_STORES = ("-mstore-max=128", "-mmove-max=128")
 #: What is worth compiling: a model of a thousand rules is about a megabyte of C and takes some ten seconds.
 MOST_TEXT = 30_000_000
 MOST_SECONDS = 900
+#: What a compiler may take of memory at the least, and the greatest file that it may write; in kilobytes.
+_LEAST_MEMORY = 1 << 21
+_LARGEST_FILE = 1 << 20
+#: What compilers say, in lower case, when it is not the code that stops them.
+_WITHOUT_MEMORY = ("out of memory", "virtual memory exhausted", "cannot allocate memory", "killed signal", "bad_alloc")
+_WITHOUT_TIME = ("cpu time limit", "sigxcpu")
 
 _CANDIDATES = ("cc", "gcc", "clang")
 
@@ -143,7 +150,7 @@ def _compile(text: str, compiler: Compiler, flags: Sequence[str], library: Path)
         environment = {**os.environ, "LC_ALL": "C", "TMPDIR": scratch}
         try:
             run = subprocess.run(
-                command,
+                _limited(command),
                 capture_output=True,
                 text=True,
                 errors="replace",
@@ -154,14 +161,28 @@ def _compile(text: str, compiler: Compiler, flags: Sequence[str], library: Path)
         except subprocess.TimeoutExpired:
             raise _too_large(text, f"the C compiler did not finish within {MOST_SECONDS} s") from None
         if run.returncode == 0:
-            made.write_bytes(_sealed(made.read_bytes()))
-            made.replace(library)
+            sealed = Path(scratch, "sealed.so")
+            with open(sealed, "wb", opener=lambda path, flags: os.open(path, flags, 0o600)) as file:
+                file.write(_sealed(made.read_bytes()))
+            sealed.replace(library)
             return
+    said = run.stderr.lower()
+    if any(each in said for each in _WITHOUT_MEMORY) or run.returncode in (-signal.SIGKILL, 128 + signal.SIGKILL):
+        raise _too_large(text, "the C compiler ran out of memory")
+    if any(each in said for each in _WITHOUT_TIME) or run.returncode in (-signal.SIGXCPU, 128 + signal.SIGXCPU):
+        raise _too_large(text, f"the C compiler did not finish within {MOST_SECONDS} s")
     kept = keep_source(text, Path(tempfile.mkdtemp(prefix="outcrop-failed-")))
     raise InternalError(
         f"the C compiler refused the code generated for this model, which is a bug in Outcrop. The code is kept as "
         f"{kept}; please report it with this message.\n{' '.join(command)}\n{_shortened(run.stderr)}"
     )
+
+
+def _limited(command: Sequence[str]) -> list[str]:
+    """The command under limits on time, memory and the size of files, as far as the system has them."""
+    memory = max(_LEAST_MEMORY, available_memory() >> 10)
+    limits = f"ulimit -t {MOST_SECONDS}; ulimit -v {memory}; ulimit -f {2 * _LARGEST_FILE}"
+    return ["/bin/sh", "-c", f'{{ {limits}; }} 2>/dev/null; exec "$@"', "sh", *command]
 
 
 def _too_large(text: str, what: str) -> UsageError:
@@ -207,8 +228,12 @@ def _is_whole(library: Path) -> bool:
     """Whether a cached library is there and as it was written. Loading one that is cut short would kill the process,
     not raise."""
     try:
-        content = library.read_bytes()
+        with open(library, "rb", opener=lambda path, flags: os.open(path, flags | os.O_NOFOLLOW)) as file:
+            status = os.fstat(file.fileno())
+            content = file.read() if stat.S_ISREG(status.st_mode) else b""
     except OSError:
+        return False
+    if status.st_uid != os.getuid() or status.st_mode & 0o022:
         return False
     return len(content) > 32 and _sealed(content[:-32]) == content
 
@@ -235,13 +260,26 @@ def cache_directory() -> Path:
     return temporary
 
 
+def _can_be_replaced(directory: Path) -> bool:
+    """Whether others could put something of theirs in its place, by a directory above that they can write to."""
+    is_open = False
+    for above in directory.resolve().parents:
+        status = above.stat()
+        is_foreign = status.st_uid not in (0, os.getuid())
+        if is_foreign or (status.st_mode & 0o022 and not status.st_mode & stat.S_ISVTX):
+            is_open = True
+        elif not status.st_mode & 0o011 and not is_foreign:
+            is_open = False  # nobody else gets past here
+    return is_open
+
+
 def _make_private(directory: Path) -> bool:
     """Whether the directory is there, ours, closed to others, and can be written to."""
     try:
         directory.parent.mkdir(parents=True, exist_ok=True)
         directory.mkdir(mode=0o700, exist_ok=True)
         status = directory.lstat()
-        if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid():
+        if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid() or _can_be_replaced(directory):
             return False
         if status.st_mode & 0o077:
             directory.chmod(0o700)

@@ -39,7 +39,7 @@ def _write_error_state(unit: Unit) -> list[str]:
     ]
     settle = [
         "if (likely(status != FAILED)) return status;",
-        "expansion->failed = 1;",
+        *([] if unit.system.forgives_failures else ["expansion->failed = 1;"]),
         "enter_error_state(next, expansion->context);",
         "return OK;",
     ]

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 
 from outcrop.codegen.code import Unit
+from outcrop.codegen.dispatch import Test, leading_tests, write_dispatch
 from outcrop.codegen.functions import write_body, write_condition
 from outcrop.codegen.movers import name_movers
 from outcrop.codegen.text import braced, comment, identifier, integer
@@ -36,8 +37,10 @@ class RuleCode:
     number: int
     rule: Rule
     name: str
+    tests: list[Test] = field(default_factory=list)  #: what the guard begins with and a switch decides
     guards: dict[int, str] = field(default_factory=dict)  #: level -> condition
     whole_guard: str | None = None  #: the guard in order, where the levels are not
+    guard_can_fail: bool = False
     has_error_state: bool = False
     on_firing: list[str] = field(default_factory=list)  #: what a product must know about who fires
 
@@ -98,12 +101,19 @@ def _write_guard(unit: Unit, code: RuleCode) -> list[str]:
         return []
     depth = len(rule.parameters)
     parts = [rule.guard] if is_observable(rule.guard) else list(conjuncts(rule.guard))
+    if not rule.parameters:
+        code.tests = leading_tests(unit, parts)
+        parts = parts[len(code.tests) :]
+    if not parts:
+        return []
     levels = _levels(unit, rule, parts)
     lines = []
     for level in sorted(set(levels)):
         name = f"{code.name}_guard" if len(set(levels)) == 1 else f"{code.name}_guard_{level}"
         chosen = [part for part, at in zip(parts, levels, strict=True) if at == level]
-        lines += write_condition(unit, name, rule.parameters[:level], chosen).lines
+        written = write_condition(unit, name, rule.parameters[:level], chosen)
+        lines += written.lines
+        code.guard_can_fail |= written.can_fail
         code.guards[level] = name
     if levels != sorted(levels):
         code.whole_guard = f"{code.name}_whole_guard"
@@ -184,13 +194,18 @@ def _write_some(name: str, head: list[str], codes: list[RuleCode], has_prioritie
     """A function that fires the instances of some rules; it says whether any is enabled if that matters."""
     root = Level()
     for code in codes:
-        root.insert(code)
+        if not code.tests:
+            root.insert(code)
     body = [
         *head,
         "Context *const context = expansion->context;",
         "(void)state, (void)context;",
         "int enabled = 0;",
         *_write_level(root, 0, has_priorities),
+        *write_dispatch(
+            [(code, code.tests) for code in codes if code.tests],
+            lambda code: [*_write_guard_call(code, 0), *_write_firing(code, 0, has_priorities)],
+        ),
         "return enabled;",
     ]
     return ["", *braced(f"static NOINLINE int {name}(const uint8_t *original, Expansion *expansion)", body)]
@@ -232,13 +247,15 @@ def _write_firing(code: RuleCode, depth: int, has_priorities: bool) -> list[str]
     guard = code.last_guard(depth)
     if guard is None:
         return braced("", fire)
+    lines = braced(f"if ({guard} == 1)", fire)
+    if not code.guard_can_fail:
+        return lines
     failure = f"unlikely({guard} < 0)"
     if code.whole_guard is not None:
         failure += f" && {code.whole_guard}({_arguments('state', depth)}) < 0"
     failed = [f"expansion_failed(expansion, original, {code.number});"]
     if code.has_error_state:
         failed = _write_successor(code, "FAILED")
-    lines = braced(f"if ({guard} == 1)", fire)
     other = braced(f"else if ({failure})", failed)
     return [*lines[:-1], f"{lines[-1]} {other[0]}", *other[1:]]
 

@@ -16,6 +16,7 @@ from outcrop.codegen.multisets import emit_multisets, has_multisets
 from outcrop.codegen.relations import Relations
 from outcrop.codegen.shape import Shape
 from outcrop.codegen.text import braced
+from outcrop.errors import UsageError
 from outcrop.ir.interpreter import Interpreter
 from outcrop.ir.layout import Layout
 from outcrop.ir.system import System
@@ -30,10 +31,19 @@ def needs_normalise(system: System, layout: Layout, symmetry: bool) -> bool:
     return has_multisets(layout) or (symmetry and bool(system.scalarsets))
 
 
+#: Components of a state for which the C stays within what is compiled at all; each takes some 200 bytes.
+_MOST_LEAVES = 150_000
+
+
 def emit_normalise(system: System, layout: Layout, symmetry: bool) -> str:
     """``static void model_normalise(uint8_t *state)``, and what it needs."""
     parts = ['#include "normal.h"', ""]
     symmetry = symmetry and bool(system.scalarsets)
+    if system.leaf_count > _MOST_LEAVES:
+        raise UsageError(
+            f"too much to compile: bringing states of {system.leaf_count:,} components into a normal form; check with "
+            "--symmetry off, or, with multisets, with --engine interpreter"
+        )
     if has_multisets(layout):
         parts.append(emit_multisets(layout, by_leaves=not symmetry))
     if symmetry:

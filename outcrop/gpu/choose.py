@@ -68,6 +68,7 @@ def _on_device(
         return search(program, device, options, progress, put)
     except failures as failure:
         why = str(failure) or "too little memory"
+        device.abandon(failure)
         outcome = on_host(options)
         outcome.events.insert(0, f"device: searched on the processor, because {device.name} failed: {why}")
         return outcome

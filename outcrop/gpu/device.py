@@ -6,9 +6,11 @@ is tested without a GPU.
 
 from __future__ import annotations
 
+import gc
 import importlib.util
 import mmap
 import re
+import sys
 import weakref
 from contextlib import suppress
 from dataclasses import dataclass
@@ -30,7 +32,8 @@ OPTIONS = ("--std=c++17", "--device-as-default-execution-space")
 #: cudaHostRegisterMapped: kernels may use it.
 _REGISTER_MAPPED = 2
 
-_KERNEL = re.compile(r"^KERNEL (?:LAUNCH_BOUNDS\(.*\)\s+)?(\w+)\(", re.MULTILINE)
+#: The name of each kernel in a translation unit.
+KERNEL = re.compile(r"^KERNEL (?:LAUNCH_BOUNDS\(.*\)\s+)?(\w+)\(", re.MULTILINE)
 
 
 class NoDevice(OutcropError):
@@ -74,6 +77,9 @@ class Device(Protocol):
     def copy(self, target: Array, source: Array) -> None:
         """Between arrays of the same length, wherever they are."""
 
+    def sort(self, array: Array) -> None:
+        """Puts words in order, if that can be done. Only speed may depend on it."""
+
     def pinned(self, count: int) -> NDArray[np.uint64]:
         """Words of host memory from which copies are fast, and which kernels can use. Raises MemoryError."""
 
@@ -89,6 +95,9 @@ class Device(Protocol):
 
     def wait(self, mark: object, *, aside: bool = False) -> None:
         """What is launched from now on begins when what came before the mark has ended."""
+
+    def abandon(self, failure: BaseException) -> None:
+        """Forgets what a search has left behind that ended so."""
 
     def begin_timing(self) -> None: ...
 
@@ -127,7 +136,7 @@ class CudaDevice:
             self._cupy.cuda.driver.CUDADriverError,
             self._cupy.cuda.memory.OutOfMemoryError,
         )
-        self._streams = self._cupy.cuda.Stream.null, self._cupy.cuda.Stream(non_blocking=True)
+        self._streams: tuple[Any, ...] = self._cupy.cuda.Stream.null, self._cupy.cuda.Stream(non_blocking=True)
         self._module: Any = None
         self._kernels: dict[str, Any] = {}
         self._timings: list[_Timing] = []
@@ -146,14 +155,8 @@ class CudaDevice:
             raise Refused(f"its kernels cannot be compiled: {str(error)[:2000]}") from error
 
     def bytes_beside(self) -> int:
-        return self.threads * max(int(kernel.local_size_bytes) for kernel in self._all_kernels())
-
-    def _all_kernels(self) -> list[Any]:
-        found = []
-        for name in _KERNEL.findall(self._module.code):
-            with suppress(self._cupy.cuda.driver.CUDADriverError):  # models do without some
-                found.append(self._module.get_function(name))
-        return found
+        kernels = (self._module.get_function(name) for name in KERNEL.findall(self._module.code))
+        return self.threads * max(int(kernel.local_size_bytes) for kernel in kernels)
 
     def empty(self, count: int, kind: type = np.uint64) -> Array:
         """Straight from the driver: what is given back can be used for arrays of another size."""
@@ -186,6 +189,10 @@ class CudaDevice:
         )
         if isinstance(target, np.ndarray) or isinstance(source, np.ndarray):
             stream.synchronize()
+
+    def sort(self, array: Array) -> None:
+        with suppress(Exception):  # no memory for it, no library
+            array.sort()
 
     def pinned(self, count: int) -> NDArray[np.uint64]:
         """In large pages, if the host has them: these are pinned, and found by the device, many times faster."""
@@ -225,6 +232,18 @@ class CudaDevice:
 
     def wait(self, mark: object, *, aside: bool = False) -> None:
         self._streams[aside].wait_event(mark)
+
+    def abandon(self, failure: BaseException) -> None:
+        """A device that has failed takes nothing back, and CuPy would say so for every single array."""
+        hooks = sys.excepthook, sys.unraisablehook
+        sys.excepthook = lambda kind, error, traceback: None
+        sys.unraisablehook = lambda details: None
+        try:
+            failure.__traceback__ = failure.__context__ = failure.__cause__ = None
+            self._timings, self._kernels, self._module, self._streams = [], {}, None, ()
+            gc.collect()
+        finally:
+            sys.excepthook, sys.unraisablehook = hooks
 
     def begin_timing(self) -> None:
         event = self._cupy.cuda.Event()

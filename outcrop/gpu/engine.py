@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from outcrop.errors import InternalError
 from outcrop.gpu.blocks import Piece
 from outcrop.gpu.device import Array, OutOfDeviceMemory
-from outcrop.gpu.memory import BUCKET, WINDOW, Buffer, Memory
+from outcrop.gpu.memory import BUCKET, WINDOW, Buffer, LowerTable, Memory
 from outcrop.kernels import Counts, Marks, States
 from outcrop.search.paths import Predecessors
 
@@ -25,6 +25,8 @@ from outcrop.search.paths import Predecessors
 _MOST_PAIRS = 1 << 16
 
 
+#: Where in Control the number of successors is that only the lower table may have.
+_MISSING = Memory.FIELDS.index("missing")
 #: The part of the memory that may be allocated without much thought.
 _CHEAP_PART = 32
 
@@ -80,7 +82,7 @@ class Engine(Memory):
             self._make_buffers(max(control["most"], self._room + self._room // 4))
             return begin
         if control["halted"] == Halt.TABLE:
-            self._grow_table(begin)
+            self._grow_table(begin, end)
             return begin
         if find is not None and control["found"] & (Wrong.DEADLOCK | Wrong.RULE):
             self._examine(begin, until, find)
@@ -169,9 +171,11 @@ class Engine(Memory):
             )
 
     def _insert_piece(self, piece: Piece, buffer: Buffer) -> None:
-        lower, name = self._lower, "insert_states" if self._shape.is_exact else "insert_signatures"
+        if self._lower is not None:
+            self._insert_lower(self._lower, piece, buffer)
+            return
         self._launch(
-            name if lower is None else "insert_lower",
+            "insert_states" if self._shape.is_exact else "insert_signatures",
             len(piece),
             buffer.successors,
             np.uint32(self._most_piece),
@@ -181,10 +185,38 @@ class Engine(Memory):
             np.uint64(self._buckets),
             self.blocks.addresses,
             self._control,
-            *(() if lower is None else lower.arguments()),
             rows=self._room // self._tuning.group,
             threads=self._tuning.insert_threads,
         )
+
+    def _insert_lower(self, lower: LowerTable, piece: Piece, buffer: Buffer) -> None:
+        keys, places = self._make_lists(lower)
+        recent = lower.recent, np.uint64(len(lower.recent))
+        given = buffer.successors, np.uint32(self._most_piece)
+        self._launch(
+            "find_missing",
+            len(piece),
+            *given,
+            buffer.counts,
+            np.uint32(len(piece)),
+            self._table,
+            np.uint64(self._buckets),
+            *recent,
+            keys,
+            places,
+            self._control,
+            rows=self._room // self._tuning.group,
+            threads=self._tuning.insert_threads,
+        )
+        missing = self._read_control()["missing"]
+        if not missing:
+            return
+        self.device.sort(keys[:missing])
+        table = lower.slots, np.uint64(lower.count // BUCKET)
+        arguments = *given, *table, *recent, self.blocks.addresses, self._control
+        count = np.uint32(missing)
+        self._launch("insert_lower", missing, keys, places, count, *arguments, threads=self._tuning.insert_threads)
+        self.device.copy(self._control[_MISSING : _MISSING + 1], np.zeros(1, dtype=np.uint64))
 
     def _check(self, flags: Array | None, most: int, *, counts: bool = True) -> None:
         """All states from ``_checked`` on."""

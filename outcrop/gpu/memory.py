@@ -32,7 +32,7 @@ _LAST_LOAD = 0.94
 #: signatures go over to it, both must be there.
 _GROWTH = 8
 #: What the lower table takes of the host's memory: first, and when that is full. The rest is for states that wait.
-_LOWER_PARTS = (16, 2)
+_LOWER_PARTS = (64, 8, 2)
 #: Of Control in kernels.cu, and what is left to the next multiple of eight.
 _CONTROL_WORDS = 8
 #: Pieces that are expanded before the host looks.
@@ -99,13 +99,18 @@ class LowerTable:
     recent: Array  #: in the memory of the device: some that were met lately
     slots: Array | None = None
     part: int = -1  #: which of _LOWER_PARTS it is
+    keys: Array | None = None  #: of successors that the device's table does not have, and their places in the buffer
+    places: Array | None = None
 
     @property
     def count(self) -> int:
         return 0 if self.slots is None else len(self.slots)
 
-    def arguments(self) -> tuple[object, ...]:
-        return self.slots, np.uint64(self.count // BUCKET), self.recent, np.uint64(len(self.recent))
+    @property
+    def nbytes(self) -> int:
+        """Of the device's memory."""
+        lists = 0 if self.keys is None else 2 * self.keys.nbytes
+        return int(self.recent.nbytes + lists)
 
     @property
     def limit(self) -> int:
@@ -176,8 +181,7 @@ class Memory:
 
     def _make_buffers(self, room: int) -> None:
         """For successors: ``room`` of each state of a piece."""
-        group = self._tuning.group
-        room = -(-room // group) * group
+        room = self._rounded(room)
         if room > _MOST_ROWS:
             raise OutOfDeviceMemory(f"a state has {room:,} successors")
         bytes_a_state = room * self._shape.words * 8 + 4
@@ -195,12 +199,18 @@ class Memory:
 
     def _fit_buffers(self) -> None:
         """Once it is known how many successors states have, buffers may be smaller and pieces larger."""
-        if self._most_seen and self._room * 2 >= self._most_seen * 3 and self._room > self._tuning.group:
+        if self._most_seen and self._room * 2 >= self._rounded(self._most_seen) * 3:
             self._make_buffers(self._most_seen)
 
-    def _grow_table(self, keep_from: int) -> None:
-        """``keep_from``: the first position that is still needed. Raises TableFull."""
-        if self._is_last:
+    def _rounded(self, room: int) -> int:
+        """Threads take successors by groups."""
+        group = self._tuning.group
+        return -(-room // group) * group
+
+    def _grow_table(self, keep_from: int, level_end: int) -> None:
+        """``keep_from``: the first position that is still needed; ``level_end``: where those begin that will be wanted
+        only later. Raises TableFull."""
+        if self._lower is not None or (self._is_last and self._shape.is_exact):
             self._grow_lower()
             return
         rebuilds = self._shape.is_exact or self.blocks.has_all
@@ -209,12 +219,16 @@ class Memory:
         held = 0 if rebuilds else old
         if self.budget.left + old - held < wanted and not self._shape.is_exact:
             self.blocks.drop(keep_from)
+            while self.budget.left + old - held < wanted and self._send_away(keep_from, level_end):
+                held = old
             rebuilds = self.blocks.has_all
             held = 0 if rebuilds else old
         # Some room is left for the states that are yet to come.
         spare = max(self.budget.limit // 16, 2 * self._room * self._shape.words * 8)
         wanted = min(wanted, self.budget.left + old - held - spare)
         if wanted < old + old // 4:
+            if self._is_last:
+                self._grow_lower()
             self._is_last = True
             return
         if rebuilds:
@@ -223,7 +237,12 @@ class Memory:
             self._make_table(wanted // 8 // BUCKET, old // 8 // BUCKET)
             self._enter(0, self.states)
         else:
-            self._make_table(wanted // 8 // BUCKET)
+            try:
+                self._make_table(wanted // 8 // BUCKET, (old + old // 4) // 8 // BUCKET)
+            except OutOfDeviceMemory:
+                self._is_last = True
+                self._grow_lower()
+                return
             self._write_control()
             self._launch("rehash_signatures", old // 8, before, np.uint64(old // 8), *self._table_arguments())
             self._expect_room()
@@ -255,6 +274,17 @@ class Memory:
             self.host.give_back(8 * before.count)
         self.growths += 1
         self.tell(f"table full with {self.states:,} signatures, {size(8 * count)} of the host's memory for more")
+
+    def _make_lists(self, lower: LowerTable) -> tuple[Array, Array]:
+        """Room for all successors of a piece. No others are expanded meanwhile, so there need not be two buffers."""
+        count = self._most_piece * self._room
+        if lower.keys is None or len(lower.keys) < count:
+            self.budget.give_back(lower.nbytes + sum(each.nbytes for each in self._buffers[1:]))
+            del self._buffers[1:]
+            lower.keys = lower.places = None
+            lower.keys, lower.places = self.device.empty(count), self.device.empty(count)
+            self.budget.take(lower.nbytes, even_if_too_much=True)
+        return lower.keys, lower.places
 
     def _make_recent(self) -> Array:
         """Of what is left of the device's memory, half, if there is as much as there should be."""
@@ -313,22 +343,26 @@ class Memory:
                     if self._states_with_room():
                         return
                     raise
-                gained = self.blocks.drop(keep_from)
-                gained = gained or self.blocks.send_away(level_end, self._checked)
-                gained = gained or self.blocks.send_away(keep_from + self._most_piece * WINDOW, level_end)
+                gained = self.blocks.drop(keep_from) or self._send_away(keep_from, level_end)
                 if not gained and self._states_with_room():
                     return
                 if not gained:
                     raise
 
+    def _send_away(self, keep_from: int, level_end: int) -> bool:
+        """Sends a block to the host that will be wanted late. Says whether there was one."""
+        if self.blocks.send_away(level_end, self._checked):
+            return True
+        return self.blocks.send_away(keep_from + self._most_piece * WINDOW, level_end)
+
     # --- Control -----------------------------------------------------------------------------------------------
 
-    _FIELDS = ("used", "halted", "most", "found", "limit", "matches")
+    FIELDS = ("used", "halted", "most", "found", "limit", "matches", "missing")
 
     def _read_control(self) -> dict[str, int]:
         """Leaves the counters in ``_seen`` as well."""
         self.device.copy(self._seen, self._status)
-        return dict(zip(self._FIELDS, self._seen[: len(self._FIELDS)].tolist(), strict=True))
+        return dict(zip(self.FIELDS, self._seen[: len(self.FIELDS)].tolist(), strict=True))
 
     def _write_control(self) -> None:
         limit = int(self.slots * (_LAST_LOAD if self._is_last else _LOAD)) if self._lower is None else self._lower.limit
@@ -355,7 +389,7 @@ class Memory:
         """Takes the states of the first level, all different, which have been checked."""
         self.blocks.reserve(len(states))
         while len(states) > self.slots * _LOAD:
-            self._grow_table(0)
+            self._grow_table(0, 0)
             if self._is_last:
                 raise TableFull
         self.blocks.append(0, self._words_of(states))
@@ -368,7 +402,7 @@ class Memory:
         self._table[:] = 0
         if self._lower is not None:
             self.host.give_back(8 * self._lower.count)
-            self.budget.give_back(int(self._lower.recent.nbytes))
+            self.budget.give_back(self._lower.nbytes)
             self._lower = None
         self.states = self._checked = 0
 

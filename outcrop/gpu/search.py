@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
@@ -115,13 +114,14 @@ def search(
     )
     engine = Engine(device, tuning, shape, sizes)
     compiled = time.monotonic() - started
-    with program.native.search(settings) as visited, closing(engine):
+    with program.native.search(settings) as visited:
         run = DeviceExploration(visited, engine, options, progress, put, is_exact=is_exact)
         run.tell(f"device: {device.name}, {size(sizes.device_bytes)} for states, kernels ready after {compiled:.2f} s")
         try:
             outcome = run.run()
         except HandOver:
             outcome = _go_on_on_host(program.native, run, options, progress, put)
+        engine.close()
     outcome.device = device.name
     return outcome
 

@@ -24,6 +24,8 @@ MOST_WORDS = 64
 MOST_COUNTERS = 8192
 #: Past so many lines, functions of the model are no longer put in where they are called: compiling would take minutes.
 MOST_INLINED_LINES = 1000
+#: Past so many lines, compiling takes minutes whatever is done (15,000 lines take half a minute).
+MOST_LINES = 25_000
 #: States of so many words of 32 bits are kept in registers.
 REGISTER_WORDS = 8
 
@@ -72,6 +74,9 @@ def why_not(system: System, emitted: Emitted) -> str | None:
         return f"its states are wider than {MOST_WORDS * 64:,} bits"
     if len(system.rules) + len(system.covers) + len(emitted.note_offsets) // 4 > MOST_COUNTERS:
         return f"it has more than {MOST_COUNTERS:,} rules and cover goals"
+    lines = emitted.source.count("\n")
+    if lines > MOST_LINES:
+        return f"its code is too long for the compiler, {lines:,} lines"
     return None
 
 

@@ -82,6 +82,9 @@ class StandIn:
     def copy(self, target: Array, source: Array) -> None:
         target[:] = source
 
+    def sort(self, array: Array) -> None:
+        array.sort()
+
     def pinned(self, count: int) -> NDArray[np.uint64]:
         return np.empty(count, dtype=np.uint64)
 
@@ -105,6 +108,9 @@ class StandIn:
         for number in range(blocks[1]):
             row.value = number
             getattr(self._library, name)(*given)
+
+    def abandon(self, failure: BaseException) -> None:
+        pass
 
     def begin_timing(self) -> None:
         self._began = time.monotonic()

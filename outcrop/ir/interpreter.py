@@ -209,7 +209,8 @@ class Interpreter:
     ) -> Firing:
         if self._error_state is None or isinstance(origin, StartState):
             return Firing(origin, arguments, fault=fault, is_enabled=is_enabled)
-        return Firing(origin, arguments, self._error_state, self._error_state, fault)
+        reported = None if self.system.forgives_failures else fault
+        return Firing(origin, arguments, self._error_state, self._error_state, reported)
 
     # --- Properties of a state ---------------------------------------------------------------------------------
 

@@ -102,16 +102,22 @@ class TemporalProperty(Instantiable):
 
     formula: Formula
     meaning: dict[Formula, Expression]
+    has_scalarset_values: bool = False  #: propositions speak of them one by one
 
     @property
     def names_scalarset_values(self) -> bool:
         """Does an instance speak of one value of a scalarset, which symmetry would confuse with the others?"""
-        return any(map(_has_symmetry, self.parameters))
+        return self.has_scalarset_values or any(map(_has_symmetry, self.parameters))
+
+
+def has_symmetry(kind: Type) -> bool:
+    """Can values be renamed?"""
+    members = getattr(kind, "members", ()) if not isinstance(kind, Scalarset) else (kind,)
+    return any(isinstance(each, Scalarset) and each.is_symmetric for each in members)
 
 
 def _has_symmetry(parameter: Parameter) -> bool:
-    members = getattr(parameter.type, "members", ()) if not isinstance(parameter.type, Scalarset) else (parameter.type,)
-    return any(isinstance(each, Scalarset) and each.is_symmetric for each in members)
+    return has_symmetry(parameter.type)
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,6 +170,7 @@ class System:
     product: Product | None = None  #: set where the automaton runs beside the rules (see product.py)
     #: Where a rule leads whose guard or body fails, in languages that go on from there. None: nowhere.
     error_state: StartState | None = None
+    forgives_failures: bool = False  #: to be led there is nothing to report
 
     @cached_property
     def leaf_types(self) -> tuple[Simple, ...]:

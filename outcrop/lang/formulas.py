@@ -9,28 +9,36 @@ from outcrop.ir.formula import Formula
 from outcrop.ir.nodes import Expression
 from outcrop.lang.report import Report
 from outcrop.ltl.lexer import LETTERS
-from outcrop.ltl.parser import parse_span
+from outcrop.ltl.parser import Binding, Instances, parse_span
 from outcrop.options import FormulaText
 from outcrop.source import Span
 
-#: Gives a proposition that stands at a place, or is an expression there, its meaning; None after an error.
-GiveMeaning = Callable[[Formula, Span], Expression | None]
+#: Gives a proposition that stands at a place, or is an expression there, its meaning, given what is bound; None after
+#: an error.
+GiveMeaning = Callable[[Formula, Span, Binding], Expression | None]
+
+
+def names_in(text: FormulaText, known: Collection[str]) -> set[str]:
+    """The names of propositions. ``known`` are those that the model has."""
+    return {each for each in (*known, *text.definitions) if not set(each) <= LETTERS}
 
 
 def read_formula(
-    text: FormulaText, known: Collection[str], report: Report, meaning_of: GiveMeaning
+    text: FormulaText,
+    known: Collection[str],
+    report: Report,
+    meaning_of: GiveMeaning,
+    instances: Instances | None = None,
 ) -> tuple[Formula, dict[Formula, Expression]] | None:
-    """The formula and the meaning of its propositions; None, and all mistakes reported, where something is wrong.
-    ``known`` are the names that the model has for propositions."""
-    names = {each for each in (*known, *text.definitions) if not set(each) <= LETTERS}
+    """The formula and the meaning of its propositions; None, and all mistakes reported, where something is wrong."""
     try:
-        parsed = parse_span(text.span, names)
+        parsed = parse_span(text.span, names_in(text, known), instances)
     except ModelError as error:
         report.take(error.diagnostics)
         return None
     meaning: dict[Formula, Expression] = {}
     for each, place in parsed.propositions.items():
-        expression = meaning_of(each, place)
+        expression = meaning_of(each, place, parsed.bindings.get(each, ()))
         if expression is not None:
             meaning[each] = expression
     return (parsed.formula, meaning) if len(meaning) == len(parsed.propositions) else None

@@ -19,6 +19,10 @@ EXPRESSION = "expression"
 OPEN = "("
 CLOSE = ")"
 END = "end"
+#: A quantifier over a formula, with what it binds, up to ``do``; and the ``end`` that closes it.
+FORALL = "forall"
+EXISTS = "exists"
+CLOSE_QUANTIFIER = "end of a quantifier"
 
 #: What an operator may be written as.
 SPELLINGS = {
@@ -72,6 +76,9 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE,
 )
+_QUANTIFIER = re.compile(r"(forall|exists)(\s+\w+\s*:.*?)\bdo\b", re.DOTALL)
+_QUANTIFIER_BEGINS = re.compile(r"(forall|exists)\s+\w+\s*:")
+_QUANTIFIER_ENDS = frozenset(("end", "endforall", "endexists"))
 #: A name that a binary operator clings to, as in ``p1U(q)``.
 _CLINGING = re.compile(r"([a-z_]\w*?[a-z0-9_]|[a-z_])([URVWM][GFXO]*)")
 _OPERAND_AHEAD = re.compile(r"\s*([(!~{\"\[A-Za-z_]|<>)")
@@ -103,6 +110,7 @@ class _Lexer:
         self.end = end
         self.known = known
         self.tokens: list[Token] = []
+        self._open = 0  #: quantifiers that have not ended
 
     def run(self) -> list[Token]:
         while self.at < self.end:
@@ -136,6 +144,11 @@ class _Lexer:
         """A word is a proposition, or letters of operators with perhaps a proposition after them."""
         if word in WORDS:
             self._add(SPELLINGS[word], len(word))
+        elif word in (FORALL, EXISTS) and _QUANTIFIER_BEGINS.match(self.text, self.at, self.end):
+            self._quantifier(word)
+        elif self._open and word in _QUANTIFIER_ENDS:
+            self._open -= 1
+            self._add(CLOSE_QUANTIFIER, len(word))
         elif word in self.known:
             self._add(NAME, len(word))
         elif word[0] in LETTERS:
@@ -148,6 +161,16 @@ class _Lexer:
             )
         else:
             self._name(word)
+
+    def _quantifier(self, word: str) -> None:
+        match = _QUANTIFIER.match(self.text, self.at, self.end)
+        if match is None:
+            where = Span(self.source, self.at, self.at + len(word))
+            raise refuse(f"'{word}' lacks its 'do'", where, f"write {word} i: Type do ... end")
+        span = Span(self.source, match.start(2), match.end(2))
+        self.tokens.append(Token(word, word, span))
+        self._open += 1
+        self.at = match.end()
 
     def _name(self, word: str) -> None:
         """A proposition. An operator's letter at its end is one where an operand follows, which nothing else allows;

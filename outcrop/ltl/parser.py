@@ -6,9 +6,10 @@ From weakest to strongest: ``<->``, ``->``, ``^``, ``||``, ``&&``, the temporal 
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass
-from typing import NoReturn
+import re
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
+from typing import Any, NoReturn
 
 from outcrop.ir.formula import (
     FALSE,
@@ -20,12 +21,24 @@ from outcrop.ir.formula import (
     Operator,
     proposition,
 )
-from outcrop.ltl.lexer import CLOSE, END, EXPRESSION, NAME, OPEN, Token, refuse, tokenize
+from outcrop.ltl.lexer import (
+    CLOSE,
+    CLOSE_QUANTIFIER,
+    END,
+    EXISTS,
+    EXPRESSION,
+    FORALL,
+    NAME,
+    OPEN,
+    Token,
+    refuse,
+    tokenize,
+)
 from outcrop.source import Source, Span
 
 #: Levels of nesting: the passes over the tree recurse, and Python's stack is not deep.
 MAX_NESTING = 100
-#: Operators and propositions in all.
+#: Operators and propositions in all; those under quantifiers count once for each value.
 MAX_TOKENS = 2_000
 
 _BINARY = frozenset(PRECEDENCE) - UNARY
@@ -44,11 +57,26 @@ _FOREIGN = {
 
 
 @dataclass(frozen=True)
+class Bound:
+    """A variable that a quantifier over a formula binds, and one of its values: as text, and as the model has it."""
+
+    name: str
+    shown: str
+    value: Any = field(compare=False)
+
+
+Binding = tuple[Bound, ...]
+#: The values that a quantifier stands for, within the quantifiers around it.
+Instances = Callable[[Span, Binding], list[Binding]]
+
+
+@dataclass(frozen=True)
 class Parsed:
-    """A formula, and where each of its propositions stands first."""
+    """A formula, where each of its propositions stands first, and what is bound there."""
 
     formula: Formula
     propositions: dict[Formula, Span]
+    bindings: dict[Formula, Binding] = field(default_factory=dict)
 
 
 def parse(text: str | Source, known: Collection[str] = ()) -> Parsed:
@@ -58,17 +86,35 @@ def parse(text: str | Source, known: Collection[str] = ()) -> Parsed:
     return parse_span(Span(source, 0, len(source.text)), known)
 
 
-def parse_span(span: Span, known: Collection[str] = ()) -> Parsed:
-    """Reads the formula in a stretch of a source."""
-    return _Parser(tokenize(span.source, span.start, span.end, known)).run()
+def parse_span(span: Span, known: Collection[str] = (), instances: Instances | None = None) -> Parsed:
+    """Reads the formula in a stretch of a source. ``instances`` knows what quantifiers over formulas stand for."""
+    return _Parser(tokenize(span.source, span.start, span.end, known), instances).run()
+
+
+def outermost_forall(span: Span, known: Collection[str] = ()) -> tuple[Span, Span] | None:
+    """What is bound by the quantifier that a formula consists of, and the formula under it."""
+    tokens = tokenize(span.source, span.start, span.end, known)
+    depth = 0
+    for number, token in enumerate(tokens):
+        depth += (token.kind in (FORALL, EXISTS)) - (token.kind == CLOSE_QUANTIFIER)
+        if depth == 0:
+            if tokens[0].kind != FORALL or number + 2 < len(tokens):
+                return None
+            begin = span.source.text.index("do", tokens[0].span.end) + len("do")
+            return tokens[0].span, Span(span.source, begin, token.span.start)
+    return None
 
 
 class _Parser:
-    def __init__(self, tokens: list[Token]) -> None:
+    def __init__(self, tokens: list[Token], instances: Instances | None = None) -> None:
         self.tokens = tokens
+        self.instances = instances
         self.at = 0
         self.nesting = 0
+        self.operands = 0
+        self.bound: Binding = ()
         self.propositions: dict[Formula, Span] = {}
+        self.bindings: dict[Formula, Binding] = {}
 
     @property
     def here(self) -> Token:
@@ -80,7 +126,7 @@ class _Parser:
         formula = self._binary(1)
         if self.here.kind != END:
             self._fail("expected an operator or the end of the formula")
-        return Parsed(formula, self.propositions)
+        return Parsed(formula, self.propositions, self.bindings)
 
     def _binary(self, limit: int) -> Formula:
         """An operand and all the operators after it that bind at least as tightly as ``limit``."""
@@ -122,9 +168,9 @@ class _Parser:
         if token.kind is Operator.FALSE:
             return FALSE
         if token.kind in (NAME, EXPRESSION):
-            result = proposition(token.text.strip(), verbatim=token.kind == EXPRESSION)
-            self.propositions.setdefault(result, token.span)
-            return result
+            return self._proposition(token)
+        if token.kind in (FORALL, EXISTS):
+            return self._quantified(token)
         if token.kind != OPEN:
             self.at -= 1
             self._fail("expected a proposition, a prefix operator or '('")
@@ -135,6 +181,40 @@ class _Parser:
             self._fail_unclosed(token)
         self.at += 1
         return result
+
+    def _proposition(self, token: Token) -> Formula:
+        """With values in place of the variables that quantifiers bind."""
+        self.operands += 1
+        if self.operands > MAX_TOKENS:
+            raise refuse(f"this formula is too long: more than {MAX_TOKENS:,} propositions", token.span)
+        text = written = token.text.strip()
+        for each in {each.name: each for each in self.bound}.values():
+            text = re.sub(rf"\b{each.name}\b", each.shown, text)
+        result = proposition(text, verbatim=token.kind == EXPRESSION or text != written)
+        self.propositions.setdefault(result, token.span)
+        self.bindings.setdefault(result, self.bound)
+        return result
+
+    def _quantified(self, token: Token) -> Formula:
+        """The conjunction, or disjunction, of what the formula is for each value."""
+        if self.instances is None:
+            hint = "in a model, quantifiers may also stand inside the braces of a proposition"
+            raise refuse("only formulas about Murphi models can have quantifiers", token.span, hint)
+        begin, around = self.at, self.bound
+        operands = []
+        self._enter()
+        for binding in self.instances(token.span, around):
+            self.at, self.bound = begin, (*around, *binding)
+            operands.append(self._binary(1))
+            if self.here.kind != CLOSE_QUANTIFIER:
+                self._fail(f"expected an operator or the 'end' of '{token.kind}'")
+            self.at += 1
+        self.nesting -= 1
+        self.bound = around
+        if not operands:
+            raise refuse("there is no value to quantify over", token.span)
+        operator = Operator.AND if token.kind == FORALL else Operator.OR
+        return operands[0] if len(operands) == 1 else Formula(operator, *operands)
 
     def _enter(self) -> None:
         self.nesting += 1

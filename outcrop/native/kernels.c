@@ -1,6 +1,7 @@
 /* The kernels, compiled together with a model into one library: the state size is a constant everywhere. Include after
  * the model's functions. What is exported here is what outcrop/kernels.py binds. */
 
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -19,8 +20,10 @@
 #include "signatures.c"
 #include "findings.c"
 #include "gathered.c"
+#include "mapped.c"
 #include "route.c"
 #include "messages.c"
+#include "buffers.c"
 #include "runs.c"
 #include "worker.c"
 #include "cores.c"
@@ -179,6 +182,7 @@ EXPORT Search *outcrop_open(const Settings *settings) {
   hasher_seed(&search->hasher, settings->seed);
   if (settings->spills) hasher_reverse(&search->hasher, settings->spills == 2);
   search->carries = settings->spills != 0;
+  if (settings->file >= 0) watch_mapped_files();
   uint64_t arena = settings->file < 0 ? settings->budget : settings->disk_limit;
   uint64_t slack = settings->workers * MOST_CHUNK_STATES;
   search->workers = aligned_alloc(_Alignof(Worker), settings->workers * sizeof *search->workers);

@@ -16,30 +16,6 @@ typedef struct {
 
 enum { PLACE_BYTES = 4, STRETCH_ENTRY_BYTES = PLACE_BYTES + STATE_BYTES };
 
-static int read_all(int64_t file, void *bytes, size_t count, uint64_t at) {
-  for (size_t done = 0; done < count;) {
-    ssize_t part = pread((int)file, (uint8_t *)bytes + done, count - done, (off_t)(at + done));
-    if (part <= 0) return 0;
-    done += (size_t)part;
-  }
-  return 1;
-}
-
-/* Room behind the first `used` bytes of a buffer, which stay. */
-static uint8_t *buffer_extend(Buffer *buffer, size_t used, size_t bytes) {
-  if (used + bytes > buffer->room) {
-    size_t room = used + bytes + (used + bytes) / 2;
-    uint8_t *larger = realloc(buffer->bytes, room);
-    if (!larger) return NULL;
-    buffer->bytes = larger;
-    buffer->room = room;
-  }
-  return (uint8_t *)buffer->bytes + used;
-}
-
-/* Where slices are gathered, so that small ones are written together. */
-enum { GATHERED_BYTES = 1 << 18 };
-
 /* Writes slices of the candidates from `begin` to `end`, as they come: `*length` is where the file ends. */
 static int stretch_write(Worker *worker, uint64_t begin, uint64_t end, unsigned slice, unsigned last_slice, int64_t file,
                          uint64_t *length, uint64_t *starts, uint64_t *counts) {
@@ -47,7 +23,7 @@ static int stretch_write(Worker *worker, uint64_t begin, uint64_t end, unsigned 
   const Arena *arena = &worker->search->arena;
   while (slice < last_slice) {
     uint64_t gathered = 0, first = slice;
-    for (; slice < last_slice && gathered < GATHERED_BYTES; slice++) {
+    for (; slice < last_slice && gathered < PIECE_BYTES; slice++) {
       if (!collect_slice(worker, begin, end, slice, 0)) return 0;
       uint8_t *entries = buffer_extend(&work->loaded, gathered, work->count * STRETCH_ENTRY_BYTES + 1);
       if (!entries) return 0;
@@ -171,8 +147,8 @@ static int resolve_stretches(Worker *worker, const Stretch *stretches, uint64_t 
                              uint64_t *length, uint64_t *starts, uint64_t *counts, uint8_t *is_new) {
   RunWork *work = &worker->runs;
   Loaded loaded;
-  uint64_t mapped = 0;
-  unsigned from = slice;
+  uint64_t gathered = 0;
+  unsigned from = slice, unwritten = slice;
   for (; slice < last_slice; slice++) {
     if (!load_slice(worker, stretches, stretch_count, slice, &loaded)) return 0;
     sort_by_hash(work);
@@ -183,15 +159,15 @@ static int resolve_stretches(Worker *worker, const Stretch *stretches, uint64_t 
       __atomic_fetch_or(&is_new[place / 8], (uint8_t)(1u << place % 8), __ATOMIC_RELAXED);
     }
     counts[slice] = work->count;
-    uint64_t bytes = run_index_bytes(layer->bits) + work->count * (sizeof(uint32_t) + layer->stride);
-    starts[slice] = __atomic_fetch_add(length, bytes, __ATOMIC_RELAXED);
-    if (!run_write_slice(work, layer, starts[slice], &loaded.states)) return 0;
-    for (uint64_t i = 0; i < run_count; i++) mapped += run_slice(&runs[i], slice).bytes;
-    if (mapped > MOST_MAPPED || slice + 1 == last_slice) {
-      drop_runs(runs, run_count, from, slice);
-      from = slice + 1;
-      mapped = 0;
+    if (!run_gather_slice(work, layer, gathered, &loaded.states)) return 0;
+    starts[slice] = gathered;
+    gathered += run_index_bytes(layer->bits) + work->count * (sizeof(uint32_t) + layer->stride);
+    if (gathered >= PIECE_BYTES || slice + 1 == last_slice) {
+      if (!run_write_gathered(work, layer, gathered, unwritten, slice + 1, length, starts)) return 0;
+      gathered = 0;
+      unwritten = slice + 1;
     }
+    drop_many(runs, run_count, &from, slice, slice + 1 == last_slice);
   }
   return 1;
 }
@@ -250,7 +226,7 @@ static uint64_t read_layer(const Search *search, const Run *run, unsigned number
   if (run->fetch && !(slice.tails = run->fetch(run->number, number))) return UINT64_MAX;
   for (uint64_t entry = 0; entry < slice.count; entry++) {
     const uint8_t *rest = slice.rests + entry * run->stride;
-    if (entry_level(run, &slice, entry) != level) continue;
+    if (rest_level(run, rest) != level) continue;
     uint8_t *state = states + found++ * STATE_BYTES;
     uint64_t hash = 0;
     memcpy(&hash, rest, HASH_REST_BYTES);

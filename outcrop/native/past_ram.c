@@ -3,6 +3,8 @@
 /* From now on states that are not in the arena are candidates. Gives 0 when there is no memory. */
 EXPORT int outcrop_defer(Search *search) {
   search->defers = 1;
+  run_starved = 0;
+  watch_mapped_files();
   if (!search->known) search->known = map_pages(search->arena.capacity / 8 + 2, -1);
   return search->known != NULL;
 }
@@ -31,6 +33,9 @@ EXPORT uint64_t outcrop_add_carried(Search *search, uint64_t number) {
   worker_leave(worker);
   return left;
 }
+
+/* Whether memory was what some call below lacked. */
+EXPORT int outcrop_run_starved(void) { return __atomic_load_n(&run_starved, __ATOMIC_RELAXED); }
 
 /* Gives 0 when a run cannot be read. */
 EXPORT int outcrop_resolve(Search *search, uint64_t number, uint64_t first, uint64_t begin, uint64_t end,
@@ -63,15 +68,23 @@ EXPORT int outcrop_write_run(Search *search, uint64_t number, uint64_t end, uint
 
 EXPORT int outcrop_merge_runs(Search *search, uint64_t number, const Run *runs, uint64_t run_count, const Run *merged,
                               uint64_t begin_slice, uint64_t end_slice) {
-  for (uint64_t slice = begin_slice; slice < end_slice; slice++)
-    if (!run_merge_slice(&search->workers[number].runs, runs, run_count, merged, (unsigned)slice)) return 0;
-  return 1;
+  RunWork *work = &search->workers[number].runs;
+  int complete = 1;
+  unsigned mapped = (unsigned)begin_slice;
+  for (uint64_t slice = begin_slice; slice < end_slice && complete; slice++) {
+    complete = run_merge_slice(work, runs, run_count, merged, (unsigned)slice);
+    drop_many(runs, run_count, &mapped, (unsigned)slice, !complete || slice + 1 == end_slice);
+  }
+  return output_flush(&work->output) && complete;
 }
 
 /* Whether slices of a run are what was written. */
 EXPORT int outcrop_check_run(const Run *run, uint64_t begin_slice, uint64_t end_slice) {
-  for (uint64_t slice = begin_slice; slice < end_slice; slice++)
+  unsigned mapped = (unsigned)begin_slice;
+  for (uint64_t slice = begin_slice; slice < end_slice; slice++) {
     if (!run_check_slice(run, (unsigned)slice)) return 0;
+    drop_many(run, 1, &mapped, (unsigned)slice, slice + 1 == end_slice);
+  }
   return 1;
 }
 

@@ -10,7 +10,7 @@
  * few entries in no order. Files are mapped for reading, so that only what is looked at is read, and nothing is copied; what
  * was looked at is unmapped again soon, because it would count as memory. They are written with calls. */
 
-enum { SLICE_BITS = 8, TAG_BITS = 32, HASH_REST_BYTES = 3, LEVEL_BYTES = 2, GROUP_BUCKETS = 2048 };
+enum { SLICE_BITS = 8, TAG_BITS = 32, HASH_REST_BYTES = 3, LEVEL_BYTES = 2, MOST_MERGED = 2 << 20 };
 #define TAIL_BYTES (STATE_BYTES > 8 ? STATE_BYTES - 8 : 0)
 #define REST_BYTES (HASH_REST_BYTES + TAIL_BYTES)
 
@@ -41,11 +41,6 @@ typedef struct {
   uint64_t index;
 } Candidate;
 
-typedef struct {
-  void *bytes;
-  size_t room;
-} Buffer;
-
 /* What a worker has for reading and writing runs. */
 typedef struct {
   Candidate *candidates; /* of a slice, sorted by the first bits of their hash */
@@ -54,12 +49,17 @@ typedef struct {
   uint64_t count;
   uint64_t room;
   uint64_t oldest; /* how many levels lie at most between what was looked up and what was found */
-  Buffer index, tags, rests, loaded;
+  Buffer index, tags, rests, loaded, slices;
+  Output output;
 } RunWork;
 
-/* What a worker that looks states up may keep mapped. One look-up maps 64 KB around each page that it touches: of the
+/* What a worker that looks states up may keep mapped. One look-up maps a piece around each page that it touches: of the
  * index, the tags and the rests. */
-enum { MOST_MAPPED = 2 << 20, MOST_MAPPED_BY_ONE = 3 << 16 };
+enum { MOST_MAPPED = 4 << 20, MOST_MAPPED_BY_ONE = 3 * PIECE_BYTES };
+
+/* Where a slice has more bytes than that for each state that is looked up in it, reading them is cheaper than
+ * mapping. */
+enum { SPARSE_BYTES = 1 << 16 };
 
 /* A slice of a run. `index` counts from its first entry. */
 typedef struct {
@@ -71,16 +71,6 @@ typedef struct {
   uint64_t bytes;
 } Slice;
 
-static void *buffer_reserve(Buffer *buffer, size_t bytes) {
-  if (bytes > buffer->room) {
-    free(buffer->bytes);
-    buffer->room = bytes + bytes / 4;
-    buffer->bytes = malloc(buffer->room);
-    if (!buffer->bytes) buffer->room = 0;
-  }
-  return buffer->bytes;
-}
-
 static void run_work_close(RunWork *work) {
   free(work->candidates);
   free(work->unsorted);
@@ -89,15 +79,8 @@ static void run_work_close(RunWork *work) {
   free(work->tags.bytes);
   free(work->rests.bytes);
   free(work->loaded.bytes);
-}
-
-static int write_all(int64_t file, const void *bytes, size_t count, uint64_t at) {
-  for (size_t done = 0; done < count;) {
-    ssize_t part = pwrite((int)file, (const uint8_t *)bytes + done, count - done, (off_t)(at + done));
-    if (part <= 0) return 0;
-    done += (size_t)part;
-  }
-  return 1;
+  free(work->slices.bytes);
+  free(work->output.bytes);
 }
 
 static inline uint64_t run_buckets(uint64_t bits) { return (uint64_t)1 << (bits - SLICE_BITS); }
@@ -131,6 +114,21 @@ static void run_drop(const Run *run, unsigned first_slice, unsigned last_slice) 
   madvise(run->bytes + begin, end - begin, MADV_DONTNEED);
 }
 
+/* Lets go of slices `first` to `last` of several runs. */
+static void drop_runs(const Run *runs, uint64_t run_count, unsigned first, unsigned last) {
+  for (uint64_t i = 0; i < run_count; i++) run_drop(&runs[i], first, last);
+}
+
+/* Lets go of slices `*first` to `last` of several runs, all of which may be mapped, once they are many. */
+static void drop_many(const Run *runs, uint64_t run_count, unsigned *first, unsigned last, int is_last) {
+  uint64_t mapped = 0;
+  for (uint64_t i = 0; i < run_count; i++)
+    for (unsigned slice = *first; slice <= last; slice++) mapped += run_slice(&runs[i], slice).bytes;
+  if (mapped < MOST_MAPPED && !is_last) return;
+  drop_runs(runs, run_count, *first, last);
+  *first = last + 1;
+}
+
 /* --- Looking up ---------------------------------------------------------------------------------------------- */
 
 /* Which of up to sixteen tags are equal, a bit each. As many are always looked at, without a branch: what follows the
@@ -154,11 +152,10 @@ typedef struct {
   uint64_t entry;
 } Match;
 
-/* Whether an entry is that of a state; -1 when what is needed to tell cannot be fetched. */
-static inline int is_entry(const Run *run, unsigned number, Slice *slice, uint64_t entry, const uint8_t *state,
-                           uint64_t hash) {
+/* Whether an entry, whose rest is `theirs`, is that of a state; -1 when what is needed to tell cannot be fetched. */
+static inline int is_entry(const Run *run, unsigned number, Slice *slice, uint64_t entry, const uint8_t *theirs,
+                           const uint8_t *state, uint64_t hash) {
   uint8_t rest[REST_BYTES];
-  const uint8_t *theirs = slice->rests + entry * run->stride;
   rest_write(rest, state, hash);
   if (!run->fetch) return memcmp(theirs, rest, REST_BYTES) == 0;
   if (memcmp(theirs, rest, HASH_REST_BYTES) != 0) return 0;
@@ -168,22 +165,54 @@ static inline int is_entry(const Run *run, unsigned number, Slice *slice, uint64
 }
 
 /* The level of an entry, modulo 65536. */
-static inline uint16_t entry_level(const Run *run, const Slice *slice, uint64_t entry) {
+static inline uint16_t rest_level(const Run *run, const uint8_t *rest) {
   uint16_t level;
-  memcpy(&level, slice->rests + (entry + 1) * run->stride - LEVEL_BYTES, LEVEL_BYTES);
+  memcpy(&level, rest + run->stride - LEVEL_BYTES, LEVEL_BYTES);
   return level;
 }
 
-static int match_rest(const Run *run, unsigned number, Slice *slice, Match match, const Arena *arena, RunWork *work,
-                      uint64_t first) {
+static int match_rest(const Run *run, unsigned number, Slice *slice, Match match, const uint8_t *theirs,
+                      const Arena *arena, RunWork *work, uint64_t first) {
   const Candidate *candidate = &work->candidates[first + match.candidate];
-  int equal = is_entry(run, number, slice, match.entry, arena_state(arena, candidate->index), candidate->hash);
+  int equal = is_entry(run, number, slice, match.entry, theirs, arena_state(arena, candidate->index), candidate->hash);
   if (equal != 1) return equal == 0;
   work->is_old[first + match.candidate] = 1;
   if (run->stride == REST_BYTES && !run->fetch) return 1;
   /* The level is known modulo 65536, and that it is at most `newest`. */
-  uint64_t age = run->level - run->newest + (uint16_t)(run->newest - entry_level(run, slice, match.entry));
+  uint64_t age = run->level - run->newest + (uint16_t)(run->newest - rest_level(run, theirs));
   if (age > work->oldest) work->oldest = age;
+  return 1;
+}
+
+static int match_waiting(const Run *run, unsigned number, Slice *slice, Match match, const Arena *arena, RunWork *work,
+                         uint64_t first) {
+  return match_rest(run, number, slice, match, slice->rests + match.entry * run->stride, arena, work, first);
+}
+
+/* The same as run_look_up for a few candidates, reading what each one needs. */
+static int run_look_up_sparse(const Run *run, unsigned number, const Arena *arena, RunWork *work, uint64_t first,
+                              uint64_t count) {
+  Slice slice = run_slice(run, number);
+  const uint64_t start = run->starts[number], tags_at = start + run_index_bytes(run->bits);
+  const uint64_t rests_at = tags_at + slice.count * sizeof(uint32_t);
+  uint8_t *rest = buffer_reserve(&work->rests, run->stride);
+  if (!rest) return 0;
+  for (uint64_t i = 0; i < count; i++) {
+    uint32_t tag = tag_of(work->candidates[first + i].hash), bounds[2], tags[16];
+    if (!read_all(run->file, bounds, sizeof bounds, start + bucket_of(tag, run->bits) * sizeof(uint32_t))) return 0;
+    if (bounds[0] > bounds[1] || bounds[1] > slice.count) return 0;
+    for (uint32_t begin = bounds[0]; begin < bounds[1]; begin += 16) {
+      uint32_t some = bounds[1] - begin < 16 ? bounds[1] - begin : 16;
+      if (!read_all(run->file, tags, some * sizeof *tags, tags_at + begin * sizeof *tags)) return 0;
+      for (uint32_t at = 0; at < some; at++) {
+        Match match = {i, begin + at};
+        if (tags[at] != tag) continue;
+        if (!read_all(run->file, rest, run->stride, rests_at + match.entry * run->stride) ||
+            !match_rest(run, number, &slice, match, rest, arena, work, first))
+          return 0;
+      }
+    }
+  }
   return 1;
 }
 
@@ -195,6 +224,7 @@ static int run_look_up(const Run *run, unsigned number, const Arena *arena, RunW
   enum { AHEAD = 16 };
   if (!run->counts[number]) return 1;
   Slice slice = run_slice(run, number);
+  if (slice.bytes / SPARSE_BYTES > count) return run_look_up_sparse(run, number, arena, work, first, count);
   const uint64_t at_once = count * MOST_MAPPED / slice.bytes + 1, bits = run->bits;
   Match waiting[AHEAD]; /* for their rests to be fetched */
   uint64_t matches = 0, compared = 0;
@@ -210,7 +240,7 @@ static int run_look_up(const Run *run, unsigned number, const Arena *arena, RunW
     do {
       for (uint32_t match = match_tags(slice.tags + begin, end - begin, tag); match; match &= match - 1) {
         if (matches - compared == AHEAD &&
-            !match_rest(run, number, &slice, waiting[compared++ % AHEAD], arena, work, first))
+            !match_waiting(run, number, &slice, waiting[compared++ % AHEAD], arena, work, first))
           return 0;
         Match found = {i, begin + (unsigned)__builtin_ctz(match)};
         waiting[matches++ % AHEAD] = found;
@@ -221,7 +251,7 @@ static int run_look_up(const Run *run, unsigned number, const Arena *arena, RunW
     if ((i + 1) % at_once == 0) run_drop(run, number, number);
   }
   while (compared < matches)
-    if (!match_rest(run, number, &slice, waiting[compared++ % AHEAD], arena, work, first)) return 0;
+    if (!match_waiting(run, number, &slice, waiting[compared++ % AHEAD], arena, work, first)) return 0;
   return 1;
 }
 
@@ -229,7 +259,7 @@ static int run_look_up(const Run *run, unsigned number, const Arena *arena, RunW
 
 /* What an entry adds to the sum of its slice. In which order entries are added does not matter, so the sum of a merged
  * slice is known before it is made. A disk that changes a bit changes the sum. */
-static inline uint64_t entry_sum(uint32_t tag, const uint8_t *rest, uint64_t stride) {
+static inline __attribute__((always_inline)) uint64_t entry_sum(uint32_t tag, const uint8_t *rest, uint64_t stride) {
   uint64_t sum = tag * 0x9E3779B97F4A7C15ull;
   for (uint64_t at = 0; at < stride; at += 8) {
     uint64_t word = 0;
@@ -240,8 +270,14 @@ static inline uint64_t entry_sum(uint32_t tag, const uint8_t *rest, uint64_t str
   return sum * 0x9E3779B97F4A7C15ull;
 }
 
+/* Calls a function whose last argument is the stride, with the usual strides as constants. */
+#define WITH_STRIDE(stride, function, ...)                                            \
+  ((stride) == REST_BYTES                 ? function(__VA_ARGS__, REST_BYTES)               \
+   : (stride) == REST_BYTES + LEVEL_BYTES ? function(__VA_ARGS__, REST_BYTES + LEVEL_BYTES) \
+                                          : function(__VA_ARGS__, stride))
+
 /* Whether a slice is what was written: its entries, and where its buckets begin. */
-static int run_check_slice(const Run *run, unsigned number) {
+static inline __attribute__((always_inline)) int check_slice(const Run *run, unsigned number, uint64_t stride) {
   const Slice slice = run_slice(run, number);
   uint64_t buckets = run_buckets(run->bits), sum = 0;
   if (!slice.count) return 1;
@@ -251,11 +287,14 @@ static int run_check_slice(const Run *run, unsigned number) {
     if (begin > end || end > slice.count) return 0;
     for (uint64_t i = begin; i < end; i++) {
       if (bucket_of(slice.tags[i], run->bits) != bucket) return 0;
-      sum += entry_sum(slice.tags[i], slice.rests + i * run->stride, run->stride);
+      sum += entry_sum(slice.tags[i], slice.rests + i * stride, stride);
     }
   }
-  run_drop(run, number, number);
   return sum == run->sums[number];
+}
+
+static int run_check_slice(const Run *run, unsigned number) {
+  return WITH_STRIDE(run->stride, check_slice, run, number);
 }
 
 /* --- Writing ------------------------------------------------------------------------------------------------- */
@@ -273,10 +312,10 @@ static inline uint16_t written_level(const Run *run, uint64_t index) {
   return (uint16_t)(run->level + low);
 }
 
-/* Writes the candidates of a slice, at `start`. */
-static int run_write_slice(RunWork *work, const Run *run, uint64_t start, const Arena *arena) {
-  uint64_t bits = run->bits, buckets = run_buckets(bits), count = work->count, stride = run->stride;
-  int64_t file = run->file;
+/* Puts the candidates of a slice, as they are written, behind the first `gathered` bytes of others. */
+static inline __attribute__((always_inline)) int gather_slice(RunWork *work, const Run *run, uint64_t gathered,
+                                                              const Arena *arena, uint64_t stride) {
+  uint64_t bits = run->bits, buckets = run_buckets(bits), count = work->count;
   uint32_t *index = buffer_reserve(&work->index, run_index_bytes(bits));
   uint32_t *tags = buffer_reserve(&work->tags, count * sizeof *tags + 1);
   uint8_t *rests = buffer_reserve(&work->rests, count * stride + 1);
@@ -300,18 +339,35 @@ static int run_write_slice(RunWork *work, const Run *run, uint64_t start, const 
     sum += entry_sum(tags[place], rests + place * stride, stride);
   }
   if (count) run->sums[work->candidates[0].hash >> (64 - SLICE_BITS)] = sum;
-  uint64_t tags_at = start + run_index_bytes(bits);
-  return write_all(file, index, run_index_bytes(bits), start) &&
-         write_all(file, tags, count * sizeof *tags, tags_at) &&
-         write_all(file, rests, count * stride, tags_at + count * sizeof *tags);
+  uint64_t index_bytes = run_index_bytes(bits), tag_bytes = count * sizeof *tags;
+  uint8_t *slice = buffer_extend(&work->slices, gathered, index_bytes + tag_bytes + count * stride + 1);
+  if (!slice) return 0;
+  memcpy(slice, index, index_bytes);
+  memcpy(slice + index_bytes, tags, tag_bytes);
+  memcpy(slice + index_bytes + tag_bytes, rests, count * stride);
+  return 1;
+}
+
+static int run_gather_slice(RunWork *work, const Run *run, uint64_t gathered, const Arena *arena) {
+  return WITH_STRIDE(run->stride, gather_slice, work, run, gathered, arena);
+}
+
+/* Writes what was gathered of slices `first` to `last` of a run to its end, `*length`, and says where each begins. */
+static int run_write_gathered(const RunWork *work, const Run *run, uint64_t gathered, uint64_t first, uint64_t last,
+                              uint64_t *length, uint64_t *starts) {
+  uint64_t at = __atomic_fetch_add(length, gathered, __ATOMIC_RELAXED);
+  for (uint64_t slice = first; slice < last; slice++) starts[slice] += at;
+  return write_all(run->file, work->slices.bytes, gathered, at);
 }
 
 /* --- Merging ------------------------------------------------------------------------------------------------- */
 
 /* Puts the entries of some buckets of a run where they belong in `tags` and `rests`: `next` says for each bucket of the
  * merged run, from `first` on, where its next entry goes. Adds what they sum up to. Without `tags`, only counts them. */
-static int merge_buckets(const Slice *slice, uint64_t bits, uint64_t first, uint64_t buckets, unsigned finer,
-                         uint32_t *next, uint32_t *tags, uint8_t *rests, uint64_t stride, uint64_t *sum) {
+static inline __attribute__((always_inline)) int merge_buckets(const Slice *slice, uint64_t bits, uint64_t first,
+                                                               uint64_t buckets, unsigned finer, uint32_t *next,
+                                                               uint32_t *tags, uint8_t *rests, uint64_t *sum,
+                                                               uint64_t stride) {
   uint32_t begin = slice->index[first >> finer], end = slice->index[(first + buckets) >> finer];
   if (begin > end || end > slice->count) return 0;
   for (uint32_t i = begin; i < end; i++) {
@@ -326,25 +382,29 @@ static int merge_buckets(const Slice *slice, uint64_t bits, uint64_t first, uint
   return 1;
 }
 
-/* Writes a slice of `merged`, whose starts and counts are known, from that of some runs with no finer buckets. */
+/* Writes a slice of `merged`, whose starts and counts are known, from that of some runs with no finer buckets: all of it
+ * at once, or, where that would take much memory, some buckets at a time. */
 static int run_merge_slice(RunWork *work, const Run *runs, uint64_t run_count, const Run *merged, unsigned number) {
-  uint64_t buckets = run_buckets(merged->bits), group = buckets < GROUP_BUCKETS ? buckets : GROUP_BUCKETS;
+  uint64_t buckets = run_buckets(merged->bits), stride = merged->stride, group = buckets;
   uint64_t start = merged->starts[number], tags_at = start + run_index_bytes(merged->bits), done = 0;
-  uint64_t rests_at = tags_at + merged->counts[number] * sizeof(uint32_t), stride = merged->stride;
+  uint64_t rests_at = tags_at + merged->counts[number] * sizeof(uint32_t);
   uint64_t sum = 0, expected = 0;
+  while (group > 1 && merged->counts[number] / (buckets / group) * (sizeof(uint32_t) + stride) > MOST_MERGED) group /= 2;
   for (uint64_t i = 0; i < run_count; i++) expected += runs[i].counts[number] ? runs[i].sums[number] : 0;
+  /* Where each bucket begins is counted two places further on, and ends up in its place. */
+  uint32_t *next = buffer_reserve(&work->index, (group + 2) * sizeof *next);
+  if (!next) return 0;
   for (uint64_t first = 0; first < buckets; first += group) {
-    /* Where each bucket begins is counted two places further on, and ends up in its place. */
-    uint32_t next[GROUP_BUCKETS + 2] = {0}, count = 0;
-    uint32_t *tags = NULL;
+    uint32_t *tags = NULL, count = 0;
     uint8_t *rests = NULL;
+    memset(next, 0, (group + 2) * sizeof *next);
     for (int pass = 0; pass < 2; pass++) {
       for (uint64_t i = 0; i < run_count; i++) {
         const Slice slice = run_slice(&runs[i], number);
         unsigned finer = (unsigned)(merged->bits - runs[i].bits);
-        if (!merge_buckets(&slice, merged->bits, first, group, finer, next + (pass ? 1 : 2), tags, rests, stride, &sum))
+        if (!WITH_STRIDE(stride, merge_buckets, &slice, merged->bits, first, group, finer, next + (pass ? 1 : 2), tags,
+                         rests, &sum))
           return 0;
-        if (pass) run_drop(&runs[i], number, number);
       }
       if (pass) break;
       for (uint64_t bucket = 0; bucket < group; bucket++) next[bucket + 2] += next[bucket + 1];
@@ -354,9 +414,9 @@ static int run_merge_slice(RunWork *work, const Run *runs, uint64_t run_count, c
       if (!tags || !rests) return 0;
     }
     for (uint64_t bucket = 0; bucket <= group; bucket++) next[bucket] += (uint32_t)done;
-    if (!write_all(merged->file, next, (group + 1) * sizeof *next, start + first * sizeof *next) ||
-        !write_all(merged->file, tags, count * sizeof *tags, tags_at) ||
-        !write_all(merged->file, rests, (uint64_t)count * stride, rests_at))
+    if (!output_write(&work->output, merged->file, next, (group + 1) * sizeof *next, start + first * sizeof *next) ||
+        !output_write(&work->output, merged->file, tags, count * sizeof *tags, tags_at) ||
+        !output_write(&work->output, merged->file, rests, (uint64_t)count * stride, rests_at))
       return 0;
     done += count;
     tags_at += count * sizeof *tags;

@@ -23,7 +23,7 @@ static int reserve_candidates(RunWork *work, uint64_t count) {
   if (unsorted) work->unsorted = unsorted;
   uint8_t *is_old = realloc(work->is_old, room);
   if (is_old) work->is_old = is_old;
-  if (!candidates || !unsorted || !is_old) return 0;
+  if (!candidates || !unsorted || !is_old) return has_no_memory();
   work->room = room;
   return 1;
 }
@@ -91,24 +91,32 @@ static int collect_few(Worker *worker, uint64_t begin, uint64_t end) {
   return 1;
 }
 
-/* Lets go of what looking up in slices `first` to `last` has mapped. */
-static void drop_runs(const Run *runs, uint64_t run_count, unsigned first, unsigned last) {
-  for (uint64_t i = 0; i < run_count; i++) run_drop(&runs[i], first, last);
+/* Sets those of some candidates that a run had as known, and moves the others to the front. Gives how many there are. */
+static uint64_t take_old_out(Search *search, RunWork *work, uint64_t first, uint64_t count) {
+  uint64_t kept = 0;
+  for (uint64_t i = first; i < first + count; i++) {
+    Candidate candidate = work->candidates[i];
+    work->candidates[first + kept] = candidate;
+    kept += !work->is_old[i];
+    if (work->is_old[i]) set_known(search, candidate.index);
+  }
+  return kept;
 }
 
 /* Compares the candidates collected with all runs; those found are known. `*mapped`: how much may be mapped, from slice
  * `*from` on. */
 static int resolve_collected(Worker *worker, const Run *runs, uint64_t run_count, unsigned *from, uint64_t *mapped) {
-  Search *search = worker->search;
   RunWork *work = &worker->runs;
-  if (work->count) memset(work->is_old, 0, work->count);
   for (uint64_t at = 0, end; at < work->count; at = end) {
     unsigned slice = (unsigned)(work->candidates[at].hash >> (64 - SLICE_BITS));
     for (end = at + 1; end < work->count && work->candidates[end].hash >> (64 - SLICE_BITS) == slice;) end++;
-    for (uint64_t i = 0; i < run_count; i++) {
-      if (!run_look_up(&runs[i], slice, &search->arena, work, at, end - at)) return 0;
-      uint64_t bytes = run_slice(&runs[i], slice).bytes, most = (end - at) * MOST_MAPPED_BY_ONE;
+    uint64_t count = end - at;
+    for (uint64_t i = 0; i < run_count && count; i++) {
+      memset(work->is_old + at, 0, count);
+      if (!run_look_up(&runs[i], slice, &worker->search->arena, work, at, count)) return 0;
+      uint64_t bytes = run_slice(&runs[i], slice).bytes, most = count * MOST_MAPPED_BY_ONE;
       *mapped += bytes < most ? bytes : most;
+      count = take_old_out(worker->search, work, at, count);
     }
     if (*mapped > MOST_MAPPED) {
       drop_runs(runs, run_count, *from, slice);
@@ -116,8 +124,6 @@ static int resolve_collected(Worker *worker, const Run *runs, uint64_t run_count
       *mapped = 0;
     }
   }
-  for (uint64_t i = 0; i < work->count; i++)
-    if (work->is_old[i]) set_known(search, work->candidates[i].index);
   return 1;
 }
 
@@ -155,12 +161,16 @@ static int take_new(Worker *worker, uint64_t begin, uint64_t end) {
 static int write_slices(Worker *worker, uint64_t end, unsigned slice, unsigned last_slice, const Run *run,
                         uint64_t *length, uint64_t *starts, uint64_t *counts) {
   RunWork *work = &worker->runs;
-  for (; slice < last_slice; slice++) {
-    if (!collect_slice(worker, 0, end, slice, 1)) return 0;
-    uint64_t bytes = run_index_bytes(run->bits) + work->count * (sizeof(uint32_t) + run->stride);
-    counts[slice] = work->count;
-    starts[slice] = __atomic_fetch_add(length, bytes, __ATOMIC_RELAXED);
-    if (!run_write_slice(work, run, starts[slice], &worker->search->arena)) return 0;
+  while (slice < last_slice) {
+    uint64_t gathered = 0, first = slice;
+    for (; slice < last_slice && gathered < PIECE_BYTES; slice++) {
+      if (!collect_slice(worker, 0, end, slice, 1)) return 0;
+      if (!run_gather_slice(work, run, gathered, &worker->search->arena)) return 0;
+      counts[slice] = work->count;
+      starts[slice] = gathered;
+      gathered += run_index_bytes(run->bits) + work->count * (sizeof(uint32_t) + run->stride);
+    }
+    if (!run_write_gathered(work, run, gathered, first, slice, length, starts)) return 0;
   }
   return 1;
 }

@@ -159,8 +159,12 @@ static int grow_table(Search *search) {
   if (wide && !table->wide) wanted *= 2;
   uint64_t lines = grown_line_count(search, wanted, (table_limit(20, wide) + 19) / 20);
   if (table_limit(lines, wide) < table->limit + table->limit / 16) return 0;
-  table_close(table); /* before the new one is opened, so that they never take memory at the same time */
-  return table_open(table, lines, wide, slack);
+  /* Only addresses are taken for the new one while there are two; pages come as it is filled. */
+  Table grown = *table;
+  if (!table_open(&grown, lines, wide, slack)) return 0;
+  table_close(table);
+  *table = grown;
+  return 1;
 }
 
 static int grow_signatures(Search *search) {

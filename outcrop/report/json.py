@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from outcrop import __version__
-from outcrop.result import FORMAT, Result, Violation
+from outcrop.result import FORMAT, TRUST, Result, Violation
 from outcrop.source import Diagnostic, Span
 from outcrop.trace.itf import itf
 
@@ -19,6 +19,7 @@ def document(result: Result) -> dict[str, Any]:
         "verdict": str(result.verdict),
         "kind": result.kind,
         "guarantee": result.guarantee,
+        "trust": TRUST,
         "model": result.model,
         "constants": result.constants,
         "variables": result.variables,
@@ -35,6 +36,7 @@ def document(result: Result) -> dict[str, Any]:
         "levels": result.levels,
         "duplicates": result.duplicates,
         "missed": result.missed,
+        "collision_rate": result.collision_rate,
         "diameter": result.diameter,
         "seconds": round(result.seconds, 6),
         "compile_seconds": round(result.compile_seconds, 6),

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from outcrop.result import TRUST
 from outcrop.source import Diagnostic
 
 #: What XML 1.0 cannot hold, not even escaped.
@@ -101,6 +102,7 @@ def _suite(model: str, seconds: float, facts: dict[str, Any]) -> ElementTree.Ele
     for name in ("verdict", "kind", "guarantee", "strategy", "states", "rules_fired", "diameter", "version"):
         if facts.get(name) not in (None, ""):
             ElementTree.SubElement(properties, "property", name=name, value=_clean(str(facts[name])))
+    ElementTree.SubElement(properties, "property", name="trust", value=TRUST)
     return suite
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from outcrop.errors import UsageError
+from outcrop.result import TRUST
 
 _PARTS = Path(__file__).parent / "html"
 _STYLES = ("report.css", "trace.css")
@@ -54,7 +55,9 @@ def page(document: dict[str, Any]) -> str:
         "word": word,
         "sentence": _text(sentence(document)),
         "guarantee": _text(guarantee(document)),
-        "footer": _text(f"Outcrop {document.get('version', '')}"),
+        "footer": _text(
+            f"Outcrop {document.get('version', '')}. {TRUST} says what a verdict promises, and how that is tested."
+        ),
     }
     # All slots in one pass: nothing that was put in is looked at again.
     return _SLOT.sub(lambda slot: slots[slot[1]], _part("report.html"))

@@ -12,9 +12,11 @@ from html import escape
 from math import ceil, floor, log10
 
 _WIDTH, _HEIGHT = 760, 440
-_LEFT, _RIGHT, _TOP, _BOTTOM = 84, 24, 48, 56
+_LEFT, _RIGHT, _TOP, _BOTTOM = 84, 24, 66, 56
 _COLORS = ("#2b6cb0", "#c05621", "#2f855a", "#97266d", "#6b46c1", "#975a16", "#0987a0", "#9b2c2c", "#4a5568", "#276749")
 _MOST_TICKS = 7
+#: Letters of a title that fit.
+_LONGEST_TITLE = 72
 
 _STYLE = """
 text { font: 13px system-ui, sans-serif; fill: #1a202c }
@@ -56,12 +58,12 @@ class Chart:
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img">',
             f"<title>{escape(self.title)}</title><style>{_STYLE}</style>",
             f'<rect class="paper" width="{_WIDTH}" height="{_HEIGHT}" fill="#fff"/>',
-            _text(_LEFT, 24, self.title, "start", "title"),
+            _text(24, 28, _shortened(self.title), "start", "title"),
             *self._frame(x_axis, y_axis),
         ]
         for number, each in enumerate(drawn):
             parts += _draw(each, _COLORS[number % len(_COLORS)], x_axis.at, y_axis.at)
-        if len(drawn) > 1:
+        if any(each.name != self.y_label for each in drawn):
             parts += _legend(drawn)
         return "\n".join([*parts, "</svg>"]) + "\n"
 
@@ -82,7 +84,7 @@ class Chart:
         parts += [_text(x_axis.at(tick), bottom + 20, name, "middle") for tick, name in ticks]
         parts.append(f'<path class="axis" fill="none" d="M{_LEFT} {_TOP}V{bottom}H{right}"/>')
         parts.append(_text((_LEFT + right) / 2, _HEIGHT - 12, self.x_label, "middle"))
-        parts.append(_text(_LEFT - 8, _TOP - 10, self.y_label, "start"))
+        parts.append(_text(24, _TOP - 14, self.y_label, "start"))
         return parts
 
 
@@ -162,6 +164,10 @@ def _legend(series: Sequence[Series]) -> list[str]:
 def _text(x: float, y: float, text: str, anchor: str, style: str = "") -> str:
     extra = f' class="{style}"' if style else ""
     return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"{extra}>{escape(text)}</text>'
+
+
+def _shortened(title: str) -> str:
+    return title if len(title) <= _LONGEST_TITLE else title[: _LONGEST_TITLE - 1].rstrip() + "\N{HORIZONTAL ELLIPSIS}"
 
 
 def _number(value: float) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from outcrop.report.layers import layers_lines
 from outcrop.report.table import table
-from outcrop.result import Result, Verdict, Violation
+from outcrop.result import TRUST, Result, Verdict, Violation
 from outcrop.source import Diagnostic, Severity
 from outcrop.trace.render import TraceStyle, fired, render
 
@@ -99,6 +99,7 @@ def _figures(result: Result, paint: Paint) -> Iterator[str]:
         rows.append(("disk", size(result.peak_disk_bytes)))
     if result.layers is not None:
         rows += layers_lines(result.layers)
+    rows.append(("trust", f"{TRUST} says what this verdict promises"))
     for name, text in rows:
         yield f"  {paint.faint(f'{name:<12}')} {text}"
 

@@ -161,14 +161,17 @@ def _each_column(
     """What a function gives for each column, by default for the measures that the paper has. Where there is none the
     reason is noted; ``where`` says there what a column is."""
     figures: Figures = {measure: [] for measure in (entry.figures if measures is None else measures)}
+    reasons: dict[str, list[str]] = {}
     for column in table.columns:
         try:
             found = at(column)
         except NotRun as reason:
-            runner.note(f"{entry.name} {where.format(column)}: {reason}")
+            reasons.setdefault(str(reason), []).append(column)
             found = {}
         for measure, values in figures.items():
             values.append(found.get(measure, "-"))
+    for text, columns in reasons.items():
+        runner.note(f"{entry.name} {where.format(', '.join(columns))}: {text}")
     return figures
 
 

@@ -56,8 +56,23 @@ class Reproduction:
             blocks.append(f"Not reproduced: {', '.join(names)}: {reason}.")
         if self.notes:
             blocks.append("\n".join(self.notes))
-        blocks.append(f"{len(self.ours)} of {len(table.entries)} rows, {self.seconds:.0f} s")
+        same = [entry.name for entry in table.entries if _agrees(entry.figures, self.ours.get(entry.name, {}))]
+        if same:
+            blocks.append(f"Every figure as the paper has it: {', '.join(same)} ({len(same)} rows).")
+        blocks.append(f"{self._how_much()}; {self.seconds:.0f} s")
         return "\n\n".join(blocks)
+
+    def _how_much(self) -> str:
+        """Of how many rows there is all that the paper has, or a part."""
+        whole = part = 0
+        for entry in self.table.entries:
+            found = self.ours.get(entry.name, {})
+            cells = [cell for measure in entry.figures for cell in found.get(measure, ["-"])]
+            open_cells = sum(cell in ("", "-") or cell.endswith("unfinished") or cell.startswith(">") for cell in cells)
+            whole += not open_cells
+            part += bool(open_cells) and _has_figures(found)
+        said = f"{whole} of {len(self.table.entries)} rows"
+        return f"{said}, and {part} in part" if part else said
 
     def to_chart(self) -> Chart | None:
         """Time by column, where the paper has a figure of it."""
@@ -72,7 +87,8 @@ class Reproduction:
         published = _average(self.table)
         if published:
             series.append(Series("paper, average", published))
-        return Chart(self.table.chart, "memory fraction" if published else "threads", "time", series)
+        x_label = "threads" if self.table.experiment == "threads" else "memory fraction"
+        return Chart(self.table.chart, x_label, "time", series)
 
 
 def run(table: Table, runner: Runner) -> Reproduction:
@@ -86,6 +102,9 @@ def run(table: Table, runner: Runner) -> Reproduction:
         try:
             runner.begin_row()
             done.ours[entry.name] = EXPERIMENTS[table.experiment](table, entry, runner)
+            if not runner.others and not _has_figures(done.ours[entry.name]):
+                del done.ours[entry.name]
+                done.missing[entry.name] = "no figure of it could be had, for the reasons below"
             if entry.note:
                 runner.note(f"{entry.name}: {entry.note}")
         except NotRun as reason:
@@ -99,6 +118,44 @@ def run(table: Table, runner: Runner) -> Reproduction:
     done.notes, done.others = runner.notes, runner.others
     done.seconds = time.monotonic() - started
     return done
+
+
+def _agrees(paper: Figures, ours: Figures) -> bool:
+    """Whether ours are the paper's figures, rounded as it prints them."""
+    cells = [
+        pair
+        for measure, printed in paper.items()
+        for pair in zip(printed, ours.get(measure, [""] * len(printed)), strict=True)
+    ]
+    return any(printed for printed, _ in cells) and all(
+        printed == own or _rounded(own, printed) for printed, own in cells
+    )
+
+
+def _rounded(own: str, printed: str) -> bool:
+    if not (_is_number(own) and _is_number(printed)):
+        return False
+    _, _, decimals = printed.partition(".")
+    return decimals.isdigit() and round(float(own), len(decimals)) == float(printed)
+
+
+def _has_figures(figures: Figures) -> bool:
+    return any(cell != "-" for cells in figures.values() for cell in cells)
+
+
+def listing_document() -> list[dict[str, Any]]:
+    """All tables of all papers, for programs."""
+    return [
+        {
+            "table": each.name,
+            "paper": each.paper,
+            "title": each.title,
+            "rows": len(each.entries),
+            "rows_that_can_be_run": each.can_run,
+            "chart": each.chart,
+        }
+        for each in tables().values()
+    ]
 
 
 def listing() -> str:

@@ -22,7 +22,7 @@ class NotRun(Exception):
 
 @dataclass
 class Runner:
-    """``say`` takes a line of progress. Each row gets an equal share of the time that is left."""
+    """``say`` takes a line of progress. Each row may take half of the time that is left."""
 
     models: Path  #: of Murphi models
     deadline: float  #: as time.monotonic has it
@@ -35,8 +35,9 @@ class Runner:
     _row_ends: float = 0.0
 
     def begin_row(self) -> None:
+        """Rows come in the order of their size: what a small one is denied would hardly help a large one."""
         left = max(0.0, self.deadline - time.monotonic())
-        self._row_ends = time.monotonic() + left / max(1, self.rows_left)
+        self._row_ends = time.monotonic() + left / max(1, min(2, self.rows_left))
         self.rows_left -= 1
 
     def seconds_left(self) -> float:

@@ -32,7 +32,7 @@ from outcrop.store.workdir import WorkDirectory
 
 #: What each worker needs for reading and writing runs: so much at the least, and more where there are more states and
 #: therefore longer runs.
-_BYTES_A_WORKER = 3 << 20
+_BYTES_A_WORKER = 5 << 20
 _MEMORY_PART_A_WORKER = 32
 #: The least that a search past RAM can work with: states for each worker.
 _LEAST_STATES = 256

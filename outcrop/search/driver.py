@@ -152,6 +152,7 @@ class Exploration:
                 enabled=enabled,
                 deeper=deeper,
                 samples=self.samples.columns(),
+                collision_rate=self.collision_rate,
                 signature_coverage=self.signature_coverage,
             )
             return outcome if self.sharing is None else self.sharing.merged(outcome)

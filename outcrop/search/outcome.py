@@ -121,6 +121,7 @@ class Outcome:
     deeper: list[int] | None = None  #: times that a rule led to a state of the next level
     samples: dict[str, list[float]] = field(default_factory=dict, compare=False)  #: see Samples.columns
     ranks: list[RankReport] = field(default_factory=list)  #: where there are several
+    collision_rate: float | None = None  #: of a table that forgets: insertions that overwrote a state
     signature_coverage: float | None = None  #: about which part of the states was visited, if signatures were kept
     layers: LayerReport | None = field(default=None, compare=False)  #: of a layered search past RAM
 

@@ -287,6 +287,9 @@ class Sharing:
             revisits=any(each.revisits for each in outcomes),
             generated=_known_sums([each.generated for each in outcomes]),
             missed=_optional_sums([each.missed for each in outcomes]),
+            collision_rate=max(
+                (each.collision_rate for each in outcomes if each.collision_rate is not None), default=None
+            ),
             enabled=_optional_sums([each.enabled for each in outcomes]),
             deeper=_optional_sums([each.deeper for each in outcomes]),
             ranks=[report for _, report in everyone],

@@ -81,6 +81,10 @@ class Manifest:
         return sum(self.levels)
 
 
+def _open_private(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_CLOEXEC, 0o600)
+
+
 class CheckpointDirectory(Directory):
     """``identity``: what the search that is to be saved or continued is about. Locked for as long as it is open."""
 
@@ -236,8 +240,7 @@ class CheckpointDirectory(Directory):
         scratch = path.with_suffix(".new")
         with disk_errors():
             try:
-                with scratch.open("wb") as file:
-                    os.fchmod(file.fileno(), 0o600)
+                with open(scratch, "wb", opener=_open_private) as file:
                     file.write(content)
                     file.flush()
                     os.fsync(file.fileno())

@@ -32,7 +32,7 @@ from outcrop.kernels_spill import (
 from outcrop.store.workdir import WorkDirectory, disk_errors
 
 #: So many runs of a kind are merged into one.
-FAN_IN = 4
+FAN_IN = 8
 #: Entries that a bucket has on average, between this and twice it.
 _BUCKET_ENTRIES = 4
 #: Parts that the slices are shared out in, for each worker.

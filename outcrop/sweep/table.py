@@ -6,6 +6,7 @@ import csv
 import io
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import Any
 
 from outcrop.report.svg import Chart, Series
@@ -97,7 +98,7 @@ class Sweep:
                 )
                 lines.setdefault(name or DRAWN[drawn], []).append((float(x), value))
         return Chart(
-            title=self.model,
+            title=PurePath(self.model).name,
             x_label=across.name,
             y_label=DRAWN[drawn],
             series=[Series(name, points) for name, points in lines.items()],

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import PurePath
+
 from outcrop.report.svg import Chart, Series
 from outcrop.report.table import bar, table
 from outcrop.tools.distances import Distance, Locality
@@ -14,7 +16,7 @@ _NEAREST = -6
 
 def text(locality: Locality, every: bool = False) -> str:
     """The whole report."""
-    reduced = ", reduced by symmetry" if locality.symmetry else ""
+    reduced = " (reduced by symmetry)" if locality.symmetry else ""
     loops = "counted" if locality.counts_loops else "not counted"
     figures = [
         f"{locality.model}: {locality.states:,} states{reduced} in {len(locality.levels):,} levels, "
@@ -55,7 +57,7 @@ def _groups(distances: list[Distance]) -> list[list[Distance]]:
 def chart(locality: Locality) -> Chart:
     """The whole distribution, on a logarithmic scale so that its tail is seen."""
     return Chart(
-        title=f"Transition locality of {locality.model} ({locality.states:,} states)",
+        title=f"Transition locality of {PurePath(locality.model).name} ({locality.states:,} states)",
         x_label="k: levels from source to target",
         y_label="E{Δ(k)}",
         series=[Series("E{Δ(k)}", [(each.k, each.mean) for each in reversed(locality.distances)], bars=True)],

@@ -269,3 +269,25 @@ def test_a_long_trace_stays_quick(open_page: Open, tmp_path: Path) -> None:
     assert 100 < len(shown.all(".steps button")) < 1_000
     shown.press("\ue011")
     assert shown.text(".place") == "0 of 5000"
+
+
+WIDE = """
+var clock: 0..99; grid: array [1..100] of record busy: boolean; value: 0..99; end;
+startstate begin clock := 0; for c: 1..100 do grid[c].busy := false; grid[c].value := 0; end; end;
+rule "work" clock < 99 ==> begin clock := clock + 1; grid[clock].value := clock; end;
+invariant "early" clock < 60;
+"""
+
+
+def test_a_large_state_shows_what_changes(open_page: Open, tmp_path: Path) -> None:
+    """What stays as it is gets one line a stretch, which opens; the rest stays in sight."""
+    (tmp_path / "wide.m").write_text(WIDE)
+    _, place = report(tmp_path / "wide.m", tmp_path / "run.html")
+    shown = open_page(place)
+    folded = [each for each in shown.texts(".tree summary") if "unchanged" in each]
+    assert folded == ["[1] … [59] 59 unchanged", "[61] … [100] 40 unchanged"]
+    tree, change = (shown.box(each) for each in (".tree", ".tree details .changed"))
+    assert tree["top"] <= change["top"] <= tree["bottom"]
+    shown.all(".tree details details summary")[0].click()
+    assert "[7]" in shown.texts(".tree summary")
+    assert shown.box(".steps [aria-current] span")["height"] < 30, "a number of two digits stays on one line"

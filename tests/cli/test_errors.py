@@ -115,3 +115,20 @@ def test_other_ends(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, e
     run = cli("show", "x.m")
     assert run.code == code
     assert "Traceback" not in run.err
+
+
+def test_a_file_that_is_too_large_is_refused(cli: Cli, tmp_path: Path) -> None:
+    model = tmp_path / "large.m"
+    model.write_text("-- " + "x" * 10_000_000)
+    run = cli("check", model)
+    assert (run.code, run.err) == (2, f"outcrop: '{model}' is too large: at most 5,000,000 bytes of a model are read\n")
+
+
+def test_a_scalarset_that_is_too_large_is_refused_at_once(cli: Cli, tmp_path: Path) -> None:
+    model = tmp_path / "huge.m"
+    model.write_text(
+        "type s: scalarset(1000000); var a: array [s] of boolean; startstate begin for i: s do a[i] := false; end; end;"
+        "ruleset i: s do rule !a[i] ==> begin a[i] := true; end; end;"
+    )
+    run = cli("check", model)
+    assert run.code == 2 and "--symmetry off" in run.err

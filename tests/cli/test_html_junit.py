@@ -168,3 +168,12 @@ def test_annotations_of_diagnostics(cli: Command, tmp_path: Path, monkeypatch: p
 def test_annotation_of_an_undecided_search(cli: Command) -> None:
     document = json.loads(cli("check", RING, "--depth", "2", "--json").out)
     assert of_document(document)[-1].endswith("::unknown: depth bound reached")
+
+
+def test_every_report_says_where_the_promise_is_explained(cli: Command, tmp_path: Path) -> None:
+    page, xml = tmp_path / "report.html", tmp_path / "junit.xml"
+    text = cli("check", RING, "--engine", "interpreter", "--report", page, "--junit", xml).out
+    document = cli("check", RING, "--engine", "interpreter", "--json").out
+    for report in (text, document, page.read_text(encoding="utf-8"), xml.read_text(encoding="utf-8")):
+        assert "docs/TRUST.md" in report
+    assert (Path(__file__).parents[2] / "docs" / "TRUST.md").exists()

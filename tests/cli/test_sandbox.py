@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import errno
+import fcntl
+import json
 import os
+import resource
 import signal
 import socket
 import subprocess
 import sys
+import termios
 from pathlib import Path
 
 import pytest
@@ -70,6 +75,15 @@ def test_the_child_can_do_little(tmp_path: Path) -> None:
             lambda: socket.socket(socket.AF_INET),
             lambda: socket.socket(socket.AF_UNIX),
             lambda: subprocess.run(["touch", str(tmp_path / "new")], check=True, capture_output=True),
+            lambda: elsewhere.chmod(0o777),
+            lambda: os.utime(elsewhere, (0, 0)),
+            lambda: os.chown(elsewhere, os.getuid(), os.getgid()),
+            lambda: os.setxattr(elsewhere, "user.note", b"mine"),
+            lambda: os.link(elsewhere, allowed / "linked"),
+            lambda: os.kill(os.getppid(), 0),
+            lambda: os.pidfd_open(os.getppid()),
+            lambda: resource.prlimit(os.getppid(), resource.RLIMIT_CORE, (0, 0)),
+            lambda: os.write(left_open, b"x"),
         ):
             try:
                 attempt()
@@ -78,10 +92,42 @@ def test_the_child_can_do_little(tmp_path: Path) -> None:
         (allowed / "file").write_text("fine")
         return refused
 
-    assert sandbox.run_confined(attempts, [allowed]) == 8
+    left_open = os.open(elsewhere, os.O_WRONLY | os.O_APPEND)
+    assert sandbox.run_confined(attempts, [allowed]) == 17
+    os.close(left_open)
     assert elsewhere.read_text() == "untouched"
     assert (allowed / "file").read_text() == "fine"
     assert not (tmp_path / "new").exists()
+
+
+def test_nothing_is_typed_into_the_terminal() -> None:
+    """With TIOCSTI a program types commands for the shell that it was started from."""
+
+    def attempt() -> int:
+        try:
+            fcntl.ioctl(0, termios.TIOCSTI, b"x")
+        except OSError as error:
+            return error.errno
+        return 0
+
+    kept, (_, terminal) = os.dup(0), os.openpty()
+    os.dup2(terminal, 0)
+    try:
+        assert sandbox.run_confined(attempt, []) == errno.EPERM
+        assert os.isatty(0)
+    finally:
+        os.dup2(kept, 0)
+
+
+def test_a_search_past_ram_with_checkpoints(tmp_path: Path) -> None:
+    model, place = tmp_path / "model.m", tmp_path / "save"
+    model.write_text("var x, y: 0..99; startstate begin x := 0; y := 0; end; rule x < 99 ==> begin x := x + 1; end;"
+        "rule y < 99 ==> begin y := y + 1; end;")  # fmt: skip
+    options = ["--state-memory", "9K", "--deadlock", "off", "--checkpoint-every", "0s", "--workdir", tmp_path]
+    stopped = outcrop("check", model, "--sandbox", "--checkpoint", place, "--depth", "50", *options)
+    assert stopped.returncode == 3, stopped.stderr
+    run = outcrop("check", model, "--sandbox", "--resume", place, "--json", *options)
+    assert (run.returncode, json.loads(run.stdout)["states"]) == (0, 10_000), run.stderr
 
 
 def test_a_child_that_dies_is_an_internal_error() -> None:

@@ -103,6 +103,7 @@ def test_sweep(cli: Cli, tmp_path: Path) -> None:
 
 def test_reproduce(cli: Cli) -> None:
     assert "000/table8" in cli("reproduce").out
+    assert {each["table"] for each in json.loads(cli("reproduce", "--json").out)} >= {"000/table8", "004/table3"}
     shown = cli("reproduce", "001/table1")
     assert shown.code == 0
     assert "0.036%" in shown.out

@@ -99,6 +99,24 @@ def test_a_killed_rank_ends_the_run_and_it_goes_on_from_the_checkpoint(tmp_path:
         assert before[name] == after[name]
 
 
+@needs_mpi
+def test_a_rank_that_is_stopped_for_a_while(tmp_path: Path) -> None:
+    """The others wait for it, and nothing is lost."""
+    options = [MODEL, "-D", "N=20", "--continue", "--threads", "1", "--json", "--trace", "off"]
+    alone = subprocess.run([*CHECK, *options], capture_output=True, text=True, timeout=120, check=False)
+    process = subprocess.Popen([*CHECK, *options, "--ranks", "2"], stdout=subprocess.PIPE, text=True)
+    while not (stopped := ranks_under(process.pid)):
+        assert process.poll() is None
+    time.sleep(0.5)
+    os.kill(stopped[0], signal.SIGSTOP)
+    time.sleep(1.0)
+    os.kill(stopped[0], signal.SIGCONT)
+    out, _ = process.communicate(timeout=120)
+    before, after = json.loads(alone.stdout), json.loads(out)
+    for name in ("verdict", "states", "rules_fired", "levels"):
+        assert before[name] == after[name]
+
+
 def ranks_under(pid: int) -> list[int]:
     """The processes below this one that run outcrop."""
     rows = subprocess.run(["ps", "-eo", "pid,ppid,args"], capture_output=True, text=True, check=True).stdout

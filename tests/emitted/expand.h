@@ -14,6 +14,7 @@ typedef struct Expansion {
   Firing *firings;
   uint64_t count, room;
   uint8_t *working; /* exactly the room that is promised, so that sanitizers see what goes beyond it */
+  int failed;
 } Expansion;
 
 #if HAS_NORMALISE

@@ -1,31 +1,47 @@
-/* A disk that fails, to be preloaded: the N-th call of one kind on a file under a directory goes wrong.
+/* A disk that fails, to be preloaded: the N-th call of one kind on a file under a directory goes wrong. Or memory that
+ * ends: the N-th time that a library under a directory asks for some.
  *
- * FAULT_CALL: write, read or sync. FAULT_AT: which one, counted from 1; it and all after it, or with FAULT_ONCE it alone.
- * FAULT_KIND: an error number, or one of the names below. FAULT_UNDER: the directory. */
+ * FAULT_CALL: write, read, sync or memory. FAULT_AT: which one, counted from 1; it and all after it, or with FAULT_ONCE it alone.
+ * FAULT_KIND: an error number, or one of the names below. FAULT_UNDER: the directory.
+ *
+ * FAULT_CLOCK: what the clock on the wall shows jumps to and fro by so many seconds, each time that it is looked at. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/time.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { NONE = 0, SHORT = -1, FLIP = -2, TORN = -3 };
 
-static int kind_now(int file, const char *call) {
+static int is_asked_for(const char *call) {
+  const char *wanted = getenv("FAULT_CALL");
+  return wanted && getenv("FAULT_UNDER") && getenv("FAULT_AT") && getenv("FAULT_KIND") && !strcmp(wanted, call);
+}
+
+/* Whether this call, on or from what has this path, is one that fails. */
+static int is_due(const char *path) {
   static long count;
-  const char *wanted = getenv("FAULT_CALL"), *under = getenv("FAULT_UNDER"), *at = getenv("FAULT_AT");
-  const char *kind = getenv("FAULT_KIND");
+  const char *under = getenv("FAULT_UNDER");
+  if (strncmp(path, under, strlen(under))) return 0;
+  long number = __atomic_add_fetch(&count, 1, __ATOMIC_SEQ_CST), at = atol(getenv("FAULT_AT"));
+  return number == at || (number > at && !getenv("FAULT_ONCE"));
+}
+
+static int kind_now(int file, const char *call) {
   char link[64], path[4096];
-  if (!wanted || !under || !at || !kind || strcmp(wanted, call)) return NONE;
+  if (!is_asked_for(call)) return NONE;
   snprintf(link, sizeof link, "/proc/self/fd/%d", file);
   ssize_t length = readlink(link, path, sizeof path - 1);
   if (length < 0) return NONE;
   path[length] = 0;
-  if (strncmp(path, under, strlen(under))) return NONE;
-  long number = __atomic_add_fetch(&count, 1, __ATOMIC_SEQ_CST);
-  if (number < atol(at) || (getenv("FAULT_ONCE") && number > atol(at))) return NONE;
+  if (!is_due(path)) return NONE;
+  const char *kind = getenv("FAULT_KIND");
   if (!strcmp(kind, "short")) return SHORT;
   if (!strcmp(kind, "flip")) return FLIP;
   if (!strcmp(kind, "torn")) return TORN;
@@ -114,3 +130,61 @@ int posix_fallocate(int file, off_t at, off_t length) {
   return kind > 0 ? kind : real(file, at, length);
 }
 int posix_fallocate64(int file, off_t at, off_t length) { return posix_fallocate(file, at, length); }
+
+/* --- Memory -------------------------------------------------------------------------------------------------- */
+
+void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t), *__libc_memalign(size_t, size_t);
+
+static int memory_ends(const void *caller) {
+  Dl_info library;
+  if (!is_asked_for("memory") || !dladdr(caller, &library) || !library.dli_fname || !is_due(library.dli_fname)) return 0;
+  errno = ENOMEM;
+  return 1;
+}
+
+void *malloc(size_t count) {
+  return memory_ends(__builtin_return_address(0)) ? NULL : __libc_malloc(count);
+}
+void *calloc(size_t count, size_t size) {
+  return memory_ends(__builtin_return_address(0)) ? NULL : __libc_calloc(count, size);
+}
+void *realloc(void *old, size_t count) {
+  return memory_ends(__builtin_return_address(0)) ? NULL : __libc_realloc(old, count);
+}
+void *aligned_alloc(size_t alignment, size_t count) {
+  return memory_ends(__builtin_return_address(0)) ? NULL : __libc_memalign(alignment, count);
+}
+void *mmap(void *at, size_t count, int protection, int flags, int file, off_t from) {
+  static void *(*real)(void *, size_t, int, int, int, off_t);
+  if (!real) real = (void *(*)(void *, size_t, int, int, int, off_t))dlsym(RTLD_NEXT, "mmap");
+  return memory_ends(__builtin_return_address(0)) ? MAP_FAILED : real(at, count, protection, flags, file, from);
+}
+
+/* --- The clock ----------------------------------------------------------------------------------------------- */
+
+static time_t jump(void) {
+  static long looks;
+  const char *seconds = getenv("FAULT_CLOCK");
+  if (!seconds) return 0;
+  return (time_t)(__atomic_add_fetch(&looks, 1, __ATOMIC_RELAXED) % 2 ? atol(seconds) : -atol(seconds));
+}
+
+int clock_gettime(clockid_t clock, struct timespec *now) {
+  int (*real)(clockid_t, struct timespec *) = (int (*)(clockid_t, struct timespec *))dlsym(RTLD_NEXT, "clock_gettime");
+  int result = real(clock, now);
+  if (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE) now->tv_sec += jump();
+  return result;
+}
+int gettimeofday(struct timeval *now, void *zone) {
+  struct timespec precise;
+  (void)zone;
+  clock_gettime(CLOCK_REALTIME, &precise);
+  *now = (struct timeval){precise.tv_sec, precise.tv_nsec / 1000};
+  return 0;
+}
+time_t time(time_t *now) {
+  struct timespec precise;
+  clock_gettime(CLOCK_REALTIME, &precise);
+  if (now) *now = precise.tv_sec;
+  return precise.tv_sec;
+}

@@ -106,5 +106,8 @@ def _results(rows: list[tuple[str, dict[str, Any], dict[str, Any]]], ranks: int,
     except subprocess.TimeoutExpired:
         raise _Failed(f"ranks hang: {ranks} of them, with {[row[2] for row in rows]}") from None
     if done.returncode:
-        raise _Failed(f"ranks fail: {ranks} of them, with {[row[2] for row in rows]}: {done.stderr[-1000:]}")
+        last = (done.stderr.strip().splitlines() or ["nothing is said"])[-1]
+        raise _Failed(
+            f"ranks fail, {last.split(':')[0]}: {ranks} of them, with {[row[2] for row in rows]}: {done.stderr}"
+        )
     return [json.loads(line) for line in done.stdout.splitlines()]

@@ -138,6 +138,30 @@ def test_out_of_memory_stops_and_keeps_what_it_has(visited_set: str) -> None:
             assert search.finish_level() == inserted
 
 
+def test_a_large_table_of_signatures_grows() -> None:
+    """Past 16 MB the number of lines is no power of two any more, and a signature less easily told from its place."""
+    native, blocks = toy(), 13
+    with native.search(Settings(bits=40, budget=1 << 30)) as search:
+        fresh = [int(search.insert_block(0, random_states(native, 500_000, seed)).sum()) for seed in range(blocks)]
+        assert search.standing().memory > 40 << 20
+        again = [int(search.insert_block(0, random_states(native, 500_000, seed)).sum()) for seed in (0, 6, blocks - 1)]
+    assert sum(fresh) > blocks * 500_000 - 100
+    assert again == [0, 0, 0]
+
+
+def test_firings_that_lead_nowhere_for_want_of_memory_are_not_counted() -> None:
+    """Each firing of this model gives a successor; both are counted, or neither is."""
+    for kilobytes in (500, 900, 1700):
+        with toy("N=5").search(Settings(budget=kilobytes << 10)) as search:
+            search.start()
+            search.finish_level()
+            while search.standing().stop is StopReason.NONE:
+                sizes = np.zeros(50, dtype=np.uint64)
+                search.expand_levels(0, sizes, np.zeros_like(sizes), 10**9)
+            assert search.standing().stop is StopReason.MEMORY
+            assert int(search.count()[0].sum()) == search.standing().generated - 1 > 0  # one is the start state
+
+
 def test_out_of_disk_stops() -> None:
     native = toy()
     with tempfile.TemporaryFile() as file:

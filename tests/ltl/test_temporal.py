@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from itertools import pairwise
 from pathlib import Path
 from random import Random
@@ -298,3 +299,47 @@ def test_ltl_is_no_reserved_word(tmp_path: Path) -> None:
 def test_a_formula_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"no formula '3' \(1: G F red; 2: F red\)"):
         check(LIGHT, tmp_path, "G F red", "F red", properties=("3",))
+
+
+def test_auto_goes_on_with_signatures_where_memory_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is compiled: the interpreter stands in, and says of the first search that memory was used up."""
+    from outcrop import temporal
+    from outcrop.options import Engine
+    from outcrop.search.outcome import Stop
+
+    real, asked = temporal.search, []
+
+    def stand_in(system: Any, load: Any, options: CheckOptions, *others: Any) -> Any:
+        asked.append(options.compact)
+        searched = real(system, load, dataclasses.replace(options, engine=Engine.INTERPRETER, compact=False), *others)
+        if not options.compact:
+            searched.outcome.stop, searched.outcome.findings = Stop.MEMORY, []
+        return searched
+
+    monkeypatch.setattr(temporal, "search", stand_in)
+    model = model_of(LIGHT, tmp_path, ltl=["G F green"])
+    (each,) = plan(model.system, CheckOptions())
+    for strategy, steps, status in (("auto", [False, True], "violated"), ("owcty", [False], "unknown")):
+        asked.clear()
+        options = CheckOptions(strategy=strategy)
+        checked = temporal.run_check(each, model.options, options, None, None)
+        assert (asked, checked.row()["status"]) == (steps, status)
+        (note,) = temporal.memory_notes([checked], options)
+        assert "--compact" in note.message
+
+
+@pytest.mark.parametrize(("accepting", "status"), [("q", "violated"), ("r", "holds")])
+def test_runs_through_the_error_state_are_judged(accepting: str, status: str, tmp_path: Path) -> None:
+    """The failure is reported, and beside it what the property process says: in the error state P is nowhere for ever."""
+    text = f"""
+    byte x = 250;
+    process P {{ state s; init s; trans s -> s {{ effect x = x + 1; }}; }}
+    process N {{ state p, q, r; init p; accept {accepting};
+      trans p -> p {{}}, p -> q {{ guard not P.s; }}, q -> q {{ guard not P.s; }}, q -> r {{ guard P.s; }}, r -> r {{}}; }}
+    system async property N;
+    """
+    result = check(text, tmp_path, name="model.dve")
+    assert result.verdict is Verdict.VIOLATED and statuses(result) == [status]
+    messages = [each.message for each in result.violations]
+    assert messages[-1] == "value 256 is outside 0..255 of x"
+    assert [str(each.kind) for each in result.violations] == (["ltl"] if status == "violated" else []) + ["runtime"]

@@ -94,6 +94,57 @@ def test_a_link_or_a_file_in_its_place_is_not_used(fresh: Path, tmp_path: Path) 
     assert not list((tmp_path / "elsewhere").iterdir())
 
 
+def test_a_place_that_others_could_take_is_not_used(fresh: Path, tmp_path: Path) -> None:
+    """Whoever can write to a directory above can put another cache where ours was."""
+    fresh.parent.mkdir(parents=True)
+    fresh.parent.chmod(0o777)
+    tmp_path.chmod(0o755)
+    outside = [each for each in tmp_path.parents if not each.stat().st_mode & 0o011]
+    assert compiler._can_be_replaced(fresh) == (not outside)
+    fresh.parent.chmod(0o1777)
+    assert not compiler._can_be_replaced(fresh)
+    fresh.parent.chmod(0o777)
+    tmp_path.chmod(0o700)
+    assert not compiler._can_be_replaced(fresh)
+
+
+def test_a_library_that_others_can_write_is_compiled_anew(fresh: Path) -> None:
+    compile_toy()
+    (library,) = libraries(fresh)
+    before = library.stat()
+    assert not before.st_mode & 0o077
+    library.chmod(0o666)
+    compile_toy()
+    assert libraries(fresh)[0].stat().st_ino != before.st_ino
+    kept = library.rename(fresh / "kept")
+    library.symlink_to(kept)
+    compile_toy()
+    assert not library.is_symlink()
+
+
+@pytest.mark.parametrize(
+    ("compiling", "message"),
+    [
+        ("echo 'cc1: out of memory allocating 65536 bytes' >&2; exit 1", "ran out of memory"),
+        ("ulimit -v | grep -q unlimited && exit 0; echo 'virtual memory exhausted' >&2; exit 1", "ran out of memory"),
+        ("kill -9 $$", "ran out of memory"),
+        ("while :; do :; done", "did not finish within 1 s"),
+        ("sleep 20", "did not finish within 1 s"),
+    ],
+)
+def test_a_compiler_that_takes_too_much(
+    compiling: str, message: str, fresh: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    script = tmp_path / "cc"
+    script.write_text(f'#!/bin/sh\ncase "$*" in *model.c*) {compiling};; *) echo 1.0;; esac\n')
+    script.chmod(0o700)
+    monkeypatch.setenv("CC", str(script))
+    monkeypatch.setattr(compiler, "MOST_SECONDS", 1)
+    with pytest.raises(UsageError, match=message):
+        compile_toy()
+    assert not libraries(fresh)
+
+
 def test_no_compiler_says_how_to_get_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("CC", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))

@@ -319,3 +319,14 @@ def test_sizes_that_nothing_can_hold_are_refused_at_once(text: str, message: str
 )
 def test_large_models_are_lowered_at_once(text: str) -> None:
     load_text(text, "test.m", LoadOptions())
+
+
+def test_long_lines_are_shown_around_the_place() -> None:
+    text = "var x: boolean; " + "startstate begin x := true; end; " * 4_000 + "rule y ==> begin end;" + " " * 100_000
+    with pytest.raises(ModelError) as caught:
+        load_text(text, "long.m", LoadOptions())
+    message = str(caught.value)
+    assert len(message) < 2_000
+    excerpt, caret = message.splitlines()[1:3]
+    assert excerpt.startswith("  ... ") and excerpt.endswith(" ...")
+    assert excerpt[caret.index("^")] == "y" and caret.count("^") == 1

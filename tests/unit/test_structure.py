@@ -19,7 +19,7 @@ ALLOWED = {
     "ltl": {"ir"},
     "codegen": {"ir", "kernels"},
     "kernels": {"ir"},
-    "kernels_cycles": {"kernels"},
+    "kernels_cycles": {"kernels", "kernels_route"},
     "kernels_distances": {"kernels"},
     "kernels_layers": {"kernels", "kernels_spill"},
     "kernels_walks": {"kernels"},

@@ -91,11 +91,16 @@ def test_bounds_come_out_as_printed() -> None:
 
 def test_missing_models_are_named(tmp_path: Path) -> None:
     done = run(table("000/table11"), runner(tmp_path))
-    assert "-" in done.ours["mcslock2 4"]["states"]
+    assert not done.ours
+    assert "mcslock2 4" in done.missing
     assert "there is no file" in done.to_text()
+    assert "0 of 1 rows" in done.to_text()
     rest = run(table("002/table1"), runner(tmp_path))
     assert len(rest.missing) == 26
     assert "does not say which model" in rest.to_text()
+    curves = run(table("002/fig3"), runner(tmp_path)).to_text()
+    assert "0 of 4 rows" in curves
+    assert "as the paper has it" not in curves, "the paper has no figures there"
 
 
 def test_published_figures_without_symmetry(shared: Path) -> None:
@@ -105,6 +110,7 @@ def test_published_figures_without_symmetry(shared: Path) -> None:
     done = run(chosen, runner(shared / "models/murphi"))
     for entry in small:
         assert done.ours[entry.name] == entry.figures
+    assert "Every figure as the paper has it: cache3, ns (2 rows)." in done.to_text()
 
 
 def test_fractions(shared: Path) -> None:

@@ -19,6 +19,7 @@ typedef struct {
   uint64_t found;
   uint64_t limit;  /* states that the table takes */
   uint64_t matches;
+  uint64_t missing; /* successors that only the lower table may have */
 } Control;
 
 /* All threads of a block must agree on whether to go on, while others change what they look at. */
@@ -65,6 +66,11 @@ static inline void load_state(uint64_t *state, const uint64_t *from) {
   UNROLL for (int i = 0; i < WORDS; i++) state[i] = from[i];
 #endif
   state[WORDS] = 0;
+}
+
+static inline void load_successor(uint64_t *state, const uint64_t *successors, uint32_t stride, uint64_t row, uint64_t x) {
+  const uint64_t *from = successors + row * WORDS * stride + x;
+  UNROLL for (int i = 0; i < WORDS; i++) state[i] = from[(uint64_t)i * stride];
 }
 
 /* --- Buckets ---------------------------------------------------------------------------------------------------- */
@@ -137,10 +143,10 @@ expand(const uint64_t *states, uint32_t count, uint64_t *successors, uint32_t st
 
 /* Brings successors into their normal form. One that a global assumption drops is replaced by the state that was expanded,
  * which is not new. */
-#if HAS_NORMALISE || HAS_ASSUMPTIONS
 KERNEL LAUNCH_BOUNDS(PREPARE_THREADS, 1)
 prepare(const uint64_t *states, uint32_t count, uint64_t *successors, uint32_t stride, const uint32_t *counts,
         Control *control, uint8_t *noted) {
+#if HAS_NORMALISE || HAS_ASSUMPTIONS
   SHARED Context context;
   if (is_halted(control)) return;
   context_clear(&context);
@@ -167,8 +173,8 @@ prepare(const uint64_t *states, uint32_t count, uint64_t *successors, uint32_t s
   for (uint32_t i = THREAD; i < NOTE_COUNT; i += THREADS)
     if (context.noted[i]) noted[i] = 1;
 #endif
-}
 #endif
+}
 
 /* Checks the properties of all states from `begin` on, and counts the cover goals that they meet. */
 KERNEL check(uint64_t *const *blocks, uint64_t begin, uint8_t *flags, Control *control, uint64_t *fired,
@@ -228,40 +234,10 @@ static inline uint32_t add_signature(uint64_t *table, uint64_t buckets, uint64_t
   return SIGNATURE_WITHOUT_ROOM;
 }
 
-/* Is a signature in a table to which nothing is added any more? */
-static inline bool has_signature(const uint64_t *table, uint64_t buckets, uint64_t bucket, uint64_t *slots,
-                                 uint64_t signature) {
-  for (uint32_t tries = 0; tries < MOST_BUCKETS; tries++) {
-    UNROLL for (int i = 0; i < BUCKET; i++) {
-      if (slots[i] == signature) return true;
-      if (slots[i] == 0) return false;
-    }
-    bucket = next_bucket(bucket, tries, signature, buckets);
-    load_four(&table[BUCKET * bucket], slots);
-  }
-  return false;
-}
-
-/* A second table in the memory of the host, and signatures that were lately met there, at a slot that each determines:
- * the way there is long, and most successors have been met a short while ago. */
-typedef struct {
-  uint64_t *table;
-  uint64_t buckets;
-  uint64_t *recent;
-  uint64_t recent_count;
-} Lower;
-
-/* Not by the upper bits, which choose the bucket. */
-static inline uint64_t recent_slot(const Lower *lower, uint64_t signature) {
-  return multiply_high(signature * UINT64_C(0x9E3779B97F4A7C15), lower->recent_count);
-}
-
-/* Each thread takes GROUP successors of a state, whose buckets are fetched at the same time. IS_FULL: the table is, and
- * what it does not have goes to the lower one. */
-template <bool IS_FULL>
-static inline void insert_into(uint64_t *table, uint64_t buckets, const Lower lower, const uint64_t *successors,
-                               uint32_t stride, const uint32_t *counts, uint32_t count, uint64_t *const *blocks,
-                               Control *control) {
+/* Each thread takes GROUP successors of a state, whose buckets are fetched at the same time. */
+KERNEL LAUNCH_BOUNDS(INSERT_THREADS, INSERT_BLOCKS)
+insert_signatures(const uint64_t *successors, uint32_t stride, const uint32_t *counts, uint32_t count, uint64_t *table,
+                  uint64_t buckets, uint64_t *const *blocks, Control *control) {
   if (is_halted(control)) return;
   if (is_full(control)) return;
   for (uint32_t begin = BLOCK * THREADS; begin < count; begin += BLOCKS * THREADS) {
@@ -269,35 +245,19 @@ static inline void insert_into(uint64_t *table, uint64_t buckets, const Lower lo
     const uint32_t most = x < count ? counts[x] : 0;
     ALIGNED uint64_t states[GROUP][WORDS + 1];
     uint64_t signatures[GROUP], at[GROUP], slots[GROUP][BUCKET];
-    uint32_t wants = 0, is_new = 0, wanted = 0;
+    uint32_t is_new = 0, wanted = 0;
     UNROLL for (int i = 0; i < GROUP; i++) {
       if (first + i >= most) continue;
-      const uint64_t *from = successors + (uint64_t)(first + i) * WORDS * stride + x;
-      UNROLL for (int word = 0; word < WORDS; word++) states[i][word] = from[(uint64_t)word * stride];
+      load_successor(states[i], successors, stride, first + i, x);
       signatures[i] = signature_of(hash_words(states[i]));
       at[i] = multiply_high(signatures[i], buckets);
       load_four(&table[BUCKET * at[i]], slots[i]);
-      wants |= 1u << i;
-    }
-    if (IS_FULL) {
-      UNROLL for (int i = 0; i < GROUP; i++)
-        if (wants >> i & 1 && (load_shared_word(&lower.recent[recent_slot(&lower, signatures[i])]) == signatures[i] ||
-                               has_signature(table, buckets, at[i], slots[i], signatures[i])))
-          wants &= ~(1u << i);
-      UNROLL for (int i = 0; i < GROUP; i++) {
-        if (!(wants >> i & 1)) continue;
-        at[i] = multiply_high(signatures[i], lower.buckets);
-        load_four(&lower.table[BUCKET * at[i]], slots[i]);
-      }
     }
     UNROLL for (int i = 0; i < GROUP; i++) {
-      if (!(wants >> i & 1)) continue;
-      const uint32_t result = add_signature(IS_FULL ? lower.table : table, IS_FULL ? lower.buckets : buckets, at[i],
-                                            slots[i], signatures[i], control);
-      if (IS_FULL && result != SIGNATURE_WITHOUT_ROOM)
-        store_shared_word(&lower.recent[recent_slot(&lower, signatures[i])], signatures[i]);
-      is_new |= (uint32_t)(result == SIGNATURE_NEW) << i;
-      wanted += result == SIGNATURE_NEW;
+      if (first + i >= most) continue;
+      const uint32_t is_one = add_signature(table, buckets, at[i], slots[i], signatures[i], control) == SIGNATURE_NEW;
+      is_new |= is_one << i;
+      wanted += is_one;
     }
     uint64_t position = claim(&control->used, wanted);
     UNROLL for (int i = 0; i < GROUP; i++) {
@@ -306,25 +266,6 @@ static inline void insert_into(uint64_t *table, uint64_t buckets, const Lower lo
       UNROLL for (int word = 0; word < WORDS; word++) to[word] = states[i][word];
     }
   }
-}
-
-KERNEL LAUNCH_BOUNDS(INSERT_THREADS, INSERT_BLOCKS)
-insert_signatures(const uint64_t *successors, uint32_t stride, const uint32_t *counts, uint32_t count, uint64_t *table,
-                  uint64_t buckets, uint64_t *const *blocks, Control *control) {
-  const Lower none = {0, 0, 0, 0};
-  insert_into<false>(table, buckets, none, successors, stride, counts, count, blocks, control);
-}
-
-KERNEL LAUNCH_BOUNDS(INSERT_THREADS, INSERT_BLOCKS)
-insert_lower(const uint64_t *successors, uint32_t stride, const uint32_t *counts, uint32_t count, uint64_t *table,
-             uint64_t buckets, uint64_t *const *blocks, Control *control, uint64_t *lower_table, uint64_t lower_buckets,
-             uint64_t *recent, uint64_t recent_count) {
-  const Lower lower = {lower_table, lower_buckets, recent, recent_count};
-  insert_into<true>(table, buckets, lower, successors, stride, counts, count, blocks, control);
-}
-
-KERNEL clear_words(uint64_t *words, uint64_t count) {
-  for (uint64_t i = BLOCK * (uint64_t)THREADS + THREAD; i < count; i += (uint64_t)BLOCKS * THREADS) words[i] = 0;
 }
 
 KERNEL rehash_signatures(const uint64_t *before, uint64_t slots, uint64_t *table, uint64_t buckets, Control *control) {
@@ -336,6 +277,8 @@ KERNEL rehash_signatures(const uint64_t *before, uint64_t slots, uint64_t *table
     add_signature(table, buckets, bucket, first, before[i], control);
   }
 }
+
+#include "lower.cu"
 
 /* --- Exact --------------------------------------------------------------------------------------------------- */
 
@@ -404,8 +347,7 @@ insert_states(const uint64_t *successors, uint32_t stride, const uint32_t *count
     UNROLL for (int i = 0; i < GROUP; i++) {
       taken[i] = ~UINT64_C(0);
       if (first + i >= most) continue;
-      const uint64_t *from = successors + (uint64_t)(first + i) * WORDS * stride + x;
-      UNROLL for (int word = 0; word < WORDS; word++) states[i][word] = from[(uint64_t)word * stride];
+      load_successor(states[i], successors, stride, first + i, x);
       hashes[i] = hash_words(states[i]);
       load_four(&table[BUCKET * multiply_high(hashes[i], buckets)], slots[i]);
     }

@@ -13,6 +13,7 @@ from outcrop.lang.dve.parser import parse_expression
 from outcrop.lang.dve.scope import ConstantSymbol, VariableSymbol
 from outcrop.lang.dve.transitions import TransitionLowering
 from outcrop.lang.formulas import expression_of, read_formula
+from outcrop.ltl.parser import Binding
 from outcrop.options import FormulaText, LoadOptions
 from outcrop.source import Source, Span
 
@@ -30,7 +31,7 @@ class TemporalLowering(TransitionLowering):
         if found is not None:
             self.temporal.append(TemporalProperty(text.name, (), Frame(), text.span, *found))
 
-    def _meaning(self, text: FormulaText, each: Formula, place: Span) -> Expression | None:
+    def _meaning(self, text: FormulaText, each: Formula, place: Span, _bound: Binding) -> Expression | None:
         errors = self.report.error_count
         where = expression_of(each, place, text.definitions)
         if where is None:

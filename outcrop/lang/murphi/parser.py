@@ -24,6 +24,7 @@ from outcrop.lang.murphi.syntax import (
     LtlSyntax,
     ModelSyntax,
     PropertySyntax,
+    QuantifierSyntax,
     RuleItem,
     RuleSet,
     RuleSyntax,
@@ -45,6 +46,7 @@ _UNSUPPORTED = {
     "pctl": "probabilistic properties (pctl) are not supported",
 }
 _ITEM_ENDS = ITEM_STARTS | CLOSING | {";"}
+_QUANTIFIER_ENDS = frozenset(("end", "endforall", "endexists"))
 
 
 def parse(source: Source) -> tuple[ModelSyntax, list[Diagnostic]]:
@@ -54,6 +56,21 @@ def parse(source: Source) -> tuple[ModelSyntax, list[Diagnostic]]:
     if any(each.severity is Severity.ERROR for each in parser.diagnostics):
         raise ModelError(sorted(parser.diagnostics, key=lambda each: each.span.start if each.span else 0))
     return tree, parser.diagnostics
+
+
+def parse_quantifiers(span: Span) -> list[QuantifierSyntax]:
+    """What stands between ``forall`` and ``do``; ``ModelError`` where it is wrong."""
+    parser = _Parser(span.alone())
+    parser.source = span.source
+    try:
+        found = parser.quantifiers()
+        if parser.kinds[parser.at] != END_OF_FILE:
+            parser.fail_expected("';' or 'do'")
+        if not parser.error_count:
+            return found
+    except (Abandoned, GivenUp):
+        pass
+    raise ModelError([each.within(span.source) for each in parser.diagnostics])
 
 
 def parse_expression(span: Span) -> Expression:
@@ -194,9 +211,11 @@ class _Parser(StatementParser):
         self.at += 1
         name = self.optional_string()
         self.expect(":", "after the name of the formula")
-        before, depth = self.at - 1, 0
-        while self.kinds[self.at] != END_OF_FILE and (depth > 0 or self.kinds[self.at] not in _ITEM_ENDS):
-            depth += {"{": 1, "}": -1}.get(self.kinds[self.at], 0)
+        before, depth, quantifiers = self.at - 1, 0, 0
+        while (kind := self.kinds[self.at]) != END_OF_FILE and (depth or quantifiers or kind not in _ITEM_ENDS):
+            if not depth:
+                quantifiers += (kind in ("forall", "exists")) - (kind in _QUANTIFIER_ENDS)
+            depth += {"{": 1, "}": -1}.get(kind, 0)
             self.at += 1
         end = self.starts[self.at] if self.kinds[self.at] == ";" else self.ends[self.at - 1]
         formula = Span(self.source, self.ends[before], end)

@@ -160,7 +160,7 @@ class RuleLowering(DeclarationLowering):
         surroundings.layers.append(_slot_used(place, local, node.name.span))
 
     def _enter_quantifier(self, node: syntax.QuantifierSyntax, surroundings: Surroundings) -> None:
-        found = self._parameter_values(node)
+        found = self.parameter_values(node)
         if found is None:
             self.declare(node.name, UnknownSymbol(node.name.span))
             surroundings.is_complete = False
@@ -171,7 +171,7 @@ class RuleLowering(DeclarationLowering):
         self.declare(node.name, LocalSymbol(local, node.name.span, "a ruleset parameter"))
         surroundings.parameters.append(Parameter(local, values))
 
-    def _parameter_values(self, node: syntax.QuantifierSyntax) -> tuple[Type, range] | None:
+    def parameter_values(self, node: syntax.QuantifierSyntax) -> tuple[Type, range] | None:
         domain = self.domain(node)
         if domain is None:
             return None

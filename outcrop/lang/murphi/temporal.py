@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import re
 from functools import partial
+from itertools import product
 
 from outcrop.errors import ModelError
 from outcrop.ir.formula import Formula
-from outcrop.ir.nodes import Expression
-from outcrop.ir.system import TemporalProperty
-from outcrop.ir.types import BOOLEAN
-from outcrop.lang.formulas import expression_of, read_formula
+from outcrop.ir.nodes import Constant, Expression
+from outcrop.ir.system import TemporalProperty, has_symmetry
+from outcrop.ir.types import BOOLEAN, Simple
+from outcrop.lang.formulas import expression_of, names_in, read_formula
 from outcrop.lang.murphi import syntax
-from outcrop.lang.murphi.parser import parse_expression
+from outcrop.lang.murphi.parser import parse_expression, parse_quantifiers
 from outcrop.lang.murphi.rules import RuleLowering, Surroundings
 from outcrop.lang.murphi.scope import UNKNOWN, ConstantSymbol, FunctionSymbol, LocalSymbol, VariableSymbol
+from outcrop.ltl.parser import Binding, Bound, outermost_forall
 from outcrop.options import FormulaText, LoadOptions
 from outcrop.source import Source, Span
 
@@ -25,6 +27,7 @@ class TemporalLowering(RuleLowering):
     def __init__(self, source: Source, options: LoadOptions, declared_later: dict[str, Span]) -> None:
         super().__init__(source, options, declared_later)
         self.temporal: list[TemporalProperty] = []
+        self._names_scalarset_values = False  #: does a quantifier of the formula at hand?
 
     def temporal_item(self, node: syntax.LtlSyntax) -> None:
         """A declaration; inside rulesets it is a property for each combination of the parameters."""
@@ -41,11 +44,53 @@ class TemporalLowering(RuleLowering):
         self._temporal(text, text.span)
 
     def _temporal(self, text: FormulaText, span: Span) -> None:
+        """``forall`` around a whole formula is a ruleset, a property for each value; other quantifiers are written
+        out."""
+        before = len(self.enclosing)
+        try:
+            while (quantified := outermost_forall(text.span, names_in(text, self._predicates()))) is not None:
+                self.enclosing += parse_quantifiers(self._in_source(quantified[0]))
+                text = FormulaText(text.name, quantified[1], text.definitions)
+            self._quantifier_free(text, span)
+        except ModelError as error:
+            self.report.take(error.diagnostics)
+        finally:
+            del self.enclosing[before:]
+
+    def _quantifier_free(self, text: FormulaText, span: Span) -> None:
+        self._names_scalarset_values = False
         with self.instantiated() as around:
-            found = read_formula(text, self._predicates(), self.report, partial(self._meaning, text, around))
+            meaning = partial(self._meaning, text, around)
+            found = read_formula(text, self._predicates(), self.report, meaning, self._instances)
             frame = self.frame.finish()
         if found is not None and around.is_complete:
-            self.temporal.append(TemporalProperty(text.name, tuple(around.parameters), frame, span, *found))
+            named = self._names_scalarset_values
+            self.temporal.append(TemporalProperty(text.name, tuple(around.parameters), frame, span, *found, named))
+
+    def _instances(self, span: Span, around: Binding) -> list[Binding]:
+        """The values of the variables that a quantifier within a formula binds; ``ModelError`` where it is wrong."""
+        choices: list[list[Bound]] = []
+        with self.block():
+            self._declare(around, span)
+            for node in parse_quantifiers(self._in_source(span)):
+                errors = self.report.error_count
+                found = self.parameter_values(node)
+                if found is None:
+                    assert self.report.error_count > errors
+                    raise ModelError([])
+                kind, values = found
+                assert isinstance(kind, Simple)
+                self._names_scalarset_values |= has_symmetry(kind)
+                name = node.name.text
+                choices.append(
+                    [Bound(name, kind.show(each), Constant(type=kind, span=span, value=each)) for each in values]
+                )
+        return list(product(*choices))
+
+    def _declare(self, bound: Binding, span: Span) -> None:
+        """What quantifiers bind is constant inside them."""
+        for each in {each.name: each for each in bound}.values():
+            self.declare(syntax.Name(span, each.name), ConstantSymbol(each.value, span))
 
     def _predicates(self) -> list[str]:
         """The names of what is boolean by itself."""
@@ -62,7 +107,9 @@ class TemporalLowering(RuleLowering):
             case _:
                 return False
 
-    def _meaning(self, text: FormulaText, around: Surroundings, each: Formula, place: Span) -> Expression | None:
+    def _meaning(
+        self, text: FormulaText, around: Surroundings, each: Formula, place: Span, bound: Binding
+    ) -> Expression | None:
         errors = self.report.error_count
         where = expression_of(each, place, text.definitions)
         if where is None:
@@ -73,7 +120,8 @@ class TemporalLowering(RuleLowering):
             except ModelError as error:
                 self.report.take(error.diagnostics)
                 return None
-        with self.without_side_effects("a formula"):
+        with self.block(), self.without_side_effects("a formula"):
+            self._declare(bound, place)
             condition = self.condition(node, "a proposition")
         if self.report.error_count > errors or condition.type is UNKNOWN:
             return None

@@ -155,7 +155,7 @@ function ruleSection(result) {
   const has = (key) => rules.some((rule) => typeof rule[key] === "number");
   const columns = [
     { name: "Rule", value: (rule) => rule.name, show: (rule) => [rule.name, " ", rule.position && h("span", { class: "where" }, `line ${rule.position.line}`), !rule.fired && [" ", h("span", { class: "badge" }, "never fired")]] },
-    { name: "Instances", isNumber: true, value: (rule) => rule.instances, title: "combinations of parameter values" },
+    { name: "Instances", isNumber: true, isMinor: true, value: (rule) => rule.instances, title: "combinations of parameter values" },
   ];
   if (has("enabled")) columns.push({ name: "Enabled", isNumber: true, value: (rule) => rule.enabled, title: "guards that were true, over all states" });
   columns.push({ name: "Fired", isNumber: true, value: (rule) => rule.fired, show: (rule) => measured(rule.fired, most), title: "bodies that ran to their end" });
@@ -166,8 +166,13 @@ function ruleSection(result) {
     : `All ${plural(rules.length, "rule")} fired.`)];
   const idle = has("new") ? rules.filter((rule) => rule.fired && rule.new === 0) : [];
   if (idle.length) notes.push(h("p", { class: "soft" }, `${plural(idle.length, "rule")} fired, but only to states that shorter runs reach: ${listed(idle.map((rule) => rule.name))}.`));
-  if (!has("enabled")) notes.push(h("p", { class: "soft" }, "Check with --report or --coverage to count also how often each rule is enabled and leads to new states."));
-  else if (!has("new")) notes.push(h("p", { class: "soft" }, "Which firings led to new states is known only to a search that has all levels in RAM, as ram does."));
+  const isRuns = (result.properties || []).some((each) => each.kind === "ltl");
+  if (!has("enabled")) {
+    notes.push(h("p", { class: "soft" }, isRuns
+      ? "A search for runs that go round for ever does not count how often each rule is enabled and leads to new states."
+      : "Check with --report or --coverage to count also how often each rule is enabled and leads to new states."));
+  }
+  if (has("enabled") && !has("new")) notes.push(h("p", { class: "soft" }, "Which firings led to new states is known only to a search that has all levels in RAM, as ram does."));
   return section("Rules", notes, table(columns, rules));
 }
 

@@ -1,6 +1,7 @@
 // The stepper of a trace: a list of steps, and the state after the one that is chosen, with what it changed.
 
 const OPEN_UP_TO = 60; // leaves of a state that is shown whole at first
+const FOLDED_FROM = 5; // neighbours in a larger one that stay as they are
 const STEPS_SHOWN = 400; // of a long trace, around the one chosen
 const LONGEST_PRINT = 600; // lines
 const SWIPE = 60; // pixels
@@ -47,6 +48,7 @@ function stepper(result, violation) {
   let hits = new Set();
 
   const list = h("ol", { class: "steps", "aria-label": "Steps" });
+  list.style.setProperty("--number", `calc(${Math.max(2, String(last).length)}ch + 1.3rem)`);
   const place = h("span", { class: "place", "aria-live": "polite" });
   const slider = h("input", { type: "range", min: 0, max: last, "aria-label": "Step", oninput: () => go(Number(slider.value)) });
   const back = h("button", { type: "button", class: "control", "aria-label": "Previous step", onclick: () => go(at - 1) }, "←");
@@ -94,8 +96,11 @@ function stepper(result, violation) {
 
   function showTree() {
     const step = steps[at];
-    const rows = step.nodes.map((node) => render(node, step.changes)).filter(Boolean);
+    const rows = renderAll(step.nodes, step.changes, "");
     tree.replaceChildren(...(rows.length ? rows : [h("p", { class: "nothing" }, nothing())]));
+    const changed = tree.querySelector(".changed");
+    const [box, row] = [tree, changed || tree].map((each) => each.getBoundingClientRect());
+    tree.scrollTop = changed && row.bottom > box.bottom ? row.top - box.top - box.height / 3 : 0;
   }
 
   function nothing() {
@@ -111,6 +116,38 @@ function stepper(result, violation) {
     return !query || `${leaf.path}: ${leaf.bag ? leaf.bag.join(", ") : leaf.text}`.toLowerCase().includes(query);
   }
 
+  // All of them; in a large state a long row of neighbours that stay as they are is folded into one line, so that what
+  // changes is in sight.
+  function renderAll(nodes, changes, path) {
+    const rendered = (some) => some.map((each) => render(each, changes)).filter(Boolean);
+    if (isSmall || query || only.checked || !changes.size) return rendered(nodes);
+    const rows = [];
+    let from = 0;
+    while (from < nodes.length) {
+      let to = from;
+      while (to < nodes.length && !leavesOf([nodes[to]]).some((leaf) => changes.has(leaf.path))) to += 1;
+      const some = nodes.slice(from, to);
+      if (some.length > FOLDED_FROM) rows.push(unchanged(some, `${path} ${from}`, () => rendered(some)));
+      else rows.push(...rendered(some));
+      if (to < nodes.length) rows.push(...rendered([nodes[to]]));
+      from = to + 1;
+    }
+    return rows;
+  }
+
+  function unchanged(nodes, key, fill) {
+    const inside = h("div", {});
+    const isOpen = opened.get(key) ?? false;
+    const details = h("details", { open: isOpen },
+      h("summary", {}, `${nodes[0].name} … ${nodes[nodes.length - 1].name} `, h("small", {}, `${number(nodes.length)} unchanged`)), inside);
+    if (isOpen) inside.replaceChildren(...fill());
+    details.querySelector("summary").addEventListener("click", () => {
+      opened.set(key, !details.open); // it is about to turn
+      if (!details.open) inside.replaceChildren(...fill());
+    });
+    return details;
+  }
+
   function render(node, changes) {
     if (!isWanted(node, changes)) return null;
     if (node.children) return renderGroup(node, changes);
@@ -121,7 +158,7 @@ function stepper(result, violation) {
     const hasChanged = leavesOf([node]).some((leaf) => changes.has(leaf.path));
     const isOpen = opened.get(node.path) ?? (isSmall || hasChanged || Boolean(query));
     const inside = h("div", { class: "inside" });
-    const fill = () => inside.replaceChildren(...node.children.map((each) => render(each, changes)).filter(Boolean));
+    const fill = () => inside.replaceChildren(...renderAll(node.children, changes, node.path));
     const details = h("details", { open: isOpen },
       h("summary", {}, ...marked(node.name), " ", h("small", {}, hasValue(node) ? "" : "undefined"), hasChanged && h("span", { class: "dot", title: "changed" })),
       inside);

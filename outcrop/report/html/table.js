@@ -2,16 +2,17 @@
 
 const ROWS_AT_FIRST = 60;
 
-// `columns`: {name, value(row), show(row) or nothing, isNumber, title}. `rows`: anything.
+// `columns`: {name, value(row), show(row) or nothing, isNumber, isMinor (not on a phone), title}. `rows`: anything.
 function table(columns, rows, { sortBy = -1, descending = false } = {}) {
   let by = sortBy;
   let isDown = descending;
   let showsAll = rows.length <= ROWS_AT_FIRST;
   const body = h("tbody");
   const more = h("button", { class: "control", onclick: () => { showsAll = true; fill(); } }, `Show all ${number(rows.length)}`);
+  const kind = (column) => `${column.isNumber ? "number" : "text"}${column.isMinor ? " minor" : ""}`;
   const heads = columns.map((column, index) => h(
     "th",
-    { class: column.isNumber ? "number" : "text", scope: "col", title: column.title },
+    { class: kind(column), scope: "col", title: column.title },
     h("button", { type: "button", onclick: () => sort(index) }, column.name),
   ));
 
@@ -36,7 +37,7 @@ function table(columns, rows, { sortBy = -1, descending = false } = {}) {
       "tr", {},
       columns.map((column) => h(
         "td",
-        { class: column.isNumber ? "number" : "text" },
+        { class: kind(column) },
         column.show ? column.show(row) : column.isNumber ? number(column.value(row)) : column.value(row),
       )),
     )));

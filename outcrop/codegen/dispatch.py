@@ -1,0 +1,73 @@
+"""Rules whose guards begin by asking where something is: a switch leads to those of the present place, and the others
+are not looked at.
+
+The transitions of processes are such rules: they ask whether the processes are in the states that they leave. The test
+cannot fail, and one load serves all rules of a process, so that it is made before any other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from outcrop.codegen.code import Unit
+from outcrop.codegen.text import braced
+from outcrop.ir.layout import encode, width
+from outcrop.ir.nodes import Binary, BinaryOperator, Constant, Expression, GlobalPlace, Load, Undefined
+from outcrop.ir.types import Simple
+
+Member = TypeVar("Member")
+
+
+@dataclass(frozen=True)
+class Test:
+    """Is a leaf, as get_bits wants it, what a constant is packed?"""
+
+    leaf: str
+    packed: int
+
+
+def test_of(unit: Unit, node: Expression) -> Test | None:
+    """A condition as such a test, None if it is another one, or may fail."""
+    if not (isinstance(node, Binary) and node.operator is BinaryOperator.EQUAL):
+        return None
+    load, wanted = node.left, node.right
+    if not (isinstance(load, Load) and isinstance(load.place, GlobalPlace) and isinstance(wanted, Constant)):
+        return None
+    variable, kind = load.place.variable, load.type
+    if not isinstance(kind, Simple) or kind != wanted.type or wanted.value is None:
+        return None
+    if not (variable.is_defined or load.undefined is Undefined.ALLOW):
+        return None
+    bit = unit.layout.variable_offsets[unit.system.variables.index(variable)]
+    return Test(f"{bit}, {width(kind)}", encode(kind, wanted.value))
+
+
+def leading_tests(unit: Unit, parts: Sequence[Expression]) -> list[Test]:
+    """Those that a conjunction begins with."""
+    found = []
+    for part in parts:
+        test = test_of(unit, part)
+        if test is None:
+            break
+        found.append(test)
+    return found
+
+
+def write_dispatch(members: Sequence[tuple[Member, Sequence[Test]]], write: Callable[[Member], list[str]]) -> list[str]:
+    """What ``write`` writes for each member, where all of its tests are true."""
+    lines: list[str] = []
+    by_leaf: dict[str, dict[int, list[tuple[Member, Sequence[Test]]]]] = {}
+    for member, tests in members:
+        if tests:
+            cases = by_leaf.setdefault(tests[0].leaf, {})
+            cases.setdefault(tests[0].packed, []).append((member, tests[1:]))
+        else:
+            lines += write(member)
+    for leaf, cases in by_leaf.items():
+        body: list[str] = []
+        for packed, inner in cases.items():
+            body += braced(f"case {packed}:", [*write_dispatch(inner, write), "break;"])
+        lines += braced(f"switch (get_bits(state, {leaf}))", body)
+    return lines

@@ -1,0 +1,95 @@
+/* Memory for what comes from files and goes to them, and the calls that read and write it whole. */
+
+typedef struct {
+  void *bytes;
+  size_t room;
+} Buffer;
+
+/* What is to be written, in pieces that begin and end at multiples of their size: what was written so the system holds
+ * in large pages, and maps at a quarter of the cost. */
+enum { PIECE_BYTES = 1 << 18 };
+
+typedef struct {
+  uint8_t *bytes;
+  int64_t file;
+  uint64_t at, used;
+} Output;
+
+/* Whether a call that could not read or write a run had no memory (atomic): what fails for that is not damaged. */
+static int run_starved;
+
+static int has_no_memory(void) {
+  __atomic_store_n(&run_starved, 1, __ATOMIC_RELAXED);
+  return 0;
+}
+
+static void *buffer_reserve(Buffer *buffer, size_t bytes) {
+  if (bytes > buffer->room) {
+    free(buffer->bytes);
+    buffer->room = bytes + bytes / 4;
+    buffer->bytes = malloc(buffer->room);
+    if (!buffer->bytes) buffer->room = (size_t)has_no_memory();
+  }
+  return buffer->bytes;
+}
+
+/* Room behind the first `used` bytes of a buffer, which stay. */
+static uint8_t *buffer_extend(Buffer *buffer, size_t used, size_t bytes) {
+  if (used + bytes > buffer->room) {
+    size_t room = used + bytes + (used + bytes) / 2;
+    uint8_t *larger = realloc(buffer->bytes, room);
+    if (!larger) {
+      has_no_memory();
+      return NULL;
+    }
+    buffer->bytes = larger;
+    buffer->room = room;
+  }
+  return (uint8_t *)buffer->bytes + used;
+}
+
+static int write_all(int64_t file, const void *bytes, size_t count, uint64_t at) {
+  for (size_t done = 0; done < count;) {
+    ssize_t part = pwrite((int)file, (const uint8_t *)bytes + done, count - done, (off_t)(at + done));
+    if (part < 0 && errno == EINTR) continue;
+    if (part <= 0) return 0;
+    done += (size_t)part;
+  }
+  return 1;
+}
+
+static int read_all(int64_t file, void *bytes, size_t count, uint64_t at) {
+  for (size_t done = 0; done < count;) {
+    ssize_t part = pread((int)file, (uint8_t *)bytes + done, count - done, (off_t)(at + done));
+    if (part < 0 && errno == EINTR) continue;
+    if (part <= 0) return 0;
+    done += (size_t)part;
+  }
+  return 1;
+}
+
+static int output_flush(Output *output) {
+  uint64_t used = output->used, at = output->at;
+  output->at += used;
+  output->used = 0;
+  return !used || write_all(output->file, output->bytes, used, at);
+}
+
+/* Writes behind what was written last, or elsewhere. */
+static int output_write(Output *output, int64_t file, const void *bytes, uint64_t count, uint64_t at) {
+  if (!output->bytes && !(output->bytes = malloc(PIECE_BYTES))) return has_no_memory();
+  if (output->file != file || output->at + output->used != at) {
+    if (!output_flush(output)) return 0;
+    output->file = file;
+    output->at = at;
+  }
+  for (uint64_t done = 0; done < count;) {
+    uint64_t room = PIECE_BYTES - output->at % PIECE_BYTES - output->used;
+    uint64_t part = count - done < room ? count - done : room;
+    memcpy(output->bytes + output->used, (const uint8_t *)bytes + done, part);
+    output->used += part;
+    done += part;
+    if (part == room && !output_flush(output)) return 0;
+  }
+  return 1;
+}
