@@ -107,7 +107,7 @@ MUTANTS = [
     ),
     *_of(
         "native/cache.c",
-        ("memcmp(rests + (size_t)place * STATE_REST_BYTES, rest, STATE_REST_BYTES) != 0) continue;", "0) continue;"),
+        ("return memcmp(kept, rest, STATE_REST_BYTES) == 0;", "return 1;"),
         (
             "for (int i = 0; i < 5; i++) result *= 2 - odd * result;",
             "for (int i = 0; i < 3; i++) result *= 2 - odd * result;",
@@ -151,7 +151,7 @@ MUTANTS = [
     *_of(
         "search/cached.py",
         ("if self.collision_rate > self.run.options.collision_limit:", "if False:"),
-        ("return self._collisions + self.T.collisions > 0", "return False"),
+        ("return self._has_forgotten or self._collisions + self.T.collisions > 0", "return False"),
     ),
     *_of(
         "search/compact.py",
