@@ -245,6 +245,18 @@ def test_a_checkpoint_elsewhere_leaves_the_first_as_it_was(tmp_path: Path) -> No
         shutil.rmtree(second)
 
 
+def test_a_manifest_is_never_changed_in_its_place(tmp_path: Path) -> None:
+    """A process that dies in the middle leaves the old one: whoever has it open still reads it whole."""
+    native, place = compiled("grid"), tmp_path / "checkpoint"
+    search(native, "ram", checkpoint=str(place), depth=10)
+    with (place / "manifest.json").open("rb") as file:
+        before = file.read()
+        search(native, "ram", resume=str(place), depth=20)
+        file.seek(0)
+        assert file.read() == before
+    assert (place / "manifest.json").read_bytes() != before
+
+
 def test_later_checkpoints_write_only_what_is_new(tmp_path: Path) -> None:
     native, place = compiled("grid"), tmp_path / "checkpoint"
     search(native, "ram", checkpoint=str(place), depth=20)

@@ -204,6 +204,21 @@ def test_findings_and_paths_do_not_depend_on_workers() -> None:
     assert len(shortest.path) == min(len(finding.path) for finding in one.findings)
 
 
+def test_a_state_is_found_once() -> None:
+    """Also by a search that comes to it again: it would take the room of others. Without room, the least stay."""
+    native = toy("N=3", "BREAK_INVARIANT")
+    outcome = ram.search(native, CheckOptions(threads=1, max_errors=None))
+    found = sorted({each.path[-1] for each in outcome.findings if each.kind is FindingKind.STATE})[:3]
+    assert len(found) == 3
+    first, second, third = found
+    for rows in ([first, first, second, third], [third, second, second, first, first], [second, third, first]):
+        block = np.frombuffer(b"".join(rows), dtype=np.uint8).reshape(-1, native.state_bytes)
+        for most in (1, 2, 3):
+            with native.search(Settings(most_found=most)) as search:
+                search.check_block(0, block)
+                assert search.take_found(Found.STATE) == found[:most]
+
+
 def test_predecessors_are_the_least() -> None:
     native = toy("N=3")
     with native.search(Settings()) as search:
