@@ -55,7 +55,7 @@ def available_memory() -> int:
             text = _read(group / name).strip()
             if text.isdigit():
                 limits.append(int(text))
-    return min(*limits, *_limits_of_addresses())
+    return min([*limits, *_limits_of_addresses()])
 
 
 #: How many times the addresses that a search reserves exceed the memory that it comes to use.
