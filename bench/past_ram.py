@@ -66,6 +66,8 @@ CASES = (
     Case("cached 0.6, 40, idle", 0.6, True, {**_SIGNATURES, "replacement": Replacement.IDLE}),
     Case("locality 0.1", 0.1, True, {"strategy": "locality"}),
     Case("disk 0.1", 0.1, True, {"strategy": "disk"}),
+    Case("locality 0.01", 0.01, True, {"strategy": "locality"}),
+    Case("disk 0.01", 0.01, True, {"strategy": "disk"}),
     Case("cached 0.4, 64 bits", 0.4, True, {**_SIGNATURES, "bits": 64}),
     Case("locality 0.4", 0.4, True, {"strategy": "locality"}),
     Case("serial 0.4", 0.4, True, {"strategy": "serial"}),
@@ -106,7 +108,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="time of searches past RAM, as ratios to ram")
     parser.add_argument("shared", type=Path)
     parser.add_argument("--models", default=",".join(MODELS))
-    parser.add_argument("--cases", default="")
+    parser.add_argument("--cases", default="", help="parts of their names")
     parser.add_argument("--repeat", type=int, default=2)
     arguments = parser.parse_args()
     cases = [case for case in CASES if any(part in case.name for part in arguments.cases.split(","))]

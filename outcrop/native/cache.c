@@ -43,7 +43,8 @@ typedef struct Cache {
   unsigned age_bits;
   unsigned head_bytes;
   unsigned rest_bytes;
-  unsigned entry_bits; /* head and rest */
+  unsigned entry_bits;  /* head and rest */
+  unsigned entry_bytes; /* the same, where they are whole bytes */
   uint64_t head_mask; /* the bits of a head */
   int exact;
   int packed;
@@ -131,6 +132,7 @@ static void cache_shape(Cache *cache, uint64_t bytes) {
     cache->entry_bits = 8 * (cache->head_bytes + cache->rest_bytes);
     unsigned loose_bits = head_bits + least_age_bits;
     if (!cache->rest_bytes && loose_bits <= MOST_LOOSE_BITS) cache->entry_bits = loose_bits;
+    cache->entry_bytes = cache->entry_bits / 8;
     cache->bucket_bytes = 1 + cache->chain + ((uint64_t)cache->chain * cache->entry_bits + 7) / 8;
     uint64_t count = bytes / cache->bucket_bytes;
     if (count <= cache->bucket_count) break;
@@ -244,7 +246,8 @@ INLINED Home cache_home_of(const Cache *cache, const uint8_t *state, uint64_t ha
 }
 
 static inline uint8_t *bucket_head(const Cache *cache, uint8_t *bucket, uint32_t place) {
-  return bucket + 1 + cache->chain + ((size_t)place * cache->entry_bits >> 3);
+  const size_t at = cache->rest_bytes ? (size_t)place * cache->entry_bytes : (size_t)place * cache->entry_bits >> 3;
+  return bucket + 1 + cache->chain + at;
 }
 
 static inline uint8_t *bucket_rest(const Cache *cache, uint8_t *bucket, uint32_t place) {
@@ -255,7 +258,7 @@ static inline uint8_t *bucket_rest(const Cache *cache, uint8_t *bucket, uint32_t
 INLINED uint64_t head_get(const Cache *cache, uint8_t *bucket, uint32_t place, uint64_t mask) {
   uint64_t value;
   memcpy(&value, bucket_head(cache, bucket, place), 8);
-  return value >> (place * cache->entry_bits & 7) & mask;
+  return (cache->rest_bytes ? value : value >> (place * cache->entry_bits & 7)) & mask;
 }
 
 INLINED void head_put(const Cache *cache, uint8_t *bucket, uint32_t place, uint64_t head) {
@@ -379,7 +382,7 @@ INLINED void cache_guess(const Cache *cache, Home home) {
   uint32_t match = tags_equal(home.bucket + 1, home.tag), count = *home.bucket & ~(uint32_t)BUCKET_LOCKED;
   uint8_t *entry = bucket_head(cache, home.bucket, match ? (uint32_t)__builtin_ctz(match) : count);
   __builtin_prefetch(entry, 1);
-  __builtin_prefetch(entry + cache->entry_bits / 8, 1);
+  __builtin_prefetch(entry + cache->entry_bytes, 1);
 }
 
 /* `view` is a copy of the cache, which the compiler knows that nothing changes. */
@@ -418,13 +421,21 @@ static uint64_t cache_insert(Cache *cache, uint8_t *states, const uint64_t *hash
   Dictionary *dictionary = &cache->dictionary;
   Cache view = *cache;
   uint64_t dealt;
+  /* What is usual as constants. */
   if (!cache->exact) {
     view.exact = view.packed = 0;
+    view.rest_bytes = 0;
+    dealt = insert_all(view, dictionary, &batch, states, hashes, count, shared, fresh);
+  } else if (IS_PACKING_WORTH_IT && cache->packed) {
+    view.exact = view.packed = 1;
+    view.bits = 8 * FIRST_BYTES;
+    view.rest_bytes = PARTS * NUMBER_BYTES;
+    view.inline_at = 64;
     dealt = insert_all(view, dictionary, &batch, states, hashes, count, shared, fresh);
   } else {
     view.exact = 1;
+    view.packed = 0;
     view.bits = 8 * FIRST_BYTES;
-    view.packed = IS_PACKING_WORTH_IT ? cache->packed : 0;
     dealt = insert_all(view, dictionary, &batch, states, hashes, count, shared, fresh);
   }
   batch_end(cache, &batch);

@@ -39,7 +39,7 @@ _FIRST_BYTES = 4 << 20
 #: than states, but more of it where there is little, as far as it matters; and bytes beyond which it does not.
 _WINDOW_SHARE = 1 / 16
 _MOST_WINDOW_SHARE = 1 / 5
-_WINDOW_STATES = 512
+_WINDOW_STATES = 2048
 _MOST_WINDOW = 16 << 20
 
 

@@ -222,4 +222,4 @@ def test_tables_that_grow_lose_nothing(
     visited = watch.exploration.visited
     table = visited.part if isinstance(visited, serial.Serial) else visited
     assert isinstance(table, cached.Cached | locality.Locality)
-    assert table._bytes > 300 if isinstance(table, locality.Locality) else sizes[-1] > 20_000
+    assert table._bytes > 300 if isinstance(table, locality.Locality) else sizes[-1] > 5_000
