@@ -122,7 +122,7 @@ def build_parser() -> Parser:
         "show",
         help="print what a model consists of",
         description="Prints what a model consists of: constants, variables, rules and properties.",
-        usage="%(prog)s MODEL [-D NAME=VALUE]... [--ir | --c]",
+        usage="%(prog)s MODEL [-D NAME=VALUE]... [--ir | --c | --json]",
     )
     ltl = verbs.add_parser(
         "ltl",
@@ -406,6 +406,7 @@ def _add_views(parser: argparse.ArgumentParser) -> None:
     views = parser.add_mutually_exclusive_group()
     views.add_argument("--ir", action="store_true", help="print the whole model as Outcrop understands it")
     views.add_argument("--c", action="store_true", help="print the C that the native engine compiles")
+    views.add_argument("--json", action="store_true", help="print one JSON document")
 
 
 def _add_result(parser: argparse.ArgumentParser) -> None:
