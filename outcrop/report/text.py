@@ -73,6 +73,10 @@ def _meaning(result: Result) -> str:
         return f"{result.kind}; no violation in the {result.states_visited:,} states reached until then"
     formulas = sum(row["kind"] == "ltl" for row in result.properties)
     subject = "the formula" if formulas == 1 else f"one of {formulas} formulas"
+    if result.states_checked == "none":
+        return f"no run violates {subject} ({result.guarantee}); nothing else was looked for"
+    if result.states_checked == "product":
+        return f"no run violates {subject}, and no violation in any state of the product ({result.guarantee})"
     runs = f", and no run violates {subject}" if formulas else ""
     if result.guarantee == "exact":
         return f"no violation in any reachable state{runs} (exact)"
