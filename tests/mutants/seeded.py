@@ -224,7 +224,10 @@ MUTANTS = [
     ),
     *_of(
         "dist/rounds.py",
-        ("        self.send(worker, everything=True)\n", "        self.send(worker)\n"),
+        (
+            "                return\n        self.send(worker, everything=True)\n",
+            "                return\n        self.send(worker)\n",
+        ),
     ),
     *_of(
         "ltl/acceptance.py",
