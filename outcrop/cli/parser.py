@@ -59,12 +59,18 @@ examples:
 
 
 class _HelpFormatter(argparse.RawDescriptionHelpFormatter):
-    """Leaves examples as they are, and breaks the lines of a description that is one paragraph."""
+    """Leaves examples as they are, breaks the lines of a description that is one paragraph, and makes room for the
+    names of commands."""
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         if "\n" in text.strip():
             return super()._fill_text(text, width, indent)
         return argparse.HelpFormatter._fill_text(self, text, width, indent)
+
+    def add_argument(self, action: argparse.Action) -> None:
+        super().add_argument(action)
+        if isinstance(action, argparse._SubParsersAction):  # which argparse indents without counting it
+            self._action_max_length += self._indent_increment
 
 
 class Parser(argparse.ArgumentParser):

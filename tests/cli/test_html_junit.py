@@ -30,8 +30,12 @@ def carried(path: Path) -> dict[str, Any]:
 
 
 def test_a_check_writes_its_report(cli: Command, tmp_path: Path) -> None:
+    assert (
+        f"\n  report       {tmp_path / 'run.html'}, to open"
+        in cli("check", BUFFER, "--report", tmp_path / "run.html").out
+    )
     run = cli("check", BUFFER, "--report", tmp_path / "run.html", "--quiet")
-    assert run.code == 1 and run.out.startswith("VIOLATED")
+    assert run.code == 1 and run.out.startswith("VIOLATED") and run.out.count("\n") == 1
     assert carried(tmp_path / "run.html")["coverage"][0]["new"] == 6  # counted without --coverage
 
 
