@@ -183,7 +183,6 @@ MUTANTS = [
         "native/owcty_compact.c",
         ("if (states_equal(state, compacted->target)) __atomic_store_n", "__atomic_store_n"),
         ("else if (before == 1 && !carry_look(", "else if (before <= 2 && !carry_look("),
-        ("if (!before && carry_look(search->compacted, signature, 1))", "if (0)"),
     ),
     *_of(
         "native/ndfs.c",
