@@ -194,8 +194,8 @@ class Owcty(CycleExploration):
         raise InternalError("S does not shrink any more, and yet no cycle is found in it")
 
     def _conclude(self, path: list[bytes] | None) -> None:
-        """Reports a cycle, as a path that ends where it begins, from where it is closest to a start state. None is given
-        also when the search for one had to stop."""
+        """Reports a cycle, as a path that ends where it begins, from where it is closest to a start state. None is also
+        what a search for one gives that had to stop."""
         if path is None:
             self._agree_to_go_on()
             return
