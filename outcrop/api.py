@@ -310,7 +310,7 @@ def _conclude(
         per_rank=[dataclasses.asdict(each) for each in outcome.ranks],
         notes=_notes(model, options, searched, checked),
         peak_disk_bytes=max(each.outcome.peak_disk_bytes for each in every),
-        events=[event for each in every for event in each.outcome.events],
+        events=list(dict.fromkeys(event for each in every for event in each.outcome.events)),
         layers=layers_document(outcome),
         duplicates=outcome.duplicates,
         missed=outcome.missed_duplicates,

@@ -22,7 +22,7 @@ from outcrop.ir.system import System, TemporalProperty
 from outcrop.ir.types import Scalarset
 from outcrop.ltl.binding import bind
 from outcrop.ltl.translate import translate
-from outcrop.options import CheckOptions, Deadlock, Engine, Fair, LoadOptions, Where
+from outcrop.options import CheckOptions, Deadlock, Engine, Fair, LoadOptions
 from outcrop.report.json import position
 from outcrop.result import Step, Trace, Violation
 from outcrop.search.outcome import Finding, FindingKind, Stop
@@ -177,7 +177,6 @@ def run_check(
         symmetry=check.allows_symmetry(options),
         deadlock=Deadlock.OFF,
         coverage=False,
-        device=Where.CPU,
         max_errors=1,
     )
     failures: tuple[Violation, ...] = ()
