@@ -30,7 +30,7 @@ _NO_MEMORY = (
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command and gives its exit code."""
-    # Numpy's library for linear algebra, which we have no use for, starts threads that wait busily for a tenth of a second.
+    # Numpy's library for linear algebra, which we have no use for, starts threads that wait busily for 0.1 seconds.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     for stream in (sys.stdout, sys.stderr):
         # A model may name things in letters that the terminal's encoding lacks.
