@@ -176,7 +176,7 @@ MUTANTS = [
     *_of(
         "native/owcty.c",
         ("if ((before & PREDECESSORS) == 1 && remove_from_s", "if ((before & PREDECESSORS) <= 2 && remove_from_s"),
-        ("if (flags && (is_first_time || *word & IN_S)) {", "if (flags && is_first_time) {"),
+        ("int is_accepting = before & ACCEPTING && before & IN_S;", "int is_accepting = 0;"),
         ("if (cycles->strength == TERMINAL_AUTOMATON) found_cycle(worker, state);", ""),
     ),
     *_of(
