@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from outcrop.errors import InternalError
 
 #: What native/kernels.c must have been compiled with.
-ABI_VERSION = 9
+ABI_VERSION = 10
 
 States = NDArray[np.uint8]  #: one row a state
 Counts = NDArray[np.uint64]
