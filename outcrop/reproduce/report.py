@@ -69,7 +69,7 @@ class Reproduction:
             found = self.ours.get(entry.name, {})
             cells = [cell for measure in entry.figures for cell in found.get(measure, ["-"])]
             open_cells = sum(cell in ("", "-") or cell.endswith("unfinished") or cell.startswith(">") for cell in cells)
-            whole += not open_cells
+            whole += bool(found) and not open_cells
             part += bool(open_cells) and _has_figures(found)
         said = f"{whole} of {len(self.table.entries)} rows"
         return f"{said}, and {part} in part" if part else said
