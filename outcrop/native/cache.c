@@ -273,26 +273,26 @@ typedef struct {
   uint64_t age; /* now */
   int draws;    /* of a victim, at the most */
   uint64_t insertions, collisions;
-} Batch;
+} Insertions;
 
 /* Recent entries are spared only as long as the cache is large enough that most insertions find a free place. */
-static Batch batch_begin(Cache *cache, uint64_t count) {
+static Insertions insertions_begin(Cache *cache, uint64_t count) {
   const uint64_t insertions = __atomic_load_n(&cache->insertions, __ATOMIC_RELAXED);
   const uint64_t collisions = __atomic_load_n(&cache->collisions, __ATOMIC_RELAXED);
-  Batch batch = {.random = __atomic_fetch_add(&cache->random, count * RANDOM_STEP, __ATOMIC_RELAXED),
+  Insertions batch = {.random = __atomic_fetch_add(&cache->random, count * RANDOM_STEP, __ATOMIC_RELAXED),
                  .age = cache->idle ? 1 + insertions / cache->age_lasts % cache->ages : 0,
                  .draws = cache->idle && 2 * collisions < insertions ? MOST_DRAWS : 1};
   return batch;
 }
 
-static void batch_end(Cache *cache, const Batch *batch) {
+static void insertions_end(Cache *cache, const Insertions *batch) {
   __atomic_fetch_add(&cache->insertions, batch->insertions, __ATOMIC_RELAXED);
   __atomic_fetch_add(&cache->collisions, batch->collisions, __ATOMIC_RELAXED);
 }
 
 /* The entry to give up. The oldest would be a bad choice: once a transition leads back to what was forgotten, all that
  * follows from there has been forgotten too. */
-static uint32_t cache_victim(const Cache *cache, uint8_t *bucket, Batch *batch) {
+static uint32_t cache_victim(const Cache *cache, uint8_t *bucket, Insertions *batch) {
   const uint64_t lately = cache->ages / LATELY ? cache->ages / LATELY : 1;
   uint32_t victim = 0;
   for (int draw = 0; draw < batch->draws; draw++) {
@@ -328,7 +328,7 @@ INLINED void entry_put(const Cache *cache, Home home, uint32_t place, uint64_t a
 }
 
 /* Makes room in a bucket that is full; gives where. */
-INLINED uint32_t cache_place(const Cache *cache, Home home, uint32_t count, Batch *batch) {
+INLINED uint32_t cache_place(const Cache *cache, Home home, uint32_t count, Insertions *batch) {
   batch->insertions++;
   if (count < cache->chain) return count;
   batch->collisions++;
@@ -338,7 +338,7 @@ INLINED uint32_t cache_place(const Cache *cache, Home home, uint32_t count, Batc
 enum { ENTRY_OLD, ENTRY_NEW, ENTRY_NO_ROOM };
 
 /* Enters a state, or its signature, unless it is there. */
-INLINED int cache_look_up(const Cache *cache, Dictionary *dictionary, Home home, const uint8_t *rest, Batch *batch,
+INLINED int cache_look_up(const Cache *cache, Dictionary *dictionary, Home home, const uint8_t *rest, Insertions *batch,
                           int shared) {
   uint32_t count = bucket_lock(home.bucket, shared), place = cache_find(cache, home, rest, count);
   int outcome = ENTRY_OLD;
@@ -367,7 +367,7 @@ INLINED void cache_guess(const Cache *cache, Home home) {
 }
 
 /* `view` is a copy of the cache, which the compiler knows that nothing changes. */
-INLINED uint64_t insert_all(const Cache view, Dictionary *dictionary, Batch *batch, uint8_t *states,
+INLINED uint64_t insert_all(const Cache view, Dictionary *dictionary, Insertions *batch, uint8_t *states,
                             const uint64_t *hashes, uint64_t count, int shared, uint64_t *fresh) {
   const Cache *cache = &view;
   Home homes[CACHE_AHEAD];
@@ -398,7 +398,7 @@ INLINED uint64_t insert_all(const Cache view, Dictionary *dictionary, Batch *bat
  * dealt with: fewer than `count` when the dictionary has no room. */
 static uint64_t cache_insert(Cache *cache, uint8_t *states, const uint64_t *hashes, uint64_t count, int shared,
                              uint64_t *fresh) {
-  Batch batch = batch_begin(cache, count);
+  Insertions batch = insertions_begin(cache, count);
   Dictionary *dictionary = &cache->dictionary;
   Cache view = *cache;
   uint64_t dealt;
@@ -411,6 +411,6 @@ static uint64_t cache_insert(Cache *cache, uint8_t *states, const uint64_t *hash
     view.packed = IS_PACKING_WORTH_IT ? cache->packed : 0;
     dealt = insert_all(view, dictionary, &batch, states, hashes, count, shared, fresh);
   }
-  batch_end(cache, &batch);
+  insertions_end(cache, &batch);
   return dealt;
 }

@@ -3,7 +3,8 @@
 /* --- Growing ------------------------------------------------------------------------------------------------- */
 
 /* An entry of a cache that is being given up goes to its place in the one that takes over. */
-static void entry_move(Cache *cache, const Cache *old, uint64_t number, uint8_t *bucket, uint32_t place, Batch *batch) {
+static void entry_move(Cache *cache, const Cache *old, uint64_t number, uint8_t *bucket, uint32_t place,
+                       Insertions *batch) {
   uint64_t head = head_get(bucket_head(old, bucket, place), old->head_mask), rest_bits = 0;
   uint8_t kept[STATE_REST_BYTES + 8] = {0};
   if (old->inline_at < 64) {
@@ -36,9 +37,9 @@ static int cache_rebuild(Cache *cache, uint64_t bytes, int packed) {
   cache->lost += old.collisions;
   for (uint64_t number = 0; number < old.bucket_count; number++) {
     uint8_t *bucket = old.buckets + number * old.bucket_bytes;
-    Batch batch = batch_begin(cache, *bucket);
+    Insertions batch = insertions_begin(cache, *bucket);
     for (uint32_t place = 0; place < *bucket; place++) entry_move(cache, &old, number, bucket, place, &batch);
-    batch_end(cache, &batch);
+    insertions_end(cache, &batch);
   }
   munmap(old.buckets, old.reserved);
   return 1;
