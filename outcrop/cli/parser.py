@@ -246,6 +246,13 @@ def add_search(parser: argparse.ArgumentParser) -> None:
         "mpiexec or srun has. docs/CLUSTER.md says more",
     )
     group.add_argument(
+        "--owners",
+        choices=("auto", "hash"),
+        default="auto",
+        help="with several ranks: share states out by a hash, or (auto, the default), once there are many, so that "
+        "successors mostly stay with the rank that makes them",
+    )
+    group.add_argument(
         "--compact",
         action="store_true",
         help="with owcty: keep signatures instead of states; a violation is real, but one may be missed",
