@@ -51,6 +51,8 @@ _MOST_LAYERS = 1 << 14
 #: States that are read from the arena at a time.
 _STATES_A_PART = 1 << 14
 _PARTS_A_WORKER = 4
+#: States that a worker expands at a time.
+_STATES_A_TURN = 4096
 _CANDIDATES = "candidates"
 #: Candidates that a worker orders and writes at a time.
 _STRETCH_BYTES = 1 << 19
@@ -224,7 +226,11 @@ class Layers(PastRam):
     # --- LDDD --------------------------------------------------------------------------------------------------
 
     def _blocks(self, begin: int, end: int) -> Iterator[States]:
-        return self._Q.blocks(begin - self._Q_begin, end - self._Q_begin)
+        """In small pieces: what workers expand at the same time should lie close together, so that they meet each
+        other's successors in RAM."""
+        for states in self._Q.blocks(begin - self._Q_begin, end - self._Q_begin):
+            for at in range(0, len(states), _STATES_A_TURN):
+                yield states[at : at + _STATES_A_TURN]
 
     def _enqueue(self, fresh: States) -> None:
         self._next_Q.append(fresh)
