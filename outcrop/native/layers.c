@@ -187,6 +187,13 @@ static uint64_t stretch_take(Worker *worker, const Stretch *stretch, const uint8
 
 /* --- Reading back -------------------------------------------------------------------------------------------- */
 
+/* The number whose product with an odd one is 1. Each step doubles the bits that are right. */
+static uint64_t inverse(uint64_t odd) {
+  uint64_t result = odd;
+  for (int i = 0; i < 5; i++) result *= 2 - odd * result;
+  return result;
+}
+
 /* What hash_state scatters at its end. */
 static uint64_t unscattered(uint64_t hash) {
   hash = (hash ^ hash >> 32) * inverse(0xD6E8FEB86659FD93ull);

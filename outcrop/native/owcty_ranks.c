@@ -9,7 +9,7 @@ static inline void route_each(Worker *worker, uint32_t (*value_for)(Worker *work
   for (uint32_t i = 0; i < expansion->count; i++) {
     const uint8_t *successor = expansion->successors + (size_t)i * STATE_BYTES;
     const uint64_t hash = hash_state(&search->hasher, successor);
-    const uint32_t rank = owner_of(&search->route, hash);
+    const uint32_t rank = owner_of(&search->route, successor, hash);
     if (value_for && expansion->owners[i] != owner) value = value_for(worker, owner = expansion->owners[i]);
     if (rank == search->route.rank) {
       expansion->hashes[own] = hash;
