@@ -294,7 +294,7 @@ typedef struct {
 } CacheBatch;
 
 /* Recent entries are spared only as long as the cache is large enough that most insertions find a free place. */
-static CacheBatch insertions_begin(Cache *cache, uint64_t count) {
+static CacheBatch batch_begin(Cache *cache, uint64_t count) {
   const uint64_t insertions = __atomic_load_n(&cache->insertions, __ATOMIC_RELAXED);
   const uint64_t collisions = __atomic_load_n(&cache->collisions, __ATOMIC_RELAXED);
   CacheBatch batch = {.random = __atomic_fetch_add(&cache->random, count * RANDOM_STEP, __ATOMIC_RELAXED),
@@ -303,7 +303,7 @@ static CacheBatch insertions_begin(Cache *cache, uint64_t count) {
   return batch;
 }
 
-static void insertions_end(Cache *cache, const CacheBatch *batch) {
+static void batch_end(Cache *cache, const CacheBatch *batch) {
   __atomic_fetch_add(&cache->insertions, batch->insertions, __ATOMIC_RELAXED);
   __atomic_fetch_add(&cache->collisions, batch->collisions, __ATOMIC_RELAXED);
 }
@@ -414,7 +414,7 @@ INLINED uint64_t insert_all(const Cache view, Dictionary *dictionary, CacheBatch
  * dealt with: fewer than `count` when the dictionary has no room. */
 static uint64_t cache_insert(Cache *cache, uint8_t *states, const uint64_t *hashes, uint64_t count, int shared,
                              uint64_t *fresh) {
-  CacheBatch batch = insertions_begin(cache, count);
+  CacheBatch batch = batch_begin(cache, count);
   Dictionary *dictionary = &cache->dictionary;
   Cache view = *cache;
   uint64_t dealt;
@@ -427,6 +427,6 @@ static uint64_t cache_insert(Cache *cache, uint8_t *states, const uint64_t *hash
     view.packed = IS_PACKING_WORTH_IT ? cache->packed : 0;
     dealt = insert_all(view, dictionary, &batch, states, hashes, count, shared, fresh);
   }
-  insertions_end(cache, &batch);
+  batch_end(cache, &batch);
   return dealt;
 }

@@ -37,9 +37,9 @@ static int cache_rebuild(Cache *cache, uint64_t bytes, int packed) {
   cache->lost += old.collisions;
   for (uint64_t number = 0; number < old.bucket_count; number++) {
     uint8_t *bucket = old.buckets + number * old.bucket_bytes;
-    CacheBatch batch = insertions_begin(cache, *bucket);
+    CacheBatch batch = batch_begin(cache, *bucket);
     for (uint32_t place = 0; place < *bucket; place++) entry_move(cache, &old, number, bucket, place, &batch);
-    insertions_end(cache, &batch);
+    batch_end(cache, &batch);
   }
   munmap(old.buckets, old.reserved);
   return 1;
