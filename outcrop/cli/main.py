@@ -6,6 +6,7 @@ Only what parsing needs is imported here; each verb imports the rest when it run
 from __future__ import annotations
 
 import errno
+import os
 import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
@@ -29,6 +30,8 @@ _NO_MEMORY = (
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command and gives its exit code."""
+    # Numpy's library for linear algebra, which we have no use for, starts threads that wait busily for 0.1 seconds.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     for stream in (sys.stdout, sys.stderr):
         # A model may name things in letters that the terminal's encoding lacks.
         if hasattr(stream, "reconfigure"):

@@ -75,6 +75,8 @@ def _on_device(
 
 
 def _why_not(program: Program, options: CheckOptions) -> str | None:
+    if program.system.product is not None:
+        return "runs that violate a formula are looked for there only"
     if options.strategy not in STRATEGIES:
         return f"there is no strategy {options.strategy} on a GPU"
     if options.strategy == "compact" and options.bits not in (None, 64):

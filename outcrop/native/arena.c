@@ -116,3 +116,13 @@ static uint64_t arena_claim(Arena *arena, uint64_t count) {
   }
   return arena->used - count;
 }
+
+/* After a claim, without the lock: whoever passes the middle of a huge page has the next one provided. Two workers that
+ * need a page in the same moment would both clear one. Not while there are few: one page more is little only to many. */
+static void arena_provide_next(const Arena *arena, uint64_t first, uint64_t count) {
+  enum { FEW_BYTES = 4 * HUGE_PAGE };
+  const uintptr_t half = HUGE_PAGE / 2, begin = (uintptr_t)arena_state(arena, first);
+  const uintptr_t next = ((uintptr_t)arena_state(arena, first + count) + half) / HUGE_PAGE * HUGE_PAGE;
+  if (arena->file >= 0 || first * STATE_BYTES < FEW_BYTES || next <= begin + half) return;
+  if (next < (uintptr_t)arena->base + arena->reserved) provide_pages((uint8_t *)next, 1);
+}

@@ -40,9 +40,10 @@ typedef struct Cycles {
   uint64_t reached_count, reached_room;
 } Cycles;
 
+/* While states are being found, only a weak automaton has use for the words. */
 static void cycles_moved(struct Cycles *cycles, uint64_t from, uint64_t to) {
   if (cycles->map) cycles->map[to] = cycles->map[from], cycles->map[from] = 0;
-  if (cycles->words) cycles->words[to] = cycles->words[from], cycles->words[from] = 0;
+  if (cycles->strength == WEAK_AUTOMATON) cycles->words[to] = cycles->words[from], cycles->words[from] = 0;
 }
 
 static uint32_t *word_of(const Search *search, uint64_t index) { return &search->cycles->words[index]; }
@@ -317,20 +318,20 @@ static inline int is_first(Worker *worker, uint32_t index) {
   return (word & (IN_S | PREDECESSORS)) == IN_S && remove_from_s(worker, index);
 }
 
-/* The next states that a phase begins with; NULL when there are no more. */
+/* The next states that a phase begins with, enough for their look-ups to overlap; NULL when there are no more. */
 static Batch *next_seeds(Worker *worker) {
+  enum { RANGE = 64 };
   Search *search = worker->search;
   Batch *batch = NULL;
-  while (!stopping(search)) {
-    uint64_t begin = __atomic_fetch_add(&search->cycles->cursor, BATCH_STATES, __ATOMIC_RELAXED);
+  while (!stopping(search) && (!batch || batch->count + RANGE <= BATCH_STATES)) {
+    uint64_t begin = __atomic_fetch_add(&search->cycles->cursor, RANGE, __ATOMIC_RELAXED);
     if (begin >= search->arena.used) break;
-    uint64_t end = begin + BATCH_STATES < search->arena.used ? begin + BATCH_STATES : search->arena.used;
+    uint64_t end = begin + RANGE < search->arena.used ? begin + RANGE : search->arena.used;
     for (uint64_t index = begin; index < end; index++) {
       if (!is_first(worker, (uint32_t)index)) continue;
       if (!batch && !(batch = batch_get(search, &search->cycles->list))) return NULL;
       batch->states[batch->count++] = (uint32_t)index;
     }
-    if (batch) break;
   }
   return batch;
 }
@@ -349,15 +350,16 @@ static void begin_phase(Worker *worker) {
   worker->expansion.flush = worker->search->cycles->phase == PHASE_REACH ? reach_successors : eliminate_successors;
 }
 
-/* What a worker does next; NULL if nothing is left, for now. */
+/* What a worker does next; NULL if nothing is left, for now. What it has begun to fill comes last: it may get fuller. */
 static Batch *next_batch(Worker *worker) {
   CycleWorker *own = own_part(worker);
   Batch *batch = worklist_take(&worker->search->cycles->list);
+  if (!batch) batch = next_seeds(worker);
   if (!batch && own->output && own->output->count) {
     batch = own->output;
     own->output = NULL;
   }
-  return batch ? batch : next_seeds(worker);
+  return batch;
 }
 
 /* Takes part in REACHABILITY or ELIMINATION until nothing is left to do. */
@@ -409,13 +411,14 @@ static void reset_words(Worker *worker) {
     if (begin >= search->arena.used) return;
     uint64_t end = begin + RANGE < search->arena.used ? begin + RANGE : search->arena.used;
     for (uint64_t index = begin; index < end; index++) {
-      uint32_t *word = word_of(search, index), flags = *word & ACCEPTING;
-      if (is_first_time && model_accepting(arena_state(&search->arena, index))) flags = ACCEPTING;
-      if (flags && (is_first_time || *word & IN_S)) {
-        flags |= IN_S | SEED;
-        own_part(worker)->entered++;
-      }
-      *word = flags | (is_weak && is_first_time ? *word & PREDECESSORS : 0);
+      uint32_t *word = word_of(search, index);
+      /* Where nothing has been written yet nothing is read: pages would be provided twice. */
+      const uint32_t before = is_first_time && !is_weak ? 0 : *word;
+      int is_accepting = before & ACCEPTING && before & IN_S;
+      if (is_first_time) is_accepting = model_accepting(arena_state(&search->arena, index));
+      own_part(worker)->entered += (unsigned)is_accepting;
+      const uint32_t flags = is_accepting ? ACCEPTING | IN_S | SEED : before & ACCEPTING;
+      *word = flags | (is_first_time ? before & PREDECESSORS : 0);
     }
   }
 }

@@ -330,6 +330,7 @@ static int claim_chunk(Worker *worker) {
     stop_search(search, search->arena.file < 0 ? STOP_MEMORY : STOP_DISK);
   pthread_mutex_unlock(&search->lock);
   if (first == UINT64_MAX) return 0;
+  if (search->worker_count > 1) arena_provide_next(&search->arena, first, count);
   worker->chunk.next = first;
   worker->chunk.end = first + count;
   return 1;

@@ -70,6 +70,7 @@ class Ndfs(Exploration):
         if target >= self.starts:
             prefix = shortest_path(paths, np.arange(self.starts, dtype=np.uint32), target, everything)
         if cycle is None or prefix is None:
+            self.check_stop()
             raise InternalError("the cycle found cannot be found again")
         return lasso(tuple(prefix), cycle[:-1])
 

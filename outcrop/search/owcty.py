@@ -23,7 +23,7 @@ from bisect import bisect_right
 from functools import partial
 from itertools import accumulate
 
-from outcrop.errors import UsageError
+from outcrop.errors import InternalError, UsageError
 from outcrop.kernels import Found, Native, Search, Settings
 from outcrop.kernels_cycles import Acceptance, Cycles, Phase
 from outcrop.options import CheckOptions
@@ -45,8 +45,6 @@ def search(
     if options.compact:
         from outcrop.search import owcty_compact
 
-        if (options.ranks or 1) > 1:
-            raise UsageError("owcty with --compact searches with one process, not over several ranks")
         return owcty_compact.search(native, options, progress, put)
     strength = Acceptance[native.strength.upper()]
     try:
@@ -146,11 +144,16 @@ class Owcty(CycleExploration):
             sharing.work_off(self.cycles.part, self.cycles.take_message, self.cycles.has_work)
             return sharing.sum(self.cycles.end())
         self.together(*(partial(self.cycles.work, worker) for worker in range(self.search.workers)))
-        if sharing is not None:
-            sharing.agree_to_go_on()
-            return sharing.sum(self.cycles.end())
-        self.check_stop()
-        return self.cycles.end()
+        self._agree_to_go_on()
+        size = self.cycles.end()
+        return size if sharing is None else sharing.sum(size)
+
+    def _agree_to_go_on(self) -> None:
+        """Raises Stopped when the search must end: on all ranks, if there are several."""
+        if self.sharing is None:
+            self.check_stop()
+        else:
+            self.sharing.agree_to_go_on()
 
     # --- Cycles ------------------------------------------------------------------------------------------------
 
@@ -171,6 +174,7 @@ class Owcty(CycleExploration):
     def _endless_run(self, level: int, state: bytes) -> None:
         run = closest_cycle(self.search, state)
         if run is None:
+            self._agree_to_go_on()
             raise EndlessRunNotFound
         way, cycle = run
         prefix = self._path(state, level)
@@ -185,10 +189,13 @@ class Owcty(CycleExploration):
             begin, end = end, end + size
             while (state := self._least_accepting(begin, end)) is not None:
                 self._conclude(self._shortest_cycle(state, sum(self.levels), within_s=True, keeps_marks=True))
+        raise InternalError("S does not shrink any more, and yet no cycle is found in it")
 
     def _conclude(self, path: list[bytes] | None) -> None:
-        """Reports a cycle, as a path that ends where it begins, from where it is closest to a start state."""
+        """Reports a cycle, as a path that ends where it begins, from where it is closest to a start state. None is also
+        what a search for one gives that had to stop."""
         if path is None:
+            self._agree_to_go_on()
             return
         cycle = path[:-1]
         level, state = min((self._level(state), state) for state in cycle)

@@ -33,7 +33,7 @@ STATES = 13**3
 DRIVER = """
 import json, os, sys
 import outcrop
-import numpy, outcrop.search.auto, outcrop.search.serial
+import numpy, outcrop.search.auto, outcrop.search.layered, outcrop.search.serial
 from outcrop.errors import OutcropError
 
 def check(options):
@@ -67,6 +67,7 @@ STRATEGIES: dict[str, dict[str, Any]] = {
     "locality": {"state_memory": 3_000, "cloud": 0.5, **TINY},
     "cached": {"state_memory": 60_000, **TINY},
     "serial": {"state_memory": 3_000, "collision_limit": 0.99, **TINY},
+    "layered": {"state_memory": 3_000, "layers": "4", "block_states": 50, "threads": 2},
 }
 KINDS = {
     "no room": ("write", errno.ENOSPC),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -17,7 +18,7 @@ from devices import TINY, TINY_TUNING, compare, load_program, program
 from expectations import EXAMPLES, TEST_MODELS, expectation
 from generator import generate
 
-from outcrop.api import Model
+from outcrop.api import Model, load
 from outcrop.gpu import blocks, choose, memory
 from outcrop.gpu.choose import search_somewhere
 from outcrop.gpu.device import KERNEL, NoDevice, OutOfDeviceMemory, Refused
@@ -270,6 +271,13 @@ def test_a_model_that_cannot_run_there_says_why(repository: Path, device: StandI
     got = _somewhere(path, CheckOptions(device=Where.GPU), device)
     assert got.device == ""
     assert "it has liveness properties" in got.events[0]
+
+
+def test_a_formula_is_checked_on_the_processor_and_says_so(ring: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(choose, "search_somewhere", functools.partial(search_somewhere, open_device=StandIn))
+    result = load(ring, ltl="F G {true}").check(device="gpu", strategy="owcty", max_errors=None)
+    assert result.device == ""
+    assert "runs that violate a formula" in result.events[0]
 
 
 def test_a_model_that_would_take_minutes_to_compile_says_so(ring: Path, device: StandIn) -> None:

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import os
+import signal
 from collections.abc import Callable
 from random import Random
+from types import ModuleType
+from typing import Any
 
 import pytest
 from cycle_graphs import SEARCHES, Graph, random_graphs, terminated, weakened
@@ -13,6 +17,7 @@ from outcrop.errors import UsageError
 from outcrop.kernels import Settings
 from outcrop.kernels_tables import hash_block
 from outcrop.options import CheckOptions
+from outcrop.search import driver, ndfs, owcty
 from outcrop.search.outcome import Outcome, Stop
 from outcrop.search.owcty_compact import CompactedOwcty, expected_coverage
 
@@ -218,6 +223,42 @@ def test_limits(name: str, limit: dict[str, float], stop: Stop) -> None:
     graph = large_graph(1, 100_000, has_cycle=False)
     options = dataclasses.replace(SEARCHES[name], state_memory=96 << 20, **limit)  # type: ignore[arg-type]
     assert graph.search(options).stop is stop
+
+
+def _interrupt_once() -> Callable[[object], None]:
+    seen: list[object] = []
+
+    def interrupt(snapshot: object) -> None:
+        if not seen:
+            os.kill(os.getpid(), signal.SIGINT)
+        seen.append(snapshot)
+
+    return interrupt
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+def test_interrupt(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(driver, "_SECONDS_BETWEEN_LOOKS", 0.0)
+    native = large_graph(1, 100_000, has_cycle=False).native()
+    strategy = ndfs if name == "ndfs" else owcty
+    options = dataclasses.replace(SEARCHES[name], state_memory=96 << 20)
+    outcome = strategy.search(native, options, _interrupt_once())
+    assert (outcome.stop, outcome.findings) == (Stop.INTERRUPTED, [])
+
+
+@pytest.mark.parametrize("strategy", [ndfs, owcty])
+def test_interrupt_while_a_cycle_is_traced(strategy: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What stops the tracing must not pass for the absence of a cycle."""
+    traced, interrupt = strategy.shortest_path, _interrupt_once()
+
+    def interrupted(*arguments: Any, **keywords: Any) -> Any:
+        interrupt(arguments)
+        return traced(*arguments, **keywords)
+
+    monkeypatch.setattr(strategy, "shortest_path", interrupted)
+    graph = large_graph(1, 1_000, has_cycle=True)
+    outcome = strategy.search(graph.native(), SEARCHES[strategy.__name__.split(".")[-1]])
+    assert (outcome.stop, outcome.findings) == (Stop.INTERRUPTED, [])
 
 
 @pytest.mark.parametrize("name", ["ndfs", "owcty"])

@@ -45,6 +45,7 @@ LIKELY = {
     "native/ndfs.c": ("tests/ltl/test_cycles.py",),
     "native/owcty": ("tests/ltl/test_cycles.py", "tests/ltl/test_cycle_systems.py"),
     "native/cycles.c": ("tests/ltl/test_cycles.py",),
+    "native/product.h": ("tests/ltl/test_product.py", "tests/ltl/test_temporal.py"),
     "native/worklist.c": ("tests/ltl/test_cycles.py",),
     "native/route.c": ("tests/dist/test_ranks.py",),
     "native/exchange.c": ("tests/dist/test_ranks.py",),

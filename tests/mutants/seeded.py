@@ -185,4 +185,73 @@ MUTANTS = [
         "store/workdir.py",
         ("        if error.errno in _FULL:\n", "        if False:\n"),
     ),
+    *_of(
+        "native/owcty.c",
+        ("if ((before & PREDECESSORS) == 1 && remove_from_s", "if ((before & PREDECESSORS) <= 2 && remove_from_s"),
+        ("int is_accepting = before & ACCEPTING && before & IN_S;", "int is_accepting = 0;"),
+        ("if (cycles->strength == TERMINAL_AUTOMATON) found_cycle(worker, state);", ""),
+    ),
+    *_of(
+        "native/owcty_compact.c",
+        ("if (states_equal(state, compacted->target)) __atomic_store_n", "__atomic_store_n"),
+        ("else if (before == 1 && !carry_look(", "else if (before <= 2 && !carry_look("),
+    ),
+    *_of(
+        "native/ndfs.c",
+        ("if (dfs->blue.depth && colour != RED) dfs->blue.frames[dfs->blue.depth - 1].all_red = 0;", ""),
+        (
+            "if (colour == CYAN && (is_accepting_state(search, top->state) || is_accepting_state(search, next)))",
+            "if (colour == CYAN)",
+        ),
+    ),
+    *_of(
+        "native/product.h",
+        ("if (!expansion->enabled && !expansion->failed) successor_stutter(expansion, state);", ""),
+    ),
+    *_of(
+        "native/canon.h",
+        ("if (found == relations->count) return 0;", ""),
+        ("if (one[word] != other[word]) return one[word] < other[word] ? -1 : 1;", "if (0) return 0;"),
+    ),
+    *_of(
+        "native/layers.c",
+        ("kept += !is_equal;", "kept++;"),
+        ("kept += !work->is_old[at];", "kept++;"),
+        ("if (rest_level(run, rest) != level) continue;", ""),
+    ),
+    *_of(
+        "native/spill.c",
+        ("if (work->is_old[i]) set_known(search, candidate.index);", ""),
+        ("} while ((!past || used == slots) && line != first);", "} while (!past && line != first);"),
+    ),
+    *_of(
+        "native/route.c",
+        (
+            "uint32_t is_new = (uint32_t)(found == PLACE_EMPTY) | (uint32_t)!states_equal(place + 1, state);",
+            "uint32_t is_new = (uint32_t)(found == PLACE_EMPTY);",
+        ),
+        ("multiply_high((hash >> route->shift) * 0x9E3779B97F4A7C15ull", "multiply_high(hash * 0x9E3779B97F4A7C15ull"),
+    ),
+    *_of(
+        "dist/rounds.py",
+        (
+            "                return\n        self.send(worker, everything=True)\n",
+            "                return\n        self.send(worker)\n",
+        ),
+    ),
+    *_of(
+        "ltl/acceptance.py",
+        (
+            "renamings.append(None if broken or not inside else _needed(inside))",
+            "renamings.append(None if not inside else _needed(inside))",
+        ),
+    ),
+    *_of(
+        "trace/lasso.py",
+        ("return run, entered[state]", "return run, loop_start"),
+    ),
+    *_of(
+        "trace/replay.py",
+        ("if state == target or canonical(state) == target:", "if state == target:"),
+    ),
 ]
