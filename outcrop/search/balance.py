@@ -45,7 +45,9 @@ class BeginAnew(Exception):
     def options(self, options: CheckOptions) -> CheckOptions:
         """How to search instead. A checkpoint that the search began with stays, or one that has taken its place."""
         if options.checkpoint is not None and options.checkpoint != options.resume:
-            discard(options.checkpoint, exchange_of(options.ranks))
+            exchange = exchange_of(options.ranks)
+            discard(options.checkpoint, exchange)
+            exchange.gather_numbers([0])  # before any rank puts something there again
         left = None if options.time_limit is None else max(0.0, options.time_limit - self.seconds)
         return dataclasses.replace(options, owners=self._owners, time_limit=left)
 
