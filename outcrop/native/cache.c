@@ -15,8 +15,8 @@
  * `idle`, one that was not met lately.
  *
  * A bucket is one byte that says how many entries it has, then their tags, then of each entry its head, fraction and
- * age, and its rest. Threads may insert together: a bucket is locked by a bit of its first byte. The cache grows, up to a
- * limit, when none of them is at work. */
+ * age, and its rest. Heads without rests are not rounded up to bytes. Threads may insert together: a bucket is locked by
+ * a bit of its first byte. The cache grows, up to a limit, when none of them is at work. */
 
 /* What is scrambled of a state, and the rest. Short, because what lies in the rest can be packed. */
 enum { FIRST_BYTES = STATE_BYTES < 4 ? STATE_BYTES : 4, STATE_REST_BYTES = STATE_BYTES - FIRST_BYTES };
@@ -43,7 +43,7 @@ typedef struct Cache {
   unsigned age_bits;
   unsigned head_bytes;
   unsigned rest_bytes;
-  unsigned entry_bytes; /* head and rest */
+  unsigned entry_bits; /* head and rest */
   uint64_t head_mask; /* the bits of a head */
   int exact;
   int packed;
@@ -59,7 +59,9 @@ typedef struct Cache {
   uint64_t coming;                 /* that it should have room for (atomic) */
 } Cache;
 
-enum { FEWEST_BUCKETS = 16, MOST_AGE_BITS = 8, LEAST_AGE_BITS = 4, CACHE_AHEAD = 16, ENTRY_TAG_BITS = 8 };
+enum { FEWEST_BUCKETS = 16, MOST_AGE_BITS = 8, LEAST_AGE_BITS = 4, CACHE_AHEAD = 16 };
+
+enum { ENTRY_TAG_BITS = 8, MOST_LOOSE_BITS = 56 };
 
 /* A bit of the first byte of a bucket. */
 enum { BUCKET_LOCKED = 0x80 };
@@ -126,16 +128,19 @@ static void cache_shape(Cache *cache, uint64_t bytes) {
       head_bits += STATE_REST_BITS;
     }
     cache->head_bytes = (head_bits + least_age_bits + 7) / 8;
-    cache->entry_bytes = cache->head_bytes + cache->rest_bytes;
-    cache->bucket_bytes = 1 + (uint64_t)cache->chain * (1 + cache->entry_bytes);
+    cache->entry_bits = 8 * (cache->head_bytes + cache->rest_bytes);
+    unsigned loose_bits = head_bits + least_age_bits;
+    if (!cache->rest_bytes && loose_bits <= MOST_LOOSE_BITS) cache->entry_bits = loose_bits;
+    cache->bucket_bytes = 1 + cache->chain + ((uint64_t)cache->chain * cache->entry_bits + 7) / 8;
     uint64_t count = bytes / cache->bucket_bytes;
     if (count <= cache->bucket_count) break;
     cache->bucket_count = count;
   }
-  cache->age_bits = cache->idle ? 8 * cache->head_bytes - head_bits : 0;
-  if (cache->age_bits > MOST_AGE_BITS) cache->age_bits = MOST_AGE_BITS;
+  unsigned free_bits = cache->entry_bits - 8 * cache->rest_bytes - head_bits;
+  cache->age_bits = !cache->idle ? 0 : free_bits > MOST_AGE_BITS ? MOST_AGE_BITS : free_bits;
   if (cache->inline_at < 64) cache->inline_at += cache->age_bits - least_age_bits;
-  cache->head_mask = cache->head_bytes ? UINT64_MAX >> (64 - 8 * cache->head_bytes) : 0;
+  unsigned kept_bits = cache->entry_bits - 8 * cache->rest_bytes;
+  cache->head_mask = kept_bits ? UINT64_MAX >> (64 - kept_bits) : 0;
   /* Ages go round once while the whole cache is overwritten twice: the oldest rarely look young. */
   cache->ages = cache->idle ? ((uint64_t)1 << cache->age_bits) - 1 : 1;
   cache->age_lasts = 2 * cache->bucket_count * cache->chain / cache->ages + 1;
@@ -239,17 +244,30 @@ INLINED Home cache_home_of(const Cache *cache, const uint8_t *state, uint64_t ha
 }
 
 static inline uint8_t *bucket_head(const Cache *cache, uint8_t *bucket, uint32_t place) {
-  return bucket + 1 + cache->chain + (size_t)place * cache->entry_bytes;
+  return bucket + 1 + cache->chain + ((size_t)place * cache->entry_bits >> 3);
 }
 
 static inline uint8_t *bucket_rest(const Cache *cache, uint8_t *bucket, uint32_t place) {
   return bucket_head(cache, bucket, place) + cache->head_bytes;
 }
 
-static inline uint64_t head_get(const uint8_t *head, uint64_t mask) {
+/* Bits of a head, those under a mask. */
+INLINED uint64_t head_get(const Cache *cache, uint8_t *bucket, uint32_t place, uint64_t mask) {
   uint64_t value;
-  memcpy(&value, head, 8);
-  return value & mask;
+  memcpy(&value, bucket_head(cache, bucket, place), 8);
+  return value >> (place * cache->entry_bits & 7) & mask;
+}
+
+INLINED void head_put(const Cache *cache, uint8_t *bucket, uint32_t place, uint64_t head) {
+  const unsigned shift = place * cache->entry_bits & 7;
+  uint8_t *at = bucket_head(cache, bucket, place);
+  if (cache->rest_bytes) {
+    memcpy(at, &head, cache->head_bytes);
+    return;
+  }
+  uint64_t kept = ~(cache->head_mask << shift), value = head << shift; /* what lies behind may be another bucket's */
+  for (unsigned done = 0; done < cache->entry_bits + shift; done += 8, kept >>= 8, value >>= 8, at++)
+    *at = (uint8_t)((*at & kept) | value);
 }
 
 /* How many entries a bucket has. With `shared`, nobody else looks at it until it is unlocked. */
@@ -273,32 +291,32 @@ typedef struct {
   uint64_t age; /* now */
   int draws;    /* of a victim, at the most */
   uint64_t insertions, collisions;
-} Insertions;
+} CacheBatch;
 
 /* Recent entries are spared only as long as the cache is large enough that most insertions find a free place. */
-static Insertions insertions_begin(Cache *cache, uint64_t count) {
+static CacheBatch batch_begin(Cache *cache, uint64_t count) {
   const uint64_t insertions = __atomic_load_n(&cache->insertions, __ATOMIC_RELAXED);
   const uint64_t collisions = __atomic_load_n(&cache->collisions, __ATOMIC_RELAXED);
-  Insertions batch = {.random = __atomic_fetch_add(&cache->random, count * RANDOM_STEP, __ATOMIC_RELAXED),
+  CacheBatch batch = {.random = __atomic_fetch_add(&cache->random, count * RANDOM_STEP, __ATOMIC_RELAXED),
                  .age = cache->idle ? 1 + insertions / cache->age_lasts % cache->ages : 0,
                  .draws = cache->idle && 2 * collisions < insertions ? MOST_DRAWS : 1};
   return batch;
 }
 
-static void insertions_end(Cache *cache, const Insertions *batch) {
+static void batch_end(Cache *cache, const CacheBatch *batch) {
   __atomic_fetch_add(&cache->insertions, batch->insertions, __ATOMIC_RELAXED);
   __atomic_fetch_add(&cache->collisions, batch->collisions, __ATOMIC_RELAXED);
 }
 
 /* The entry to give up. The oldest would be a bad choice: once a transition leads back to what was forgotten, all that
  * follows from there has been forgotten too. */
-static uint32_t cache_victim(const Cache *cache, uint8_t *bucket, Insertions *batch) {
+static uint32_t cache_victim(const Cache *cache, uint8_t *bucket, CacheBatch *batch) {
   const uint64_t lately = cache->ages / LATELY ? cache->ages / LATELY : 1;
   uint32_t victim = 0;
   for (int draw = 0; draw < batch->draws; draw++) {
     victim = (uint32_t)multiply_high(next_random(&batch->random), cache->chain);
     if (!cache->idle) break;
-    uint64_t its_age = head_get(bucket_head(cache, bucket, victim), cache->ages);
+    uint64_t its_age = head_get(cache, bucket, victim, cache->ages);
     if ((batch->age + cache->ages - its_age) % cache->ages >= lately) break;
   }
   return victim;
@@ -312,7 +330,7 @@ INLINED uint32_t cache_find(const Cache *cache, Home home, const uint8_t *rest, 
     if (count - first < TAG_GROUP) match &= (1u << (count - first)) - 1;
     for (; match; match &= match - 1) {
       uint32_t place = first + (uint32_t)__builtin_ctz(match);
-      if (head_get(bucket_head(cache, home.bucket, place), mask) != home.head) continue;
+      if (head_get(cache, home.bucket, place, mask) != home.head) continue;
       if (cache->rest_bytes && !is_rest(cache, bucket_rest(cache, home.bucket, place), rest)) continue;
       return place;
     }
@@ -321,14 +339,13 @@ INLINED uint32_t cache_find(const Cache *cache, Home home, const uint8_t *rest, 
 }
 
 INLINED void entry_put(const Cache *cache, Home home, uint32_t place, uint64_t age, const uint8_t *kept) {
-  const uint64_t head = home.head | age;
   home.bucket[1 + place] = home.tag;
-  memcpy(bucket_head(cache, home.bucket, place), &head, cache->head_bytes);
+  head_put(cache, home.bucket, place, home.head | age);
   if (cache->rest_bytes) memcpy(bucket_rest(cache, home.bucket, place), kept, cache->rest_bytes);
 }
 
 /* Makes room in a bucket that is full; gives where. */
-INLINED uint32_t cache_place(const Cache *cache, Home home, uint32_t count, Insertions *batch) {
+INLINED uint32_t cache_place(const Cache *cache, Home home, uint32_t count, CacheBatch *batch) {
   batch->insertions++;
   if (count < cache->chain) return count;
   batch->collisions++;
@@ -338,7 +355,7 @@ INLINED uint32_t cache_place(const Cache *cache, Home home, uint32_t count, Inse
 enum { ENTRY_OLD, ENTRY_NEW, ENTRY_NO_ROOM };
 
 /* Enters a state, or its signature, unless it is there. */
-INLINED int cache_look_up(const Cache *cache, Dictionary *dictionary, Home home, const uint8_t *rest, Insertions *batch,
+INLINED int cache_look_up(const Cache *cache, Dictionary *dictionary, Home home, const uint8_t *rest, CacheBatch *batch,
                           int shared) {
   uint32_t count = bucket_lock(home.bucket, shared), place = cache_find(cache, home, rest, count);
   int outcome = ENTRY_OLD;
@@ -351,8 +368,7 @@ INLINED int cache_look_up(const Cache *cache, Dictionary *dictionary, Home home,
       count += place == count;
     }
   } else if (cache->idle) {
-    const uint64_t head = home.head | batch->age;
-    memcpy(bucket_head(cache, home.bucket, place), &head, cache->head_bytes);
+    head_put(cache, home.bucket, place, home.head | batch->age);
   }
   bucket_unlock(home.bucket, count, shared);
   return outcome;
@@ -363,11 +379,11 @@ INLINED void cache_guess(const Cache *cache, Home home) {
   uint32_t match = tags_equal(home.bucket + 1, home.tag), count = *home.bucket & ~(uint32_t)BUCKET_LOCKED;
   uint8_t *entry = bucket_head(cache, home.bucket, match ? (uint32_t)__builtin_ctz(match) : count);
   __builtin_prefetch(entry, 1);
-  __builtin_prefetch(entry + cache->entry_bytes, 1);
+  __builtin_prefetch(entry + cache->entry_bits / 8, 1);
 }
 
 /* `view` is a copy of the cache, which the compiler knows that nothing changes. */
-INLINED uint64_t insert_all(const Cache view, Dictionary *dictionary, Insertions *batch, uint8_t *states,
+INLINED uint64_t insert_all(const Cache view, Dictionary *dictionary, CacheBatch *batch, uint8_t *states,
                             const uint64_t *hashes, uint64_t count, int shared, uint64_t *fresh) {
   const Cache *cache = &view;
   Home homes[CACHE_AHEAD];
@@ -398,7 +414,7 @@ INLINED uint64_t insert_all(const Cache view, Dictionary *dictionary, Insertions
  * dealt with: fewer than `count` when the dictionary has no room. */
 static uint64_t cache_insert(Cache *cache, uint8_t *states, const uint64_t *hashes, uint64_t count, int shared,
                              uint64_t *fresh) {
-  Insertions batch = insertions_begin(cache, count);
+  CacheBatch batch = batch_begin(cache, count);
   Dictionary *dictionary = &cache->dictionary;
   Cache view = *cache;
   uint64_t dealt;
@@ -411,6 +427,6 @@ static uint64_t cache_insert(Cache *cache, uint8_t *states, const uint64_t *hash
     view.packed = IS_PACKING_WORTH_IT ? cache->packed : 0;
     dealt = insert_all(view, dictionary, &batch, states, hashes, count, shared, fresh);
   }
-  insertions_end(cache, &batch);
+  batch_end(cache, &batch);
   return dealt;
 }

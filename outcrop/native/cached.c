@@ -4,8 +4,8 @@
 
 /* An entry of a cache that is being given up goes to its place in the one that takes over. */
 static void entry_move(Cache *cache, const Cache *old, uint64_t number, uint8_t *bucket, uint32_t place,
-                       Insertions *batch) {
-  uint64_t head = head_get(bucket_head(old, bucket, place), old->head_mask), rest_bits = 0;
+                       CacheBatch *batch) {
+  uint64_t head = head_get(old, bucket, place, old->head_mask), rest_bits = 0;
   uint8_t kept[STATE_REST_BYTES + 8] = {0};
   if (old->inline_at < 64) {
     rest_bits = head >> old->inline_at;
@@ -37,9 +37,9 @@ static int cache_rebuild(Cache *cache, uint64_t bytes, int packed) {
   cache->lost += old.collisions;
   for (uint64_t number = 0; number < old.bucket_count; number++) {
     uint8_t *bucket = old.buckets + number * old.bucket_bytes;
-    Insertions batch = insertions_begin(cache, *bucket);
+    CacheBatch batch = batch_begin(cache, *bucket);
     for (uint32_t place = 0; place < *bucket; place++) entry_move(cache, &old, number, bucket, place, &batch);
-    insertions_end(cache, &batch);
+    batch_end(cache, &batch);
   }
   munmap(old.buckets, old.reserved);
   return 1;
@@ -49,9 +49,8 @@ static int cache_rebuild(Cache *cache, uint64_t bytes, int packed) {
 static int dictionary_make_room(Cache *cache) {
   Dictionary *dictionary = &cache->dictionary;
   if (4 * dictionary->count < 3 * dictionary->room) return 1;
-  if (dictionary->room < MOST_WORDS && dictionary_bytes(dictionary_grown(*dictionary)) <= cache->most_bytes / 16 * cache->share &&
-      dictionary_grow(dictionary))
-    return 1;
+  uint64_t bytes = dictionary_bytes(dictionary_grown(*dictionary)), most = cache->most_bytes / 16 * cache->share;
+  if (dictionary->room < MOST_WORDS && bytes <= most && dictionary_grow(dictionary)) return 1;
   return dictionary->count < dictionary->room && dictionary->count < MOST_WORDS;
 }
 
@@ -69,7 +68,7 @@ static int cache_make_room(Cache *cache) {
   if (!cache->packed) dictionary_close(&cache->dictionary);
   uint64_t bytes = cache->bytes;
   while (cache_is_crowded(cache, bytes, cache->coming))
-    bytes = cache->most_bytes / bytes < CACHE_GROWTH ? cache->most_bytes : CACHE_GROWTH * bytes;
+    bytes = cache->most_bytes / bytes < 2 * CACHE_GROWTH ? cache->most_bytes : CACHE_GROWTH * bytes;
   return bytes == cache->bytes || cache_rebuild(cache, bytes, cache->packed);
 }
 
@@ -130,8 +129,8 @@ static void cache_level_successors(Expansion *expansion) {
     chunk->next += part;
     done += part;
   }
-  if (done < fresh && !gather(&worker->fresh, expansion->successors + done * STATE_BYTES, expansion->hashes, fresh - done))
-    stop_search(search, STOP_MEMORY);
+  const uint8_t *left = expansion->successors + done * STATE_BYTES;
+  if (done < fresh && !gather(&worker->fresh, left, expansion->hashes, fresh - done)) stop_search(search, STOP_MEMORY);
 }
 
 /* --- What Python binds --------------------------------------------------------------------------------------- */
@@ -194,12 +193,15 @@ EXPORT void outcrop_cache_begin_levels(Search *search, const uint8_t *states, ui
   search->flush = cache_level_successors;
 }
 
-EXPORT uint64_t outcrop_count_fresh(const Search *search, uint64_t number) { return search->workers[number].fresh.count; }
+EXPORT uint64_t outcrop_count_fresh(const Search *search, uint64_t number) {
+  return search->workers[number].fresh.count;
+}
 
 EXPORT void outcrop_cache_standing(const Search *search, CacheStanding *standing) {
   const Cache *cache = search->cache;
   *standing = (CacheStanding){__atomic_load_n(&cache->insertions, __ATOMIC_RELAXED),
                               __atomic_load_n(&cache->collisions, __ATOMIC_RELAXED), cache->lost,
                               cache->bucket_count, cache->chain,
-                              cache->bucket_count * cache->bucket_bytes + dictionary_bytes(cache->dictionary), (uint64_t)cache->packed};
+                              cache->bucket_count * cache->bucket_bytes + dictionary_bytes(cache->dictionary),
+                              (uint64_t)cache->packed};
 }

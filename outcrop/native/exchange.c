@@ -8,6 +8,7 @@ EXPORT int outcrop_route(Search *search, uint64_t rank, uint64_t ranks, uint64_t
                          const uint8_t *masks) {
   search->route.rank = (uint32_t)rank;
   search->route.shift = 64 - (unsigned)bits;
+  search->route.hasher = search->hasher;
   search->route.parity_count = (uint32_t)parity_count;
   for (uint64_t number = 0; number < parity_count; number++)
     for (int i = 0; i < HASH_WORDS; i++)
@@ -89,7 +90,7 @@ EXPORT uint64_t outcrop_take_outgoing(Search *search, uint64_t number, uint64_t 
 /* The owner of each state. */
 EXPORT void outcrop_owners(const Search *search, const uint8_t *states, uint64_t count, uint32_t *owners) {
   for (uint64_t i = 0; i < count; i++)
-    owners[i] = owner_of(&search->route, states + i * STATE_BYTES, hash_state(&search->hasher, states + i * STATE_BYTES));
+    owners[i] = owner_of_state(&search->route, states + i * STATE_BYTES);
 }
 
 /* How many successors were meant for others, and whether some were lost for want of memory. */

@@ -92,6 +92,7 @@ typedef struct {
   unsigned shift;        /* bits of the hash that do not count */
   uint32_t parity_count; /* bits of the owner's number that are parities of parts of a state; 0: it follows from the hash */
   uint64_t parts[MOST_PARITIES][HASH_WORDS];
+  Hasher hasher;         /* that of the search when it began: a state keeps its owner */
   Filter filter;
 } Route;
 
@@ -112,6 +113,11 @@ static inline uint32_t owner_by_parity(const Route *route, uint32_t parity_count
 
 static inline uint32_t owner_of(const Route *route, const uint8_t *state, uint64_t hash) {
   return route->parity_count ? owner_by_parity(route, route->parity_count, state) : owner_by_hash(route, hash);
+}
+
+/* The same without the hash. */
+static inline uint32_t owner_of_state(const Route *route, const uint8_t *state) {
+  return owner_of(route, state, route->parity_count ? 0 : hash_state(&route->hasher, state));
 }
 
 /* What one worker has for one owner: states, and in some searches a value that goes with each. */

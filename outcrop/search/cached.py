@@ -35,10 +35,11 @@ from outcrop.search.outcome import Outcome, Stop
 _BITS = 40
 #: The cache's size at first. A large one for a small model would cost its memory for nothing.
 _FIRST_BYTES = 4 << 20
-#: The share of memory for states that levels in memory may take, more where there is little, and the bytes beyond which
-#: it does not matter.
+#: The share of memory for states that levels in memory may take: half of it for signatures, which are so much smaller
+#: than states, but more of it where there is little, as far as it matters; and bytes beyond which it does not.
 _WINDOW_SHARE = 1 / 16
-_LITTLE_MEMORY = 1 << 20
+_MOST_WINDOW_SHARE = 1 / 5
+_WINDOW_STATES = 512
 _MOST_WINDOW = 16 << 20
 
 
@@ -57,10 +58,11 @@ class Cached:
         self.bits = bits
         options = run.options
         #: Levels that are not larger are expanded where they are made, in memory, many with one call.
-        share = (2 if run.memory < _LITTLE_MEMORY else 1) * _WINDOW_SHARE
-        window_bytes = min(_MOST_WINDOW, int(run.memory * share))
-        self.window = run.options.block_states or window_bytes // run.native.state_bytes
-        most_bytes = run.table_memory(self.window * run.native.state_bytes)
+        width, part = run.native.state_bytes, 1 if bits is None else 1 / 2
+        window = min(_MOST_WINDOW, int(part * _WINDOW_SHARE * run.memory)) // width
+        little = min(_WINDOW_STATES, int(part * _MOST_WINDOW_SHARE * run.memory) // width)
+        self.window = options.block_states or max(window, little)
+        most_bytes = run.table_memory(self.window * width)
         self.T = Cache(
             run.search,
             min(_FIRST_BYTES, most_bytes),

@@ -205,6 +205,19 @@ class Sharing:
         if why:
             raise Stopped(_STOPS[why] or Stop.INTERRUPTED)
 
+    def level_of(self, level: int | None) -> int | None:
+        """That a state is in, if any rank knows."""
+        own = -1 if level is None else level
+        known = int(self.exchange.gather_numbers([own], self._run.look_at_clock).max())
+        return None if known < 0 else known
+
+    def found_by_all(self, found: list[bytes]) -> list[bytes]:
+        """States that ranks have found, in order."""
+        if not self.any(bool(found)):
+            return []
+        everyone = self.exchange.gather(found, self._run.look_at_clock)
+        return sorted({state for each in everyone for state in each})
+
     def sum(self, number: int) -> int:
         return int(self.exchange.gather_numbers([number], self._run.look_at_clock).sum())
 

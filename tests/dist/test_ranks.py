@@ -45,9 +45,9 @@ def jobs() -> list[tuple[str, dict[str, Any], dict[str, Any]]]:
         for strategy in ("ram", STRATEGIES[number % len(STRATEGIES)]):
             options = {"strategy": strategy, "threads": 1 + len(listed) % 2}
             listed.append((str(MODELS / name), {}, options if len(listed) % 2 else {**options, "owners": PARTS}))
-    for strategy in STRATEGIES:
-        listed.append((str(HERE / "grid.m"), {}, {"strategy": strategy, "threads": 2, "max_errors": 3}))
-        listed.append((str(HERE / "grid.m"), {}, {"strategy": strategy, "threads": 2, "max_errors": 3, "owners": PARTS}))
+    for number, strategy in enumerate(STRATEGIES):
+        options = {"strategy": strategy, "threads": 2, "max_errors": 3}
+        listed.append((str(HERE / "grid.m"), {}, {**options, "owners": PARTS} if number % 2 else options))
     listed.append((str(HERE / "grid.m"), {}, {"strategy": "ram", "owners": UNEVEN, "max_errors": None}))
     # Past RAM, in the middle of a level.
     listed.append((str(HERE / "grid.m"), {}, {"strategy": "auto", "threads": 2, "state_memory": "8K", "max_errors": None}))
