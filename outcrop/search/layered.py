@@ -301,7 +301,8 @@ class Layers(PastRam):
         self._longest = max(self._longest, age)
         if self._is_auto:
             self.refined.keep = max(_LEAST_LAYERS, self._longest + self._longest // _MARGIN_PART + 1)
-        self.refined.retire(level)
+        # In Fig. 2 layers are counted from the shallowest one that RAM holds.
+        self.refined.retire(min(level, self._regions[0][0] + 1) if self._forget else level)
         size = self._states - sum(self._run.levels)
         self._rows.append(
             LayerRow(

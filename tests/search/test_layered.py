@@ -98,9 +98,10 @@ def test_non_local_system(options: Callable[..., CheckOptions], layers: int | st
 
 
 def test_without_layers_a_search_may_go_round(options: Callable[..., CheckOptions]) -> None:
-    """A ring of 600 states is longer than RAM and 100 layers can tell."""
+    """A ring of 600 states is longer than RAM and 20 layers can tell, but not longer than RAM and 100 layers."""
     ring = "var x : 0 .. 599;\nstartstate x := 0; end;\nrule true ==> begin x := (x + 1) % 600; end;\n"
-    found = layered.search(compiled(ring), options(layers=100, forget=True))
+    assert layered.search(compiled(ring), options(layers=100, forget=True)).stop is Stop.COMPLETE
+    found = layered.search(compiled(ring), options(layers=20, forget=True))
     assert found.stop is Stop.REDUNDANT
     assert (found.states, found.revisits) == (None, True)
     assert found.visited > 1200
