@@ -311,7 +311,9 @@ static int claim_chunk(Worker *worker) {
   Search *search = worker->search;
   uint64_t count = search->chunk_states, first = UINT64_MAX;
   pthread_mutex_lock(&search->lock);
-  uint64_t bytes = arena_bytes(&search->arena) + count * STATE_BYTES + visited_bytes(search) + beside_bytes(search);
+  /* A file keeps so much in memory and no more, however long it gets. */
+  uint64_t more = search->arena.file < 0 ? count * STATE_BYTES : 0;
+  uint64_t bytes = arena_bytes(&search->arena) + more + visited_bytes(search) + beside_bytes(search);
   if (bytes > search->budget)
     stop_search(search, STOP_MEMORY);
   else if ((first = arena_claim(&search->arena, count)) == UINT64_MAX)
