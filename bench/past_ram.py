@@ -1,6 +1,6 @@
 """What searching past RAM costs: each strategy against `ram` on the papers' models, ratios taken in one run.
 
-    python bench/past_ram.py SHARED [--models "mcslock2,sci 2"] [--cases cached] [--repeat N]
+    python bench/past_ram.py SHARED [--models "mcslock2,sci 2"] [--cases "cached 0.6,disk"] [--repeat N]
 
 SHARED is a directory with models/murphi. M(p) is the memory that Table 2 of "Exploiting transition locality in
 automatic verification of finite-state concurrent systems" computes, |Reach| * b + MaxQ * StateBytes, where b is
@@ -109,7 +109,7 @@ def main() -> None:
     parser.add_argument("--cases", default="")
     parser.add_argument("--repeat", type=int, default=2)
     arguments = parser.parse_args()
-    cases = [case for case in CASES if arguments.cases in case.name]
+    cases = [case for case in CASES if any(part in case.name for part in arguments.cases.split(","))]
     ratios: dict[str, list[tuple[float, float]]] = {case.name: [] for case in cases}
     for name in arguments.models.split(","):
         path, constants = MODELS[name]

@@ -277,6 +277,8 @@ def _conclude(
         assert checked[0].searched is not None
         system, main = checked[0].check.product, checked[0].searched
     outcome = main.outcome
+    states_searched = _search_of_states(model.system, searched, checked)
+    looked_at = "none" if states_searched is None else "all" if states_searched is searched else "product"
     every = [*([] if searched is None else [searched]), *(each.searched for each in checked if each.searched)]
     found = [*violations, *(violation for each in checked for violation in (*each.violations, *each.failures))]
     missing = [each.outcome.stop for each in every if not each.outcome.stop.is_conclusive]
@@ -303,7 +305,7 @@ def _conclude(
         compile_seconds=sum(each.compile_seconds for each in every),
         state_bits=Layout(system).bits,
         peak_rss_bytes=sum(each.peak_rss_bytes for each in outcome.ranks) or peak_rss(),
-        properties=[*_properties(system, outcome, found), *(each.row() for each in checked)],
+        properties=[*_properties(model.system, states_searched, found), *(each.row() for each in checked)],
         coverage=_coverage(system, options, outcome),
         violations=found,
         ranks=max(1, len(outcome.ranks)),
@@ -317,7 +319,8 @@ def _conclude(
         collision_rate=outcome.collision_rate,
         samples=outcome.samples,
         variables=[{"name": each.name, "type": type_tree(each.type)} for each in system.variables],
-        deadlock=str(options.deadlock),
+        deadlock=str(options.deadlock if looked_at == "all" else Deadlock.OFF),
+        states_checked=looked_at,
         device=outcome.device,
     )
 
@@ -371,7 +374,14 @@ def _violations(system: System, options: CheckOptions, searched: Searched) -> li
     return violations
 
 
-def _properties(system: System, outcome: Outcome, violations: list[Violation]) -> list[dict[str, Any]]:
+def _search_of_states(system: System, searched: Searched | None, checked: list[Checked]) -> Searched | None:
+    """The search that looked for bad states: one of its own, or that of the product with the model's property process.
+    None where only runs were looked at."""
+    beside = (each.searched for each in checked if each.check.product.automaton is system.automaton)
+    return searched if searched is not None or system.automaton is None else next(beside, None)
+
+
+def _properties(system: System, searched: Searched | None, violations: list[Violation]) -> list[dict[str, Any]]:
     """What was checked, and how each fared. An assumption is not checked: it narrows what is."""
     rows = []
     for each in system.properties:
@@ -383,13 +393,13 @@ def _properties(system: System, outcome: Outcome, violations: list[Violation]) -
             status = "assumed"
         elif violated:
             status = "violated"
-        elif outcome.stop is Stop.COMPLETE:
+        elif searched is not None and searched.outcome.stop is Stop.COMPLETE:
             status = "holds"
         else:
             status = "unknown"
         row["status"] = status
-        if each.cover is not None:
-            row["met"] = outcome.covered[each.cover]
+        if each.cover is not None and searched is not None:
+            row["met"] = searched.outcome.covered[each.cover]
         rows.append(row)
     return rows
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -87,6 +88,7 @@ def _search_native(
     from outcrop.dist.exchange import exchange_of
     from outcrop.gpu.device import is_there
     from outcrop.kernels import Counts
+    from outcrop.search.balance import BeginAnew
 
     started = time.monotonic()
     emitted = emit(system, options.symmetry and system.allows_symmetry, options.coverage)
@@ -117,8 +119,14 @@ def _search_native(
     strategy = import_module(f"outcrop.search.{(STRATEGIES | CYCLE_STRATEGIES)[options.strategy]}")
 
     def on_host(options: CheckOptions) -> Outcome:
-        outcome: Outcome = strategy.search(native, options, progress, put)
-        return outcome
+        seconds = 0.0
+        while True:
+            try:
+                outcome: Outcome = strategy.search(native, options, progress, put)
+                return dataclasses.replace(outcome, seconds=outcome.seconds + seconds)
+            except BeginAnew as better:
+                options = better.options(options)
+                seconds += better.seconds
 
     if options.device is Where.CPU or (options.device is Where.AUTO and not is_there()):
         return Searched(on_host(options), compile_seconds, canonical)

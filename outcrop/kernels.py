@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from outcrop.errors import InternalError
 
 #: What native/kernels.c must have been compiled with.
-ABI_VERSION = 9
+ABI_VERSION = 10
 
 States = NDArray[np.uint8]  #: one row a state
 Counts = NDArray[np.uint64]
@@ -71,6 +71,7 @@ class _Settings(ctypes.Structure):
         ("wide", ctypes.c_uint64),
         ("spills", ctypes.c_uint64),
         ("note_bits", ctypes.c_uint64),
+        ("spare", ctypes.c_uint64),
     )
 
 
@@ -147,6 +148,7 @@ class Settings:
     wide: bool = False  #: start with 64-bit slots in the exact table
     spills: bool = False  #: goes on past RAM, with outcrop.kernels_spill
     note_bits: int = 0  #: kept with each signature, for outcrop.kernels_cycles
+    spare: int = 0  #: of the workers, those that take no part in expand_levels: the last
     weak_hash: bool = False  #: for tests of spilling: hashes the first eight bytes of a state only
 
 
@@ -268,6 +270,7 @@ class Search:
             wide=settings.wide,
             spills=settings.spills * (1 + settings.weak_hash),
             note_bits=settings.note_bits,
+            spare=settings.spare,
         )
         self._handle = self._library.outcrop_open(ctypes.byref(given))
         if self._handle is None:

@@ -52,6 +52,7 @@ _SIGNATURES: dict[str, Signature] = {
         _NUMBER,
         (_POINTER, _NUMBER, _NUMBER, _NUMBER, _POINTER, _NUMBER, _NUMBER, _POINTER, _POINTER, _POINTER),
     ),
+    "outcrop_compacted_message": (_NUMBER, (_POINTER, _NUMBER, _NUMBER, _POINTER, _POINTER, _POINTER, _POINTER)),
     "outcrop_compacted_take": (None, (_POINTER, _NUMBER, _POINTER, _POINTER)),
     "outcrop_compacted_keep": (_NUMBER, (_POINTER, _POINTER, _NUMBER)),
     "outcrop_dfs_open": (_POINTER, (_POINTER,)),
@@ -253,10 +254,29 @@ class CompactedCycles:
             ctypes.byref(accepting),
             ctypes.byref(found),
         )
+        return (*self._taken(worker, count, accepting.value), bool(found.value))
+
+    def message(
+        self, worker: int, phase: BlockPhase, message: Message, target: States | None = None
+    ) -> tuple[States, States, bool]:
+        """The same with successors that other ranks have sent."""
+        accepting, found = ctypes.c_uint64(), ctypes.c_uint64()
+        count = self._library.outcrop_compacted_message(
+            self.search.handle,
+            worker,
+            phase,
+            message.ctypes.data,
+            None if target is None else target.ctypes.data,
+            ctypes.byref(accepting),
+            ctypes.byref(found),
+        )
+        return (*self._taken(worker, count, accepting.value), bool(found.value))
+
+    def _taken(self, worker: int, count: int, accepting: int) -> tuple[States, States]:
         width = self.search.native.state_bytes
-        follow, enqueue = _room(count, width), _room(accepting.value, width)
+        follow, enqueue = _room(count, width), _room(accepting, width)
         self._library.outcrop_compacted_take(self.search.handle, worker, follow.ctypes.data, enqueue.ctypes.data)
-        return follow, enqueue, bool(found.value)
+        return follow, enqueue
 
     def in_s(self, states: States) -> States:
         """Those accepting states that are in S."""

@@ -15,14 +15,10 @@ from outcrop.kernels_spill import RunLayout, run_failure, run_table
 _POINTER = ctypes.c_void_p
 _NUMBER = ctypes.c_uint64
 _FLAG = ctypes.c_int
-_FILE = ctypes.c_int64
 
 _SIGNATURES: dict[str, Signature] = {
     "outcrop_set_known": (None, (_POINTER, _NUMBER, _NUMBER)),
-    "outcrop_write_stretch": (
-        _FLAG,
-        (_POINTER, _NUMBER, _NUMBER, _NUMBER, _NUMBER, _NUMBER, _FILE, _POINTER, _POINTER, _POINTER),
-    ),
+    "outcrop_write_stretch": (_FLAG, (_POINTER, _NUMBER, _NUMBER, _NUMBER, _POINTER)),
     "outcrop_resolve_stretches": (
         _FLAG,
         (
@@ -30,7 +26,7 @@ _SIGNATURES: dict[str, Signature] = {
             *(_POINTER, _POINTER, _POINTER, _POINTER, _POINTER),
         ),
     ),
-    "outcrop_take_stretch": (_NUMBER, (_POINTER, _NUMBER, _POINTER, _POINTER)),
+    "outcrop_take_stretch": (_NUMBER, (_POINTER, _NUMBER, _POINTER, _POINTER, _POINTER)),
     "outcrop_take_oldest": (_NUMBER, (_POINTER,)),
     "outcrop_restart": (None, (_POINTER,)),
     "outcrop_read_layer": (_NUMBER, (_POINTER, _POINTER, _NUMBER, _NUMBER, _POINTER)),
@@ -42,24 +38,25 @@ _Fetch = ctypes.CFUNCTYPE(_POINTER, _NUMBER, _NUMBER)
 class _Stretch(ctypes.Structure):
     _fields_ = (
         ("file", ctypes.c_int64),
+        ("at", ctypes.c_uint64),
         ("first", ctypes.c_uint64),
-        ("starts", ctypes.c_void_p),
-        ("counts", ctypes.c_void_p),
+        ("begins", ctypes.c_void_p),
     )
 
 
 @dataclass(frozen=True)
-class StretchLayout:
-    """Candidates on disk, ordered by slices. ``first``: the place of the first in the order in which they were met."""
+class Stretch:
+    """Candidates on disk, ordered by slices."""
 
     file: int  #: descriptor
-    first: int
-    starts: Counts  #: of each slice, in bytes
-    counts: Counts  #: of each slice, in entries
+    at: int  #: where in the file
+    first: int  #: the number of its first state, among those of all stretches
+    begins: NDArray[np.uint32]  #: of each slice the number of its first state; and at the end how many there are
 
 
-def stretch_entry_bytes(state_bytes: int) -> int:
-    return 4 + state_bytes
+def candidate_bytes(state_bytes: int) -> int:
+    """What a candidate takes on disk."""
+    return state_bytes + 1
 
 
 class Fetcher:
@@ -92,27 +89,15 @@ class LayerKernels:
         """Says that runs have these states of the arena."""
         self._library.outcrop_set_known(self._search.handle, begin, end)
 
-    def write_stretch(
-        self, worker: int, begin: int, end: int, slices: tuple[int, int], stretch: StretchLayout, length: Counts
-    ) -> None:
-        """Writes slices of some candidates to the end of a file, which ``length`` keeps, an array of one."""
-        if not self._library.outcrop_write_stretch(
-            self._search.handle,
-            worker,
-            begin,
-            end,
-            *slices,
-            stretch.file,
-            length.ctypes.data,
-            stretch.starts.ctypes.data,
-            stretch.counts.ctypes.data,
-        ):
+    def write_stretch(self, worker: int, begin: int, end: int, stretch: Stretch) -> None:
+        """Writes some candidates, and sets where each slice begins."""
+        if not self._library.outcrop_write_stretch(self._search.handle, worker, begin, end, _stretches([stretch])):
             raise run_failure(self._search)
 
     def resolve_stretches(
         self,
         worker: int,
-        stretches: Sequence[StretchLayout],
+        stretches: Sequence[Stretch],
         runs: Sequence[RunLayout],
         slices: tuple[int, int],
         layer: RunLayout,
@@ -137,15 +122,13 @@ class LayerKernels:
         ):
             raise run_failure(self._search)
 
-    def take_stretch(self, stretch: StretchLayout, is_new: NDArray[np.uint8]) -> States:
+    def take_stretch(self, worker: int, stretch: Stretch, is_new: NDArray[np.uint8]) -> States:
         """Those candidates of a stretch whose bit is set, in the order in which they were met."""
-        count, table = int(stretch.counts.sum()), _stretches([stretch])
-        found = self._library.outcrop_take_stretch(table, count, is_new.ctypes.data, None)
-        if found == 2**64 - 1:
-            raise MemoryError("no memory for the candidates of a layer")
+        take, table = self._library.outcrop_take_stretch, _stretches([stretch])
+        found = take(self._search.handle, worker, table, is_new.ctypes.data, None)
         width = self._search.native.state_bytes
         states = np.empty(found * width + SPARE_BYTES, dtype=np.uint8)
-        if self._library.outcrop_take_stretch(table, count, is_new.ctypes.data, states.ctypes.data) != found:
+        if take(self._search.handle, worker, table, is_new.ctypes.data, states.ctypes.data) != found:
             raise run_failure(self._search)
         return states[:-SPARE_BYTES].reshape(found, width)
 
@@ -169,7 +152,7 @@ class LayerKernels:
         return room[:-SPARE_BYTES].reshape(-1, width)[:count]
 
 
-def _stretches(stretches: Sequence[StretchLayout]) -> ctypes.Array[_Stretch]:
+def _stretches(stretches: Sequence[Stretch]) -> ctypes.Array[_Stretch]:
     return (_Stretch * len(stretches))(
-        *(_Stretch(each.file, each.first, each.starts.ctypes.data, each.counts.ctypes.data) for each in stretches)
+        *(_Stretch(each.file, each.at, each.first, each.begins.ctypes.data) for each in stretches)
     )

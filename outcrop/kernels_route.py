@@ -18,7 +18,8 @@ _NUMBER = ctypes.c_uint64
 _FLAG = ctypes.c_int
 
 _SIGNATURES: dict[str, Signature] = {
-    "outcrop_route": (_FLAG, (_POINTER, _NUMBER, _NUMBER, _NUMBER)),
+    "outcrop_route": (_FLAG, (_POINTER, _NUMBER, _NUMBER, _NUMBER, _NUMBER, _POINTER)),
+    "outcrop_sample_steps": (_NUMBER, (_POINTER, _NUMBER, _NUMBER, _NUMBER, _POINTER, _POINTER)),
     "outcrop_filter": (None, (_POINTER, _NUMBER)),
     "outcrop_expand_part": (_FLAG, (_POINTER, _NUMBER, _NUMBER)),
     "outcrop_add_message": (None, (_POINTER, _NUMBER, _POINTER)),
@@ -37,15 +38,25 @@ Message = NDArray[np.uint8]
 _HEAD_BYTES = 8
 
 
+def sample_steps(search: Search, seed: int, steps: int, apart: int) -> tuple[States, States]:
+    """Of every ``apart``-th step of a random walk, the state before it and the state after it. Nothing is counted."""
+    width, most = search.native.state_bytes, steps // apart
+    before, after = (np.empty(most * width + SPARE_BYTES, dtype=np.uint8) for _ in range(2))
+    library = search.native.library_with(_SIGNATURES)
+    count = library.outcrop_sample_steps(search.handle, seed, steps, apart, before.ctypes.data, after.ctypes.data)
+    return before[: count * width].reshape(count, width), after[: count * width].reshape(count, width)
+
+
 class Route:
     """What a search that shares its states with others can do beside what every search can. ``bits``: of the hash, that
-    say who owns a state."""
+    say who owns a state. ``parts``: or else masks of states, whose parities say so."""
 
-    def __init__(self, search: Search, rank: int, ranks: int, bits: int = 64) -> None:
+    def __init__(self, search: Search, rank: int, ranks: int, bits: int = 64, parts: States | None = None) -> None:
         self.ranks = ranks
         self._search = search
         self._library = search.native.library_with(_SIGNATURES)
-        if not self._library.outcrop_route(search.handle, rank, ranks, bits):
+        masks = search.native.states(0) if parts is None else np.ascontiguousarray(parts)
+        if not self._library.outcrop_route(search.handle, rank, ranks, bits, len(masks), masks.ctypes.data):
             raise MemoryError("no memory to start a search in")
         self._most_packed = int(self._library.outcrop_most_packed())
 

@@ -11,16 +11,19 @@ from typing import Self
 
 import numpy as np
 
-from outcrop.kernels import Counts, Native, Search, Signature, States, with_spare_bytes
+from outcrop.kernels import SPARE_BYTES, Counts, Native, Search, Signature, States, with_spare_bytes
 
 _POINTER = ctypes.c_void_p
 _NUMBER = ctypes.c_uint64
 
 _SIGNATURES: dict[str, Signature] = {
-    "outcrop_cache_open": (_POINTER, (_NUMBER, _NUMBER, _NUMBER, _NUMBER, _NUMBER, _NUMBER)),
+    "outcrop_cache_open": (ctypes.c_int, (_POINTER, *6 * (_NUMBER,))),
     "outcrop_cache_close": (None, (_POINTER,)),
-    "outcrop_cache_insert": (_NUMBER, (_POINTER, _POINTER, _POINTER, _NUMBER)),
-    "outcrop_cache_read": (_NUMBER, (_POINTER, _NUMBER, _NUMBER, _POINTER)),
+    "outcrop_cache_insert": (_NUMBER, (_POINTER, _NUMBER, _POINTER, _POINTER, _NUMBER)),
+    "outcrop_cache_expand": (_NUMBER, (_POINTER, _NUMBER, _POINTER, _NUMBER)),
+    "outcrop_cache_begin_levels": (None, (_POINTER, _POINTER, _NUMBER, _NUMBER, _NUMBER)),
+    "outcrop_count_fresh": (_NUMBER, (_POINTER, _NUMBER)),
+    "outcrop_take_fresh": (None, (_POINTER, _NUMBER, _POINTER)),
     "outcrop_cache_standing": (None, (_POINTER, _POINTER)),
     "outcrop_memory_table_open": (_POINTER, (_POINTER, _NUMBER, _NUMBER)),
     "outcrop_memory_table_close": (None, (_POINTER,)),
@@ -33,7 +36,9 @@ _SIGNATURES: dict[str, Signature] = {
 
 
 class _CacheStanding(ctypes.Structure):
-    _fields_ = tuple((name, _NUMBER) for name in ("insertions", "collisions", "buckets", "chain", "bytes", "is_full"))
+    _fields_ = tuple(
+        (name, _NUMBER) for name in ("insertions", "collisions", "lost", "buckets", "chain", "bytes", "packed")
+    )
 
 
 #: What also a product with an automaton has, which has no tables past RAM.
@@ -79,32 +84,39 @@ class _Table:
 
 
 class Cache(_Table):
-    """A table of fixed size that forgets. ``bits`` None keeps states; otherwise signatures. ``idle``: what is
-    overwritten is something that was not met lately, instead of anything. ``packed``: states take less room, until it
-    ``is_full``; then it remembers nothing new."""
+    """The cache of a search: a table that forgets. ``bits`` None keeps states; otherwise signatures. It begins with
+    ``bytes`` and grows, where a model needs that, up to ``most_bytes``. ``idle``: what is overwritten is something that
+    was not met lately, instead of anything."""
 
     def __init__(
         self,
-        native: Native,
+        search: Search,
         bytes: int,
         bits: int | None,
         chain: int,
         idle: bool,
         seed: int = 0,
         *,
-        packed: bool = False,
+        most_bytes: int | None = None,
     ) -> None:
-        super().__init__(native, "outcrop_cache_close")
-        self._key_bytes = native.state_bytes if bits is None else 8
-        self._opened(self._library.outcrop_cache_open(bytes, bits or 0, chain, idle, packed, seed % 2**64))
-        standing = self._standing()
-        self.buckets = int(standing.buckets)
-        self.chain = int(standing.chain)
-        self.bytes = int(standing.bytes)
+        super().__init__(search.native, "outcrop_cache_close")
+        self._width = search.native.state_bytes
+        most = bytes if most_bytes is None else most_bytes
+        is_open = self._library.outcrop_cache_open(search.handle, bytes, most, bits or 0, chain, idle, seed % 2**64)
+        self._opened(search.handle if is_open else None)
 
     @property
     def slots(self) -> int:
-        return self.buckets * self.chain
+        standing = self._standing()
+        return int(standing.buckets * standing.chain)
+
+    @property
+    def bytes(self) -> int:
+        return int(self._standing().bytes)
+
+    @property
+    def is_packed(self) -> bool:
+        return bool(self._standing().packed)
 
     @property
     def insertions(self) -> int:
@@ -116,18 +128,47 @@ class Cache(_Table):
         return int(self._standing().collisions)
 
     @property
-    def is_full(self) -> bool:
-        return bool(self._standing().is_full)
+    def collision_rate(self) -> float:
+        """Collisions per insertion, since the cache has its size."""
+        standing = self._standing()
+        return float(standing.collisions / max(1, standing.insertions))
 
-    def insert(self, states: States, hashes: Counts) -> States:
-        """Enters states, and gives those that were not there: the first rows of ``states``, which are overwritten."""
-        count = self._library.outcrop_cache_insert(self._handle, states.ctypes.data, hashes.ctypes.data, len(states))
+    @property
+    def has_forgotten(self) -> bool:
+        standing = self._standing()
+        return bool(standing.collisions + standing.lost)
+
+    def insert(self, worker: int, states: States, hashes: Counts) -> States:
+        """Enters states, and gives those that were not there: the first rows of ``states``, which are overwritten.
+        Workers may do so together."""
+        count = self._library.outcrop_cache_insert(
+            self._handle, worker, states.ctypes.data, hashes.ctypes.data, len(states)
+        )
         return states[:count]
 
-    def read(self, first: int, count: int) -> States:
-        """What some buckets hold: states, or signatures of eight bytes each."""
-        keys = np.empty((count * self.chain, self._key_bytes), dtype=np.uint8)
-        return keys[: self._library.outcrop_cache_read(self._handle, first, count, keys.ctypes.data)]
+    def expand(self, worker: int, states: States) -> States:
+        """Expands states, as Search.expand_block does, and enters the successors. Gives those that were not there,
+        which have been checked as new states are."""
+        rows = with_spare_bytes(states)
+        count = self._library.outcrop_cache_expand(self._handle, worker, rows.ctypes.data, len(rows))
+        if count == 2**64 - 1:
+            raise MemoryError("no memory for the successors of a block")
+        return self.take_fresh(worker)
+
+    def begin_levels(self, states: States | None, most_states: int, window: int) -> None:
+        """Makes states the first level of the arena; None: those of its last level. Search.expand_levels expands it
+        and the levels that follow, until the arena has ``most_states``. When it has more than ``window``, what is new
+        is what take_fresh gives."""
+        address = None if states is None else states.ctypes.data
+        count = 0 if states is None else len(states)
+        self._library.outcrop_cache_begin_levels(self._handle, address, count, most_states, window)
+
+    def take_fresh(self, worker: int) -> States:
+        """The new states that a worker has gathered."""
+        count = int(self._library.outcrop_count_fresh(self._handle, worker))
+        fresh = np.empty(count * self._width + SPARE_BYTES, dtype=np.uint8)
+        self._library.outcrop_take_fresh(self._handle, worker, fresh.ctypes.data)
+        return fresh[:-SPARE_BYTES].reshape(count, self._width)
 
     def _standing(self) -> _CacheStanding:
         standing = _CacheStanding()

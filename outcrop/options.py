@@ -115,6 +115,7 @@ class CheckOptions:
     deadlock: Deadlock = Deadlock.STUTTERING
     threads: int | None = None  #: all cores that the container may use
     ranks: int | None = None  #: processes that search together, of which this is one; None is alone
+    owners: str = "auto"  #: by what states find theirs among these: "hash", masks in hexadecimal, or what is better
     memory: int | None = None  #: bytes of peak RSS; 75% of what the container may use
     state_memory: int | None = None  #: bytes of what grows with the states: tables, caches, queues in RAM
     disk: int | None = None  #: bytes of files in the work directory

@@ -113,6 +113,7 @@ class Result:
     samples: dict[str, list[float]] = field(default_factory=dict)  #: time, level, states, memory, disk
     variables: list[dict[str, Any]] = field(default_factory=list)  #: names and types, see report/types.py
     deadlock: str = ""  #: what counted as one
+    states_checked: str = "all"  #: in which states something wrong was looked for: all, product or none
     device: str = ""  #: the GPU that searched; empty for the processor
 
     @property

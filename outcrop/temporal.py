@@ -24,7 +24,7 @@ from outcrop.ltl.binding import bind
 from outcrop.ltl.translate import translate
 from outcrop.options import CheckOptions, Deadlock, Engine, Fair, LoadOptions
 from outcrop.report.json import position
-from outcrop.result import Step, Trace, Violation
+from outcrop.result import Step, Trace, Violation, ViolationKind
 from outcrop.search.outcome import Finding, FindingKind, Stop
 from outcrop.source import Diagnostic, Severity, Span
 from outcrop.trace.lasso import Judged, explain_lasso
@@ -135,7 +135,9 @@ class Checked:
         product = self.check.product.product
         assert product is not None
         outcome = None if self.searched is None else self.searched.outcome
-        status = "violated" if self.violations else "holds" if self.is_complete else "unknown"
+        # Beside a property process bad states are found as well: they say nothing about the runs.
+        is_violated = any(each.kind is ViolationKind.LTL for each in self.violations)
+        status = "violated" if is_violated else "holds" if self.is_complete else "unknown"
         return {
             "kind": "ltl",
             "name": self.check.name,

@@ -152,7 +152,7 @@ def _report(result: Result, arguments: argparse.Namespace) -> None:
         emit(dump(document))
         return
     paint = Paint(wants_color(sys.stdout, arguments.no_color))
-    emit(verdict_line(result, paint) if arguments.quiet else report(result, style, paint))
+    emit(verdict_line(result, paint) if arguments.quiet else report(result, style, paint, arguments.report))
 
 
 @contextlib.contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from shutil import get_terminal_size
 
 from outcrop.api import load
 from outcrop.cli.files import dump, write
@@ -27,5 +28,6 @@ def run(arguments: argparse.Namespace) -> int:
     locality = measure(model, options, arguments.self_loops)
     if arguments.svg:
         write(arguments.svg, chart(locality).to_svg())
-    emit(dump(locality.to_dict()) if arguments.json else text(locality, arguments.all))
+    columns = get_terminal_size((200, 24)).columns  # where there is no terminal, nothing need be cut short
+    emit(dump(locality.to_dict()) if arguments.json else text(locality, arguments.all, columns))
     return 0

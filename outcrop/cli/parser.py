@@ -59,12 +59,18 @@ examples:
 
 
 class _HelpFormatter(argparse.RawDescriptionHelpFormatter):
-    """Leaves examples as they are, and breaks the lines of a description that is one paragraph."""
+    """Leaves examples as they are, breaks the lines of a description that is one paragraph, and makes room for the
+    names of commands."""
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         if "\n" in text.strip():
             return super()._fill_text(text, width, indent)
         return argparse.HelpFormatter._fill_text(self, text, width, indent)
+
+    def add_argument(self, action: argparse.Action) -> None:
+        super().add_argument(action)
+        if isinstance(action, argparse._SubParsersAction):  # which argparse indents without counting it
+            self._action_max_length += self._indent_increment
 
 
 class Parser(argparse.ArgumentParser):
@@ -122,7 +128,7 @@ def build_parser() -> Parser:
         "show",
         help="print what a model consists of",
         description="Prints what a model consists of: constants, variables, rules and properties.",
-        usage="%(prog)s MODEL [-D NAME=VALUE]... [--ir | --c]",
+        usage="%(prog)s MODEL [-D NAME=VALUE]... [--ir | --c | --json]",
     )
     ltl = verbs.add_parser(
         "ltl",
@@ -238,6 +244,13 @@ def add_search(parser: argparse.ArgumentParser) -> None:
         type=count,
         help="search with so many processes that share the states out, over MPI; starts them on this machine, unless "
         "mpiexec or srun has. docs/CLUSTER.md says more",
+    )
+    group.add_argument(
+        "--owners",
+        choices=("auto", "hash"),
+        default="auto",
+        help="with several ranks: share states out by a hash, or (auto, the default), once there are many, so that "
+        "successors mostly stay with the rank that makes them",
     )
     group.add_argument(
         "--compact",
@@ -406,6 +419,7 @@ def _add_views(parser: argparse.ArgumentParser) -> None:
     views = parser.add_mutually_exclusive_group()
     views.add_argument("--ir", action="store_true", help="print the whole model as Outcrop understands it")
     views.add_argument("--c", action="store_true", help="print the C that the native engine compiles")
+    views.add_argument("--json", action="store_true", help="print one JSON document")
 
 
 def _add_result(parser: argparse.ArgumentParser) -> None:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from outcrop.api import load
+from outcrop.cli.files import dump
 from outcrop.cli.output import complain, emit
 from outcrop.ir.layout import Layout, size
-from outcrop.ir.system import Instantiable, System
+from outcrop.ir.system import Instantiable, Property, System, TemporalProperty
+from outcrop.report.json import position
+from outcrop.report.types import type_tree
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -23,16 +27,55 @@ def run(arguments: argparse.Namespace) -> int:
         from outcrop.codegen.c import emit as emit_c
 
         emit(emit_c(model.system, symmetry=True).source)
+    elif arguments.json:
+        emit(dump(document(model.system)))
     else:
         emit(summary(model.system))
     return 0
+
+
+def document(system: System) -> dict[str, Any]:
+    """The same as the summary, for programs."""
+    return {
+        "model": system.name,
+        "constants": system.constants,
+        "state_bits": Layout(system).bits,
+        "variables": [
+            {"name": each.name, "bits": size(each.type), "type": type_tree(each.type)} for each in system.variables
+        ],
+        "functions": [{"name": each.name, "position": position(each.span)} for each in system.functions],
+        "start_states": [_described(each) for each in system.start_states],
+        "rules": [{**_described(each), "priority": each.priority} for each in system.rules],
+        "properties": [{"kind": kind, **_described(each)} for kind, each in _properties(system)],
+        "property_process": system.automaton.name if system.automaton else None,
+    }
+
+
+def _described(each: Instantiable) -> dict[str, Any]:
+    parameters = [{"name": parameter.local.name, "type": type_tree(parameter.type)} for parameter in each.parameters]
+    formula = {"formula": str(each.formula)} if isinstance(each, TemporalProperty) else {}
+    return {
+        "name": each.name,
+        "position": position(each.span),
+        "instances": each.instance_count,
+        "parameters": parameters,
+        **formula,
+    }
+
+
+def _properties(system: System) -> Iterator[tuple[str, Property | TemporalProperty]]:
+    """All that is claimed of the model, with its kind: of states, then of runs."""
+    yield from ((str(each.kind), each) for each in system.properties)
+    yield from (("ltl", each) for each in system.temporal)
 
 
 def summary(system: System) -> str:
     """Constants, variables with their sizes, rules and properties with their instance counts."""
     variables = [(each.name, _plural(size(each.type), "bit"), str(each.type)) for each in system.variables]
     functions = [(each.name, f"line {each.span.line}") for each in system.functions]
-    properties = [(each.name, str(each.kind), *_instances(each)) for each in system.properties]
+    properties = [(each.name, kind, *_instances(each)) for kind, each in _properties(system)]
+    if system.automaton is not None:
+        properties.append((system.automaton.name, "ltl", f"line {system.automaton.span.line}", "property process"))
     blocks = [
         [system.name],
         _table("Constants", [(name, str(value)) for name, value in system.constants.items()]),

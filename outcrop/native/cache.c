@@ -1,40 +1,37 @@
 /* A cache of visited states (G. Della Penna et al. 2004, section 4): a table of fixed size that forgets. A state, or its
  * signature, belongs into one bucket; when the bucket is full, an entry of it is overwritten.
  *
- * What says which bucket it is need not be stored. The first word of a state is scrambled one to one, in a way that
+ * What says which bucket it is need not be stored. The first 32 bits of a state are scrambled one to one, in a way that
  * depends on the rest of the state; scaled to the number of buckets it is a bucket and a fraction, and only the
- * fraction and the rest are kept. So an exact entry takes less room than the state, and can be turned back into it. A
- * signature is the same without a rest.
+ * fraction and the rest are kept. So an exact entry takes less room than the state. A signature is the same without a
+ * rest. Of the fraction eight bits are the entry's tag, by which most others are told from it at once.
  *
- * Every entry has an age, a few bits wide, that starts at 1 and turns over: how much of the cache had been overwritten
- * when the entry was last met. What is overwritten is drawn at random: as published any entry, or, with `idle`, one that
- * was not met lately.
+ * Rests repeat themselves in parts. So where states are long, the cache keeps, of each eight bytes of a rest, the number
+ * that a dictionary has for them, until that has no more memory; from then on it keeps rests as they are. A rest
+ * of a few bits lies in the head.
  *
- * A bucket is its heads, each fraction and age, followed by the rests.
+ * With `idle` an entry has an age, a few bits wide, that starts at 1 and turns over: how much of the cache had been
+ * overwritten when the entry was last met. What is overwritten is drawn at random: as published any entry, or, with
+ * `idle`, one that was not met lately.
  *
- * Rests repeat themselves in parts: each process, each channel has few values. So a cache of states may be `packed`: of
- * each eight bytes of a rest it keeps the number that a dictionary has for them. It is full when a dictionary is; that
- * says so, and what is entered from then on is not remembered. */
+ * A bucket is one byte that says how many entries it has, then their tags, then of each entry its head, fraction and
+ * age, and its rest. Heads without rests are not rounded up to bytes. Threads may insert together: a bucket is locked by
+ * a bit of its first byte. The cache grows, up to a limit, when none of them is at work. */
 
-enum { FIRST_WORD_BITS = STATE_BYTES < 8 ? 8 * STATE_BYTES : 64, STATE_REST_BYTES = STATE_BYTES < 8 ? 0 : STATE_BYTES - 8 };
+/* What is scrambled of a state, and the rest. Short, because what lies in the rest can be packed. */
+enum { FIRST_BYTES = STATE_BYTES < 4 ? STATE_BYTES : 4, STATE_REST_BYTES = STATE_BYTES - FIRST_BYTES };
+enum { STATE_REST_BITS = 8 * STATE_REST_BYTES, MOST_INLINE_BITS = 48 };
 
-enum { PARTS = (STATE_REST_BYTES + 7) / 8, PART_BYTES = 2, MOST_WORDS = 65535, FIRST_ROOM = 256 };
-/* The share of a packed cache's memory that dictionaries may take: more of it where there is little. And about what a
- * word takes in one. */
-#define DICTIONARIES_PART(bytes) ((bytes) < 1 << 20 ? 4 : 8)
-enum { WORD_BYTES = 16 };
+enum { PARTS = (STATE_REST_BYTES + 7) / 8 };
+#define UNROLLED _Pragma("GCC unroll 32")
+#define INLINED static inline __attribute__((always_inline))
+/* Sixteenths of a packed cache's memory that its dictionary may take at first, and at the most. */
+enum { FIRST_SHARE = 2, MOST_SHARE = 8 };
 
-/* Whether states take so much less packed that it makes up for the dictionaries. A head is taken as six bytes. */
-#define IS_PACKING_WORTH_IT (8 * (PARTS * PART_BYTES + 6) < 6 * (STATE_REST_BYTES + 6))
+/* Whether states take so much less packed that it makes up for the dictionary. A head is taken as two bytes. */
+#define IS_PACKING_WORTH_IT (4 * (PARTS * NUMBER_BYTES + 3) <= 3 * (STATE_REST_BYTES + 3))
 
-/* Words and their numbers, in the order in which they came. */
-typedef struct {
-  uint64_t *words;
-  uint16_t *slots; /* numbers plus one; open addressing */
-  uint32_t count, room, mask;
-} Dictionary;
-
-typedef struct {
+typedef struct Cache {
   uint8_t *buckets;
   size_t reserved; /* bytes of address space */
   uint64_t bucket_count;
@@ -42,130 +39,44 @@ typedef struct {
   uint32_t chain;        /* entries of a bucket */
   unsigned bits;         /* of the word that is scaled: of a signature, or of the first word of a state */
   unsigned dropped_bits; /* of it, those that the bucket implies */
+  unsigned inline_at;    /* where in a head the rest begins; 64: elsewhere */
   unsigned age_bits;
   unsigned head_bytes;
   unsigned rest_bytes;
+  unsigned entry_bits; /* head and rest */
+  uint64_t head_mask; /* the bits of a head */
   int exact;
   int packed;
-  int is_full; /* a dictionary */
-  uint64_t most_words; /* of all dictionaries */
-  uint64_t words;
-  Dictionary dictionaries[PARTS + 1];
   int idle;
-  uint64_t head_mask; /* the bits of a head */
-  uint64_t random;
-  uint64_t age;       /* now */
+  uint64_t bytes, most_bytes; /* that it may take now, and when it has grown */
+  unsigned share;             /* of it, for the dictionary, in sixteenths */
+  Dictionary dictionary;
+  uint64_t ages;      /* that there are */
   uint64_t age_lasts; /* insertions */
-  uint64_t insertions, collisions;
+  uint64_t random;                 /* (atomic) */
+  uint64_t insertions, collisions; /* since it has its size (atomic) */
+  uint64_t lost;                   /* entries overwritten before that */
+  uint64_t coming;                 /* that it should have room for (atomic) */
 } Cache;
 
 enum { FEWEST_BUCKETS = 16, MOST_AGE_BITS = 8, LEAST_AGE_BITS = 4, CACHE_AHEAD = 16 };
 
+enum { ENTRY_TAG_BITS = 8, MOST_LOOSE_BITS = 56 };
+
+/* A bit of the first byte of a bucket. */
+enum { BUCKET_LOCKED = 0x80 };
+
 /* The part of the ages that counts as lately, and how often an idle entry is looked for. */
 enum { LATELY = 16, MOST_DRAWS = 4 };
 
-#define FIRST_WORD_MASK (UINT64_MAX >> (64 - FIRST_WORD_BITS))
+/* By how much a cache grows, and when: as long as one entry in so many is taken, next to nothing is overwritten. */
+enum { CACHE_GROWTH = 8, CACHE_SPARSE = 4 };
+
+#define FIRST_MASK (UINT64_MAX >> (64 - 8 * FIRST_BYTES))
 
 static const uint64_t SCRAMBLERS[2] = {0x9E3779B97F4A7C15ull, 0xD6E8FEB86659FD93ull};
 
 /* --- One to one ---------------------------------------------------------------------------------------------- */
-
-/* A hash of all but the first word. */
-static inline uint64_t rest_hash(const uint8_t *rest) {
-  uint64_t hash = 0;
-  for (int at = 0; at < STATE_REST_BYTES; at += 8) {
-    uint64_t word;
-    if (at + 8 <= STATE_REST_BYTES) {
-      memcpy(&word, rest + at, 8);
-    } else { /* the last bytes without any of the first word */
-      memcpy(&word, rest + STATE_REST_BYTES - 8, 8);
-      word >>= 8 * (at + 8 - STATE_REST_BYTES);
-    }
-    hash = (hash ^ word) * SCRAMBLERS[0];
-    hash ^= hash >> 32;
-  }
-  return hash;
-}
-
-static inline uint64_t scrambled_word(const uint8_t *state) {
-  uint64_t word = (state_word(state, 0) ^ rest_hash(state + (STATE_REST_BYTES ? 8 : 0))) & FIRST_WORD_MASK;
-  for (int i = 0; i < 2; i++) {
-    word = word * SCRAMBLERS[i] & FIRST_WORD_MASK;
-    word ^= word >> (FIRST_WORD_BITS + 1) / 2;
-  }
-  return word * SCRAMBLERS[0] & FIRST_WORD_MASK;
-}
-
-/* The number whose product with an odd one is 1. Each step doubles the bits that are right. */
-static uint64_t inverse(uint64_t odd) {
-  uint64_t result = odd;
-  for (int i = 0; i < 5; i++) result *= 2 - odd * result;
-  return result;
-}
-
-static uint64_t unscrambled_word(uint64_t word, const uint8_t *rest) {
-  word = word * inverse(SCRAMBLERS[0]) & FIRST_WORD_MASK;
-  for (int i = 1; i >= 0; i--) {
-    word ^= word >> (FIRST_WORD_BITS + 1) / 2;
-    word = word * inverse(SCRAMBLERS[i]) & FIRST_WORD_MASK;
-  }
-  return (word ^ rest_hash(rest)) & FIRST_WORD_MASK;
-}
-
-/* --- Shape --------------------------------------------------------------------------------------------------- */
-
-static void cache_shape(Cache *cache, uint64_t bytes) {
-  unsigned bits = cache->bits, kept = 0;
-  /* The more buckets, the smaller an entry, the more buckets: a few rounds settle it. */
-  cache->bucket_count = FEWEST_BUCKETS;
-  for (int round = 0; round < 4; round++) {
-    cache->dropped_bits = bit_length(cache->bucket_count) - 1;
-    if (cache->dropped_bits > bits) cache->dropped_bits = bits;
-    kept = bits - cache->dropped_bits;
-    cache->head_bytes = (kept + LEAST_AGE_BITS + 7) / 8;
-    cache->bucket_bytes = (uint64_t)cache->chain * (cache->head_bytes + cache->rest_bytes);
-    uint64_t count = bytes / cache->bucket_bytes;
-    if (count <= cache->bucket_count) break;
-    cache->bucket_count = count;
-  }
-  cache->age_bits = 8 * cache->head_bytes - kept;
-  if (cache->age_bits > MOST_AGE_BITS) cache->age_bits = MOST_AGE_BITS;
-  cache->head_mask = UINT64_MAX >> (64 - 8 * cache->head_bytes);
-  cache->age = 1;
-  cache->age_lasts = 2 * cache->bucket_count * cache->chain / (((uint64_t)1 << cache->age_bits) - 1) + 1;
-}
-
-static void cache_close(Cache *cache) {
-  for (int part = 0; part < PARTS; part++) {
-    free(cache->dictionaries[part].words);
-    free(cache->dictionaries[part].slots);
-  }
-  if (cache->buckets) munmap(cache->buckets, cache->reserved);
-  free(cache);
-}
-
-/* `bits` 0 keeps states, `packed` or as they are. NULL when there is no memory. */
-static Cache *cache_open(uint64_t bytes, unsigned bits, uint32_t chain, int idle, int packed, uint64_t seed) {
-  Cache *cache = calloc(1, sizeof *cache);
-  if (!cache) return NULL;
-  cache->exact = bits == 0;
-  cache->bits = bits ? bits : FIRST_WORD_BITS;
-  cache->packed = packed && !bits && IS_PACKING_WORTH_IT;
-  cache->rest_bytes = bits ? 0 : cache->packed ? PARTS * PART_BYTES : STATE_REST_BYTES;
-  cache->most_words = bytes / DICTIONARIES_PART(bytes) / WORD_BYTES;
-  if (cache->packed) bytes -= bytes / DICTIONARIES_PART(bytes);
-  cache->chain = chain;
-  cache->idle = idle;
-  cache->random = seed;
-  cache_shape(cache, bytes);
-  cache->reserved = cache->bucket_count * cache->bucket_bytes + SPARE_BYTES;
-  cache->buckets = map_pages(cache->reserved, -1);
-  if (cache->buckets) return cache;
-  cache_close(cache);
-  return NULL;
-}
-
-/* --- Dictionaries -------------------------------------------------------------------------------------------- */
 
 /* Eight bytes of a rest, or as many as are left. */
 static inline uint64_t rest_word(const uint8_t *rest, int part) {
@@ -175,83 +86,132 @@ static inline uint64_t rest_word(const uint8_t *rest, int part) {
   return word;
 }
 
-static inline uint32_t dictionary_slot(const Dictionary *dictionary, uint64_t word) {
-  return (uint32_t)(word * SCRAMBLERS[0] >> 40) & dictionary->mask;
+/* A hash of all but the first bits. */
+static inline uint64_t rest_hash(const uint8_t *rest) {
+  uint64_t hash = 0, factor = SCRAMBLERS[0];
+  UNROLLED
+  for (int part = 0; part < PARTS; part++, factor *= SCRAMBLERS[1]) {
+    uint64_t word = rest_word(rest, part);
+    hash += (word ^ word >> 32) * factor;
+  }
+  return (hash ^ hash >> 29) * SCRAMBLERS[1] >> 32;
 }
 
-/* Doubles the room. */
-static int dictionary_grow(Dictionary *dictionary) {
-  uint32_t room = dictionary->room ? 2 * dictionary->room : FIRST_ROOM;
-  uint64_t *words = realloc(dictionary->words, room * sizeof *words);
-  if (words) dictionary->words = words;
-  uint16_t *slots = calloc(2 * (size_t)room, sizeof *slots);
-  if (!words || !slots) {
-    free(slots);
-    return 0;
+static inline uint64_t scrambled_word(const uint8_t *state) {
+  uint64_t word = 0;
+  memcpy(&word, state, FIRST_BYTES);
+  word = (word ^ rest_hash(state + FIRST_BYTES)) & FIRST_MASK;
+  for (int i = 0; i < 2; i++) {
+    word = word * SCRAMBLERS[i] & FIRST_MASK;
+    word ^= word >> 4 * FIRST_BYTES;
   }
-  free(dictionary->slots);
-  dictionary->slots = slots;
-  dictionary->room = room;
-  dictionary->mask = 2 * room - 1;
-  for (uint32_t number = 0; number < dictionary->count; number++) {
-    uint32_t slot = dictionary_slot(dictionary, words[number]);
-    while (slots[slot]) slot = (slot + 1) & dictionary->mask;
-    slots[slot] = (uint16_t)(number + 1);
-  }
-  return 1;
+  return word * SCRAMBLERS[0] & FIRST_MASK;
 }
 
-/* The number of a word, which is entered if need be; MOST_WORDS when that is not possible. */
-static uint32_t dictionary_number(Cache *cache, Dictionary *dictionary, uint64_t word) {
-  uint32_t slot = dictionary->room ? dictionary_slot(dictionary, word) : 0;
-  if (dictionary->room)
-    for (; dictionary->slots[slot]; slot = (slot + 1) & dictionary->mask)
-      if (dictionary->words[dictionary->slots[slot] - 1] == word) return dictionary->slots[slot] - 1u;
-  if (dictionary->count == MOST_WORDS || cache->words == cache->most_words) return MOST_WORDS;
-  if (dictionary->count == dictionary->room) {
-    if (!dictionary_grow(dictionary)) return MOST_WORDS;
-    slot = dictionary_slot(dictionary, word);
-    while (dictionary->slots[slot]) slot = (slot + 1) & dictionary->mask;
+/* --- Shape --------------------------------------------------------------------------------------------------- */
+
+static void cache_shape(Cache *cache, uint64_t bytes) {
+  unsigned bits = cache->bits, least_age_bits = cache->idle ? LEAST_AGE_BITS : 0, head_bits = 0;
+  /* The more buckets, the smaller an entry, the more buckets: a few rounds settle it. */
+  cache->bucket_count = FEWEST_BUCKETS;
+  for (int round = 0; round < 4; round++) {
+    cache->dropped_bits = bit_length(cache->bucket_count) - 1;
+    if (cache->dropped_bits > bits) cache->dropped_bits = bits;
+    unsigned kept = bits - cache->dropped_bits;
+    head_bits = kept > ENTRY_TAG_BITS ? kept - ENTRY_TAG_BITS : 0;
+    cache->rest_bytes = !cache->exact ? 0 : cache->packed ? PARTS * NUMBER_BYTES : STATE_REST_BYTES;
+    cache->inline_at = 64;
+    if (cache->rest_bytes && !cache->packed && STATE_REST_BITS <= MOST_INLINE_BITS &&
+        head_bits + STATE_REST_BITS + least_age_bits <= 64) {
+      cache->inline_at = least_age_bits + head_bits;
+      cache->rest_bytes = 0;
+      head_bits += STATE_REST_BITS;
+    }
+    cache->head_bytes = (head_bits + least_age_bits + 7) / 8;
+    cache->entry_bits = 8 * (cache->head_bytes + cache->rest_bytes);
+    unsigned loose_bits = head_bits + least_age_bits;
+    if (!cache->rest_bytes && loose_bits <= MOST_LOOSE_BITS) cache->entry_bits = loose_bits;
+    cache->bucket_bytes = 1 + cache->chain + ((uint64_t)cache->chain * cache->entry_bits + 7) / 8;
+    uint64_t count = bytes / cache->bucket_bytes;
+    if (count <= cache->bucket_count) break;
+    cache->bucket_count = count;
   }
-  dictionary->words[dictionary->count] = word;
-  dictionary->slots[slot] = (uint16_t)++dictionary->count;
-  cache->words++;
-  return dictionary->count - 1;
+  unsigned free_bits = cache->entry_bits - 8 * cache->rest_bytes - head_bits;
+  cache->age_bits = !cache->idle ? 0 : free_bits > MOST_AGE_BITS ? MOST_AGE_BITS : free_bits;
+  if (cache->inline_at < 64) cache->inline_at += cache->age_bits - least_age_bits;
+  unsigned kept_bits = cache->entry_bits - 8 * cache->rest_bytes;
+  cache->head_mask = kept_bits ? UINT64_MAX >> (64 - kept_bits) : 0;
+  /* Ages go round once while the whole cache is overwritten twice: the oldest rarely look young. */
+  cache->ages = cache->idle ? ((uint64_t)1 << cache->age_bits) - 1 : 1;
+  cache->age_lasts = 2 * cache->bucket_count * cache->chain / cache->ages + 1;
 }
 
-/* Writes what is kept of a rest; 0 when a dictionary is full. */
-static inline int rest_put(Cache *cache, uint8_t *kept, const uint8_t *rest) {
+/* Buckets for so many bytes, the dictionary included; 0 when there is no memory. */
+static int cache_map(Cache *cache, uint64_t bytes) {
+  cache->bytes = bytes;
+  cache_shape(cache, cache->packed ? bytes - bytes / 16 * cache->share : bytes);
+  cache->reserved = cache->bucket_count * cache->bucket_bytes + TAG_GROUP;
+  cache->buckets = map_pages(cache->reserved, -1);
+  cache->insertions = cache->collisions = 0;
+  return cache->buckets != NULL;
+}
+
+static void cache_close(Cache *cache) {
+  dictionary_close(&cache->dictionary);
+  if (cache->buckets) munmap(cache->buckets, cache->reserved);
+  free(cache);
+}
+
+/* `bits` 0 keeps states. NULL when there is no memory. */
+static Cache *cache_open(uint64_t bytes, uint64_t most_bytes, unsigned bits, uint32_t chain, int idle, uint64_t seed) {
+  Cache *cache = calloc(1, sizeof *cache);
+  if (!cache) return NULL;
+  cache->exact = bits == 0;
+  cache->bits = bits ? bits : 8 * FIRST_BYTES;
+  cache->packed = !bits && IS_PACKING_WORTH_IT;
+  cache->most_bytes = most_bytes;
+  cache->share = FIRST_SHARE;
+  cache->chain = chain;
+  cache->idle = idle;
+  cache->random = seed;
+  if ((!cache->packed || dictionary_grow(&cache->dictionary)) && cache_map(cache, bytes)) return cache;
+  cache_close(cache);
+  return NULL;
+}
+
+/* --- Rests --------------------------------------------------------------------------------------------------- */
+
+/* Writes what is kept of a rest; 0 when the dictionary has no room. */
+INLINED int rest_put(const Cache *cache, Dictionary *dictionary, uint8_t *kept, const uint8_t *rest) {
   if (!cache->packed) {
     memcpy(kept, rest, STATE_REST_BYTES);
     return 1;
   }
+  UNROLLED
   for (int part = 0; part < PARTS; part++) {
-    uint32_t number = dictionary_number(cache, &cache->dictionaries[part], rest_word(rest, part));
-    if (number == MOST_WORDS) return 0;
+    uint32_t number = dictionary_number(dictionary, rest_word(rest, part));
+    if (number == NO_WORD) return 0;
     uint16_t narrow = (uint16_t)number;
-    memcpy(kept + part * PART_BYTES, &narrow, PART_BYTES);
+    memcpy(kept + part * NUMBER_BYTES, &narrow, NUMBER_BYTES);
   }
   return 1;
 }
 
 static inline uint64_t kept_word(const Cache *cache, const uint8_t *kept, int part) {
   uint16_t number;
-  memcpy(&number, kept + part * PART_BYTES, PART_BYTES);
-  return cache->dictionaries[part].words[number];
+  memcpy(&number, kept + part * NUMBER_BYTES, NUMBER_BYTES);
+  return cache->dictionary.words[number];
 }
 
-static inline int is_rest(const Cache *cache, const uint8_t *kept, const uint8_t *rest) {
+INLINED int is_rest(const Cache *cache, const uint8_t *kept, const uint8_t *rest) {
   if (!cache->packed) return memcmp(kept, rest, STATE_REST_BYTES) == 0;
-  for (int part = 0; part < PARTS; part++)
-    if (kept_word(cache, kept, part) != rest_word(rest, part)) return 0;
-  return 1;
+  uint64_t difference = 0;
+  UNROLLED
+  for (int part = 0; part < PARTS; part++) difference |= kept_word(cache, kept, part) ^ rest_word(rest, part);
+  return difference == 0;
 }
 
 static void rest_get(const Cache *cache, const uint8_t *kept, uint8_t *rest) {
-  if (!cache->packed) {
-    memcpy(rest, kept, STATE_REST_BYTES);
-    return;
-  }
   for (int part = 0; part < PARTS; part++) {
     uint64_t word = kept_word(cache, kept, part);
     int left = STATE_REST_BYTES - 8 * part;
@@ -264,172 +224,209 @@ static void rest_get(const Cache *cache, const uint8_t *kept, uint8_t *rest) {
 /* What is kept of a scaled word, and where. */
 typedef struct {
   uint8_t *bucket;
-  uint64_t fraction; /* above the place of the age */
+  uint64_t head; /* without an age */
+  uint8_t tag;
 } Home;
 
-static inline Home cache_home(const Cache *cache, uint64_t word) {
+INLINED Home cache_home(const Cache *cache, uint64_t word) {
   Wide scaled = (Wide)word * cache->bucket_count;
-  uint64_t fraction = (uint64_t)scaled & UINT64_MAX >> (64 - cache->bits);
+  uint64_t fraction = ((uint64_t)scaled & UINT64_MAX >> (64 - cache->bits)) >> cache->dropped_bits;
   Home home = {cache->buckets + (uint64_t)(scaled >> cache->bits) * cache->bucket_bytes,
-               fraction >> cache->dropped_bits << cache->age_bits};
+               fraction >> ENTRY_TAG_BITS << cache->age_bits, (uint8_t)fraction};
   return home;
 }
 
-static inline uint64_t head_get(const uint8_t *head, uint64_t mask) {
-  uint64_t value;
-  memcpy(&value, head, 8);
-  return value & mask;
+INLINED Home cache_home_of(const Cache *cache, const uint8_t *state, uint64_t hash) {
+  if (!cache->exact) return cache_home(cache, hash >> (64 - cache->bits));
+  Home home = cache_home(cache, scrambled_word(state));
+  if (STATE_REST_BITS && cache->inline_at < 64) home.head |= rest_word(state + FIRST_BYTES, 0) << cache->inline_at;
+  return home;
 }
 
-static inline void head_put(uint8_t *head, uint64_t value, unsigned bytes) { memcpy(head, &value, bytes); }
+static inline uint8_t *bucket_head(const Cache *cache, uint8_t *bucket, uint32_t place) {
+  return bucket + 1 + cache->chain + ((size_t)place * cache->entry_bits >> 3);
+}
+
+static inline uint8_t *bucket_rest(const Cache *cache, uint8_t *bucket, uint32_t place) {
+  return bucket_head(cache, bucket, place) + cache->head_bytes;
+}
+
+/* Bits of a head, those under a mask. */
+INLINED uint64_t head_get(const Cache *cache, uint8_t *bucket, uint32_t place, uint64_t mask) {
+  uint64_t value;
+  memcpy(&value, bucket_head(cache, bucket, place), 8);
+  return value >> (place * cache->entry_bits & 7) & mask;
+}
+
+INLINED void head_put(const Cache *cache, uint8_t *bucket, uint32_t place, uint64_t head) {
+  const unsigned shift = place * cache->entry_bits & 7;
+  uint8_t *at = bucket_head(cache, bucket, place);
+  if (cache->rest_bytes) {
+    memcpy(at, &head, cache->head_bytes);
+    return;
+  }
+  uint64_t kept = ~(cache->head_mask << shift), value = head << shift; /* what lies behind may be another bucket's */
+  for (unsigned done = 0; done < cache->entry_bits + shift; done += 8, kept >>= 8, value >>= 8, at++)
+    *at = (uint8_t)((*at & kept) | value);
+}
+
+/* How many entries a bucket has. With `shared`, nobody else looks at it until it is unlocked. */
+static inline uint32_t bucket_lock(uint8_t *bucket, int shared) {
+  if (!shared) return *bucket;
+  uint8_t before;
+  while ((before = __atomic_fetch_or(bucket, BUCKET_LOCKED, __ATOMIC_ACQUIRE)) & BUCKET_LOCKED) pause_briefly();
+  return before;
+}
+
+static inline void bucket_unlock(uint8_t *bucket, uint32_t count, int shared) {
+  if (shared)
+    __atomic_store_n(bucket, (uint8_t)count, __ATOMIC_RELEASE);
+  else
+    *bucket = (uint8_t)count;
+}
+
+/* What all insertions of a batch have in common. */
+typedef struct {
+  uint64_t random;
+  uint64_t age; /* now */
+  int draws;    /* of a victim, at the most */
+  uint64_t insertions, collisions;
+} CacheBatch;
+
+/* Recent entries are spared only as long as the cache is large enough that most insertions find a free place. */
+static CacheBatch batch_begin(Cache *cache, uint64_t count) {
+  const uint64_t insertions = __atomic_load_n(&cache->insertions, __ATOMIC_RELAXED);
+  const uint64_t collisions = __atomic_load_n(&cache->collisions, __ATOMIC_RELAXED);
+  CacheBatch batch = {.random = __atomic_fetch_add(&cache->random, count * RANDOM_STEP, __ATOMIC_RELAXED),
+                 .age = cache->idle ? 1 + insertions / cache->age_lasts % cache->ages : 0,
+                 .draws = cache->idle && 2 * collisions < insertions ? MOST_DRAWS : 1};
+  return batch;
+}
+
+static void batch_end(Cache *cache, const CacheBatch *batch) {
+  __atomic_fetch_add(&cache->insertions, batch->insertions, __ATOMIC_RELAXED);
+  __atomic_fetch_add(&cache->collisions, batch->collisions, __ATOMIC_RELAXED);
+}
 
 /* The entry to give up. The oldest would be a bad choice: once a transition leads back to what was forgotten, all that
- * follows from there has been forgotten too. For the same reason the recent ones are spared only as long as the cache
- * is large enough that most insertions find a free place. */
-static uint32_t cache_victim(Cache *cache, const uint8_t *bucket) {
-  const uint64_t ages = ((uint64_t)1 << cache->age_bits) - 1, lately = ages / LATELY ? ages / LATELY : 1;
-  const int draws = cache->idle && 2 * cache->collisions < cache->insertions ? MOST_DRAWS : 1;
+ * follows from there has been forgotten too. */
+static uint32_t cache_victim(const Cache *cache, uint8_t *bucket, CacheBatch *batch) {
+  const uint64_t lately = cache->ages / LATELY ? cache->ages / LATELY : 1;
   uint32_t victim = 0;
-  for (int draw = 0; draw < draws; draw++) {
-    victim = (uint32_t)multiply_high(next_random(&cache->random), cache->chain);
-    uint64_t its_age = head_get(bucket + (size_t)victim * cache->head_bytes, ages);
-    if ((cache->age + ages - its_age) % ages >= lately) break;
+  for (int draw = 0; draw < batch->draws; draw++) {
+    victim = (uint32_t)multiply_high(next_random(&batch->random), cache->chain);
+    if (!cache->idle) break;
+    uint64_t its_age = head_get(cache, bucket, victim, cache->ages);
+    if ((batch->age + cache->ages - its_age) % cache->ages >= lately) break;
   }
   return victim;
 }
 
-/* The place of an entry that is there, or of the first that is free, or `chain`. */
-static inline uint32_t cache_find(const Cache *cache, Home home, const uint8_t *rest, unsigned head_bytes, int *found) {
-  const uint64_t age_mask = ((uint64_t)1 << cache->age_bits) - 1;
-  if (head_bytes == 4 && cache->bucket_bytes == LINE_BYTES && !cache->rest_bytes) {
-    Look look = look_narrow((const uint32_t *)home.bucket, (uint32_t)~age_mask, (uint32_t)home.fraction);
-    look.match &= ~look.empty;
-    *found = look.match != 0;
-    return look.match ? (uint32_t)__builtin_ctz(look.match)
-                      : look.empty ? (uint32_t)__builtin_ctz(look.empty) : cache->chain;
-  }
-  const uint8_t *rests = home.bucket + (size_t)cache->chain * head_bytes;
-  uint32_t place = 0;
-  for (; place < cache->chain; place++) {
-    uint64_t head = head_get(home.bucket + (size_t)place * head_bytes, cache->head_mask);
-    if (!head) break;
-    if ((head & ~age_mask) != home.fraction) continue;
-    if (cache->rest_bytes && !is_rest(cache, rests + (size_t)place * cache->rest_bytes, rest)) continue;
-    *found = 1;
-    return place;
-  }
-  *found = 0;
-  return place;
-}
-
-/* Whether the entry was not there. It is now. */
-static inline int cache_look_up(Cache *cache, Home home, const uint8_t *rest, unsigned head_bytes) {
-  int found;
-  uint32_t place = cache_find(cache, home, rest, head_bytes, &found);
-  if (found) {
-    if (cache->idle) head_put(home.bucket + (size_t)place * head_bytes, home.fraction | cache->age, head_bytes);
-    return 0;
-  }
-  uint8_t kept[STATE_REST_BYTES + 8];
-  if (cache->rest_bytes && !rest_put(cache, kept, rest)) {
-    cache->is_full = 1;
-    return 1;
-  }
-  if (place == cache->chain) {
-    cache->collisions++;
-    place = cache_victim(cache, home.bucket);
-  }
-  /* Ages go round once while the whole cache is overwritten twice: the oldest rarely look young. */
-  if (++cache->insertions % cache->age_lasts == 0)
-    cache->age = (cache->age + 1) >> cache->age_bits ? 1 : cache->age + 1;
-  head_put(home.bucket + (size_t)place * head_bytes, home.fraction | cache->age, head_bytes);
-  memcpy(home.bucket + (size_t)cache->chain * head_bytes + (size_t)place * cache->rest_bytes, kept, cache->rest_bytes);
-  return 1;
-}
-
-static inline Home cache_home_of(const Cache *cache, const uint8_t *state, uint64_t hash) {
-  return cache_home(cache, cache->exact ? scrambled_word(state) : hash >> (64 - cache->bits));
-}
-
-/* Looks states up, enters those that are not there, and moves them to the front. Gives how many. */
-static uint64_t cache_insert(Cache *cache, uint8_t *states, const uint64_t *hashes, uint64_t count) {
-  Home homes[CACHE_AHEAD];
-  uint64_t fresh = 0;
-  /* The whole bucket is fetched, or, if it is large, all heads. */
-  const uint64_t fetched = cache->bucket_bytes <= 4 * LINE_BYTES ? cache->bucket_bytes : cache->chain * cache->head_bytes;
-  for (uint64_t i = 0; i < count + CACHE_AHEAD; i++) {
-    if (i >= CACHE_AHEAD) {
-      const uint64_t number = i - CACHE_AHEAD;
-      const uint8_t *state = states + number * STATE_BYTES, *rest = state + (STATE_REST_BYTES ? 8 : 0);
-      const Home home = homes[number % CACHE_AHEAD];
-      /* The usual sizes as constants. */
-      const int is_new = cache->head_bytes == 4   ? cache_look_up(cache, home, rest, 4)
-                         : cache->head_bytes == 8 ? cache_look_up(cache, home, rest, 8)
-                                                  : cache_look_up(cache, home, rest, cache->head_bytes);
-      if (is_new && fresh++ != number) memmove(states + (fresh - 1) * STATE_BYTES, state, STATE_BYTES);
-    }
-    if (i < count) {
-      Home *home = &homes[i % CACHE_AHEAD];
-      *home = cache_home_of(cache, states + i * STATE_BYTES, hashes[i]);
-      for (uint64_t at = 0; at < fetched; at += LINE_BYTES) __builtin_prefetch(home->bucket + at, 1);
-      __builtin_prefetch(home->bucket + fetched - 1, 1);
-    }
-  }
-  return fresh;
-}
-
-/* --- Taking out ---------------------------------------------------------------------------------------------- */
-
-/* Copies the entries of some buckets, as states or as signatures of 64 bits; gives how many there are. */
-static uint64_t cache_read(const Cache *cache, uint64_t first, uint64_t bucket_count, uint8_t *keys) {
-  uint64_t count = 0;
-  for (uint64_t number = first; number < first + bucket_count; number++) {
-    const uint8_t *bucket = cache->buckets + number * cache->bucket_bytes;
-    for (uint32_t i = 0; i < cache->chain; i++) {
-      uint64_t head = head_get(bucket + (size_t)i * cache->head_bytes, cache->head_mask);
-      if (!head) break;
-      /* The least word that scales to this bucket and at least this fraction. */
-      Wide scaled = ((Wide)number << cache->bits) + ((Wide)(head >> cache->age_bits) << cache->dropped_bits);
-      uint64_t word = (uint64_t)((scaled + cache->bucket_count - 1) / cache->bucket_count);
-      uint8_t *key = keys + count++ * (cache->exact ? STATE_BYTES : 8);
-      if (cache->exact) {
-        uint8_t rest[STATE_REST_BYTES + 8];
-        if (STATE_REST_BYTES)
-          rest_get(cache, bucket + (size_t)cache->chain * cache->head_bytes + (size_t)i * cache->rest_bytes, rest);
-        word = unscrambled_word(word, rest);
-        memcpy(key, &word, STATE_BYTES < 8 ? STATE_BYTES : 8);
-        if (STATE_REST_BYTES) memcpy(key + 8, rest, STATE_REST_BYTES);
-      } else {
-        memcpy(key, &word, 8);
-      }
+/* The place of an entry among the first `count`, which may be `count`. */
+INLINED uint32_t cache_find(const Cache *cache, Home home, const uint8_t *rest, uint32_t count) {
+  const uint64_t age_mask = ((uint64_t)1 << cache->age_bits) - 1, mask = cache->head_mask & ~age_mask;
+  for (uint32_t first = 0; first < count; first += TAG_GROUP) {
+    uint32_t match = tags_equal(home.bucket + 1 + first, home.tag);
+    if (count - first < TAG_GROUP) match &= (1u << (count - first)) - 1;
+    for (; match; match &= match - 1) {
+      uint32_t place = first + (uint32_t)__builtin_ctz(match);
+      if (head_get(cache, home.bucket, place, mask) != home.head) continue;
+      if (cache->rest_bytes && !is_rest(cache, bucket_rest(cache, home.bucket, place), rest)) continue;
+      return place;
     }
   }
   return count;
 }
 
-/* --- What Python binds --------------------------------------------------------------------------------------- */
-
-typedef struct {
-  uint64_t insertions, collisions, buckets, chain, bytes, is_full;
-} CacheStanding;
-
-EXPORT Cache *outcrop_cache_open(uint64_t bytes, uint64_t bits, uint64_t chain, uint64_t idle, uint64_t packed,
-                                uint64_t seed) {
-  return cache_open(bytes, (unsigned)bits, (uint32_t)chain, (int)idle, (int)packed, seed);
+INLINED void entry_put(const Cache *cache, Home home, uint32_t place, uint64_t age, const uint8_t *kept) {
+  home.bucket[1 + place] = home.tag;
+  head_put(cache, home.bucket, place, home.head | age);
+  if (cache->rest_bytes) memcpy(bucket_rest(cache, home.bucket, place), kept, cache->rest_bytes);
 }
 
-EXPORT void outcrop_cache_close(Cache *cache) { cache_close(cache); }
-
-EXPORT uint64_t outcrop_cache_insert(Cache *cache, uint8_t *states, const uint64_t *hashes, uint64_t count) {
-  return cache_insert(cache, states, hashes, count);
+/* Makes room in a bucket that is full; gives where. */
+INLINED uint32_t cache_place(const Cache *cache, Home home, uint32_t count, CacheBatch *batch) {
+  batch->insertions++;
+  if (count < cache->chain) return count;
+  batch->collisions++;
+  return cache_victim(cache, home.bucket, batch);
 }
 
-EXPORT uint64_t outcrop_cache_read(const Cache *cache, uint64_t first, uint64_t buckets, uint8_t *keys) {
-  return cache_read(cache, first, buckets, keys);
+enum { ENTRY_OLD, ENTRY_NEW, ENTRY_NO_ROOM };
+
+/* Enters a state, or its signature, unless it is there. */
+INLINED int cache_look_up(const Cache *cache, Dictionary *dictionary, Home home, const uint8_t *rest, CacheBatch *batch,
+                          int shared) {
+  uint32_t count = bucket_lock(home.bucket, shared), place = cache_find(cache, home, rest, count);
+  int outcome = ENTRY_OLD;
+  if (place == count) {
+    uint8_t kept[STATE_REST_BYTES + 8];
+    outcome = cache->rest_bytes && !rest_put(cache, dictionary, kept, rest) ? ENTRY_NO_ROOM : ENTRY_NEW;
+    if (outcome == ENTRY_NEW) {
+      place = cache_place(cache, home, count, batch);
+      entry_put(cache, home, place, batch->age, kept);
+      count += place == count;
+    }
+  } else if (cache->idle) {
+    head_put(cache, home.bucket, place, home.head | batch->age);
+  }
+  bucket_unlock(home.bucket, count, shared);
+  return outcome;
 }
 
-EXPORT void outcrop_cache_standing(const Cache *cache, CacheStanding *standing) {
-  *standing = (CacheStanding){cache->insertions, cache->collisions, cache->bucket_count, cache->chain,
-                              cache->bucket_count * cache->bucket_bytes + WORD_BYTES * cache->words,
-                              (uint64_t)cache->is_full};
+/* Fetches the entry that a look-up will probably end at. */
+INLINED void cache_guess(const Cache *cache, Home home) {
+  uint32_t match = tags_equal(home.bucket + 1, home.tag), count = *home.bucket & ~(uint32_t)BUCKET_LOCKED;
+  uint8_t *entry = bucket_head(cache, home.bucket, match ? (uint32_t)__builtin_ctz(match) : count);
+  __builtin_prefetch(entry, 1);
+  __builtin_prefetch(entry + cache->entry_bits / 8, 1);
+}
+
+/* `view` is a copy of the cache, which the compiler knows that nothing changes. */
+INLINED uint64_t insert_all(const Cache view, Dictionary *dictionary, CacheBatch *batch, uint8_t *states,
+                            const uint64_t *hashes, uint64_t count, int shared, uint64_t *fresh) {
+  const Cache *cache = &view;
+  Home homes[CACHE_AHEAD];
+  uint64_t found = 0, number = 0;
+  for (uint64_t ahead = 0; number < count; ahead++) {
+    if (ahead >= CACHE_AHEAD) {
+      const uint8_t *state = states + number * STATE_BYTES, *rest = state + FIRST_BYTES;
+      const Home home = homes[number % CACHE_AHEAD];
+      const int outcome = cache_look_up(cache, dictionary, home, rest, batch, shared);
+      if (outcome == ENTRY_NO_ROOM) break;
+      if (outcome == ENTRY_NEW && found++ != number) memmove(states + (found - 1) * STATE_BYTES, state, STATE_BYTES);
+      number++;
+    }
+    if (ahead < count) {
+      Home *home = &homes[ahead % CACHE_AHEAD];
+      *home = cache_home_of(cache, states + ahead * STATE_BYTES, cache->exact ? 0 : hashes[ahead]);
+      __builtin_prefetch(home->bucket, 1);
+      __builtin_prefetch(home->bucket + cache->chain, 1);
+    }
+    if (ahead >= CACHE_AHEAD / 2 && ahead < count + CACHE_AHEAD / 2)
+      cache_guess(cache, homes[(ahead - CACHE_AHEAD / 2) % CACHE_AHEAD]);
+  }
+  *fresh = found;
+  return number;
+}
+
+/* Looks states up, enters those that are not there, and moves them to the front, `*fresh` of them. Gives how many it
+ * dealt with: fewer than `count` when the dictionary has no room. */
+static uint64_t cache_insert(Cache *cache, uint8_t *states, const uint64_t *hashes, uint64_t count, int shared,
+                             uint64_t *fresh) {
+  CacheBatch batch = batch_begin(cache, count);
+  Dictionary *dictionary = &cache->dictionary;
+  Cache view = *cache;
+  uint64_t dealt;
+  if (!cache->exact) {
+    view.exact = view.packed = 0;
+    dealt = insert_all(view, dictionary, &batch, states, hashes, count, shared, fresh);
+  } else {
+    view.exact = 1;
+    view.bits = 8 * FIRST_BYTES;
+    view.packed = IS_PACKING_WORTH_IT ? cache->packed : 0;
+    dealt = insert_all(view, dictionary, &batch, states, hashes, count, shared, fresh);
+  }
+  batch_end(cache, &batch);
+  return dealt;
 }

@@ -181,6 +181,21 @@ EXPORT uint64_t outcrop_compacted_block(Search *search, uint64_t number, uint64_
   return worker->gathered.count;
 }
 
+/* The same with what others have sent. */
+EXPORT uint64_t outcrop_compacted_message(Search *search, uint64_t number, uint64_t kind, const uint8_t *message,
+                                          const uint8_t *target, uint64_t *accepting, uint64_t *found) {
+  Worker *worker = uncounted(search, number);
+  if (target) search->compacted->target = target;
+  worker_enter(worker);
+  message_phase(worker, (int)kind, message);
+  worker_leave(worker);
+  worker->expansion.count = 0;
+  worker->expansion.context = worker->counted;
+  *accepting = search->compacted->mine[number].accepting.count;
+  *found = (uint64_t)__atomic_load_n(&search->compacted->found, __ATOMIC_RELAXED);
+  return worker->gathered.count;
+}
+
 EXPORT void outcrop_compacted_take(Search *search, uint64_t number, uint8_t *states, uint8_t *accepting) {
   const Gathered *gathered = &search->workers[number].gathered, *more = &search->compacted->mine[number].accepting;
   if (gathered->count) memcpy(states, gathered->states, gathered->count * STATE_BYTES);

@@ -1,10 +1,18 @@
 /* What Python binds of a search over several processes; see route.c. */
 
-/* Before anything else is done: this is process `rank` of `ranks`. `bits` of the hash say who owns a state. Gives 0 when
- * there is no memory. */
-EXPORT int outcrop_route(Search *search, uint64_t rank, uint64_t ranks, uint64_t bits) {
+#include "sampled.c"
+
+/* Before anything else is done: this is process `rank` of `ranks`. `bits` of the hash say who owns a state, unless there are
+ * `parity_count` parities of the parts of a state that `masks` has bits for. Gives 0 when there is no memory. */
+EXPORT int outcrop_route(Search *search, uint64_t rank, uint64_t ranks, uint64_t bits, uint64_t parity_count,
+                         const uint8_t *masks) {
   search->route.rank = (uint32_t)rank;
   search->route.shift = 64 - (unsigned)bits;
+  search->route.hasher = search->hasher;
+  search->route.parity_count = (uint32_t)parity_count;
+  for (uint64_t number = 0; number < parity_count; number++)
+    for (int i = 0; i < HASH_WORDS; i++)
+      search->route.parts[number][i] = hash_word(masks + number * STATE_BYTES, i);
   search->started = (uint64_t)((Wide)START_COUNT * rank / ranks);
   search->start_end = (uint64_t)((Wide)START_COUNT * (rank + 1) / ranks);
   for (uint32_t i = 0; i < search->worker_count; i++) {
@@ -16,6 +24,15 @@ EXPORT int outcrop_route(Search *search, uint64_t rank, uint64_t ranks, uint64_t
   }
   search->route.ranks = (uint32_t)ranks;
   return filter_open(&search->route.filter, search->budget / 4, search->worker_count > 1);
+}
+
+/* Takes a random walk, and writes down some of its steps; gives how many. */
+EXPORT uint64_t outcrop_sample_steps(Search *search, uint64_t seed, uint64_t steps, uint64_t apart, uint8_t *before,
+                                     uint8_t *after) {
+  Worker *worker = uncounted(search, 0);
+  uint64_t written = sample_steps(worker, seed, steps, apart, before, after);
+  worker->expansion.context = worker->counted;
+  return written;
 }
 
 /* Lets the filter grow. No worker may be at work. */
@@ -73,7 +90,7 @@ EXPORT uint64_t outcrop_take_outgoing(Search *search, uint64_t number, uint64_t 
 /* The owner of each state. */
 EXPORT void outcrop_owners(const Search *search, const uint8_t *states, uint64_t count, uint32_t *owners) {
   for (uint64_t i = 0; i < count; i++)
-    owners[i] = owner_of(&search->route, hash_state(&search->hasher, states + i * STATE_BYTES));
+    owners[i] = owner_of_state(&search->route, states + i * STATE_BYTES);
 }
 
 /* How many successors were meant for others, and whether some were lost for want of memory. */

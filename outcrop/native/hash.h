@@ -67,8 +67,10 @@ static inline int states_equal(const uint8_t *a, const uint8_t *b) {
 }
 
 /* The next number of the SplitMix64 sequence, from which keys are drawn. */
+#define RANDOM_STEP 0x9E3779B97F4A7C15ull
+
 static uint64_t next_random(uint64_t *sequence) {
-  uint64_t z = *sequence += 0x9E3779B97F4A7C15ull;
+  uint64_t z = *sequence += RANDOM_STEP;
   z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9ull;
   z = (z ^ z >> 27) * 0x94D049BB133111EBull;
   return z ^ z >> 31;

@@ -35,7 +35,7 @@
 #include "distances.c"
 
 /* Raised whenever what is exported changes. */
-enum { ABI_VERSION = 9 };
+enum { ABI_VERSION = 10 };
 
 #define EXPORT __attribute__((visibility("default"), used))
 
@@ -54,6 +54,7 @@ typedef struct {
   uint64_t wide;        /* the exact table starts with slots of 64 bits */
   uint64_t spills;      /* the search goes on past RAM; 2, for tests: with a hash of the first word only */
   uint64_t note_bits;   /* set aside in the slots of signatures */
+  uint64_t spare;       /* workers that take no part in expanding levels */
 } Settings;
 
 typedef struct {
@@ -171,6 +172,7 @@ EXPORT Search *outcrop_open(const Settings *settings) {
   search->budget = settings->budget;
   search->most_states = settings->most_states;
   search->most_found = (uint32_t)settings->most_found;
+  search->team = (uint32_t)(settings->workers - settings->spare);
   search->chunk_states = 64;
   search->start_end = START_COUNT;
   search->flush = add_successors;
@@ -418,8 +420,10 @@ EXPORT int outcrop_measure_distances(Search *search, uint64_t number, uint64_t b
 
 /* --- The tables of searches past RAM ------------------------------------------------------------------------- */
 
-#if !HAS_AUTOMATON
+#include "dictionary.c"
 #include "cache.c"
+#include "cached.c"
+#if !HAS_AUTOMATON
 #include "memory_table.c"
 #include "layers.c"
 #endif

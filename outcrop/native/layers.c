@@ -5,94 +5,69 @@
  * written as a slice of the new layer. Then the stretches are read once more, for what is to be expanded next, in the
  * order in which it was met. */
 
-/* Candidates on disk: so many as RAM held at once. An entry is the place of a candidate in the order in which they
- * were met, counted from the first of the stretch, and its state. */
+/* Candidates on disk: states ordered by slices, within a slice as they were met; then the slice of each, a byte, in the
+ * order in which they were met. */
 typedef struct {
   int64_t file;
-  uint64_t first;         /* the place of its first candidate */
-  const uint64_t *starts; /* of each slice, in bytes */
-  const uint64_t *counts; /* of each slice, in entries */
+  uint64_t at;     /* where it begins in the file, in bytes */
+  uint64_t first;  /* the number of its first state, among those of all stretches */
+  uint32_t *begins; /* of each slice the number of its first state; and at the end how many there are */
 } Stretch;
 
-enum { PLACE_BYTES = 4, STRETCH_ENTRY_BYTES = PLACE_BYTES + STATE_BYTES };
+enum { SLICES = 1 << SLICE_BITS };
 
-/* Writes slices of the candidates from `begin` to `end`, as they come: `*length` is where the file ends. */
-static int stretch_write(Worker *worker, uint64_t begin, uint64_t end, unsigned slice, unsigned last_slice, int64_t file,
-                         uint64_t *length, uint64_t *starts, uint64_t *counts) {
-  RunWork *work = &worker->runs;
-  const Arena *arena = &worker->search->arena;
-  while (slice < last_slice) {
-    uint64_t gathered = 0, first = slice;
-    for (; slice < last_slice && gathered < PIECE_BYTES; slice++) {
-      if (!collect_slice(worker, begin, end, slice, 0)) return 0;
-      uint8_t *entries = buffer_extend(&work->loaded, gathered, work->count * STRETCH_ENTRY_BYTES + 1);
-      if (!entries) return 0;
-      for (uint64_t i = 0; i < work->count; i++, entries += STRETCH_ENTRY_BYTES) {
-        uint32_t place = (uint32_t)(work->candidates[i].index - begin);
-        memcpy(entries, &place, PLACE_BYTES);
-        memcpy(entries + PLACE_BYTES, arena_state(arena, work->candidates[i].index), STATE_BYTES);
-      }
-      counts[slice] = work->count;
-      starts[slice] = gathered;
-      gathered += work->count * STRETCH_ENTRY_BYTES;
-    }
-    uint64_t at = __atomic_fetch_add(length, gathered, __ATOMIC_RELAXED);
-    for (; first < slice; first++) starts[first] += at;
-    if (!write_all(file, work->loaded.bytes, gathered, at)) return 0;
+static uint64_t stretch_count(const Stretch *stretch) { return stretch->begins[SLICES]; }
+
+static uint64_t stretch_bytes(const Stretch *stretch) { return stretch_count(stretch) * (STATE_BYTES + 1); }
+
+/* Writes the candidates from `begin` to `end`. */
+static int stretch_write(Worker *worker, uint64_t begin, uint64_t end, const Stretch *stretch) {
+  const Search *search = worker->search;
+  uint64_t count = end - begin;
+  uint32_t *begins = stretch->begins, next[SLICES];
+  uint8_t *states = buffer_reserve(&worker->runs.loaded, count * (STATE_BYTES + 1) + SPARE_BYTES);
+  if (!states) return 0;
+  uint8_t *slices = states + count * STATE_BYTES;
+  memset(begins, 0, (SLICES + 1) * sizeof *begins);
+  for (uint64_t i = 0; i < count; i++) {
+    slices[i] = (uint8_t)(hash_state(&search->hasher, arena_state(&search->arena, begin + i)) >> (64 - SLICE_BITS));
+    begins[slices[i] + 1]++;
   }
-  return 1;
+  for (int slice = 0; slice < SLICES; slice++) begins[slice + 1] += begins[slice];
+  memcpy(next, begins, sizeof next);
+  for (uint64_t i = 0; i < count; i++)
+    memcpy(states + (uint64_t)next[slices[i]]++ * STATE_BYTES, arena_state(&search->arena, begin + i), STATE_BYTES);
+  return write_all(stretch->file, states, stretch_bytes(stretch), stretch->at);
 }
 
 /* --- Resolving ----------------------------------------------------------------------------------------------- */
 
-/* A slice of all candidates of a layer. */
-typedef struct {
-  Arena states; /* in the order of the stretches */
-  uint64_t *places;
-  uint8_t *entries;
-} Loaded;
-
-/* Room for so many candidates, and for the entries of so many at once. */
-static int loaded_reserve(RunWork *work, uint64_t count, uint64_t most, Loaded *loaded) {
-  size_t places = count * sizeof(uint64_t), states = count * STATE_BYTES + SPARE_BYTES;
-  uint8_t *bytes = buffer_reserve(&work->loaded, places + states + most * STRETCH_ENTRY_BYTES + 1);
-  work->count = 0;
-  if (!bytes || !reserve_candidates(work, count)) return 0;
-  memset(&loaded->states, 0, sizeof loaded->states);
-  loaded->places = (uint64_t *)(void *)bytes;
-  loaded->states.base = bytes + places;
-  loaded->entries = bytes + places + states;
-  return 1;
-}
-
-static int load_slice(Worker *worker, const Stretch *stretches, uint64_t stretch_count, unsigned slice, Loaded *loaded) {
+/* Reads a slice of all candidates of a layer: states in the order of the stretches, which candidates refer to. */
+static int load_slice(Worker *worker, const Stretch *stretches, uint64_t count, unsigned slice, Arena *states) {
   RunWork *work = &worker->runs;
-  uint64_t total = 0, most = 0;
-  for (uint64_t i = 0; i < stretch_count; i++) {
-    total += stretches[i].counts[slice];
-    most = stretches[i].counts[slice] > most ? stretches[i].counts[slice] : most;
-  }
-  if (!loaded_reserve(work, total, most, loaded)) return 0;
-  for (uint64_t i = 0; i < stretch_count; i++) {
-    uint64_t count = stretches[i].counts[slice];
-    if (!read_all(stretches[i].file, loaded->entries, count * STRETCH_ENTRY_BYTES, stretches[i].starts[slice])) return 0;
-    for (uint64_t entry = 0; entry < count; entry++) {
-      const uint8_t *bytes = loaded->entries + entry * STRETCH_ENTRY_BYTES;
-      uint8_t *state = arena_state(&loaded->states, work->count);
-      uint32_t place;
-      memcpy(&place, bytes, PLACE_BYTES);
-      memcpy(state, bytes + PLACE_BYTES, STATE_BYTES);
-      loaded->places[work->count] = stretches[i].first + place;
-      work->candidates[work->count] = (Candidate){hash_state(&worker->search->hasher, state), work->count};
-      work->count++;
-    }
+  uint64_t total = 0;
+  for (uint64_t i = 0; i < count; i++) total += stretches[i].begins[slice + 1] - stretches[i].begins[slice];
+  memset(states, 0, sizeof *states);
+  states->base = buffer_reserve(&work->loaded, total * STATE_BYTES + SPARE_BYTES);
+  work->count = 0;
+  if (!states->base || !reserve_candidates(work, total)) return 0;
+  for (uint64_t i = 0; i < count; i++) {
+    uint64_t begin = stretches[i].begins[slice], end = stretches[i].begins[slice + 1];
+    if (!read_all(stretches[i].file, arena_state(states, work->count), (end - begin) * STATE_BYTES,
+                  stretches[i].at + begin * STATE_BYTES))
+      return 0;
+    for (; begin < end; begin++, work->count++)
+      work->candidates[work->count] =
+          (Candidate){hash_state(&worker->search->hasher, arena_state(states, work->count)), work->count};
   }
   return 1;
 }
 
 /* Sorts the candidates of a slice by hash; those with the same hash stay in order. */
 static void sort_by_hash(RunWork *work) {
-  for (int shift = 32; shift < 56; shift += 8) {
+  /* By as many bits, and a few more, as it takes to tell so many apart. */
+  int bytes = (int)(bit_length(work->count) + 9) / 8;
+  for (int shift = 64 - SLICE_BITS - 8 * (bytes < 4 ? bytes : 4); shift < 64 - SLICE_BITS; shift += 8) {
     uint64_t at[257] = {0};
     for (uint64_t i = 0; i < work->count; i++) at[(work->candidates[i].hash >> shift & 255) + 1]++;
     for (int byte = 0; byte < 256; byte++) at[byte + 1] += at[byte];
@@ -140,26 +115,41 @@ static int drop_old(Worker *worker, const Run *runs, uint64_t run_count, unsigne
   return 1;
 }
 
+/* Sets the bits of those states of a slice that are candidates still, by the numbers of all. */
+static void set_new(RunWork *work, const Stretch *stretches, uint64_t count, unsigned slice, uint64_t total,
+                    uint8_t *is_new) {
+  uint8_t *marks = work->is_old;
+  memset(marks, 0, total);
+  for (uint64_t i = 0; i < work->count; i++) marks[work->candidates[i].index] = 1;
+  for (uint64_t i = 0; i < count; i++) {
+    uint64_t at = stretches[i].first + stretches[i].begins[slice], end = stretches[i].first + stretches[i].begins[slice + 1];
+    while (at < end) { /* other workers set other bits of the first byte and of the last one */
+      uint64_t byte = at / 8;
+      unsigned bits = 0;
+      for (; at < end && at / 8 == byte; at++) bits |= (unsigned)*marks++ << at % 8;
+      if (bits) __atomic_fetch_or(&is_new[byte], (uint8_t)bits, __ATOMIC_RELAXED);
+    }
+  }
+}
+
 /* Compares slices of all candidates on disk with the layers before. What is new is written to `layer`, to whose end
- * `*length` points, and has its bit set in `is_new`, by the place of each candidate. */
+ * `*length` points, and has its bit set in `is_new`. */
 static int resolve_stretches(Worker *worker, const Stretch *stretches, uint64_t stretch_count, const Run *runs,
                              uint64_t run_count, unsigned slice, unsigned last_slice, const Run *layer,
                              uint64_t *length, uint64_t *starts, uint64_t *counts, uint8_t *is_new) {
   RunWork *work = &worker->runs;
-  Loaded loaded;
+  Arena states;
   uint64_t gathered = 0;
   unsigned from = slice, unwritten = slice;
   for (; slice < last_slice; slice++) {
-    if (!load_slice(worker, stretches, stretch_count, slice, &loaded)) return 0;
+    if (!load_slice(worker, stretches, stretch_count, slice, &states)) return 0;
+    uint64_t total = work->count;
     sort_by_hash(work);
-    drop_equal(work, &loaded.states);
-    if (!drop_old(worker, runs, run_count, slice, &loaded.states)) return 0;
-    for (uint64_t i = 0; i < work->count; i++) {
-      uint64_t place = loaded.places[work->candidates[i].index];
-      __atomic_fetch_or(&is_new[place / 8], (uint8_t)(1u << place % 8), __ATOMIC_RELAXED);
-    }
+    drop_equal(work, &states);
+    if (!drop_old(worker, runs, run_count, slice, &states)) return 0;
+    set_new(work, stretches, stretch_count, slice, total, is_new);
     counts[slice] = work->count;
-    if (!run_gather_slice(work, layer, gathered, &loaded.states)) return 0;
+    if (!run_gather_slice(work, layer, gathered, &states)) return 0;
     starts[slice] = gathered;
     gathered += run_index_bytes(layer->bits) + work->count * (sizeof(uint32_t) + layer->stride);
     if (gathered >= PIECE_BYTES || slice + 1 == last_slice) {
@@ -172,37 +162,37 @@ static int resolve_stretches(Worker *worker, const Stretch *stretches, uint64_t 
   return 1;
 }
 
-/* The new ones of the `count` candidates of a stretch; see outcrop_take_stretch. */
-static uint64_t stretch_take(const Stretch *stretch, uint64_t count, const uint8_t *is_new, uint8_t *states) {
-  enum { AT_ONCE = 4096 };
-  uint64_t total = 0;
-  uint32_t *before = malloc(((count >> 6) + 1) * sizeof *before); /* of each 64 candidates, how many new ones */
-  uint8_t *entries = malloc(AT_ONCE * STRETCH_ENTRY_BYTES);
-  int complete = before && entries;
-  for (uint64_t i = 0; complete && i < count; i++) {
-    if (i % 64 == 0) before[i >> 6] = (uint32_t)total;
-    total += is_new[(stretch->first + i) / 8] >> (stretch->first + i) % 8 & 1;
+static inline int is_bit_set(const uint8_t *bits, uint64_t at) { return bits[at / 8] >> at % 8 & 1; }
+
+/* The new ones of the candidates of a stretch; see outcrop_take_stretch. */
+static uint64_t stretch_take(Worker *worker, const Stretch *stretch, const uint8_t *is_new, uint8_t *states) {
+  uint64_t count = stretch_count(stretch), found = 0;
+  if (!states) {
+    for (uint64_t i = 0; i < count; i++) found += (uint64_t)is_bit_set(is_new, stretch->first + i);
+    return found;
   }
-  for (uint64_t done = 0; complete && states && done < count; done += AT_ONCE) {
-    uint64_t batch = count - done < AT_ONCE ? count - done : AT_ONCE;
-    complete = read_all(stretch->file, entries, batch * STRETCH_ENTRY_BYTES, done * STRETCH_ENTRY_BYTES);
-    for (uint64_t i = 0; complete && i < batch; i++) {
-      uint32_t place;
-      memcpy(&place, entries + i * STRETCH_ENTRY_BYTES, PLACE_BYTES);
-      complete = place < count;
-      if (!complete || !(is_new[(stretch->first + place) / 8] >> (stretch->first + place) % 8 & 1)) continue;
-      uint64_t rank = before[place >> 6];
-      for (uint64_t at = stretch->first + (place & ~63u); at < stretch->first + place; at++)
-        rank += is_new[at / 8] >> at % 8 & 1;
-      memcpy(states + rank * STATE_BYTES, entries + i * STRETCH_ENTRY_BYTES + PLACE_BYTES, STATE_BYTES);
-    }
+  const uint8_t *theirs = buffer_reserve(&worker->runs.loaded, stretch_bytes(stretch) + SPARE_BYTES);
+  if (!theirs || !read_all(stretch->file, (void *)theirs, stretch_bytes(stretch), stretch->at)) return UINT64_MAX;
+  const uint8_t *slices = theirs + count * STATE_BYTES;
+  uint32_t next[SLICES];
+  memcpy(next, stretch->begins, sizeof next);
+  for (uint64_t i = 0; i < count; i++) {
+    uint64_t at = next[slices[i]]++;
+    if (at >= count) return UINT64_MAX;
+    if (is_bit_set(is_new, stretch->first + at))
+      memcpy(states + found++ * STATE_BYTES, theirs + at * STATE_BYTES, STATE_BYTES);
   }
-  free(before);
-  free(entries);
-  return complete ? total : UINT64_MAX;
+  return found;
 }
 
 /* --- Reading back -------------------------------------------------------------------------------------------- */
+
+/* The number whose product with an odd one is 1. Each step doubles the bits that are right. */
+static uint64_t inverse(uint64_t odd) {
+  uint64_t result = odd;
+  for (int i = 0; i < 5; i++) result *= 2 - odd * result;
+  return result;
+}
 
 /* What hash_state scatters at its end. */
 static uint64_t unscattered(uint64_t hash) {
@@ -248,11 +238,9 @@ EXPORT void outcrop_set_known(Search *search, uint64_t begin, uint64_t end) {
   if (begin < end) memset(search->known + begin / 8, 255, (end - begin) / 8);
 }
 
-EXPORT int outcrop_write_stretch(Search *search, uint64_t number, uint64_t begin, uint64_t end, uint64_t begin_slice,
-                                 uint64_t end_slice, int64_t file, uint64_t *length, uint64_t *starts,
-                                 uint64_t *counts) {
-  return stretch_write(&search->workers[number], begin, end, (unsigned)begin_slice, (unsigned)end_slice, file, length,
-                       starts, counts);
+EXPORT int outcrop_write_stretch(Search *search, uint64_t number, uint64_t begin, uint64_t end,
+                                 const Stretch *stretch) {
+  return stretch_write(&search->workers[number], begin, end, stretch);
 }
 
 EXPORT int outcrop_resolve_stretches(Search *search, uint64_t number, const Stretch *stretches, uint64_t stretch_count,
@@ -265,8 +253,9 @@ EXPORT int outcrop_resolve_stretches(Search *search, uint64_t number, const Stre
 
 /* How many candidates of a stretch are new. With `states`, copies these there, in the order in which they were met;
  * gives UINT64_MAX when they cannot be read. */
-EXPORT uint64_t outcrop_take_stretch(const Stretch *stretch, uint64_t count, const uint8_t *is_new, uint8_t *states) {
-  return stretch_take(stretch, count, is_new, states);
+EXPORT uint64_t outcrop_take_stretch(Search *search, uint64_t number, const Stretch *stretch, const uint8_t *is_new,
+                                     uint8_t *states) {
+  return stretch_take(&search->workers[number], stretch, is_new, states);
 }
 
 /* How many levels lay at most between a candidate and the layer in which it was found, since the last call. */

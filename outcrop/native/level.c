@@ -16,12 +16,6 @@ enum { TURNS_BEFORE_SLEEP = 1000 };
 /* What a model may print, in words, before the rest of it is dropped. */
 enum { MOST_PUT_WORDS = 1 << 20 };
 
-static inline void pause_briefly(void) {
-#if defined(__x86_64__) || defined(__i386__)
-  __builtin_ia32_pause();
-#endif
-}
-
 /* What is asked of every state when it is new. */
 static void check_state(Worker *worker, const uint8_t *state) {
   Context *context = worker->expansion.context;
@@ -163,7 +157,7 @@ static int expand_part(Worker *worker, uint64_t blocks, uint64_t block) {
 
 static void expand_level(Worker *worker) {
   const Search *search = worker->search;
-  uint64_t share = (search->level_end - search->level_begin) / (64 * (uint64_t)search->worker_count);
+  uint64_t share = (search->level_end - search->level_begin) / (64 * (uint64_t)search->team);
   uint64_t block = share < BLOCK_STATES        ? BLOCK_STATES
                    : share > MOST_BLOCK_STATES ? MOST_BLOCK_STATES
                                                : share;
@@ -250,7 +244,7 @@ static void close_holes(Search *search) {
       while ((behind = first_hole(search, from - 1, from)) != NULL) from = behind->next;
       from--;
       memcpy(arena_state(arena, hole->next), arena_state(arena, from), STATE_BYTES);
-      if (search->exact) table_moved(&search->table, &search->hasher, arena, from, hole->next);
+      if (search->exact && !search->cache) table_moved(&search->table, &search->hasher, arena, from, hole->next);
       if (search->cycles) cycles_moved(search->cycles, from, hole->next);
     }
   }
@@ -267,7 +261,7 @@ static uint64_t finish_level(Search *search) {
   search->cursor = search->level_begin;
   __atomic_fetch_add(&search->levels, 1, __ATOMIC_RELAXED);
   uint64_t size = search->level_end - search->level_begin;
-  uint64_t share = size / (64 * (uint64_t)search->worker_count);
+  uint64_t share = size / (64 * (uint64_t)search->team);
   search->chunk_states = share < 64 ? 64 : share > MOST_CHUNK_STATES ? MOST_CHUNK_STATES : share;
   return size;
 }
@@ -301,6 +295,8 @@ static int levels_go_on(const Search *search, const LevelList *list) {
   uint64_t size = search->level_end - search->level_begin;
   if (search->levels - list->before == list->most || size == 0 || size > list->largest) return 0;
   if (search->level_end >= search->most_states || anything_found(search) || stopping(search)) return 0;
+  for (uint32_t i = 0; search->cache && i < search->worker_count; i++)
+    if (search->workers[i].fresh.count) return 0;
 #if HAS_PUT
   for (uint32_t i = 0; i < search->worker_count; i++)
     if (search->workers[i].expansion.context->put_length) return 0;
@@ -316,7 +312,7 @@ static void finish_levels(Worker *worker, const LevelList *list) {
     list->sizes[number] = size;
     list->generated[number] = total_generated(search);
     search->goes_on = levels_go_on(search, list);
-    if (!search->goes_on || (size > SMALL_LEVEL && search->worker_count > 1)) return;
+    if (!search->goes_on || (size > SMALL_LEVEL && search->team > 1)) return;
     worker_enter(worker);
     expand_level(worker);
     worker_leave(worker);
@@ -345,7 +341,7 @@ static uint64_t expand_levels(Worker *worker, LevelList list) {
     expand_level(worker);
     worker_leave(worker);
     uint64_t round = __atomic_load_n(&search->rounds, __ATOMIC_RELAXED);
-    if (__atomic_add_fetch(&search->arrived, 1, __ATOMIC_ACQ_REL) < search->worker_count) {
+    if (__atomic_add_fetch(&search->arrived, 1, __ATOMIC_ACQ_REL) < search->team) {
       await_round(search, round);
       continue;
     }

@@ -77,3 +77,28 @@ static inline int slot_take(uint8_t *line, int wide, int number, uint64_t entry,
   }
   return 1;
 }
+
+/* --- Tags ---------------------------------------------------------------------------------------------------- */
+
+enum { TAG_GROUP = 16 }; /* tags that are looked at together */
+
+/* Which of sixteen bytes are `tag`, a bit each. */
+static inline uint32_t tags_equal(const uint8_t *tags, uint8_t tag) {
+#ifdef __SSE2__
+  typedef char Bytes __attribute__((vector_size(16)));
+  typedef uint8_t Tags __attribute__((vector_size(16)));
+  Tags group;
+  memcpy(&group, tags, sizeof group);
+  return (uint32_t)__builtin_ia32_pmovmskb128((Bytes)(group == tag));
+#else
+  uint32_t equal = 0;
+  for (int i = 0; i < TAG_GROUP; i++) equal |= (uint32_t)(tags[i] == tag) << i;
+  return equal;
+#endif
+}
+
+static inline void pause_briefly(void) {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#endif
+}

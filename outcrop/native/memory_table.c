@@ -20,9 +20,7 @@ typedef struct {
   const Hasher *hasher;
 } MemoryTable;
 
-enum { GROUP_SLOTS = 16, TAG_NONE = 0, TAG_REMOVED = 1, FIRST_TAG = 2, TABLE_AHEAD = 16, SIFTED_KEYS = 1024 };
-
-typedef uint8_t Tags __attribute__((vector_size(16)));
+enum { GROUP_SLOTS = TAG_GROUP, TAG_NONE = 0, TAG_REMOVED = 1, FIRST_TAG = 2, TABLE_AHEAD = 16, SIFTED_KEYS = 1024 };
 
 /* A key's group, and what its slot is tagged with. */
 typedef struct {
@@ -88,19 +86,6 @@ static inline uint64_t key_hash(const MemoryTable *table, const uint8_t *key) {
 
 static inline int keys_equal(const MemoryTable *table, const uint8_t *a, const uint8_t *b) {
   return table->bits ? key_signature(table, a) == key_signature(table, b) : states_equal(a, b);
-}
-
-static inline uint32_t tags_equal(const uint8_t *tags, uint8_t tag) {
-#ifdef __SSE2__
-  typedef char Bytes __attribute__((vector_size(16)));
-  Tags group;
-  memcpy(&group, tags, sizeof group);
-  return (uint32_t)__builtin_ia32_pmovmskb128((Bytes)(group == tag));
-#else
-  uint32_t equal = 0;
-  for (int i = 0; i < GROUP_SLOTS; i++) equal |= (uint32_t)(tags[i] == tag) << i;
-  return equal;
-#endif
 }
 
 /* The slot of a key, or UINT64_MAX; `*free_slot` is where it would go. */

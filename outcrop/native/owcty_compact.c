@@ -226,30 +226,59 @@ static void keep_accepting_successors(Expansion *expansion) {
   expansion->count = kept;
 }
 
-static void block_successors(Expansion *expansion) {
-  Worker *worker = (Worker *)expansion;
+/* Hashes the successors in the buffer; those of others leave it, every one, because edges are counted. The hash is another
+ * one in each iteration, but a state keeps its owner. */
+static void route_members(Worker *worker) {
+  Expansion *expansion = &worker->expansion;
   Search *search = worker->search;
-  const int kind = *(const int *)worker->purpose;
-  /* The cycles of a weak automaton consist of accepting states. */
-  const int accepting_only = search->compacted->strength != GENERAL_AUTOMATON;
-  uint64_t *positions = own_compacted(worker)->positions;
-  if (accepting_only) keep_accepting_successors(expansion);
+  uint32_t own = 0;
+  for (uint32_t i = 0; i < expansion->count; i++) {
+    const uint8_t *successor = expansion->successors + (size_t)i * STATE_BYTES;
+    const uint32_t rank = owner_of_state(&search->route, successor);
+    if (rank != search->route.rank) {
+      worker->outgoing[rank].valued = 0;
+      if (!outgoing_add(&worker->outgoing[rank], successor, 1)) stop_search(search, STOP_MEMORY);
+      worker->foreign++;
+      continue;
+    }
+    if (own != i) memmove(expansion->successors + (size_t)own * STATE_BYTES, successor, STATE_BYTES);
+    expansion->owners[own++] = expansion->owners[i];
+  }
+  expansion->count = own;
   hash_successors(expansion);
+}
+
+/* Does what a phase does to the successors in the buffer, which are hashed. Those that others have sent are `sent`: who they
+ * are successors of is not known here, and is not the state itself. */
+static void deal_with_successors(Worker *worker, int kind, int sent) {
+  Expansion *expansion = &worker->expansion;
+  uint64_t *positions = own_compacted(worker)->positions;
   const uint32_t count = expansion->count;
   expansion->count = 0;
   if (positions_of(worker, expansion->hashes, count, positions) < count) return;
   for (uint32_t i = 0; i < count; i++) {
     const uint8_t *successor = expansion->successors + (size_t)i * STATE_BYTES;
-    const uint8_t *owner = worker->block + (size_t)expansion->owners[i] * STATE_BYTES;
     if (kind == BLOCK_ELIMINATE || kind == BLOCK_FIRST) {
       eliminate_one(worker, positions[i], successor, expansion->hashes[i]);
     } else if (kind == BLOCK_VERIFY) {
       verify_one(worker, positions[i], successor, expansion->hashes[i]);
     } else {
-      if (states_equal(successor, owner) && model_accepting(owner)) found_cycle(worker, owner);
+      const uint8_t *owner = worker->block + (size_t)expansion->owners[i] * STATE_BYTES;
+      if (!sent && states_equal(successor, owner) && model_accepting(owner)) found_cycle(worker, owner);
       reach_one(worker, positions[i], successor, expansion->hashes[i]);
     }
   }
+}
+
+static void block_successors(Expansion *expansion) {
+  Worker *worker = (Worker *)expansion;
+  /* The cycles of a weak automaton consist of accepting states. */
+  if (worker->search->compacted->strength != GENERAL_AUTOMATON) keep_accepting_successors(expansion);
+  if (worker->search->route.ranks)
+    route_members(worker);
+  else
+    hash_successors(expansion);
+  deal_with_successors(worker, *(const int *)worker->purpose, 0);
 }
 
 /* Expands states of S and gathers their successors that enter it (or leave it, in ELIMINATION). */
@@ -335,14 +364,55 @@ static void block_phase(Worker *worker, int kind, int begins, const uint8_t *sta
   gathered_close(&now);
 }
 
+/* Does what a phase does with successors that others have sent; those that follow are gathered. */
+static void message_phase(Worker *worker, int kind, const uint8_t *message) {
+  Expansion *expansion = &worker->expansion;
+  worker->gathered.count = 0;
+  own_compacted(worker)->accepting.count = 0;
+  for (Reading reading = begin_reading(message); reading.left;) {
+    expansion->count = read_states(&reading, expansion->successors, SUCCESSOR_ROOM);
+    hash_successors(expansion);
+    deal_with_successors(worker, kind, 1);
+  }
+}
+
+/* An accepting state has an accepting predecessor. */
+static void count_accepting_edge(Worker *worker, uint64_t hash) {
+  Search *search = worker->search;
+  uint64_t position = signatures_find(&search->signatures, hash);
+  if (!(count_one(search, position, 1, hash) & NOTE_IN_S)) own_compacted(worker)->entered++;
+}
+
+/* States that have just been added, each with whether the one that led to it, elsewhere, is accepting. */
+static void count_sent(Worker *worker, const uint8_t *states, uint32_t count, const uint8_t *values) {
+  for (uint32_t i = 0; i < count; i++) {
+    uint32_t value;
+    memcpy(&value, values + i * sizeof value, sizeof value);
+    if (value && model_accepting(states + (size_t)i * STATE_BYTES)) count_accepting_edge(worker, worker->expansion.hashes[i]);
+  }
+}
+
+static uint32_t acceptance_to_send(Worker *worker, uint32_t owner) {
+  const uint8_t *state = worker->block + (size_t)owner * STATE_BYTES;
+  if (!model_accepting(state)) return 0;
+  if (worker->search->compacted->strength == TERMINAL_AUTOMATON) found_cycle(worker, state);
+  return 1;
+}
+
 /* The flush of the first search: as in other searches. It also finds accepting states that are their own successors, or any at
  * all if the automaton is terminal, and for a weak one counts the accepting predecessors of accepting states. */
 static void add_and_count(Expansion *expansion) {
   Worker *worker = (Worker *)expansion;
   Search *search = worker->search;
   const int strength = search->compacted->strength;
+  if (search->route.ranks && strength != GENERAL_AUTOMATON)
+    route_each(worker, acceptance_to_send);
+  else
+    hash_own_successors(worker);
   const uint32_t count = expansion->count;
-  add_successors(expansion);
+  expansion->count = 0;
+  worker->generated += count;
+  add_hashed(worker, expansion->successors, count);
   if (worker->overflow) return;
   uint32_t last = UINT32_MAX;
   int is_accepting = 0;
@@ -357,8 +427,7 @@ static void add_and_count(Expansion *expansion) {
     if (!is_accepting) continue;
     if (states_equal(successor, owner)) found_cycle(worker, owner);
     if (strength == GENERAL_AUTOMATON || !model_accepting(successor)) continue;
-    uint64_t position = signatures_find(&search->signatures, expansion->hashes[i]);
-    if (!(count_one(search, position, 1, expansion->hashes[i]) & NOTE_IN_S)) own_compacted(worker)->entered++;
+    count_accepting_edge(worker, expansion->hashes[i]);
   }
 }
 

@@ -9,7 +9,7 @@ static inline void route_each(Worker *worker, uint32_t (*value_for)(Worker *work
   for (uint32_t i = 0; i < expansion->count; i++) {
     const uint8_t *successor = expansion->successors + (size_t)i * STATE_BYTES;
     const uint64_t hash = hash_state(&search->hasher, successor);
-    const uint32_t rank = owner_of(&search->route, hash);
+    const uint32_t rank = owner_of(&search->route, successor, hash);
     if (value_for && expansion->owners[i] != owner) value = value_for(worker, owner = expansion->owners[i]);
     if (rank == search->route.rank) {
       expansion->hashes[own] = hash;
@@ -44,10 +44,19 @@ static void route_valued(Worker *worker) { route_each(worker, value_to_send); }
 /* In all other phases. */
 static void route_edges(Worker *worker) { route_each(worker, NULL); }
 
-static uint32_t *room_for_positions(const Worker *worker) { return own_part(worker)->positions; }
+/* NULL: there are only signatures. */
+static uint32_t *room_for_positions(const Worker *worker) {
+  return worker->search->cycles ? own_part(worker)->positions : NULL;
+}
+
+static void count_sent(Worker *worker, const uint8_t *states, uint32_t count, const uint8_t *values);
 
 /* What others pass on to states that have just been added. */
 static void pass_on_values(Worker *worker, const uint8_t *states, uint32_t count, const uint8_t *values) {
+  if (worker->search->compacted) {
+    count_sent(worker, states, count, values);
+    return;
+  }
   const uint32_t *positions = own_part(worker)->positions;
   for (uint32_t i = 0; i < count; i++) {
     uint32_t value;

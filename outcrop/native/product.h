@@ -37,7 +37,6 @@ static UNUSED int model_expand(const uint8_t *state, Expansion *expansion) {
     expansion_failed(expansion, state, 0);
     return OK;
   }
-  const uint8_t failed_before = expansion->failed;
   if (count) {
     expansion->target_count = (uint32_t)count;
     look_for_movers(expansion, state);
@@ -45,7 +44,6 @@ static UNUSED int model_expand(const uint8_t *state, Expansion *expansion) {
     model_moves(state, expansion);
     if (!expansion->enabled && !expansion->failed) successor_stutter(expansion, state);
   }
-  expansion->failed |= failed_before;
   expansion->enabled = expansion->moved = 1; /* no state of a product is a deadlock */
   return OK;
 }

@@ -4,6 +4,8 @@
  * The owner follows from the hash, scrambled once more, so that among the states of one owner the hash is as evenly
  * spread as among all. From the whole of it, or with signatures from the bits that these are made of: states that have
  * the same signature then have the same owner, and what compaction takes for one does not depend on how many there are.
+ * Or, where outcrop/dist/owners.py has found some that seldom change and yet divide the states evenly, from parities: then
+ * most successors have the owner of the state that leads to them.
  *
  * A filter of what was sent lately keeps the same successor from being sent again and again. It is exact: it holds
  * states, and what it has forgotten is merely sent once more. */
@@ -83,14 +85,39 @@ static void filter_grow(Filter *filter, uint64_t bytes, const Hasher *hasher) {
 
 /* --- Owners -------------------------------------------------------------------------------------------------- */
 
+enum { MOST_PARITIES = 4 };
+
 typedef struct {
-  uint32_t rank, ranks; /* ranks 0: there are no others */
-  unsigned shift;       /* bits of the hash that do not count */
+  uint32_t rank, ranks;  /* ranks 0: there are no others */
+  unsigned shift;        /* bits of the hash that do not count */
+  uint32_t parity_count; /* bits of the owner's number that are parities of parts of a state; 0: it follows from the hash */
+  uint64_t parts[MOST_PARITIES][HASH_WORDS];
+  Hasher hasher;         /* that of the search when it began: a state keeps its owner */
   Filter filter;
 } Route;
 
-static inline uint32_t owner_of(const Route *route, uint64_t hash) {
+static inline uint32_t owner_by_hash(const Route *route, uint64_t hash) {
   return (uint32_t)multiply_high((hash >> route->shift) * 0x9E3779B97F4A7C15ull, route->ranks);
+}
+
+/* `parity_count` is that of the route, for the compiler to know. */
+static inline uint32_t owner_by_parity(const Route *route, uint32_t parity_count, const uint8_t *state) {
+  uint32_t owner = 0;
+  for (uint32_t number = 0; number < parity_count; number++) {
+    uint64_t bits = 0;
+    for (int i = 0; i < HASH_WORDS; i++) bits ^= hash_word(state, i) & route->parts[number][i];
+    owner |= (uint32_t)__builtin_parityll(bits) << number;
+  }
+  return owner;
+}
+
+static inline uint32_t owner_of(const Route *route, const uint8_t *state, uint64_t hash) {
+  return route->parity_count ? owner_by_parity(route, route->parity_count, state) : owner_by_hash(route, hash);
+}
+
+/* The same without the hash. */
+static inline uint32_t owner_of_state(const Route *route, const uint8_t *state) {
+  return owner_of(route, state, route->parity_count ? 0 : hash_state(&route->hasher, state));
 }
 
 /* What one worker has for one owner: states, and in some searches a value that goes with each. */
@@ -129,7 +156,7 @@ typedef struct {
 
 /* Hashes the successors in the buffer, takes those of others out of it, and starts to fetch what looking them up will
  * need. Who owns the next one cannot be foretold, so each is written to both places, and counts in one. */
-static __attribute__((noinline)) void divide_successors(const Route *route, Expansion *expansion, Aside *aside) {
+static void divide_by_hash(const Route *route, Expansion *expansion, Aside *aside) {
   const uint8_t *const places[] = {route->filter.buckets, expansion->lines};
   const uint64_t counts[] = {route->filter.bucket_count, expansion->line_count}, sizes[] = {FILTER_BUCKET, LINE_BYTES};
   const Route by = *route;
@@ -141,7 +168,7 @@ static __attribute__((noinline)) void divide_successors(const Route *route, Expa
     uint8_t state[STATE_BYTES];
     memcpy(state, successors + (size_t)i * STATE_BYTES, STATE_BYTES);
     uint64_t hash = hash_state(&hasher, successors + (size_t)i * STATE_BYTES);
-    uint32_t is_own = owner_of(&by, hash) == by.rank;
+    uint32_t is_own = owner_by_hash(&by, hash) == by.rank;
     memcpy(states + (size_t)others * STATE_BYTES, state, STATE_BYTES);
     memcpy(successors + (size_t)own * STATE_BYTES, state, STATE_BYTES);
     other_hashes[others] = own_hashes[own] = hash;
@@ -156,6 +183,46 @@ static __attribute__((noinline)) void divide_successors(const Route *route, Expa
   aside->count = others;
 }
 
+/* The same where most are this process's own. */
+static inline __attribute__((always_inline)) void divide_by_parities(const Route *route, uint32_t parity_count,
+                                                                     Expansion *expansion, Aside *aside) {
+  const Route by = *route;
+  const Hasher hasher = *expansion->hasher;
+  const uint8_t *const lines = expansion->lines;
+  const uint64_t line_count = expansion->line_count;
+  uint8_t *const successors = expansion->successors;
+  uint64_t *const hashes = expansion->hashes;
+  uint32_t own = 0, others = 0;
+  for (uint32_t i = 0, count = expansion->count; i < count; i++) {
+    const uint8_t *state = successors + (size_t)i * STATE_BYTES;
+    const uint64_t hash = hash_state(&hasher, state);
+    if (__builtin_expect(owner_by_parity(&by, parity_count, state) != by.rank, 0)) {
+      memcpy(aside->states + (size_t)others * STATE_BYTES, state, STATE_BYTES);
+      aside->hashes[others++] = hash;
+      __builtin_prefetch(filter_bucket(by.filter, hash));
+      continue;
+    }
+    __builtin_prefetch(lines + multiply_high(hash, line_count) * LINE_BYTES);
+    hashes[own] = hash;
+#if HAS_AUTOMATON
+    expansion->owners[own] = expansion->owners[i];
+#endif
+    if (own != i) memcpy(successors + (size_t)own * STATE_BYTES, state, STATE_BYTES);
+    own++;
+  }
+  expansion->count = own;
+  aside->count = others;
+}
+
+static __attribute__((noinline)) void divide_successors(const Route *route, Expansion *expansion, Aside *aside) {
+  if (!route->parity_count)
+    divide_by_hash(route, expansion, aside);
+  else if (route->parity_count == 1)
+    divide_by_parities(route, 1, expansion, aside);
+  else
+    divide_by_parities(route, route->parity_count, expansion, aside);
+}
+
 /* Hashes the successors in the buffer; those of others leave it. Gives how many that were, UINT64_MAX when there is no
  * memory to keep them. */
 static uint64_t route_successors(const Route *route, Expansion *expansion, Aside *aside, Outgoing *outgoing) {
@@ -165,7 +232,7 @@ static uint64_t route_successors(const Route *route, Expansion *expansion, Aside
   for (uint32_t i = 0, count = aside->count; i < count; i++, state += STATE_BYTES) {
     uint64_t hash = aside->hashes[i];
     uint32_t is_new = filter_enter(by.filter, state, hash);
-    if (!outgoing_add(&outgoing[owner_of(&by, hash)], state, is_new)) return UINT64_MAX;
+    if (!outgoing_add(&outgoing[owner_of(&by, state, hash)], state, is_new)) return UINT64_MAX;
   }
   return aside->count;
 }

@@ -20,6 +20,7 @@ typedef struct {
   uint64_t most_states;
   uint32_t most_found; /* findings kept of each kind */
   uint32_t worker_count;
+  uint32_t team; /* of them, those that expand levels together: the first */
   Worker *workers;
 
   uint64_t levels;                 /* found so far */
@@ -36,6 +37,10 @@ typedef struct {
   uint64_t start_end;  /* the last of them, plus one */
   uint64_t unexpanded; /* the first state of the level before that was not expanded */
   uint8_t *known;      /* a bit a state: does some run have it? */
+
+  struct Cache *cache; /* of visited states; NULL in most searches */
+  int cache_grows;     /* it, and not the visited set, is what wants to grow (atomic) */
+  uint64_t window;     /* states that levels in the arena may have in all before new ones are gathered instead */
 
   Route route; /* over several processes */
 
@@ -246,10 +251,17 @@ static void signatures_grown(Search *search) {
   growth_done(search);
 }
 
+static int cache_make_room(struct Cache *cache);
+
 /* The last worker to arrive: all others wait, and nobody touches the visited set. */
 static void growth_begin(Search *search) {
   search->provided = search->exact ? 0 : visited_bytes(search);
   search->rebuilt = 0;
+  if (__atomic_exchange_n(&search->cache_grows, 0, __ATOMIC_RELAXED)) {
+    if (!stopping(search) && !cache_make_room(search->cache)) stop_search(search, STOP_MEMORY);
+    growth_done(search);
+    return;
+  }
   if (stopping(search) || !(search->exact ? grow_table(search) : grow_signatures(search))) {
     stop_search(search, STOP_MEMORY);
     growth_done(search);
@@ -311,9 +323,7 @@ static int claim_chunk(Worker *worker) {
   Search *search = worker->search;
   uint64_t count = search->chunk_states, first = UINT64_MAX;
   pthread_mutex_lock(&search->lock);
-  /* A file keeps so much in memory and no more, however long it gets. */
-  uint64_t more = search->arena.file < 0 ? count * STATE_BYTES : 0;
-  uint64_t bytes = arena_bytes(&search->arena) + more + visited_bytes(search) + beside_bytes(search);
+  uint64_t bytes = arena_bytes(&search->arena) + count * STATE_BYTES + visited_bytes(search) + beside_bytes(search);
   if (bytes > search->budget)
     stop_search(search, STOP_MEMORY);
   else if ((first = arena_claim(&search->arena, count)) == UINT64_MAX)

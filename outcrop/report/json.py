@@ -24,6 +24,7 @@ def document(result: Result) -> dict[str, Any]:
         "constants": result.constants,
         "variables": result.variables,
         "deadlock": result.deadlock,
+        "states_checked": result.states_checked,
         "strategy": result.strategy,
         "engine": result.engine,
         "threads": result.threads,

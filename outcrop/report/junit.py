@@ -30,11 +30,13 @@ def junit(document: dict[str, Any], traces: dict[int, str] | None = None) -> str
     for number, violation in enumerate(document["violations"]):
         by_case.setdefault(_case_of(violation, cases), []).append(number)
     suite = _suite(document["model"], float(document["seconds"]), document)
+    statuses = {_name(each): each["status"] for each in document.get("properties", [])}
+    of_states = "holds" if _is_complete(document) else "unknown"
     for name in cases:
         case = _case(suite, document["model"], name)
         for number in by_case.get(name, [])[:1]:
             _fail(case, document["violations"][number], len(by_case[name]), (traces or {}).get(number, ""))
-        if name not in by_case and not _is_complete(document):
+        if name not in by_case and statuses.get(name, of_states) != "holds":
             _leave_open(case, document)
     return _finished(suite)
 
@@ -50,12 +52,16 @@ def junit_of_refusal(model: str, diagnostics: tuple[Diagnostic, ...]) -> str:
 
 def _cases(document: dict[str, Any]) -> list[str]:
     """The names of the test cases, each once."""
-    cases = [f"{each['kind']} {each['name']}" for each in document.get("properties", []) if each["status"] != "assumed"]
+    cases = [_name(each) for each in document.get("properties", []) if each["status"] != "assumed"]
     if document.get("deadlock") != "off":
         cases.append(_DEADLOCK)
     cases.append(_ERRORS)
     cases += [_case_of(violation, cases) for violation in document["violations"]]
     return list(dict.fromkeys(cases))
+
+
+def _name(row: dict[str, Any]) -> str:
+    return f"{row['kind']} {row['name']}"
 
 
 def _case_of(violation: dict[str, Any], cases: Iterable[str]) -> str:
@@ -70,18 +76,28 @@ def _case_of(violation: dict[str, Any], cases: Iterable[str]) -> str:
 
 
 def _is_complete(document: dict[str, Any]) -> bool:
-    """Whether the search went on to the end, although it may have found violations."""
-    statuses = [each.get("status") for each in document.get("properties", [])]
+    """Whether the search for bad states was made, and went on to the end, although it may have found violations."""
+    if document.get("states_checked", "all") != "all":
+        return False
+    statuses = [each["status"] for each in document.get("properties", []) if each["kind"] != "ltl"]
     kinds = {violation["kind"] for violation in document["violations"]}
-    return document["verdict"] == "holds" or "holds" in statuses or kinds == {"cover"}
+    # Runs are looked at once that search is done.
+    return document["verdict"] == "holds" or "holds" in statuses or kinds == {"cover"} or "ltl" in kinds
 
 
 def _leave_open(case: ElementTree.Element, document: dict[str, Any]) -> None:
-    if document["verdict"] == "violated":
-        skipped = ElementTree.SubElement(case, "skipped")
-        skipped.set("message", "not known: the search ended at a violation of something else")
+    if document.get("states_checked") == "none":
+        _skip(case, "not looked for: the search was for runs that violate a formula")
+    elif document["verdict"] == "holds":
+        _skip(case, "looked for only where the property process goes along")
+    elif document["verdict"] == "violated":
+        _skip(case, "not known: the search ended at a violation of something else")
     else:
         _add(case, "error", f"not known: {document.get('kind') or 'the search did not end'}", "unknown")
+
+
+def _skip(case: ElementTree.Element, message: str) -> None:
+    ElementTree.SubElement(case, "skipped").set("message", message)
 
 
 def _fail(case: ElementTree.Element, violation: dict[str, Any], count: int, trace: str) -> None:

@@ -75,6 +75,10 @@ def sentence(document: dict[str, Any]) -> str:
         return f"{_capital(document.get('kind') or 'stopped')}; no violation in the {states} states reached until then."
     formulas = sum(each.get("kind") == "ltl" for each in document.get("properties", []))
     subject = "the formula" if formulas == 1 else f"one of the {formulas} formulas"
+    if document.get("states_checked") == "none":
+        return f"No run violates {subject}. Nothing else was looked for."
+    if document.get("states_checked") == "product":
+        return f"No run violates {subject}, and no violation in any state of the product."
     runs = f", and no run violates {subject}." if formulas else "."
     if document["guarantee"] == "exact":
         return f"No violation in any reachable state{runs}"
@@ -98,7 +102,8 @@ def guarantee(document: dict[str, Any]) -> str:
     if document["verdict"] == "unknown":
         return "What was not reached may still violate something."
     if document["guarantee"] == "exact":
-        return "Exact: every reachable state was explored."
+        of_product = "" if document.get("states_checked", "all") == "all" else " of the product"
+        return f"Exact: every reachable state{of_product} was explored."
     return _capital(document["guarantee"]) + "."
 
 

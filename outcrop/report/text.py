@@ -36,10 +36,12 @@ class Paint:
         return f"\x1b[{code}m{text}\x1b[0m" if self.color else text
 
 
-def report(result: Result, style: TraceStyle = TraceStyle.DIFF, paint: Paint | None = None) -> str:
-    """The whole report."""
+def report(
+    result: Result, style: TraceStyle = TraceStyle.DIFF, paint: Paint | None = None, page: str | None = None
+) -> str:
+    """The whole report. ``page``: where the HTML report was written."""
     paint = paint or Paint()
-    blocks = [verdict_line(result, paint), "\n".join(_figures(result, paint))]
+    blocks = [verdict_line(result, paint), "\n".join(_figures(result, paint, page))]
     temporal = "\n".join(_temporal(result))
     if temporal:
         blocks.append(temporal)
@@ -73,13 +75,17 @@ def _meaning(result: Result) -> str:
         return f"{result.kind}; no violation in the {result.states_visited:,} states reached until then"
     formulas = sum(row["kind"] == "ltl" for row in result.properties)
     subject = "the formula" if formulas == 1 else f"one of {formulas} formulas"
+    if result.states_checked == "none":
+        return f"no run violates {subject} ({result.guarantee}); nothing else was looked for"
+    if result.states_checked == "product":
+        return f"no run violates {subject}, and no violation in any state of the product ({result.guarantee})"
     runs = f", and no run violates {subject}" if formulas else ""
     if result.guarantee == "exact":
         return f"no violation in any reachable state{runs} (exact)"
     return f"no violation in any state reached{runs} ({result.guarantee})"
 
 
-def _figures(result: Result, paint: Paint) -> Iterator[str]:
+def _figures(result: Result, paint: Paint, page: str | None) -> Iterator[str]:
     threads = f", {result.threads} threads" if result.threads > 1 else ""
     threads = f", {result.device}" if result.device else threads
     compiled = f" (and {result.compile_seconds:.2f} s to compile)" if result.compile_seconds else ""
@@ -99,6 +105,8 @@ def _figures(result: Result, paint: Paint) -> Iterator[str]:
         rows.append(("disk", size(result.peak_disk_bytes)))
     if result.layers is not None:
         rows += layers_lines(result.layers)
+    if page is not None:
+        rows.append(("report", f"{page}, to open in a browser"))
     rows.append(("trust", f"{TRUST} says what this verdict promises"))
     for name, text in rows:
         yield f"  {paint.faint(f'{name:<12}')} {text}"

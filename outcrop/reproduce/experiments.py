@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from outcrop.errors import UsageError
+from outcrop.machine import available_cores
 from outcrop.reproduce.runner import NotRun, Runner
 from outcrop.reproduce.tables import Entry, Table
 from outcrop.search.outcome import Stop
@@ -143,10 +144,13 @@ def threads(table: Table, entry: Entry, runner: Runner) -> Figures:
         name = "seconds, compact" if strategy.get("compact") else "seconds"
 
         def at(column: str, name: str = name, strategy: dict[str, Any] = strategy) -> dict[str, str]:
-            answer = runner.check(entry, f"{name}, {column} threads", **{**strategy, "threads": int(column)})
+            if int(column) > available_cores():
+                runner.note(f"Not run with more threads than the {available_cores()} cores that there are here.")
+                return {}
+            answer = runner.check(entry, f"{name}, threads: {column}", **{**strategy, "threads": int(column)})
             return {name: _short(_complete(answer)["seconds"])}
 
-        figures |= _each_column(table, entry, runner, name + ", {} threads", at, [name])
+        figures |= _each_column(table, entry, runner, name + ", threads {}", at, [name])
     return figures
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -69,7 +70,7 @@ class Reproduction:
             found = self.ours.get(entry.name, {})
             cells = [cell for measure in entry.figures for cell in found.get(measure, ["-"])]
             open_cells = sum(cell in ("", "-") or cell.endswith("unfinished") or cell.startswith(">") for cell in cells)
-            whole += not open_cells
+            whole += bool(found) and not open_cells
             part += bool(open_cells) and _has_figures(found)
         said = f"{whole} of {len(self.table.entries)} rows"
         return f"{said}, and {part} in part" if part else said
@@ -105,8 +106,6 @@ def run(table: Table, runner: Runner) -> Reproduction:
             if not runner.others and not _has_figures(done.ours[entry.name]):
                 del done.ours[entry.name]
                 done.missing[entry.name] = "no figure of it could be had, for the reasons below"
-            if entry.note:
-                runner.note(f"{entry.name}: {entry.note}")
         except NotRun as reason:
             done.missing[entry.name] = str(reason)
         except OutcropError as error:
@@ -115,9 +114,19 @@ def run(table: Table, runner: Runner) -> Reproduction:
             rest = sorted(wanted, key=lambda each: each.states)[number:]
             done.missing |= {each.name: "interrupted" for each in rest}
             break
-    done.notes, done.others = runner.notes, runner.others
+    done.notes = [*runner.notes, *_notes_of(entry for entry in wanted if entry.name in done.ours)]
+    done.others = runner.others
     done.seconds = time.monotonic() - started
     return done
+
+
+def _notes_of(entries: Iterable[Entry]) -> list[str]:
+    """What the rows have to be said about them, once for those of which the same is said."""
+    names: dict[str, list[str]] = {}
+    for entry in entries:
+        if entry.note:
+            names.setdefault(entry.note, []).append(entry.name)
+    return [f"{', '.join(each)}: {note}" for note, each in names.items()]
 
 
 def _agrees(paper: Figures, ours: Figures) -> bool:

@@ -1,8 +1,9 @@
 """The skeleton of a search past RAM: levels on disk, expanded block by block.
 
-Workers expand the blocks of a level; their successors come back in order and meet the visited states in one place,
-``Visited.insert``, on the main thread. So what a search finds depends on its seed and not on the number of workers, and
-whoever wants to send successors elsewhere first can stand in front of that one call.
+Workers expand the blocks of a level. What a strategy makes of the successors there, and what it leaves to the main
+thread, to which they come back in order, is its own affair: if it is all, then what a search finds depends on its seed
+and not on the number of workers. Levels that are small enough need not go through the log to be expanded: a strategy
+may expand them where they are.
 
 New states are checked and appended to the state log, of which each level is a range. It is the queue, with its ends in
 RAM and its middle on disk, and traces are rebuilt from it. A strategy is how it remembers what was visited.
@@ -13,14 +14,15 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
 from queue import SimpleQueue
 from typing import Protocol, TypeVar
 
 import numpy as np
 
 from outcrop.errors import UsageError
-from outcrop.kernels import Counts, Native, Settings, States
+from outcrop.kernels import Counts, Found, Native, Settings, States
 from outcrop.kernels_tables import hash_block
 from outcrop.machine import take_core
 from outcrop.options import CheckOptions
@@ -33,25 +35,27 @@ from outcrop.search.driver import (
     state_budget,
     worker_count,
 )
-from outcrop.search.outcome import Outcome, Progress
+from outcrop.search.outcome import Outcome, Progress, Stop, Stopped
 from outcrop.search.paths import Look, look_in_blocks
 from outcrop.search.sharing import Sharing
 from outcrop.store.frontier import RowFile
-from outcrop.store.workdir import WorkDirectory
+from outcrop.store.workdir import DiskFull, WorkDirectory
 
 _Result = TypeVar("_Result")
 
 #: States that are expanded at a time, and between which numbers memory decides: enough that Python's share is small.
 MOST_BLOCK_STATES = 8192
-FEWEST_BLOCK_STATES = 256
+FEWEST_BLOCK_STATES = 64
 #: A level, or a few new states, that the main thread is done with before a worker would have begun.
 _FEW_STATES = 512
+#: Levels in memory that one call may expand.
+_LEVELS_A_CALL = 256
 #: Pieces that a level is expanded in, at the least, unless they would be smaller than that.
 _PIECES_A_LEVEL = 4
 #: ... and few enough that their successors take a few megabytes.
 _MOST_BLOCK_BYTES = 1 << 18
 #: The share of memory for states that the two ends of a queue may take.
-_QUEUE_SHARE = 1 / 16
+_QUEUE_SHARE = 1 / 32
 #: What kernels keep for start states and the like, whatever the strategy.
 _KERNEL_BYTES = 64 << 20
 _SECONDS_BETWEEN_LOOKS = 0.1
@@ -63,11 +67,23 @@ class Visited(Protocol):
     bits: int | None
 
     @property
+    def window(self) -> int:
+        """States of a level up to which ``expand_levels`` does what otherwise ``expand`` does."""
+
+    @property
     def revisits(self) -> bool:
         """Whether states may have been visited more than once."""
 
+    def expand(self, worker: int, block: States) -> Callable[[], None]:
+        """Expands states. Gives what the main thread is to do with the successors, in the order of the blocks. Sooner
+        or later the new ones are given to ``enqueue``."""
+
+    def expand_levels(self, states: States | None, most_states: int, most_levels: int) -> NewLevels:
+        """Expands a level, the one that was found last if None, and those that follow until one has more than
+        ``window`` states or there are so many of both."""
+
     def insert(self, states: States, hashes: Counts) -> None:
-        """Takes successors, which it may overwrite. Sooner or later the new ones are given to ``enqueue``."""
+        """Takes the successors that come from elsewhere, which it may overwrite, as it does its own."""
 
     def restore(self, states: States, hashes: Counts) -> None:
         """Takes states that were visited before, in the order in which they were. It may overwrite them."""
@@ -78,6 +94,16 @@ class Visited(Protocol):
     def omission_bound(self, levels: list[int]) -> float: ...
 
     def close(self) -> None: ...
+
+
+@dataclass(frozen=True)
+class NewLevels:
+    """What was found in memory."""
+
+    sizes: list[int]
+    generated: list[int]  #: successors, in all levels up to each
+    states: list[States]  #: that are new, checked, one level after the other
+    stays: bool  #: the last level is still in memory
 
 
 class BlockExploration(Exploration):
@@ -97,6 +123,7 @@ class BlockExploration(Exploration):
             self.threads = worker_count(options)
             settings = Settings(
                 workers=self.threads + 1,  # the last one is the main thread's
+                spare=1,
                 seed=options.seed,
                 deadlock=DEADLOCK_RULES[options.deadlock],
                 budget=_KERNEL_BYTES,
@@ -111,6 +138,7 @@ class BlockExploration(Exploration):
             self.memory = state_budget(options)
             self.log = self.open_log(self.directory, self._block_rows())
             self._level_begin = 0  #: of the level being expanded, in the log
+            self._is_in_memory = False  #: it is the last level in the arena too
             self._expanded = 0
             self._free_workers: SimpleQueue[int] = SimpleQueue()
             for worker in range(self.threads):
@@ -143,16 +171,16 @@ class BlockExploration(Exploration):
         fitting = min(int(self.memory * _QUEUE_SHARE) // 2, _MOST_BLOCK_BYTES) // self.native.state_bytes
         return self.options.block_states or max(FEWEST_BLOCK_STATES, min(MOST_BLOCK_STATES, fitting))
 
-    def table_memory(self, *queues: RowFile) -> int:
-        """What is left of the memory for states when queues have theirs."""
-        ends = sum(2 * queue.block_rows * queue.width for queue in (self.log, *queues))
-        return max(self.memory // 2, self.memory - ends)
+    def table_memory(self, beside: int) -> int:
+        """What is left of the memory for states when the log has its two ends there, and a strategy something else."""
+        ends = 2 * self.log.block_rows * self.log.width
+        return max(self.memory // 2, self.memory - ends - beside)
 
-    def enqueue(self, states: States) -> None:
+    def enqueue(self, states: States, *, is_checked: bool = False) -> None:
         """Takes states that are new: they are part of the next level."""
         if not len(states):
             return
-        if self.levels:  # start states were checked when they were made
+        if self.levels and not is_checked:  # start states were checked when they were made
             self._check(states)
         self.log.append(states)
 
@@ -197,6 +225,16 @@ class BlockExploration(Exploration):
         finally:
             self._free_workers.put(worker)
 
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Meanwhile no worker is at work."""
+        workers = [self._free_workers.get() for _ in range(self.threads)]
+        try:
+            yield
+        finally:
+            for worker in workers:
+                self._free_workers.put(worker)
+
     def _result(self, future: Future[_Result]) -> _Result:
         self.poll()
         while not future.done():
@@ -218,22 +256,56 @@ class BlockExploration(Exploration):
 
     def expand(self) -> None:
         begin, end = self._level_begin, len(self.log)
+        if end - begin <= self.visited.window and self.sharing is None:
+            self._expand_in_memory(begin, end)
+            return
+        self._is_in_memory = False
         self._level_begin = end
 
         def insert() -> None:
             if self.sharing is not None:
                 self._insert_shared(self.sharing, begin, end)
                 return
-            for states, hashes in self.in_order(self._expansions(begin, end), end - begin < _FEW_STATES):
-                self.visited.insert(states, hashes)
+            for take in self.in_order(self._expansions(begin, end), end - begin < _FEW_STATES):
+                take()
 
         self._insert_level(insert)
+
+    def _expand_in_memory(self, begin: int, end: int) -> None:
+        """Expands the last level, and perhaps some more."""
+        options = self.options
+        most_levels = _LEVELS_A_CALL if self.checkpoints is None else 1
+        if options.depth is not None:
+            most_levels = min(most_levels, options.depth + 1 - len(self.levels))
+        most_states = self.visited.window
+        if options.states is not None:
+            most_states = min(most_states, options.states - begin)
+        states = None if self._is_in_memory else np.concatenate(list(self.log.blocks(begin, end)))
+        before = self.search.standing().generated
+        new = self.visited.expand_levels(states, most_states, most_levels)
+        self._is_in_memory = new.stays
+        self._expanded = self._level_begin = end + sum(new.sizes[:-1])
+        stop: Stop | None = None
+        sizes = new.sizes
+        try:
+            for each in new.states:
+                self.enqueue(each, is_checked=True)
+            self.visited.end_level()
+        except Stopped as stopped:
+            stop = stopped.stop
+        except DiskFull as full:
+            self.tell(f"disk: {full}")
+            stop = Stop.DISK
+            sizes = _first_of(new.sizes, len(self.log) - end)
+            for kind in Found:  # in states that are not in the log
+                self.search.take_found(kind)
+        self.level_done(sizes, np.diff(new.generated[: len(sizes)], prepend=before).tolist(), stop)
 
     def _insert_shared(self, sharing: Sharing, begin: int, end: int) -> None:
         """The same with several ranks: inserts the successors that this one owns, whoever makes them."""
         with sharing.round() as round:
-            for states, hashes in self.in_order(self._expansions(begin, end, round.send)):
-                self.visited.insert(states, hashes)
+            for take in self.in_order(self._expansions(begin, end, round.send)):
+                take()
                 for arrived in sharing.arrived(round, self.poll):
                     self.visited.insert(arrived, hash_block(self.search, arrived))
             for arrived in sharing.rest(round, self.poll):
@@ -254,15 +326,15 @@ class BlockExploration(Exploration):
 
     def _expansions(
         self, begin: int, end: int, send: Callable[[int], None] = lambda worker: None
-    ) -> Iterator[Callable[[int], tuple[States, Counts]]]:
+    ) -> Iterator[Callable[[int], Callable[[], None]]]:
         """``send`` takes what a worker has made for others."""
         for block in in_pieces(self.log.blocks(begin, end), self.piece_rows(end - begin)):
             self._expanded += len(block)
 
-            def expand(worker: int, block: States = block) -> tuple[States, Counts]:
-                successors = self.search.expand_block(worker, block)
+            def expand(worker: int, block: States = block) -> Callable[[], None]:
+                take = self.visited.expand(worker, block)
                 send(worker)
-                return successors
+                return take
 
             yield expand
 
@@ -311,6 +383,17 @@ class BlockExploration(Exploration):
 
     def snapshot(self) -> Progress:
         return self.progress_at(len(self.levels) - 1, len(self.log), self._expanded)
+
+
+def _first_of(sizes: list[int], states: int) -> list[int]:
+    """Sizes of the levels that the first few states belong to."""
+    first = []
+    for size in sizes:
+        first.append(min(size, states))
+        states -= first[-1]
+        if not states:
+            break
+    return first
 
 
 def in_pieces(blocks: Iterable[States], rows: int) -> Iterator[States]:

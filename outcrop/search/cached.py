@@ -17,7 +17,8 @@ Costs less than the packed state, or the signature, for each state that is remem
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
+from functools import partial
 from itertools import accumulate
 
 import numpy as np
@@ -25,19 +26,21 @@ import numpy as np
 from outcrop.kernels import Counts, Native, States
 from outcrop.kernels_tables import Cache
 from outcrop.options import CheckOptions, Keep, Replacement
-from outcrop.search.blockwise import BlockExploration
+from outcrop.search.blockwise import BlockExploration, NewLevels
 from outcrop.search.compact import omission_bound
 from outcrop.search.driver import ShowProgress, Stopped, TakePut
 from outcrop.search.outcome import Outcome, Stop
 
 #: Of signatures in RAM, as in the paper.
 _BITS = 40
-#: The cache's size at first, by how much it grows, and how full it may be before it does.
+#: The cache's size at first. A large one for a small model would cost its memory for nothing.
 _FIRST_BYTES = 4 << 20
-_GROWTH = 8
-_LOAD = 0.25
-#: Of the cache that are read at a time.
-_BUCKETS_AT_A_TIME = 4096
+#: The share of memory for states that levels in memory may take: half of it for signatures, which are so much smaller
+#: than states, but more of it where there is little, as far as it matters; and bytes beyond which it does not.
+_WINDOW_SHARE = 1 / 16
+_MOST_WINDOW_SHARE = 1 / 5
+_WINDOW_STATES = 512
+_MOST_WINDOW = 16 << 20
 
 
 def search(
@@ -53,54 +56,59 @@ class Cached:
     def __init__(self, run: BlockExploration, bits: int | None) -> None:
         self.run = run
         self.bits = bits
-        self._most_bytes = run.table_memory()
-        self._bytes = min(_FIRST_BYTES, self._most_bytes)
-        self._collisions = 0  #: in smaller ones
-        self._is_packed = bits is None
-        self._has_forgotten = False
-        self.T = self._open()
-
-    def _open(self) -> Cache:
-        options = self.run.options
-        is_idle = options.replacement is Replacement.IDLE
-        return Cache(
-            self.run.native,
-            self._bytes,
-            self.bits,
+        options = run.options
+        #: Levels that are not larger are expanded where they are made, in memory, many with one call.
+        width, part = run.native.state_bytes, 1 if bits is None else 1 / 2
+        window = min(_MOST_WINDOW, int(part * _WINDOW_SHARE * run.memory)) // width
+        little = min(_WINDOW_STATES, int(part * _MOST_WINDOW_SHARE * run.memory) // width)
+        self.window = options.block_states or max(window, little)
+        most_bytes = run.table_memory(self.window * width)
+        self.T = Cache(
+            run.search,
+            min(_FIRST_BYTES, most_bytes),
+            bits,
             options.chain,
-            idle=is_idle,
+            idle=options.replacement is Replacement.IDLE,
             seed=options.seed,
-            packed=self._is_packed,
+            most_bytes=most_bytes,
         )
-
-    def _grow(self) -> None:
-        """A large cache for a small model would cost its memory for nothing, so it becomes as large as it may be only
-        when that is needed. Until then it forgets hardly anything."""
-        self._bytes = min(_GROWTH * self._bytes, self._most_bytes)
-        self._replace()
-
-    def _replace(self) -> None:
-        """Goes on with another cache."""
-        small, self.T = self.T, self._open()
-        for keys in held(small):
-            if self.bits is None:
-                self.T.insert(keys, np.empty(len(keys), dtype=np.uint64))
-            else:
-                hashes = keys.view(np.uint64).reshape(-1) << np.uint64(64 - self.bits)
-                self.T.insert(self.run.native.states(len(keys)), hashes)
-        self._collisions += small.collisions
-        small.close()
 
     @property
     def collision_rate(self) -> float:
-        return self.T.collisions / max(1, self.T.insertions)
+        return self.T.collision_rate
 
     @property
     def revisits(self) -> bool:
-        return self._has_forgotten or self._collisions + self.T.collisions > 0
+        return self.T.has_forgotten
+
+    def expand(self, worker: int, block: States) -> Callable[[], None]:
+        return partial(self.enqueue, self.T.expand(worker, block), is_checked=True)
+
+    def expand_levels(self, states: States | None, most_states: int, most_levels: int) -> NewLevels:
+        search = self.run.search
+        sizes, generated = np.zeros(most_levels, dtype=np.uint64), np.zeros(most_levels, dtype=np.uint64)
+        self.T.begin_levels(states, most_states, 2 * self.window)
+        first = search.standing().level_end
+        count, *_ = self.run.together(
+            *(
+                partial(search.expand_levels, worker, sizes, generated, self.window)
+                for worker in range(self.run.threads)
+            )
+        )
+        gathered = [self.T.take_fresh(worker) for worker in range(self.run.threads)]
+        beyond = sum(map(len, gathered))
+        sizes[count - 1] += beyond
+        new = [search.read_block(first, search.standing().level_end), *gathered]
+        return NewLevels(sizes[:count].tolist(), generated[:count].tolist(), new, stays=not beyond)
 
     def insert(self, states: States, hashes: Counts) -> None:
-        self.run.enqueue(self._add(states, hashes))
+        self.enqueue(self._add(states, hashes))
+
+    def enqueue(self, new: States, *, is_checked: bool = False) -> None:
+        self.run.enqueue(new, is_checked=is_checked)
+        self.end_level()
+
+    def end_level(self) -> None:
         if self.collision_rate > self.run.options.collision_limit:
             raise Stopped(Stop.COLLISIONS)
 
@@ -108,26 +116,10 @@ class Cached:
         self._add(states, hashes)
 
     def _add(self, states: States, hashes: Counts) -> States:
-        while self._bytes < self._most_bytes and self.T.insertions + len(states) > _LOAD * self.T.slots:
-            self._grow()
-        new = self.T.insert(states, hashes)
-        if self.T.is_full:  # states have too many different parts; those that came last were not remembered
-            self._is_packed = False
-            self._has_forgotten = True
-            self._replace()
-        return new
-
-    def end_level(self) -> None:
-        pass  # what is new has been enqueued
+        return self.T.insert(self.run.threads, states, hashes)
 
     def omission_bound(self, levels: list[int]) -> float:
         return 0.0 if self.bits is None else omission_bound(accumulate(levels), self.bits)
 
     def close(self) -> None:
         self.T.close()
-
-
-def held(cache: Cache) -> Iterator[States]:
-    """What a cache holds, as states or as signatures of eight bytes, a part at a time."""
-    for first in range(0, cache.buckets, _BUCKETS_AT_A_TIME):
-        yield cache.read(first, min(_BUCKETS_AT_A_TIME, cache.buckets - first))

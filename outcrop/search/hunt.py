@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
 from itertools import accumulate
 
@@ -36,17 +37,20 @@ class Hunt(Exploration):
     """Searches on behalf of another search, within what is left of its time."""
 
     def __init__(self, search: Search, client: Exploration) -> None:
-        super().__init__(search, client.options)
+        super().__init__(search, dataclasses.replace(client.options, owners="hash"))
         self._client = client
 
     def path(self, state: bytes) -> tuple[bytes, ...]:
         """Raises Stopped when it does not find the state."""
         self.create_start_states()
         looked = 0
-        while self.levels[-1]:
+        while self.totals[-1]:
             level = find_level(self.search, self.levels, state, looked)
+            if self.sharing is not None:
+                level = self.sharing.level_of(level)
             if level is not None:
-                return PathFinder(self.look()).paths([(state, level)])[0]
+                look = self.look() if self.sharing is None else self.sharing.look(self.look())
+                return PathFinder(look).paths([(state, level)])[0]
             looked = len(self.levels)
             self.expand()
         raise Stopped(Stop.MEMORY)

@@ -18,16 +18,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from outcrop.errors import UsageError
+from outcrop.errors import DamagedFile, UsageError
 from outcrop.kernels import Native, States
-from outcrop.kernels_layers import LayerKernels, StretchLayout, stretch_entry_bytes
+from outcrop.kernels_layers import LayerKernels, Stretch, candidate_bytes
 from outcrop.kernels_spill import SLICES, RunDamaged, RunLayout
 from outcrop.kernels_tables import hash_block
 from outcrop.options import CheckOptions
@@ -52,6 +51,11 @@ _MOST_LAYERS = 1 << 14
 #: States that are read from the arena at a time.
 _STATES_A_PART = 1 << 14
 _PARTS_A_WORKER = 4
+#: States that a worker expands at a time.
+_STATES_A_TURN = 4096
+_CANDIDATES = "candidates"
+#: Candidates that a worker orders and writes at a time.
+_STRETCH_BYTES = 1 << 19
 #: With ``--layers auto``, the least number of layers that stay as they are, and how many more than the longest back
 #: edge so far would need: a part of it, and one.
 _LEAST_LAYERS = 4
@@ -144,15 +148,6 @@ class Layered(auto.Auto):
         self.close_files()
 
 
-@dataclass(frozen=True)
-class _Stretch:
-    """Candidates on disk, sorted."""
-
-    path: Path
-    layout: StretchLayout
-    bytes: int
-
-
 class Layers(PastRam):
     """The layers of an exploration that has run out of memory."""
 
@@ -183,8 +178,9 @@ class Layers(PastRam):
         self._regions: list[tuple[int, int]] = []  #: the layers in RAM, and where in the arena each begins
         self._pending = 0  #: states of layers that are not on disk yet
         self._pending_from = 0  #: the first layer that has any
-        self._stretches: list[_Stretch] = []
-        self._places = 0  #: candidates in them
+        self._candidate_file = directory.open_file(_CANDIDATES, os.O_CREAT | os.O_EXCL)
+        self._stretches: list[Stretch] = []
+        self._waiting = 0  #: candidates in them
         self._candidates = 0  #: for the layer, on disk or not
         self._longest = 0  #: levels between a state and an old successor, plus one
         self._rows: list[LayerRow] = []
@@ -230,7 +226,11 @@ class Layers(PastRam):
     # --- LDDD --------------------------------------------------------------------------------------------------
 
     def _blocks(self, begin: int, end: int) -> Iterator[States]:
-        return self._Q.blocks(begin - self._Q_begin, end - self._Q_begin)
+        """In small pieces: what workers expand at the same time should lie close together, so that they meet each
+        other's successors in RAM."""
+        for states in self._Q.blocks(begin - self._Q_begin, end - self._Q_begin):
+            for at in range(0, len(states), _STATES_A_TURN):
+                yield states[at : at + _STATES_A_TURN]
 
     def _enqueue(self, fresh: States) -> None:
         self._next_Q.append(fresh)
@@ -344,37 +344,45 @@ class Layers(PastRam):
     # --- Candidates on disk ------------------------------------------------------------------------------------
 
     def _write_candidates(self, begin: int, end: int) -> None:
-        """Writes candidates, ordered by slices."""
-        path = self.directory.path / f"candidates-{len(self._stretches)}"
-        size = (end - begin) * stretch_entry_bytes(self._width)
-        self.directory.claim(size)
-        starts, counts = np.zeros(SLICES, dtype=np.uint64), np.zeros(SLICES, dtype=np.uint64)
-        file = self.directory.open_file(path.name, os.O_CREAT | os.O_EXCL)
-        layout = StretchLayout(file, self._places, starts, counts)
-        self._stretches.append(_Stretch(path, layout, size))
+        """Writes candidates, in stretches that workers make for themselves."""
+        workers, width = self._search.workers, candidate_bytes(self._width)
+        rounds = -(-(end - begin) * width // (workers * _STRETCH_BYTES))
+        cuts = [begin + (end - begin) * number // (workers * rounds) for number in range(workers * rounds + 1)]
+        self.directory.claim((end - begin) * width)
+        parts = []
+        for first, last in pairwise(cuts):
+            begins = np.zeros(SLICES + 1, dtype=np.uint32)
+            stretch = Stretch(self._candidate_file, self._waiting * width, self._waiting, begins)
+            parts.append((first, last, stretch))
+            self._stretches.append(stretch)
+            self._waiting += last - first
         with disk_errors():
-            os.posix_fallocate(file, 0, size)
-        self._places += end - begin
-        length = np.zeros(1, dtype=np.uint64)
-        self.refined.files.share(
-            path, lambda worker, slices: self._kernels.write_stretch(worker, begin, end, slices, layout, length)
-        )
+            os.posix_fallocate(self._candidate_file, parts[0][2].at, (end - begin) * width)
+        todo = iter(parts)
+
+        def work(worker: int) -> None:
+            for part in todo:
+                self._kernels.write_stretch(worker, *part)
+
+        try:
+            self._share(work)
+        except RunDamaged:
+            raise DamagedFile(self.directory.path / _CANDIDATES, "it cannot be written") from None
 
     def _delete_candidates(self) -> None:
-        for stretch in self._stretches:
-            self.directory.close_file(stretch.layout.file)
-            stretch.path.unlink(missing_ok=True)
-            self.directory.release(stretch.bytes)
-        self._stretches, self._places = [], 0
+        if self._waiting:
+            os.ftruncate(self._candidate_file, 0)
+            self.directory.release(self._waiting * candidate_bytes(self._width))
+        self._stretches, self._waiting = [], 0
 
     def _delayed_duplicate_detection(self, level: int, first: int, used: int) -> None:
         """DDD: sorts all candidates, and compares them with each other and with the layers before."""
         if used > first:
             self._write_candidates(first, used)
-        is_new = np.zeros(-(-self._places // 8), dtype=np.uint8)
-        run = self.refined.files.create(self._places, allocate=False, level=level)
+        is_new = np.zeros(-(-self._waiting // 8), dtype=np.uint8)
+        run = self.refined.files.create(self._waiting, allocate=False, level=level)
         length = np.zeros(1, dtype=np.uint64)
-        stretches, layouts = [stretch.layout for stretch in self._stretches], self._layouts()
+        stretches, layouts = self._stretches, self._layouts()
 
         def part(worker: int, slices: tuple[int, int]) -> None:
             self._kernels.resolve_stretches(worker, stretches, layouts, slices, run.layout, length, is_new)
@@ -392,7 +400,7 @@ class Layers(PastRam):
 
         def work(worker: int) -> None:
             for stretch in stretches:
-                fresh = self._kernels.take_stretch(stretch.layout, is_new)
+                fresh = self._kernels.take_stretch(worker, stretch, is_new)
                 self._search.check_block(worker, fresh)
                 with self._guard:
                     self._enqueue(fresh)

@@ -20,15 +20,17 @@ the checked queue and for the predecessor file. Reads D, or the cloud, once a le
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import partial
 from itertools import accumulate, pairwise
 
 import numpy as np
 
+from outcrop.errors import InternalError
 from outcrop.kernels import Counts, Native, States
 from outcrop.kernels_tables import MemoryTable, hash_block, key_bytes
 from outcrop.options import CheckOptions, Keep
-from outcrop.search.blockwise import BlockExploration, in_pieces
+from outcrop.search.blockwise import BlockExploration, NewLevels, in_pieces
 from outcrop.search.compact import omission_bound
 from outcrop.search.driver import ShowProgress, TakePut
 from outcrop.search.outcome import Outcome
@@ -60,13 +62,15 @@ def signature_bits(options: CheckOptions) -> int | None:
 class Locality:
     """``bits`` None keeps states."""
 
+    window = 0
+
     def __init__(self, run: BlockExploration, bits: int | None) -> None:
         self.run = run
         self.options = run.options
         self.bits = bits
         self.D = RowFile(run.directory, "visited", key_bytes(run.native, bits), run.options.block_size)
         self.Q_unck = run.queue("unchecked")
-        self._most_bytes = run.table_memory(self.Q_unck)
+        self._most_bytes = run.table_memory(2 * self.Q_unck.block_rows * self.Q_unck.width)
         self._bytes = min(_FIRST_BYTES, self._most_bytes)
         self.M = MemoryTable(run.search, self._bytes, bits)
         #: The part of D's blocks that is read.
@@ -77,6 +81,12 @@ class Locality:
         self._high_calibrations = 0  #: in a row
 
     # --- The papers' procedures --------------------------------------------------------------------------------
+
+    def expand(self, worker: int, block: States) -> Callable[[], None]:
+        return partial(self.insert, *self.run.search.expand_block(worker, block))
+
+    def expand_levels(self, states: States | None, most_states: int, most_levels: int) -> NewLevels:
+        raise InternalError("all successors must go through M")
 
     def insert(self, states: States, hashes: Counts) -> None:
         """Insert."""

@@ -45,8 +45,6 @@ def search(
     if options.compact:
         from outcrop.search import owcty_compact
 
-        if (options.ranks or 1) > 1:
-            raise UsageError("owcty with --compact searches with one process, not over several ranks")
         return owcty_compact.search(native, options, progress, put)
     strength = Acceptance[native.strength.upper()]
     try:

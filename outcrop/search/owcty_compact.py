@@ -31,17 +31,19 @@ from itertools import accumulate
 
 from outcrop.kernels import Found, Native, Search, Settings, States, with_spare_bytes
 from outcrop.kernels_cycles import NOTE_BITS, Acceptance, BlockPhase, CompactedCycles
+from outcrop.kernels_route import Message
 from outcrop.options import CheckOptions
 from outcrop.search.closest import closest_cycle
 from outcrop.search.compact import nameless_file, omission_bound, work_place
 from outcrop.search.driver import ShowProgress, TakePut, most_found, state_budget, worker_count
 from outcrop.search.hunt import Hunt, find_level, read_arena
 from outcrop.search.lasso import lasso
-from outcrop.search.outcome import Outcome
+from outcrop.search.outcome import Outcome, Stop
 from outcrop.search.owcty import CycleExploration, CycleFound
-from outcrop.search.paths import PathFinder, look_in_blocks
+from outcrop.search.owcty_compact_ranks import SharedPhases
+from outcrop.search.paths import Look, PathFinder, look_in_blocks
 from outcrop.store.frontier import RowFile
-from outcrop.store.workdir import WorkDirectory
+from outcrop.store.workdir import DiskFull, WorkDirectory
 
 #: Gives states, as often as it is asked.
 Blocks = Callable[[], Iterator[States]]
@@ -96,6 +98,8 @@ class CompactedOwcty(CycleExploration):
     ) -> None:
         super().__init__(search, options, progress, put)
         self.bits = bits
+        self.owner_bits = bits
+        self._shared = None if self.sharing is None else SharedPhases(self, self.sharing)
         self.strength = Acceptance[self.native.strength.upper()]
         self.cycles = CompactedCycles(search, self.strength)
         self._resets = 0
@@ -109,10 +113,10 @@ class CompactedOwcty(CycleExploration):
     # --- Algorithm 2 -------------------------------------------------------------------------------------------
 
     def look_for_cycles(self) -> None:
-        size, seeds = sum(self.levels), self._log
+        size, seeds = sum(self.totals), self._log
         if self.strength is not Acceptance.GENERAL:
             self._work_off(BlockPhase.FIRST, seeds)
-            size = self.cycles.size
+            size = self._size
             if size:
                 seeds = self._in_s(seeds)
         while size:
@@ -120,12 +124,17 @@ class CompactedOwcty(CycleExploration):
             self._reset()
             self.reachability(seeds)
             self.elimination(seeds)
-            size = self.cycles.size
+            size = self._size
             if size >= old_size:
                 self.verification()
                 return
             seeds = self._in_s(partial(_rows, self.accepting))
             self.accepting.clear()
+
+    @property
+    def _size(self) -> int:
+        """Of S."""
+        return self.cycles.size if self.sharing is None else self.sharing.sum(self.cycles.size)
 
     # --- Algorithm 3 -------------------------------------------------------------------------------------------
 
@@ -139,23 +148,31 @@ class CompactedOwcty(CycleExploration):
     def verification(self) -> None:
         """From each accepting state that none before it has led to: is there a way back to it?"""
         self._reset()
-        for block in _rows(self.accepting):
-            for number in range(len(block)):
-                state = block[number : number + 1]
-                if not len(self.cycles.in_s(state)):
-                    self._verify(state)
+        own = (block[number : number + 1] for block in _rows(self.accepting) for number in range(len(block)))
+        if self._shared is not None:
+            for state, is_own in self._shared.candidates(own):
+                self._verify(state, is_own)
+            return
+        for state in own:
+            if not len(self.cycles.in_s(state)):
+                self._verify(state)
 
-    def _verify(self, state: States) -> None:
-        self.cycles.block(0, BlockPhase.VERIFY, state, begins=True)
+    def _verify(self, state: States, is_own: bool = True) -> None:
         self.queue.clear()
-        self.queue.append(state)
+        if is_own:
+            self.cycles.block(0, BlockPhase.VERIFY, state, begins=True)
+            self.queue.append(state)
         target = with_spare_bytes(state)
-        ends = [0, 1]
-        while ends[-1] > ends[-2]:
-            is_found = self._spread(ends[-2], ends[-1], target)
+        ends = [0, len(self.queue)]
+        while self._any(ends[-1] > ends[-2]):
+            is_found = self._any(self._spread(ends[-2], ends[-1], target))
             if is_found:
                 self._report_cycle(state.tobytes(), ends)
             ends.append(len(self.queue))
+
+    def _any(self, is_so: bool) -> bool:
+        """On some rank."""
+        return is_so if self.sharing is None else self.sharing.any(is_so)
 
     def _spread(self, begin: int, end: int, target: States) -> bool:
         """One level of a search for ``target``; whether it was found."""
@@ -166,7 +183,15 @@ class CompactedOwcty(CycleExploration):
             found.append(is_found)
             return follow
 
-        self._share(self.queue.blocks(begin, end), deal)
+        def take(worker: int, message: Message) -> States:
+            follow, _, is_found = self.cycles.message(worker, BlockPhase.VERIFY, message, target)
+            found.append(is_found)
+            return follow
+
+        if self._shared is not None:
+            self._shared.spread(self.queue.blocks(begin, end), deal, take)
+        else:
+            self._share(self.queue.blocks(begin, end), deal)
         return any(found)
 
     # --- Phases ------------------------------------------------------------------------------------------------
@@ -175,16 +200,29 @@ class CompactedOwcty(CycleExploration):
         """What a phase does to the seeds, and to all that follow."""
         lock = threading.Lock()
 
+        def enqueued(states: States) -> None:
+            if len(states):
+                with lock:
+                    self.accepting.append(states)
+
         def deal(worker: int, states: States, begins: bool = False) -> States:
             # With FIRST, a state that has left S looks like one that nothing ever led to: first all of these are found.
-            few = 0 if begins and phase is BlockPhase.FIRST else _FEW_STATES
+            # And with several ranks those that follow must first be sent.
+            few = 0 if (begins and phase is BlockPhase.FIRST) or self.sharing is not None else _FEW_STATES
             follow, enqueue, _ = self.cycles.block(worker, phase, states, begins=begins, few=few)
-            if len(enqueue):
-                with lock:
-                    self.accepting.append(enqueue)
+            enqueued(enqueue)
+            return follow
+
+        def take(worker: int, message: Message) -> States:
+            follow, enqueue, _ = self.cycles.message(worker, phase, message)
+            enqueued(enqueue)
             return follow
 
         self._share(seeds(), partial(deal, begins=True))
+        if self._shared is not None:
+            self._shared.work_off(deal, take)
+            self.queue.clear()
+            return
         done = 0
         while done < len(self.queue):
             begin, done = done, len(self.queue)
@@ -208,8 +246,18 @@ class CompactedOwcty(CycleExploration):
                 with lock:
                     queue.append(follow)
 
-        self.together(*(partial(work, worker) for worker in range(self.search.workers)))
+        try:
+            self.together(*(partial(work, worker) for worker in range(self.search.workers)))
+        except DiskFull as full:
+            self.disk_is_full(full)
+        if self.sharing is not None:
+            self.sharing.agree_to_go_on()
         self.check_stop()
+
+    def disk_is_full(self, full: DiskFull) -> None:
+        """The search stops, on all ranks, when all have come to the same point."""
+        self.tell(f"disk: {full}")
+        self._ask_to_stop(Stop.DISK)
 
     def _reset(self) -> None:
         """Forgets S. What comes has other signatures, so that it meets other states that are taken for one another."""
@@ -235,7 +283,8 @@ class CompactedOwcty(CycleExploration):
 
     def _report_loops(self) -> None:
         """Accepting states that are their own successors; or any, if the automaton is terminal."""
-        for state in self.search.take_found(Found.CYCLE):
+        found = self.search.take_found(Found.CYCLE)
+        for state in found if self.sharing is None else self.sharing.found_by_all(found):
             run = closest_cycle(self.search, state)
             if run is not None:
                 way, cycle = run
@@ -248,16 +297,21 @@ class CompactedOwcty(CycleExploration):
         def read_level(level: int) -> Iterator[States]:
             return self.queue.blocks(ends[level], ends[level + 1])
 
-        look = look_in_blocks(self.search, read_level, self.together)
+        look = self._everywhere(look_in_blocks(self.search, read_level, self.together))
         (cycle,) = PathFinder(look).paths([(state, len(ends) - 1)])
         self.traced.append(lasso(self._prefix(state), list(cycle[:-1])))
         raise CycleFound
 
     def _prefix(self, state: bytes) -> tuple[bytes, ...]:
         level = find_level(self.search, self.levels, state)
+        if self.sharing is not None:
+            level = self.sharing.level_of(level)
         if level is not None:
-            return PathFinder(self.look()).paths([(state, level)])[0]
+            return PathFinder(self._everywhere(self.look())).paths([(state, level)])[0]
         return self._prefix_by_more_bits(state)
+
+    def _everywhere(self, look: Look) -> Look:
+        return look if self.sharing is None else self.sharing.look(look)
 
     def _prefix_by_more_bits(self, state: bytes) -> tuple[bytes, ...]:
         """A later phase has come upon a state that the first one missed: another search, with other signatures."""
@@ -273,7 +327,7 @@ class CompactedOwcty(CycleExploration):
 
     @property
     def signature_coverage(self) -> float | None:
-        return expected_coverage(sum(self.levels), self.bits)
+        return expected_coverage(sum(self.totals), self.bits)
 
 
 def expected_coverage(signatures: int, bits: int) -> float:

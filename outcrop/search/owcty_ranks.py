@@ -41,11 +41,7 @@ class SharedCycles:
 
     def candidates(self) -> list[bytes]:
         """States that probably lie on a cycle, of all ranks."""
-        found = self._run.search.take_found(Found.CYCLE)
-        if not self._sharing.any(bool(found)):
-            return []
-        everyone = self._sharing.exchange.gather(found, self._run.look_at_clock)
-        return sorted({state for each in everyone for state in each})
+        return self._sharing.found_by_all(self._run.search.take_found(Found.CYCLE))
 
     def level(self, state: bytes) -> int:
         """That its owner knows."""

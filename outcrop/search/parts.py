@@ -58,10 +58,11 @@ def find_beginning(
     base: str,
     exchange: Exchange,
     open_part: Callable[[Path], CheckpointDirectory],
-    owners: str,
+    stays: Callable[[Manifest], bool],
     warn: Callable[[str], None],
 ) -> Beginning:
-    """The last checkpoint that all parts have. ``owners``: how states find the ranks that own them now."""
+    """The last checkpoint that all parts have. ``stays``: whether states still belong to the ranks that
+    had them, if these are as many."""
     paths = find_parts(base)
     everyone = exchange.gather(list(paths))
     sizes = sorted({size for seen in everyone for _, size in seen})
@@ -76,7 +77,7 @@ def find_beginning(
         manifests = _common(own, exchange, warn)
         if manifests is None or (best is not None and len(manifests[0].levels) <= best.level_count):
             continue
-        is_ours = size == exchange.size and (size == 1 or all(each.owners == owners for each in manifests))
+        is_ours = size == exchange.size and (size == 1 or all(stays(each) for each in manifests))
         best = Beginning([(own[part], manifests[part]) for part in own], manifests, is_ours)
     if best is None:
         raise UsageError(f"of the checkpoint in '{base}', which {sizes[-1]} ranks wrote, some parts are missing")

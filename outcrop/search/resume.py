@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from outcrop.dist.exchange import exchange_of
+from outcrop.dist.owners import read_parts, write_parts
 from outcrop.errors import DamagedFile, UsageError
 from outcrop.kernels import Counts, Found, Marks, States
 from outcrop.options import CheckOptions
@@ -111,13 +112,27 @@ class Checkpoints:
         def open_part(path: Path) -> CheckpointDirectory:
             return self._goal if path.samefile(own) else self._open(path, DiskBudget())
 
-        self._beginning = find_beginning(source, self._exchange, open_part, self._owners, self._warnings.append)
+        def stays(manifest: Manifest) -> bool:
+            return manifest.owners == self._owners and not (options.owners == "hash" and manifest.owner_parts)
+
+        self._beginning = find_beginning(source, self._exchange, open_part, stays, self._warnings.append)
         if self._saves_where_it_began:
             self._saved = (self._beginning.level_count, self._beginning.states)
 
     @property
     def is_resumed(self) -> bool:
         return self._beginning is not None
+
+    @property
+    def owner_parts(self) -> States | None:
+        """By what the states that the search begins with were shared out, if they stay where they are."""
+        beginning = self._beginning
+        return None if beginning is None or not beginning.stays else read_parts(beginning.manifests[0].owner_parts)
+
+    @property
+    def stays(self) -> bool:
+        """Whether the search begins with states that stay with the ranks that had them."""
+        return self._beginning is not None and self._beginning.stays
 
     @property
     def _continued(self) -> Manifest | None:
@@ -316,6 +331,7 @@ class Checkpoints:
             seconds=run.before.seconds + run.seconds(),
             states=part,
             owners="" if self._sharing is None else self._owners,
+            owner_parts=[] if self._sharing is None else write_parts(self._sharing.balance.parts),
             generated=run.generated[: boundary.levels],
             enabled=boundary.coverage[0],
             deeper=boundary.coverage[1],

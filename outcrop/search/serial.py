@@ -14,12 +14,14 @@ Guarantee and costs are those of the two parts.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from itertools import accumulate
 
 from outcrop.kernels import Counts, Native, States
 from outcrop.kernels_tables import hash_block
 from outcrop.options import CheckOptions
-from outcrop.search.blockwise import BlockExploration, Visited
+from outcrop.search.blockwise import BlockExploration, NewLevels, Visited
 from outcrop.search.cached import Cached
 from outcrop.search.compact import omission_bound
 from outcrop.search.driver import ShowProgress, TakePut
@@ -46,24 +48,50 @@ class Serial:
     def revisits(self) -> bool:
         return self._has_forgotten or self.part.revisits
 
+    def expand(self, worker: int, block: States) -> Callable[[], None]:
+        part = self.part
+        if isinstance(part, Cached):
+            return partial(self._take, part.T.expand(worker, block))
+        return part.expand(worker, block)
+
+    def _take(self, new: States) -> None:
+        """Takes what was new to the cache, which has been switched off meanwhile, perhaps."""
+        if isinstance(self.part, Cached):
+            self.part.enqueue(new, is_checked=True)
+            self._look_at_collisions()
+        else:
+            self.part.insert(new, hash_block(self.run.search, new))
+
+    @property
+    def window(self) -> int:
+        return self.part.window
+
+    def expand_levels(self, states: States | None, most_states: int, most_levels: int) -> NewLevels:
+        return self.part.expand_levels(states, most_states, most_levels)
+
     def insert(self, states: States, hashes: Counts) -> None:
+        self.part.insert(states, hashes)
+        self._look_at_collisions()
+
+    def _look_at_collisions(self) -> None:
         if isinstance(self.part, Cached) and self.part.collision_rate >= self.run.options.threshold:
             self._switch(self.part)
-        self.part.insert(states, hashes)
 
     def _switch(self, cached: Cached) -> None:
         disk = Locality(self.run, self.bits)
         for states in self.run.log.blocks(0, len(self.run.log)):
             disk.restore(states, hash_block(self.run.search, states))
-        self._has_forgotten = cached.revisits
-        cached.close()
-        self.part = disk
+        with self.run.alone():  # they insert into the cache
+            self._has_forgotten = cached.revisits
+            cached.close()
+            self.part = disk
 
     def restore(self, states: States, hashes: Counts) -> None:
         self.part.restore(states, hashes)
 
     def end_level(self) -> None:
         self.part.end_level()
+        self._look_at_collisions()
 
     def omission_bound(self, levels: list[int]) -> float:
         # Whichever part a state was compared in, it was with no more than had been visited by the end of its level.

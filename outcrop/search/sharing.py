@@ -27,6 +27,7 @@ from outcrop.errors import UsageError
 from outcrop.kernels import States
 from outcrop.kernels_route import Message, Route
 from outcrop.machine import peak_rss
+from outcrop.search.balance import Balance
 from outcrop.search.outcome import FindingKind, Outcome, Progress, RankReport, Stop, Stopped
 from outcrop.search.paths import Look, Predecessors
 from outcrop.store.workdir import DiskFull
@@ -66,11 +67,13 @@ class Sharing:
         self._filter = 0  #: bytes
         self._route: Route | None = None
         self._pace = _FIRST_PACE  #: seconds that a state takes
+        self.balance = Balance(run, exchange)
 
     @property
     def route(self) -> Route:
         if self._route is None:
-            self._route = Route(self._run.search, self.exchange.rank, self.exchange.size, self._run.owner_bits)
+            run, exchange = self._run, self.exchange
+            self._route = Route(run.search, exchange.rank, exchange.size, run.owner_bits, self.balance.parts)
             self.size_filter()
         return self._route
 
@@ -184,6 +187,7 @@ class Sharing:
         numbers = [size, _STOPS.index(stop), run.has_failed_start, bool(news or printed)]
         sizes, stops, failures, has_more = self.exchange.gather_numbers(numbers, run.look_at_clock).T
         run.totals.append(int(sizes.sum()))
+        self.balance.judge(sizes)
         run.has_failed_start = bool(failures.any())
         if has_more.any():
             for their_news, their_printed in self.exchange.gather((news, printed), run.look_at_clock):
@@ -200,6 +204,19 @@ class Sharing:
         why = min((code for code in stops[:, 0].tolist() if code), default=0)
         if why:
             raise Stopped(_STOPS[why] or Stop.INTERRUPTED)
+
+    def level_of(self, level: int | None) -> int | None:
+        """That a state is in, if any rank knows."""
+        own = -1 if level is None else level
+        known = int(self.exchange.gather_numbers([own], self._run.look_at_clock).max())
+        return None if known < 0 else known
+
+    def found_by_all(self, found: list[bytes]) -> list[bytes]:
+        """States that ranks have found, in order."""
+        if not self.any(bool(found)):
+            return []
+        everyone = self.exchange.gather(found, self._run.look_at_clock)
+        return sorted({state for each in everyone for state in each})
 
     def sum(self, number: int) -> int:
         return int(self.exchange.gather_numbers([number], self._run.look_at_clock).sum())
@@ -225,6 +242,7 @@ class Sharing:
                 run.levels.append(0)
         sizes, stops = self.exchange.gather_numbers([run.levels[-1], _STOPS.index(stop)], run.look_at_clock).T
         run.totals.append(int(sizes.sum()))
+        self.balance.owned += sizes
         for code in stops.tolist():
             if code:
                 raise Stopped(_STOPS[code] or Stop.INTERRUPTED)

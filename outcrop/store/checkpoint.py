@@ -31,7 +31,7 @@ from outcrop.store.workdir import Directory, DiskBudget, DiskFull, disk_errors
 FORMAT = 1
 
 #: What a manifest may lack.
-_OPTIONAL = {"generated", "enabled", "deeper", "owners"}
+_OPTIONAL = {"generated", "enabled", "deeper", "owners", "owner_parts"}
 
 _MANIFEST = "manifest.json"
 _PREVIOUS = "manifest.previous.json"
@@ -73,6 +73,7 @@ class Manifest:
     enabled: list[int] | None = None  #: times enabled, per rule, and
     deeper: list[int] | None = None  #: ... times that it led one level deeper, if that was counted
     owners: str = ""  #: with several ranks, how states find the one that owns them
+    owner_parts: list[str] = field(default_factory=list)  #: ... by parities of these parts of them, and not by a hash
     outcrop: str = __version__
     format: int = field(default=FORMAT)
 

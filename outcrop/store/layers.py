@@ -38,7 +38,7 @@ from outcrop.store.workdir import WorkDirectory
 Bytes = NDArray[np.uint8]
 
 #: So many files of a rank are merged into one.
-_FAN_IN = 4
+_FAN_IN = 6
 #: Of a run's buckets: layers may be small.
 _LEAST_BITS = 9
 #: The part of the kept layers that one file may hold, so that layers go when they should, or not much later.
@@ -94,6 +94,7 @@ class LayerFiles:
         self.has_forgotten = False
         self._forget = forget
         self._directory = directory
+        self._spill = spill
         self._kernels = kernels
         self._tail = tail_bytes(state_bytes)
         self.files = RunFiles(
@@ -188,10 +189,10 @@ class LayerFiles:
         return sum(group.bytes for group in (*self._old, *self._recent))
 
     def check(self) -> None:
-        """Raises DamagedFile if a layer that is not packed is not what was written."""
+        """Raises DamagedFile if a layer is not what was written. What is packed beside it, its tails, was checked
+        wherever it was read."""
         for group in (*self._old, *self._recent):
-            if group.tails is None:
-                self.files.check(group.run)
+            self.files.check(group.run)
 
     def clear(self) -> None:
         """Deletes all layers."""
@@ -254,6 +255,7 @@ class LayerFiles:
         """Writes a slice but for its tails, which it gives."""
         columns = [self._columns(group, slice) for group in groups]
         tags, rests, ends = (np.concatenate(each) for each in zip(*columns, strict=True))
+        layout.sums[slice] = _sum_of_entries(tags, rests)
         order = np.argsort(tags, kind="stable")
         buckets = np.arange((1 << (layout.bits - 8)) + 1, dtype=np.uint64) << np.uint64(40 - layout.bits)
         index = np.searchsorted(tags[order], buckets).astype(np.uint32)
@@ -268,6 +270,7 @@ class LayerFiles:
         """Tags, hashes with levels, and tails of a slice."""
         layout, tail = group.run.layout, self._tail
         count = int(layout.counts[slice])
+        self._spill.check_run(layout, (slice, slice + 1))
         at = int(layout.starts[slice]) + index_bytes(layout.bits) // SLICES
         data = np.frombuffer(_read(group.run, count * (TAG_BYTES + layout.stride), at), dtype=np.uint8)
         tags = data[: TAG_BYTES * count].view(np.uint32)
@@ -295,6 +298,15 @@ class LayerFiles:
 
 def _ranked(group: Group, rank: int) -> Group:
     return replace(group, run=replace(group.run, rank=rank))
+
+
+def _sum_of_entries(tags: NDArray[np.uint32], rests: Bytes) -> np.uint64:
+    """The checksum of a slice, as kernels know it (entry_sum in native/runs.c), of rests of at most eight bytes."""
+    words = np.zeros((len(rests), 8), dtype=np.uint8)
+    words[:, : rests.shape[1]] = rests
+    first, second = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xD6E8FEB86659FD93)
+    sums = ((tags.astype(np.uint64) * first) ^ words.view(np.uint64).reshape(-1)) * second
+    return np.uint64(((sums ^ (sums >> np.uint64(32))) * first).sum(dtype=np.uint64))
 
 
 def _read(run: Run, count: int, at: int) -> bytes:

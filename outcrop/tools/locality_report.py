@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import PurePath
+from textwrap import wrap
 
 from outcrop.report.svg import Chart, Series
 from outcrop.report.table import bar, table
@@ -10,12 +11,15 @@ from outcrop.tools.distances import Distance, Locality
 
 _SIGMA = "\N{GREEK SMALL LETTER SIGMA}(k)"
 _BAR_WIDTH = 32
+#: Where there is less room for bars, the column of transitions gives way to them; and below this there are none.
+_LEAST_BAR_WIDTH = 8
+_HEAD = ["k", "E{Δ(k)}", _SIGMA, "transitions"]
 #: Distances further back than this are taken together, in groups of growing size, unless all are asked for.
 _NEAREST = -6
 
 
-def text(locality: Locality, every: bool = False) -> str:
-    """The whole report."""
+def text(locality: Locality, every: bool = False, columns: int = 200) -> str:
+    """The whole report, for a terminal of so many columns."""
     reduced = " (reduced by symmetry)" if locality.symmetry else ""
     loops = "counted" if locality.counts_loops else "not counted"
     figures = [
@@ -24,13 +28,31 @@ def text(locality: Locality, every: bool = False) -> str:
         f"{locality.self_loops:,} rule instances lead from a state to itself ({loops}); "
         f"{locality.stuck:,} states have no transition",
     ]
-    rows = [
-        [label, mean, stddev, f"{transitions:,}", bar(part, _BAR_WIDTH)]
-        for label, mean, stddev, transitions, part in _rows(locality, every)
-    ]
-    lines = table(["k", "E{Δ(k)}", _SIGMA, "transitions", "distribution"], rows, "lrrrl")
     ending = f"SumAvg = E{{Δ(-1)}} + E{{Δ(0)}} + E{{Δ(1)}} = {locality.sum_avg:.6g}"
-    return "\n".join([*figures, "", *lines, "", ending])
+    if len(ending) > columns:
+        ending = f"SumAvg = {locality.sum_avg:.6g}"
+    lines = [line for each in figures for line in wrap(each, columns, break_long_words=False)]
+    return "\n".join([*lines, "", *_drawn(_rows(locality, every), columns), "", ending])
+
+
+def _drawn(rows: list[tuple[str, str, str, int, float]], columns: int) -> list[str]:
+    """The table, with bars as long as there is room for."""
+    figures = [[label, mean, stddev, f"{transitions:,}"] for label, mean, stddev, transitions, _ in rows]
+    head, room = _HEAD, columns - _width([_HEAD, *figures])
+    if room < _LEAST_BAR_WIDTH:
+        head, figures = head[:3], [row[:3] for row in figures]
+        room = columns - _width([head, *figures])
+    if room < _LEAST_BAR_WIDTH:
+        return table(head, figures, "lr")
+    longest = min(room, _BAR_WIDTH)
+    with_bars = [[*row, bar(part, longest)] for row, (*_, part) in zip(figures, rows, strict=True)]
+    title = "distribution" if longest >= len("distribution") else "part"
+    return table([*head, title], with_bars, "lrrrl" if len(head) == len(_HEAD) else "lrrl")
+
+
+def _width(rows: list[list[str]]) -> int:
+    """Of columns, and a gap after each."""
+    return sum(max(map(len, column)) + 2 for column in zip(*rows, strict=True))
 
 
 def _rows(locality: Locality, every: bool) -> list[tuple[str, str, str, int, float]]:

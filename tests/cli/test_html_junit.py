@@ -30,8 +30,12 @@ def carried(path: Path) -> dict[str, Any]:
 
 
 def test_a_check_writes_its_report(cli: Command, tmp_path: Path) -> None:
+    assert (
+        f"\n  report       {tmp_path / 'run.html'}, to open"
+        in cli("check", BUFFER, "--report", tmp_path / "run.html").out
+    )
     run = cli("check", BUFFER, "--report", tmp_path / "run.html", "--quiet")
-    assert run.code == 1 and run.out.startswith("VIOLATED")
+    assert run.code == 1 and run.out.startswith("VIOLATED") and run.out.count("\n") == 1
     assert carried(tmp_path / "run.html")["coverage"][0]["new"] == 6  # counted without --coverage
 
 
@@ -132,6 +136,50 @@ def test_junit_of_a_runtime_error(cli: Command, tmp_path: Path) -> None:
     model = REPOSITORY / "tests" / "models" / "division_by_zero.m"
     cli("check", model, "--junit", tmp_path / "run.xml")
     assert cases(tmp_path / "run.xml")["assertions and runtime errors"] == "failure"
+
+
+BAD_STATES = """
+var x: 0..3;
+startstate begin x := 0; end;
+rule "up" x < 3 ==> begin x := x + 1; end;
+invariant "small" x < 2;
+ltl "moves": F {x = 1};
+"""
+
+
+@pytest.mark.parametrize("strategy", ["owcty", "ndfs"])
+def test_a_search_for_runs_alone_does_not_speak_for_states(cli: Command, tmp_path: Path, strategy: str) -> None:
+    (tmp_path / "bad.m").write_text(BAD_STATES)
+    files = ("--junit", tmp_path / "run.xml", "--report", tmp_path / "run.html")
+    run = cli("check", tmp_path / "bad.m", "--strategy", strategy, "--quiet", *files)
+    assert run.code == 0
+    assert run.out.endswith("no run violates the formula (exact); nothing else was looked for.\n")
+    found = cases(tmp_path / "run.xml")
+    assert found == {
+        "invariant small": "skipped",
+        "ltl moves": "passed",
+        "assertions and runtime errors": "skipped",
+    }
+    document = carried(tmp_path / "run.html")
+    assert (document["deadlock"], document["states_checked"]) == ("off", "none")
+    assert [each["status"] for each in document["properties"]] == ["unknown", "holds"]
+    assert "Nothing else was looked for." in (tmp_path / "run.html").read_text()
+
+
+def test_a_violated_formula_leaves_the_states_green(cli: Command, tmp_path: Path) -> None:
+    cli("check", REPOSITORY / "examples" / "coat_check.m", "--property", "2", "--junit", tmp_path / "run.xml")
+    found = cases(tmp_path / "run.xml")
+    assert (found["ltl the queue moves"], found["deadlock"]) == ("failure", "passed")
+
+
+def test_a_bad_state_beside_a_property_process_says_nothing_of_runs(cli: Command, tmp_path: Path) -> None:
+    text = (REPOSITORY / "examples" / "peterson.dve").read_text()
+    (tmp_path / "bad.dve").write_text(text.replace("assert critical: not P_1.critical", "assert waiting: not P_1.idle"))
+    document = json.loads(cli("check", tmp_path / "bad.dve", "--json").out)
+    assert (document["deadlock"], document["states_checked"]) == ("off", "product")
+    assert [each["status"] for each in document["properties"]] == ["violated", "unknown", "unknown"]
+    whole = json.loads(cli("check", REPOSITORY / "examples" / "peterson.dve", "--json").out)
+    assert [each["status"] for each in whole["properties"]] == ["holds", "holds", "holds"]
 
 
 def test_junit_holds_any_text(cli: Command) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -19,6 +20,7 @@ ruleset n: Node do
   rule "take" isundefined(owner) ==> begin owner := n; busy[n] := true; end;
 end;
 invariant "one owner" !isundefined(owner) -> busy[owner];
+ltl "taken": F {!isundefined(owner)};
 """
 
 
@@ -39,6 +41,24 @@ def test_summary(cli: Cli, model: Path) -> None:
     assert "busy 8 bits array [Node] of boolean" in lines
     assert "take line 7 4 instances (n: Node)" in lines
     assert "one owner invariant line 9 1 instance" in lines
+    assert "taken ltl line 10 1 instance" in lines
+
+
+def test_json(cli: Cli, model: Path) -> None:
+    run = cli("show", model, "-D", "N=4", "--json")
+    assert run.code == 0
+    found = json.loads(run.out)
+    assert (found["constants"], found["state_bits"]) == ({"N": 4}, 11)
+    owner, busy = found["variables"]
+    assert (owner["name"], owner["bits"], owner["type"]["kind"]) == ("owner", 3, "scalarset")
+    assert (busy["bits"], busy["type"]["text"]) == (8, "array [Node] of boolean")
+    (rule,) = found["rules"]
+    assert (rule["name"], rule["instances"], rule["position"]["line"]) == ("take", 4, 7)
+    assert [each["name"] for each in rule["parameters"]] == ["n"]
+    assert [(each["kind"], each["name"]) for each in found["properties"]] == [
+        ("invariant", "one owner"),
+        ("ltl", "taken"),
+    ]
 
 
 def test_ir(cli: Cli, model: Path) -> None:

@@ -6,9 +6,21 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from conftest import Run
 
 Cli = Callable[..., Run]
+
+
+@pytest.mark.parametrize("columns", [36, 40, 50, 60])
+def test_locality_fits_a_narrow_terminal(
+    cli: Cli, repository: Path, columns: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    lines = cli("locality", repository / "examples/peterson.m").out.replace(str(repository), "").splitlines()
+    assert max(map(len, lines)) <= columns
+    assert any("█" in line for line in lines)
+    assert ("transitions" in lines[lines.index("") + 1]) == (columns >= 50)
 
 
 def test_locality(cli: Cli, repository: Path, tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ import outcrop
 from outcrop.dist.exchange import exchange_of
 from outcrop.dist.launch import started_ranks
 from outcrop.result import Result
+from outcrop.search import balance
 
 #: What must not depend on the number of ranks.
 SAME = ("verdict", "kind", "guarantee", "states", "states_visited", "rules_fired", "levels", "properties", "coverage", "duplicates")
@@ -35,8 +36,11 @@ def summary(result: Result) -> dict[str, Any]:
 def main() -> None:
     ranks = started_ranks()
     exchange = exchange_of(ranks)
+    balance.LARGE = 200
     for path, load, options in json.loads(sys.argv[1]):
         model = outcrop.load(path, **load)
+        if "owners" in options:
+            options["owners"] = options["owners"].get(str(ranks), "auto")
         printed: list[str] = []
         with compiled_quickly():
             result = model.check(**options, ranks=ranks, output=printed.append)

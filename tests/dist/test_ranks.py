@@ -34,13 +34,21 @@ SMALL = (
 )
 
 
+#: Bits of states whose parities name their owners, for so many ranks. Those of "00" leave all states to the first.
+PARTS = {"2": "2d96", "4": "2d96,53c3"}
+UNEVEN = {"2": "00", "4": "00,53"}
+
+
 def jobs() -> list[tuple[str, dict[str, Any], dict[str, Any]]]:
     listed: list[tuple[str, dict[str, Any], dict[str, Any]]] = []
     for number, name in enumerate(SMALL):
         for strategy in ("ram", STRATEGIES[number % len(STRATEGIES)]):
-            listed.append((str(MODELS / name), {}, {"strategy": strategy, "threads": 1 + len(listed) % 2}))
-    for strategy in STRATEGIES:
-        listed.append((str(HERE / "grid.m"), {}, {"strategy": strategy, "threads": 2, "max_errors": 3}))
+            options = {"strategy": strategy, "threads": 1 + len(listed) % 2}
+            listed.append((str(MODELS / name), {}, options if len(listed) % 2 else {**options, "owners": PARTS}))
+    for number, strategy in enumerate(STRATEGIES):
+        options = {"strategy": strategy, "threads": 2, "max_errors": 3}
+        listed.append((str(HERE / "grid.m"), {}, {**options, "owners": PARTS} if number % 2 else options))
+    listed.append((str(HERE / "grid.m"), {}, {"strategy": "ram", "owners": UNEVEN, "max_errors": None}))
     # Past RAM, in the middle of a level.
     listed.append((str(HERE / "grid.m"), {}, {"strategy": "auto", "threads": 2, "state_memory": "8K", "max_errors": None}))
     listed.append((str(HERE / "grid.m"), {}, {"strategy": "layered", "threads": 2, "state_memory": "8K", "max_errors": None}))
@@ -78,11 +86,14 @@ def test_ranks_report_what_they_did() -> None:
 
 
 def test_states_are_shared_out_evenly() -> None:
-    names = [Path(path).name for path, *_ in jobs()]
+    """Also where that is found out on the way."""
+    by_hash = next(number for number, (path, *_) in enumerate(jobs()) if Path(path).name == "grid.m")
+    uneven = next(number for number, (*_, options) in enumerate(jobs()) if options.get("owners") == UNEVEN)
     for ranks in (2, 4):
-        rows = results(ranks)[names.index("grid.m")]["per_rank"]
-        share = sum(row["states"] for row in rows) / ranks
-        assert all(0.8 * share < row["states"] < 1.2 * share for row in rows)
+        for number in (by_hash, uneven):
+            rows = results(ranks)[number]["per_rank"]
+            share = sum(row["states"] for row in rows) / ranks
+            assert all(0.8 * share < row["states"] < 1.2 * share for row in rows)
 
 
 def test_a_rank_out_of_memory_goes_to_disk() -> None:

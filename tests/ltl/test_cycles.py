@@ -217,17 +217,6 @@ def test_out_of_memory(name: str) -> None:
     assert stops[-1] is Stop.COMPLETE
 
 
-def test_signatures_use_all_memory_that_there_is() -> None:
-    nodes = 200_000
-    later = [[node + 1, min(nodes - 1, 2 * node + 2)] for node in range(nodes - 1)]
-    graph = Graph([*later, []], set())
-    states = [
-        graph.search(dataclasses.replace(COMPACT, bits=32, state_memory=(16 << 20) + (kilobytes << 10))).states
-        for kilobytes in (600, 800)
-    ]
-    assert 1.2 * states[0] < states[1] < nodes - 100
-
-
 @pytest.mark.parametrize("name", SEARCHES)
 @pytest.mark.parametrize(("limit", "stop"), [({"states": 100}, Stop.STATES), ({"time_limit": 0.0}, Stop.TIME)])
 def test_limits(name: str, limit: dict[str, float], stop: Stop) -> None:

@@ -59,7 +59,7 @@ MUTANTS = [
     *_of(
         "native/level.c",
         ("    memcpy(context, worker->before, COUNTED_BY_RULE);\n    worker->generated", "    worker->generated"),
-        ("if (search->exact) table_moved(", "if (0) table_moved("),
+        ("if (search->exact && !search->cache) table_moved(", "if (0) table_moved("),
         ("while ((behind = first_hole(search, from - 1, from)) != NULL) from = behind->next;", "(void)behind;"),
         ("|| anything_found(search) ||", "||"),
         ("if (successor_assumed(state, expansion->context)) successor_keep(expansion);", "successor_keep(expansion);"),
@@ -108,16 +108,27 @@ MUTANTS = [
     *_of(
         "native/cache.c",
         ("return memcmp(kept, rest, STATE_REST_BYTES) == 0;", "return 1;"),
+        ("  batch->collisions++;\n", ""),
+        ("if (outcome == ENTRY_NEW && found++ != number)", "if (outcome == ENTRY_NEW && found++ == number)"),
         (
-            "for (int i = 0; i < 5; i++) result *= 2 - odd * result;",
-            "for (int i = 0; i < 3; i++) result *= 2 - odd * result;",
+            "while ((before = __atomic_fetch_or(bucket, BUCKET_LOCKED, __ATOMIC_ACQUIRE)) & BUCKET_LOCKED)",
+            "if (!(before = *bucket))",
         ),
-        ("    cache->collisions++;\n", ""),
+        ("difference |= kept_word(cache, kept, part) ^ rest_word(rest, part);", ""),
+    ),
+    *_of(
+        "native/cached.c",
         (
-            "(uint64_t)((scaled + cache->bucket_count - 1) / cache->bucket_count);",
-            "(uint64_t)(scaled / cache->bucket_count);",
+            "(uint64_t)((scaled + old->bucket_count - 1) / old->bucket_count)",
+            "(uint64_t)(scaled / old->bucket_count)",
         ),
-        ("if (is_new && fresh++ != number)", "if (is_new && fresh++ == number)"),
+        ("rest_get(old, bucket_rest(old, bucket, place), kept);", ""),
+        ("if (done < count && !grow_cache(worker, count - done)) break;", "break;"),
+        ("  check_block(worker, expansion->successors, fresh);\n", ""),
+    ),
+    *_of(
+        "native/dictionary.c",
+        ("if (dictionary->words[number - 1] == word) return number - 1u;", "return number - 1u;"),
     ),
     *_of(
         "native/memory_table.c",
@@ -151,7 +162,8 @@ MUTANTS = [
     *_of(
         "search/cached.py",
         ("if self.collision_rate > self.run.options.collision_limit:", "if False:"),
-        ("return self._has_forgotten or self._collisions + self.T.collisions > 0", "return False"),
+        ("return self.T.has_forgotten", "return False"),
+        ("stays=not beyond", "stays=True"),
     ),
     *_of(
         "search/compact.py",
@@ -176,14 +188,13 @@ MUTANTS = [
     *_of(
         "native/owcty.c",
         ("if ((before & PREDECESSORS) == 1 && remove_from_s", "if ((before & PREDECESSORS) <= 2 && remove_from_s"),
-        ("if (flags && (is_first_time || *word & IN_S)) {", "if (flags && is_first_time) {"),
+        ("int is_accepting = before & ACCEPTING && before & IN_S;", "int is_accepting = 0;"),
         ("if (cycles->strength == TERMINAL_AUTOMATON) found_cycle(worker, state);", ""),
     ),
     *_of(
         "native/owcty_compact.c",
         ("if (states_equal(state, compacted->target)) __atomic_store_n", "__atomic_store_n"),
         ("else if (before == 1 && !carry_look(", "else if (before <= 2 && !carry_look("),
-        ("if (!before && carry_look(search->compacted, signature, 1))", "if (0)"),
     ),
     *_of(
         "native/ndfs.c",
@@ -196,7 +207,6 @@ MUTANTS = [
     *_of(
         "native/product.h",
         ("if (!expansion->enabled && !expansion->failed) successor_stutter(expansion, state);", ""),
-        ("  expansion->failed |= failed_before;\n", ""),
     ),
     *_of(
         "native/canon.h",

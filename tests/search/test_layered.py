@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 from test_auto import CHAIN, GRID, MODELS, STARTS, VIOLATED, compiled, native_of, spilled
 
-from outcrop.errors import ModelError, UsageError
+from outcrop.errors import DamagedFile, ModelError, UsageError
+from outcrop.kernels_spill import SLICES, TAG_BYTES, index_bytes
 from outcrop.options import CheckOptions
 from outcrop.report.layers import layers_document
 from outcrop.search import layered, ram
 from outcrop.search.outcome import Outcome, Stop
+from outcrop.store.layers import Group, LayerFiles
 
 #: Fig. 2 of Della Penna et al. (2004): from x one may go anywhere up to x + 1.
 NON_LOCAL = """
@@ -174,6 +177,29 @@ def test_every_successor_is_accounted_for(options: Callable[..., CheckOptions]) 
     assert document["duplicates_delayed"] > 0
     assert document["missed"] == 0
     assert 0 < document["longest_back_edge"] < document["kept"]
+
+
+@pytest.mark.parametrize("moment", ["check", "_pack"])
+def test_a_flipped_bit_of_a_packed_layer_is_noticed(
+    options: Callable[..., CheckOptions], monkeypatch: pytest.MonkeyPatch, moment: str
+) -> None:
+    """Before the search says that it is complete, and when packed layers are merged."""
+    native = compiled("var tail : array [0 .. 20] of 0 .. 255;\n" + CHAIN.replace("2999", "599"))
+    whole = getattr(LayerFiles, moment)
+    flipped = []
+
+    def flip_and_go_on(files: LayerFiles, groups: Sequence[Group] = ()) -> object:
+        for group in [group for group in groups or files._old if group.tails is not None][:1]:
+            layout = group.run.layout
+            at = int(layout.starts[layout.counts.argmax()]) + index_bytes(layout.bits) // SLICES + TAG_BYTES - 1
+            os.pwrite(layout.file, bytes([os.pread(layout.file, 1, at)[0] ^ 1]), at)
+            flipped.append(group)
+        return whole(files, groups) if groups else whole(files)
+
+    monkeypatch.setattr(LayerFiles, moment, flip_and_go_on)
+    with pytest.raises(DamagedFile):
+        layered.search(native, options(layers=2))
+    assert flipped
 
 
 def test_the_longest_back_edge_is_that_of_the_model(options: Callable[..., CheckOptions]) -> None:

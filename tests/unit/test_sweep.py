@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 import io
 import time
 from pathlib import Path
@@ -100,6 +101,8 @@ def test_missing_models_are_named(tmp_path: Path) -> None:
     assert "does not say which model" in rest.to_text()
     curves = run(table("002/fig3"), runner(tmp_path)).to_text()
     assert "0 of 4 rows" in curves
+    # Rows that the paper has no figures of are not whole either.
+    assert "0 of 4 rows" in run(table("004/table3"), runner(tmp_path)).to_text()
     assert "as the paper has it" not in curves, "the paper has no figures there"
 
 
@@ -123,3 +126,15 @@ def test_fractions(shared: Path) -> None:
     chart = done.to_chart()
     assert chart is not None
     assert {each.name for each in chart.series} == {"mcslock1", "paper, average"}
+
+
+def test_threads_that_there_are_not(shared: Path) -> None:
+    published = table("002/fig3")
+    small = dataclasses.replace(published.entries[0], model="../dve/rether/rether.1.prop2.dve")
+    settings = {**published.settings, "strategies": [{"strategy": "owcty"}]}
+    few = dataclasses.replace(published, entries=(small,), columns=("1", "9999"), settings=settings)
+    done = run(few, runner(shared / "models/murphi"))
+    (seconds,) = done.ours[small.name].values()
+    assert float(seconds[0]) >= 0 and seconds[1] == "-"
+    assert [note for note in done.notes if "more threads" in note]
+    assert done.notes[-1] == f"{small.name}: {small.note}"

@@ -95,7 +95,7 @@ function chart({ label, xs, series, kind, xLabel, formatX = number, formatY = br
 
   // Which of so many bars carry a label.
   function labelled(count, wanted) {
-    const step = ticks(count, wanted, false, true)[1] || 1;
+    const step = ticks(count - 1, wanted, false, true)[1] || 1;
     return Array.from({ length: Math.ceil(count / step) }, (_, index) => index * step);
   }
 

@@ -166,6 +166,7 @@ function ruleSection(result) {
     : `All ${plural(rules.length, "rule")} fired.`)];
   const idle = has("new") ? rules.filter((rule) => rule.fired && rule.new === 0) : [];
   if (idle.length) notes.push(h("p", { class: "soft" }, `${plural(idle.length, "rule")} fired, but only to states that shorter runs reach: ${listed(idle.map((rule) => rule.name))}.`));
+  if (has("new")) notes.push(h("p", { class: "soft" }, "To new states counts firings, of which several may lead to the same new state."));
   const isRuns = (result.properties || []).some((each) => each.kind === "ltl");
   if (!has("enabled")) {
     notes.push(h("p", { class: "soft" }, isRuns

@@ -1,0 +1,60 @@
+/* Steps of random walks, from which it is learned which part of a state seldom changes; see outcrop/dist/owners.py.
+ *
+ * Where a walk ends it begins again from a start state. */
+
+typedef struct {
+  uint64_t random;
+  uint64_t count; /* of successors so far, other than the state itself */
+  uint8_t state[STATE_BYTES + SPARE_BYTES];
+  uint8_t chosen[STATE_BYTES + SPARE_BYTES];
+} Stroll;
+
+/* Chooses one among all successors so far. */
+static void choose_successor(Expansion *expansion) {
+  Stroll *stroll = ((Worker *)expansion)->purpose;
+  for (uint32_t i = 0; i < expansion->count; i++) {
+    const uint8_t *successor = expansion->successors + (size_t)i * STATE_BYTES;
+    if (states_equal(successor, stroll->state)) continue;
+    if (multiply_high(next_random(&stroll->random), ++stroll->count) == 0) memcpy(stroll->chosen, successor, STATE_BYTES);
+  }
+  expansion->count = 0;
+}
+
+/* Gives 0 when the start instance that is chosen leads to no state. */
+static int stroll_start(Worker *worker, Stroll *stroll) {
+  const uint64_t instance = multiply_high(next_random(&stroll->random), START_COUNT);
+  memset(stroll->state, 0, sizeof stroll->state);
+  if (!START_COUNT || model_start(instance, stroll->state, worker->expansion.context) != OK) return 0;
+#if HAS_NORMALISE
+  model_normalise(stroll->state);
+#endif
+  return successor_assumed(stroll->state, worker->expansion.context);
+}
+
+/* Takes so many steps. Of every `apart`-th one the state before it and the state after it are written, if there is one.
+ * Gives how many were. */
+static uint64_t sample_steps(Worker *worker, uint64_t seed, uint64_t steps, uint64_t apart, uint8_t *before,
+                             uint8_t *after) {
+  Stroll stroll = {.random = seed};
+  uint64_t written = 0;
+  int is_under_way = 0;
+  worker->purpose = &stroll;
+  worker->expansion.flush = choose_successor;
+  for (uint64_t step = 0; step < steps; step++) {
+    if (!is_under_way && !stroll_start(worker, &stroll)) continue;
+    stroll.count = 0;
+#if HAS_PUT
+    worker->expansion.context->put_length = 0;
+#endif
+    const int status = model_expand(stroll.state, &worker->expansion);
+    choose_successor(&worker->expansion);
+    is_under_way = status == OK && stroll.count > 0;
+    if (!is_under_way) continue;
+    if (step % apart == apart - 1) {
+      memcpy(before + written * STATE_BYTES, stroll.state, STATE_BYTES);
+      memcpy(after + written++ * STATE_BYTES, stroll.chosen, STATE_BYTES);
+    }
+    memcpy(stroll.state, stroll.chosen, STATE_BYTES);
+  }
+  return written;
+}

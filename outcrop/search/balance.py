@@ -1,0 +1,106 @@
+"""Which ranks own which states: by a hash, or by what is learned once a search has grown large.
+
+A hash is even, whatever the model. But it scatters successors over all ranks, and to send them is most of what a search
+over several ranks costs more than one without. So a search that has become large learns parts of states that seldom
+change (outcrop/dist/owners.py), and begins anew with these: the little that it has done is soon done again. Should
+they turn out to divide the states unevenly, it begins anew once more, by a hash.
+
+All ranks know how many states each has when a level is complete, and so come to the same decisions.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from outcrop.dist.exchange import Exchange, Numbers, exchange_of
+from outcrop.dist.owners import MOST_PARITIES, learn_owners, read_parts, write_parts
+from outcrop.errors import UsageError
+from outcrop.kernels import States
+from outcrop.options import CheckOptions
+from outcrop.search.parts import discard
+
+if TYPE_CHECKING:
+    from outcrop.search.driver import Exploration
+
+#: States of a search that is large, and with which it can be seen whether they are shared out evenly.
+LARGE = 100_000
+#: ... and after which it is too late to begin anew.
+_TOO_LATE = 20_000_000
+#: What one rank may own, as a multiple of its share.
+_MOST_UNEVEN = 1.1
+
+
+class BeginAnew(Exception):
+    """Raised on all ranks: states are to find their owners otherwise. ``seconds``: that it took to notice."""
+
+    def __init__(self, owners: str, seconds: float) -> None:
+        super().__init__(f"states are to find their owners by {owners}")
+        self._owners = owners
+        self.seconds = seconds
+
+    def options(self, options: CheckOptions) -> CheckOptions:
+        """How to search instead. A checkpoint that the search began with stays, or one that has taken its place."""
+        if options.checkpoint is not None and options.checkpoint != options.resume:
+            discard(options.checkpoint, exchange_of(options.ranks))
+        left = None if options.time_limit is None else max(0.0, options.time_limit - self.seconds)
+        return dataclasses.replace(options, owners=self._owners, time_limit=left)
+
+
+class Balance:
+    def __init__(self, run: Exploration, exchange: Exchange) -> None:
+        self._run = run
+        self._exchange = exchange
+        self._has_learned = False
+        self.owned: Numbers = np.zeros(exchange.size, dtype=np.int64)  #: states of each rank
+
+    @cached_property
+    def parts(self) -> States | None:
+        """Of states, whose parities say who owns these. None: a hash does."""
+        run, owners = self._run, self._run.options.owners
+        if run.owner_bits < 64:  # states of the same signature must have the same owner
+            return None
+        if run.checkpoints is not None and run.checkpoints.is_resumed:
+            # Those that must be sent anyway may as well go where they will stay.
+            return run.checkpoints.owner_parts if run.checkpoints.stays or owners == "hash" else self._learn()
+        return None if owners in ("auto", "hash") else self._given(owners.split(","))
+
+    def _given(self, texts: list[str]) -> States:
+        """Masks may be shorter than a state."""
+        width = self._run.native.state_bytes
+        if self._exchange.size != 1 << len(texts) or len(texts) > MOST_PARITIES:
+            raise UsageError(f"{len(texts)} masks do not tell {self._exchange.size} owners apart")
+        parts = read_parts([text.ljust(2 * width, "0")[: 2 * width] for text in texts])
+        assert parts is not None
+        return parts
+
+    def _learn(self) -> States | None:
+        """The first rank does, for all."""
+        self._has_learned = True
+        learned = learn_owners(self._run.search, self._exchange.size) if self._exchange.rank == 0 else None
+        return self._exchange.gather(learned, self._run.look_at_clock)[0]
+
+    def judge(self, sizes: Numbers) -> None:
+        """A level is complete, of which each rank owns so many."""
+        self.owned += sizes
+        states, seconds = int(self.owned.sum()), self._run.seconds()
+        if not LARGE <= states < _TOO_LATE:
+            return
+        if self.parts is not None:
+            if int(self.owned.max()) * self._exchange.size > _MOST_UNEVEN * states:
+                raise BeginAnew("hash", seconds)
+        elif self._may_learn:
+            learned = self._learn()
+            if learned is not None:
+                raise BeginAnew(",".join(write_parts(learned)), seconds)
+
+    @property
+    def _may_learn(self) -> bool:
+        """What a model has printed would be printed again."""
+        run = self._run
+        is_resumed = run.checkpoints is not None and run.checkpoints.is_resumed
+        is_free = run.options.owners == "auto" and run.owner_bits == 64 and not is_resumed
+        return is_free and not self._has_learned and not run.native.prints

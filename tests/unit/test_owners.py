@@ -1,0 +1,59 @@
+"""Parts of states that seldom change, and by which these find their owners evenly."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from outcrop.dist.owners import choose_parts, read_parts, write_parts
+from outcrop.kernels import States
+
+STEPS = 8192
+
+
+def steps(slow: int, rate: float) -> tuple[States, States]:
+    """Between states of two bytes that change with every step and ``slow`` ones, each of whose bits seldom does."""
+    random = np.random.default_rng(3)
+    before = random.integers(256, size=(STEPS, 2 + slow), dtype=np.uint8)
+    after = before.copy()
+    after[:, :2] = random.integers(256, size=(STEPS, 2), dtype=np.uint8)
+    flips = random.random((STEPS, 8 * slow)) < rate
+    after[:, 2:] ^= np.packbits(flips, axis=1)
+    return before, after
+
+
+def owners(states: States, parts: States) -> list[int]:
+    return [
+        sum((int.from_bytes(row & part, "little").bit_count() & 1) << number for number, part in enumerate(parts))
+        for row in states
+    ]
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_owners_seldom_change_and_are_even(count: int) -> None:
+    before, after = steps(slow=6, rate=0.01)
+    parts = choose_parts(before, after, count)
+    assert parts is not None and parts.shape == (count, 8)
+    old, new = owners(before, parts), owners(after, parts)
+    assert sum(one != other for one, other in zip(old, new, strict=True)) < 0.15 * count * STEPS
+    sizes = np.bincount(old, minlength=1 << count)
+    assert len(sizes) == 1 << count and sizes.max() < 1.1 * sizes.mean()
+
+
+def test_nothing_is_chosen_where_everything_changes() -> None:
+    before, after = steps(slow=0, rate=0.0)
+    assert choose_parts(before, after, 1) is None
+
+
+def test_nothing_is_chosen_where_nothing_varies() -> None:
+    before, after = steps(slow=6, rate=0.01)
+    before[:, 2:] = after[:, 2:] = 5
+    assert choose_parts(before, after, 1) is None
+
+
+def test_parts_are_written_and_read() -> None:
+    parts = np.array([[1, 2, 255], [0, 0, 16]], dtype=np.uint8)
+    assert write_parts(parts) == ["0102ff", "000010"]
+    again = read_parts(write_parts(parts))
+    assert again is not None and (again == parts).all()
+    assert read_parts(write_parts(None)) is None
