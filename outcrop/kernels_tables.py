@@ -32,7 +32,6 @@ _SIGNATURES: dict[str, Signature] = {
     "outcrop_memory_table_remove": (_NUMBER, (_POINTER, _POINTER, _NUMBER)),
     "outcrop_memory_table_keep": (_NUMBER, (_POINTER, _POINTER, _NUMBER, _POINTER)),
     "outcrop_memory_table_limit": (_NUMBER, (_POINTER,)),
-    "outcrop_hash_block": (None, (_POINTER, _POINTER, _NUMBER, _POINTER)),
 }
 
 
@@ -40,6 +39,10 @@ class _CacheStanding(ctypes.Structure):
     _fields_ = tuple(
         (name, _NUMBER) for name in ("insertions", "collisions", "lost", "buckets", "chain", "bytes", "packed")
     )
+
+
+#: What also a product with an automaton has, which has no tables past RAM.
+_HASHING: dict[str, Signature] = {"outcrop_hash_block": (None, (_POINTER, _POINTER, _NUMBER, _POINTER))}
 
 
 def key_bytes(native: Native, bits: int | None) -> int:
@@ -50,7 +53,7 @@ def key_bytes(native: Native, bits: int | None) -> int:
 def hash_block(search: Search, states: States) -> Counts:
     """The hash of each state, as expand_block gives it for successors."""
     hashes = np.empty(len(states), dtype=np.uint64)
-    library = search.native.library_with(_SIGNATURES)
+    library = search.native.library_with(_HASHING)
     library.outcrop_hash_block(search.handle, states.ctypes.data, len(states), hashes.ctypes.data)
     return hashes
 

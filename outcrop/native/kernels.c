@@ -345,9 +345,16 @@ EXPORT void outcrop_normalise_block(uint8_t *states, uint64_t count) {
 #endif
 }
 
+EXPORT void outcrop_hash_block(const Search *search, const uint8_t *states, uint64_t count, uint64_t *hashes) {
+  for (uint64_t i = 0; i < count; i++) hashes[i] = hash_state(&search->hasher, states + i * STATE_BYTES);
+}
+
 /* --- Past RAM ------------------------------------------------------------------------------------------------ */
 
+/* Products with an automaton are not searched past RAM, so that they need not wait for the compiler so long. */
+#if !HAS_AUTOMATON
 #include "past_ram.c"
+#endif
 
 /* --- Expanding again ----------------------------------------------------------------------------------------- */
 
@@ -416,12 +423,16 @@ EXPORT int outcrop_measure_distances(Search *search, uint64_t number, uint64_t b
 #include "dictionary.c"
 #include "cache.c"
 #include "cached.c"
+#if !HAS_AUTOMATON
 #include "memory_table.c"
 #include "layers.c"
+#endif
 
 /* --- Random walks -------------------------------------------------------------------------------------------- */
 
+#if !HAS_AUTOMATON
 #include "walks.c"
+#endif
 
 /* --- Over several processes ---------------------------------------------------------------------------------- */
 

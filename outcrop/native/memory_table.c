@@ -211,7 +211,3 @@ EXPORT uint64_t outcrop_memory_table_keep(const MemoryTable *table, uint8_t *sta
 }
 
 EXPORT uint64_t outcrop_memory_table_limit(const MemoryTable *table) { return table->limit; }
-
-EXPORT void outcrop_hash_block(const Search *search, const uint8_t *states, uint64_t count, uint64_t *hashes) {
-  for (uint64_t i = 0; i < count; i++) hashes[i] = hash_state(&search->hasher, states + i * STATE_BYTES);
-}
