@@ -121,13 +121,17 @@ class Round:
             pauses = Pauses(self._exchange.has_own_cores)
 
     def _end_worker(self, worker: int) -> None:
-        """The last one sends what it has left with the last messages."""
+        """The last one sends what it has left with the last messages; all others before they count as done, so that
+        nothing of theirs comes behind these."""
+        with self._guard:
+            if len(self._done) == self._workers - 1:
+                self._end(0, worker)
+                return
+        self.send(worker, everything=True)
         with self._guard:
             self._done.add(worker)
             if len(self._done) == self._workers:
                 self._end(0, worker)
-                return
-        self.send(worker, everything=True)
 
     # --- Sending -----------------------------------------------------------------------------------------------
 

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 #: Blocks of states that a worker expands before it looks at what has arrived.
 _BLOCKS_A_PART = 16
 #: Seconds up to which a level is short; what a state takes until that is known; and levels that tell it.
-_SHORT_LEVEL = 0.02
+SHORT_LEVEL = 0.02
 _FIRST_PACE = 2e-6
 _TELLING_LEVEL = 256
 #: The filter of what was sent: its first bytes, and its share of what the states take.
@@ -91,7 +91,7 @@ class Sharing:
         Where that will not take long, the first worker makes all of them, and no threads are woken."""
         run, add = self._run, self.route.add
         size = sum(run.levels[-1:])
-        is_short = self._pace * size < _SHORT_LEVEL
+        is_short = self._pace * size < SHORT_LEVEL
         workers = 1 if is_short else run.search.workers
         begun = time.monotonic()
         with self.round(workers) as round:
@@ -104,7 +104,7 @@ class Sharing:
                     run.together(*(partial(round.work, each, further, add, must_leave) for each in range(workers)))
                 further = run.go_past_memory(further) if run.stop_reason() is Stop.MEMORY else None
         seconds = time.monotonic() - begun - round.traffic.seconds_idle
-        if size >= _TELLING_LEVEL or seconds > _SHORT_LEVEL:
+        if size >= _TELLING_LEVEL or seconds > SHORT_LEVEL:
             self._pace = seconds / max(1, size)
 
     def _must_leave(self) -> bool:

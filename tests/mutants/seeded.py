@@ -235,8 +235,8 @@ MUTANTS = [
     *_of(
         "dist/rounds.py",
         (
-            "                return\n        self.send(worker, everything=True)\n",
-            "                return\n        self.send(worker)\n",
+            "        self.send(worker, everything=True)\n        with self._guard:\n            self._done.add",
+            "        self.send(worker)\n        with self._guard:\n            self._done.add",
         ),
     ),
     *_of(
