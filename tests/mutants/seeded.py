@@ -247,10 +247,6 @@ MUTANTS = [
         ),
     ),
     *_of(
-        "trace/lasso.py",
-        ("return run, entered[state]", "return run, loop_start"),
-    ),
-    *_of(
         "trace/replay.py",
         ("if state == target or canonical(state) == target:", "if state == target:"),
     ),
