@@ -85,6 +85,31 @@ def test_states_whose_first_bits_look_alike_are_told_apart() -> None:
             assert len(cache.insert(0, *hashed(search, block))) == 0
 
 
+def rest_hash(rest: bytes) -> int:
+    """As in cache.c: what the first four bytes of a state are combined with."""
+    one, other, wide = 0x9E3779B97F4A7C15, 0xD6E8FEB86659FD93, (1 << 64) - 1
+    total, factor = 0, one
+    for at in range(0, len(rest), 8):
+        word = int.from_bytes(rest[at : at + 8], "little")
+        total = total + (word ^ word >> 32) * factor & wide
+        factor = factor * other & wide
+    return ((total ^ total >> 29) * other & wide) >> 32
+
+
+@pytest.mark.parametrize("is_packed", [False, True])
+def test_states_that_agree_in_all_but_their_rest_are_told_apart(is_packed: bool) -> None:
+    """All have the same bits in the places that are compared first."""
+    native = toy("N=9")
+    block = random_states(native, 8, 1)
+    for row in block:
+        row[:4] = np.frombuffer((rest_hash(row[4:].tobytes()) ^ 0x1234567).to_bytes(4, "little"), dtype=np.uint8)
+    with native.search(Settings(seed=7)) as search, Cache(search, 200_000, None, 16, False) as cache:
+        if not is_packed:  # too many words for a dictionary
+            cache.insert(0, *hashed(search, random_states(native, 4_000, 2)))
+        assert as_set(cache.insert(0, *hashed(search, block))) == as_set(block)
+        assert cache.is_packed == is_packed
+
+
 def test_a_packed_cache_holds_more_and_loses_nothing() -> None:
     native = toy("N=9")
     block = random_states(native, 4_000, 1)
