@@ -354,3 +354,20 @@ static uint64_t expand_levels(Worker *worker, LevelList list) {
   } while (search->goes_on);
   return search->levels - list.before;
 }
+
+/* A start state, which has room for spare bytes: what the first instance leads to, from a random one on, that leads to
+ * any. Gives 0 when none does, or when one meets a runtime error: `*failed`. */
+static UNUSED int random_start(Worker *worker, uint64_t *random, uint8_t *state, int *failed) {
+  uint64_t first = START_COUNT ? multiply_high(next_random(random), START_COUNT) : 0;
+  for (uint64_t i = 0; i < START_COUNT && !stopping(worker->search); i++) {
+    memset(state, 0, STATE_BYTES + SPARE_BYTES);
+    int status = model_start((first + i) % START_COUNT, state, worker->expansion.context);
+    if (status == FAILED) return *failed = 1, 0;
+    if (status != OK) continue;
+#if HAS_NORMALISE
+    model_normalise(state);
+#endif
+    if (successor_assumed(state, worker->expansion.context)) return 1;
+  }
+  return 0;
+}

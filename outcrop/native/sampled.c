@@ -20,28 +20,17 @@ static void choose_successor(Expansion *expansion) {
   expansion->count = 0;
 }
 
-/* Gives 0 when the start instance that is chosen leads to no state. */
-static int stroll_start(Worker *worker, Stroll *stroll) {
-  const uint64_t instance = multiply_high(next_random(&stroll->random), START_COUNT);
-  memset(stroll->state, 0, sizeof stroll->state);
-  if (!START_COUNT || model_start(instance, stroll->state, worker->expansion.context) != OK) return 0;
-#if HAS_NORMALISE
-  model_normalise(stroll->state);
-#endif
-  return successor_assumed(stroll->state, worker->expansion.context);
-}
-
 /* Takes so many steps. Of every `apart`-th one the state before it and the state after it are written, if there is one.
  * Gives how many were. */
 static uint64_t sample_steps(Worker *worker, uint64_t seed, uint64_t steps, uint64_t apart, uint8_t *before,
                              uint8_t *after) {
   Stroll stroll = {.random = seed};
   uint64_t written = 0;
-  int is_under_way = 0;
+  int is_under_way = 0, failed = 0;
   worker->purpose = &stroll;
   worker->expansion.flush = choose_successor;
   for (uint64_t step = 0; step < steps; step++) {
-    if (!is_under_way && !stroll_start(worker, &stroll)) continue;
+    if (!is_under_way && !random_start(worker, &stroll.random, stroll.state, &failed)) continue;
     stroll.count = 0;
 #if HAS_PUT
     worker->expansion.context->put_length = 0;

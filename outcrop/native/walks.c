@@ -50,22 +50,6 @@ static void sample_successors(Expansion *expansion) {
   expansion->count = 0;
 }
 
-/* A start instance that leads to a state; 0 when there is none. `*failed` when one meets a runtime error. */
-static int walk_start(Worker *worker, Walk *walk, int *failed) {
-  uint64_t first = START_COUNT ? multiply_high(next_random(&walk->random), START_COUNT) : 0;
-  for (uint64_t i = 0; i < START_COUNT && !stopping(worker->search); i++) {
-    memset(walk->state, 0, sizeof walk->state);
-    int status = model_start((first + i) % START_COUNT, walk->state, worker->expansion.context);
-    if (status == FAILED) return *failed = 1, 0;
-    if (status != OK) continue;
-#if HAS_NORMALISE
-    model_normalise(walk->state);
-#endif
-    if (successor_assumed(walk->state, worker->expansion.context)) return 1;
-  }
-  return 0;
-}
-
 static void count_state(Worker *worker, const uint8_t *state, uint8_t *registers) {
   uint64_t hash = hash_state(&worker->search->hasher, state);
   uint64_t rest = hash << REGISTER_BITS | (uint64_t)1 << (REGISTER_BITS - 1);
@@ -85,7 +69,7 @@ static int walk_one(Worker *worker, const Walks *walks, uint64_t number, Walked 
   *steps = 0;
   worker->purpose = &walk;
   expansion->flush = sample_successors;
-  if (!walk_start(worker, &walk, &failed)) return failed ? WALK_START : WALK_DEAD_END;
+  if (!random_start(worker, &walk.random, walk.state, &failed)) return failed ? WALK_START : WALK_DEAD_END;
   for (;;) {
     count_state(worker, walk.state, walked->registers);
     if (path) memcpy(path + *steps * STATE_BYTES, walk.state, STATE_BYTES);

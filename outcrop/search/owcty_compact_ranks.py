@@ -52,17 +52,13 @@ class SharedPhases:
 
     def spread(self, blocks: Iterator[States], deal: Deal, take: Take) -> None:
         """Deals with some states, wherever they lie, and only with these; what follows is queued by its owners."""
-        run, lock = self._run, threading.Lock()
+        lock = threading.Lock()
 
         def next_block() -> States | None:
             with lock:
                 return next(blocks, None)
 
-        expand, add = partial(self._expand, next_block, deal, lock), partial(self._add, take, lock)
-        with self._sharing.round() as round:
-            must_leave = run.search.is_stopping
-            run.together(*(partial(round.work, each, expand, add, must_leave) for each in range(run.search.workers)))
-        self._sharing.agree_to_go_on()
+        self._sharing.work_round(partial(self._expand, next_block, deal, lock), partial(self._add, take, lock))
 
     def _expand(self, next_block: Callable[[], States | None], deal: Deal, lock: threading.Lock, worker: int) -> bool:
         try:

@@ -116,16 +116,17 @@ class Sharing:
         self, expand: Callable[[int], bool], add: Callable[[int, Message], None], has_work: Callable[[], bool]
     ) -> None:
         """Rounds of work that makes more work, here and elsewhere, until nobody has any left."""
+        self.work_round(expand, add)
+        while self.any(has_work()):
+            self.work_round(expand, add)
+
+    def work_round(self, expand: Callable[[int], bool], add: Callable[[int, Message], None]) -> None:
+        """One round of work, in which all workers take part."""
         run = self._run
-        while True:
-            with self.round() as round:
-                must_leave = run.search.is_stopping
-                run.together(
-                    *(partial(round.work, each, expand, add, must_leave) for each in range(run.search.workers))
-                )
-            self.agree_to_go_on()
-            if not self.any(has_work()):
-                return
+        with self.round() as round:
+            must_leave = run.search.is_stopping
+            run.together(*(partial(round.work, each, expand, add, must_leave) for each in range(run.search.workers)))
+        self.agree_to_go_on()
 
     def expand_part(self, worker: int) -> bool:
         """Of the level in the arena."""
