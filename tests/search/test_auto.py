@@ -11,7 +11,7 @@ import pytest
 
 import outcrop
 from outcrop.codegen.c import emit
-from outcrop.codegen.compiler import FLAGS, compile_model
+from outcrop.codegen.compiler import compile_model
 from outcrop.errors import DamagedFile, ModelError
 from outcrop.kernels import Native
 from outcrop.options import CheckOptions, Deadlock
@@ -20,7 +20,6 @@ from outcrop.search.outcome import FindingKind, Outcome, Stop
 
 REPOSITORY = Path(__file__).parents[2]
 MODELS = sorted((REPOSITORY / "tests" / "models").glob("[!r]*.m")) + sorted((REPOSITORY / "examples").glob("*.*"))
-QUICK_FLAGS = (*(flag for flag in FLAGS if flag != "-O2"), "-O0")
 
 #: 8,000 states in 58 levels; ``reset`` leads back to levels long past. States take 12 bytes, of which the first word
 #: alone tells few apart.
@@ -64,7 +63,7 @@ def compiled(text: str) -> Native:
 
 def native_of(path: Path) -> Native:
     emitted = emit(outcrop.load(path).system, False)
-    return compile_model(emitted.source, note_offsets=emitted.note_offsets, flags=QUICK_FLAGS)
+    return compile_model(emitted.source, note_offsets=emitted.note_offsets)
 
 
 def comparable(outcome: Outcome) -> Outcome:
