@@ -20,7 +20,7 @@ class Explored:
         assert start.fault is None
         # The automaton may have no way to begin: then there is no run to look at.
         waiting = [] if start.successor is None else [start.successor]
-        numbers: dict[State, int] = {state: 0 for state in waiting}
+        numbers: dict[State, int] = dict.fromkeys(waiting, 0)
         self.firings: list[list[Firing]] = []
         for state in waiting:
             self.firings.append(list(self.interpreter.successors(state)))

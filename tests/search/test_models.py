@@ -26,7 +26,7 @@ _RUNS = [
 def test_runs_as_its_header_says(path: Path, engine: Engine, symmetry: bool) -> None:
     expected = expectation(path)
     options = ("--engine", engine, "--symmetry", "on" if symmetry else "off", *expected.options)
-    result = check(path, *options, quick=path not in EXAMPLES)
+    result = check(path, *options)
     compare(expected, result, symmetry)
 
 
