@@ -20,6 +20,7 @@
 #include "signatures.c"
 #include "findings.c"
 #include "gathered.c"
+#include "claims.c"
 #include "mapped.c"
 #include "route.c"
 #include "messages.c"
@@ -134,6 +135,8 @@ static void worker_close(Worker *worker) {
     free(worker->outgoing[rank].values);
   }
   free(worker->outgoing);
+  free(worker->found_claims.firsts);
+  free(worker->level_claims.firsts);
   free(worker->aside.states);
   free(worker->aside.hashes);
   run_work_close(&worker->runs);
