@@ -43,7 +43,7 @@ static void check_state(Worker *worker, const uint8_t *state) {
 static void count_deeper(Worker *worker, uint32_t count) {
   const Search *search = worker->search;
   const Expansion *expansion = &worker->expansion;
-  if (!search->exact || search->defers || search->route.ranks) return;
+  if (!search->exact || search->defers || is_shared(search)) return;
   for (uint32_t i = 0; i < count; i++) {
     const uint8_t *state = expansion->successors + (size_t)i * STATE_BYTES;
     if (worker->is_new[i] || table_find(&search->table, &search->arena, state, expansion->hashes[i]) >= search->level_end)
@@ -55,7 +55,7 @@ static void count_deeper(Worker *worker, uint32_t count) {
 /* What every flush of a search begins with: the successors that are left are this process's. */
 static void hash_own_successors(Worker *worker) {
   Search *search = worker->search;
-  if (!search->route.ranks) {
+  if (!is_shared(search)) {
     hash_successors(&worker->expansion);
     return;
   }

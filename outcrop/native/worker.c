@@ -116,6 +116,9 @@ static uint64_t beside_bytes(const Search *search) {
   return search->arena.used * search->beside_state + __atomic_load_n(&search->beside, __ATOMIC_RELAXED);
 }
 
+/* Whether other processes have a part in it. */
+static int is_shared(const Search *search) { return HAS_ALL_KERNELS && search->route.ranks; }
+
 static int stopping(const Search *search) { return __atomic_load_n(&search->stop, __ATOMIC_RELAXED) != STOP_NONE; }
 
 /* The first reason stays. */
@@ -255,7 +258,11 @@ static void signatures_grown(Search *search) {
   growth_done(search);
 }
 
+#if HAS_PAST_RAM
 static int cache_make_room(struct Cache *cache);
+#else
+static int cache_make_room(struct Cache *cache) { return (void)cache, 0; }
+#endif
 
 /* The last worker to arrive: all others wait, and nobody touches the visited set. */
 static void growth_begin(Search *search) {
@@ -324,7 +331,7 @@ static int reserve_visited(Worker *worker, uint64_t count) {
 }
 
 /* Whether workers expand first what they have found. Not where a level may have to be taken up again in its middle. */
-static int keeps_claims(const Search *search) { return search->cycles && search->team > 1 && !search->route.ranks; }
+static int keeps_claims(const Search *search) { return search->cycles && search->team > 1 && !is_shared(search); }
 
 static int claim_chunk(Worker *worker) {
   Search *search = worker->search;
