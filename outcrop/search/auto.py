@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import partial
 
+from outcrop.errors import UsageError
 from outcrop.kernels import FIRST_LINES, Native, Settings, States, StopReason
 from outcrop.options import CheckOptions
 from outcrop.search.driver import (
@@ -186,7 +187,11 @@ class Auto(Exploration):
 
     def _go_to_disk(self) -> PastRam:
         self._directory = WorkDirectory(self.options.workdir, self.disk)
-        self._disk = self._past_ram(self._directory)
+        try:
+            self._disk = self._past_ram(self._directory)
+        except UsageError as error:  # its kernels had to be compiled, and could not
+            self.tell(f"memory budget reached, and no way past it: {error}")
+            raise Stopped(Stop.MEMORY) from None
         self._disk.take_over()
         self.tell(
             f"memory budget reached at level {max(0, len(self.levels) - 1):,}: {self._disk.states:,} states written "
