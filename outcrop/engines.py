@@ -78,7 +78,7 @@ def _needs_all_kernels(options: CheckOptions) -> bool:
     if options.coverage or (options.ranks or 1) > 1:
         return True
     if options.strategy == "auto":
-        return options.memory is not None
+        return options.memory is not None or options.state_memory is not None
     return options.strategy not in ("ram", "compact", "owcty") or (options.strategy == "owcty" and options.compact)
 
 

@@ -262,6 +262,7 @@ class Search:
 
     def __init__(self, native: Native, settings: Settings) -> None:
         self.native = native
+        self.budget = settings.budget
         self.workers = settings.workers
         self._library = native._library
         self._handle: int | None = None

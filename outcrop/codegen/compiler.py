@@ -198,6 +198,8 @@ def _compile(text: str, compiler: Compiler, flags: Sequence[str], library: Path)
                 file.write(_sealed(made.read_bytes()))
             sealed.replace(library)
             return
+    if run.returncode in (-signal.SIGINT, 128 + signal.SIGINT):
+        raise UsageError("the C compiler was interrupted")
     said = run.stderr.lower()
     if any(each in said for each in _WITHOUT_MEMORY) or run.returncode in (-signal.SIGKILL, 128 + signal.SIGKILL):
         raise _too_large(text, "the C compiler ran out of memory")

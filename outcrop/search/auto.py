@@ -11,9 +11,10 @@ for each state twice and, while runs are merged, three times.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import partial
 
-from outcrop.errors import UsageError
+from outcrop.errors import OutcropError, UsageError
 from outcrop.kernels import FIRST_LINES, Native, Settings, States, StopReason
 from outcrop.options import CheckOptions
 from outcrop.search.driver import (
@@ -37,6 +38,9 @@ _BYTES_A_WORKER = 5 << 20
 _MEMORY_PART_A_WORKER = 32
 #: The least that a search past RAM can work with: states for each worker.
 _LEAST_STATES = 256
+#: Which part of the memory for states must be in use for the kernels of searches past RAM to be made ready: what little
+#: is needed costs nothing extra, and a compiler has room.
+_MADE_READY_FROM = 1 / 4
 
 
 def search(
@@ -73,6 +77,7 @@ class Auto(Exploration):
     """``_disk`` is None while memory lasts. ``medium``: what it goes on with then."""
 
     medium = "runs"
+    _is_ready = False
     _disk: PastRam | None = None
     _directory: WorkDirectory | None = None
 
@@ -184,6 +189,15 @@ class Auto(Exploration):
         self.take_level_back()
         unexpanded = self.search.standing().unexpanded
         return self._go_to_disk(), unexpanded
+
+    def look_at_clock(self) -> None:
+        super().look_at_clock()
+        search = self.search
+        if not self._is_ready and self.bytes_in_memory() > _MADE_READY_FROM * search.budget:
+            self._is_ready = True
+            # Workers go on meanwhile. What fails is tried again when it is needed.
+            with suppress(OutcropError):
+                _ = search.native.with_all_kernels
 
     def _go_to_disk(self) -> PastRam:
         self._directory = WorkDirectory(self.options.workdir, self.disk)

@@ -90,6 +90,15 @@ def test_kernels_past_ram_are_compiled_when_memory_ends(
     assert comparable(found) == comparable(expected)
 
 
+def test_kernels_past_ram_are_made_ready_in_time(
+    part_of_the_kernels: tuple[Native, Path], options: Callable[..., CheckOptions], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    native, cache = part_of_the_kernels
+    monkeypatch.setattr("outcrop.search.driver._SECONDS_BETWEEN_LOOKS", 0.0)
+    found = auto.search(native, options(state_memory=200_000))
+    assert not spilled(found) and len(list(cache.glob("*.so"))) == 2
+
+
 def test_memory_has_ended_when_they_cannot_be_compiled(
     part_of_the_kernels: tuple[Native, Path], options: Callable[..., CheckOptions], monkeypatch: pytest.MonkeyPatch
 ) -> None:
