@@ -93,6 +93,10 @@ def _search_native(
     started = time.monotonic()
     emitted = emit(system, options.symmetry and system.allows_symmetry, options.coverage)
     exchange = exchange_of(options.ranks)
+    if emitted.liveness_count and not exchange.is_alone:
+        raise UsageError(
+            "liveness is not checked over several ranks; it is by one, with the strategies ram and compact"
+        )
     native = exchange.first_of_each_machine(
         lambda: compile_model(emitted.source, note_offsets=emitted.note_offsets, keep_c=options.keep_c)
     )
