@@ -20,7 +20,8 @@ from unittest.mock import patch
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from check_many import summary
-from expectations import EXAMPLES, TEST_MODELS, compiled_quickly, expectation
+from expectations import EXAMPLES, TEST_MODELS, expectation
+from optimisation import compile_quickly
 
 import outcrop
 from outcrop.cli.check import check_options
@@ -137,12 +138,13 @@ def check(path: Path, words: tuple[str, ...], threads: int, ranks: int) -> dict[
 
 
 def main() -> None:
+    compile_quickly()
     ranks = started_ranks()
     exchange = exchange_of(ranks)
     balance.LARGE = 200
     sharing.SHORT_LEVEL = 0.0  # threads, however few the states
     wanted = sys.argv[1] if len(sys.argv) > 1 else ""
-    with compiled_quickly(), patch.object(c, "emit", _emit_once()):
+    with patch.object(c, "emit", _emit_once()):
         for number, (name, search, path, words) in enumerate(jobs()):
             if wanted in name:
                 row = {"subject": name, "search": search, **check(path, words, 1 + number % 2, ranks)}

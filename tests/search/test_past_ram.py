@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from expectations import TINY
-from test_ram import MODELS, QUICK_FLAGS, compiled
+from test_ram import MODELS, compiled
 
 import outcrop
 from outcrop.codegen.c import emit
@@ -118,7 +118,7 @@ def larger(shared: Path) -> list[Native]:
         path = next(shared.rglob(f"murphi/**/{name}.m"), None)
         if path is not None:
             emitted = emit(outcrop.load(path, constants).system, True)
-            natives.append(compile_model(emitted.source, note_offsets=emitted.note_offsets, flags=QUICK_FLAGS))
+            natives.append(compile_model(emitted.source, note_offsets=emitted.note_offsets))
     assert natives
     return natives
 
