@@ -104,6 +104,10 @@ def _search_native(
     emitted = emit(system, options.symmetry and system.allows_symmetry, options.coverage)
     on_gpu = options.device is Where.GPU or (options.device is Where.AUTO and is_there())
     exchange = exchange_of(options.ranks)
+    if emitted.liveness_count and not exchange.is_alone:
+        raise UsageError(
+            "liveness is not checked over several ranks; it is by one, with the strategies ram and compact"
+        )
     native = exchange.first_of_each_machine(
         lambda: compile_model(
             emitted.source,

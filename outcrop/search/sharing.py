@@ -23,7 +23,6 @@ import numpy as np
 from outcrop.dist.exchange import Exchange
 from outcrop.dist.pauses import Pauses
 from outcrop.dist.rounds import Round, Traffic
-from outcrop.errors import UsageError
 from outcrop.kernels import States
 from outcrop.kernels_route import Message, Route
 from outcrop.machine import peak_rss
@@ -54,10 +53,6 @@ _Found = tuple[tuple[FindingKind, bytes, int | None], int]
 
 class Sharing:
     def __init__(self, run: Exploration, exchange: Exchange) -> None:
-        if run.native.liveness_count:
-            raise UsageError(
-                "liveness is not checked over several ranks; it is by one, with the strategies ram and compact"
-            )
         self._run = run
         self.exchange = exchange
         self.traffic = Traffic()
