@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from outcrop.errors import InternalError
 
 #: What native/kernels.c must have been compiled with.
-ABI_VERSION = 10
+ABI_VERSION = 11
 
 States = NDArray[np.uint8]  #: one row a state
 Counts = NDArray[np.uint64]
@@ -38,6 +38,7 @@ class StopReason(IntEnum):
     REQUESTED = 1
     MEMORY = 2
     DISK = 3
+    DAMAGED = 4  #: the arena is a file, and not what was written
 
 
 class DeadlockRule(IntEnum):
@@ -71,7 +72,6 @@ class _Settings(ctypes.Structure):
         ("wide", ctypes.c_uint64),
         ("spills", ctypes.c_uint64),
         ("note_bits", ctypes.c_uint64),
-        ("spare", ctypes.c_uint64),
     )
 
 
@@ -148,7 +148,6 @@ class Settings:
     wide: bool = False  #: start with 64-bit slots in the exact table
     spills: bool = False  #: goes on past RAM, with outcrop.kernels_spill
     note_bits: int = 0  #: kept with each signature, for outcrop.kernels_cycles
-    spare: int = 0  #: of the workers, those that take no part in expand_levels: the last
     weak_hash: bool = False  #: for tests of spilling: hashes the first eight bytes of a state only
 
 
@@ -171,6 +170,7 @@ _SIGNATURES: dict[str, Signature] = {
     "outcrop_take_found": (_NUMBER, (_POINTER, _NUMBER, _NUMBER, _POINTER)),
     "outcrop_take_put": (_NUMBER, (_POINTER, _NUMBER, _POINTER)),
     "outcrop_read_block": (None, (_POINTER, _NUMBER, _NUMBER, _POINTER)),
+    "outcrop_empty_arena": (None, (_POINTER,)),
     "outcrop_insert_block": (_NUMBER, (_POINTER, _NUMBER, _POINTER, _NUMBER, _POINTER)),
     "outcrop_expand_block": (_NUMBER, (_POINTER, _NUMBER, _POINTER, _NUMBER)),
     "outcrop_take_successors": (None, (_POINTER, _NUMBER, _POINTER, _POINTER)),
@@ -270,7 +270,6 @@ class Search:
             wide=settings.wide,
             spills=settings.spills * (1 + settings.weak_hash),
             note_bits=settings.note_bits,
-            spare=settings.spare,
         )
         self._handle = self._library.outcrop_open(ctypes.byref(given))
         if self._handle is None:
@@ -385,6 +384,10 @@ class Search:
         states = self.native.states(end - begin)
         self._library.outcrop_read_block(self._handle, begin, end, states.ctypes.data)
         return states
+
+    def empty_arena(self) -> None:
+        """Gives the file that is the arena back to the disk: its states are kept elsewhere from now on."""
+        self._library.outcrop_empty_arena(self._handle)
 
     def insert_block(self, worker: int, states: States) -> NDArray[np.bool_]:
         """Adds states to those visited and to the new level, and says which were new. Says nothing of the last ones if
