@@ -4,9 +4,17 @@ from __future__ import annotations
 
 import sys
 
-from outcrop.cli.main import main
+from outcrop.cli.interrupts import ignore, listen
 
-__all__ = ["main"]
+
+def main() -> int:
+    listen()
+    from outcrop.cli.main import main as run
+
+    code = run()
+    ignore()
+    return code
+
 
 if __name__ == "__main__":
     sys.exit(main())

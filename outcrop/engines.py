@@ -72,6 +72,16 @@ def search(
     return _search_native(system, load, options, progress, output)
 
 
+def _needs_all_kernels(options: CheckOptions) -> bool:
+    """Whether a search needs more than what most do; or probably will, because memory is limited or somebody wants to
+    know more than the verdict."""
+    if options.coverage or (options.ranks or 1) > 1:
+        return True
+    if options.strategy == "auto":
+        return options.memory is not None or options.state_memory is not None
+    return options.strategy not in ("ram", "compact", "owcty") or (options.strategy == "owcty" and options.compact)
+
+
 def _search_native(
     system: System,
     load: LoadOptions,
@@ -92,9 +102,15 @@ def _search_native(
 
     started = time.monotonic()
     emitted = emit(system, options.symmetry and system.allows_symmetry, options.coverage)
+    on_gpu = options.device is Where.GPU or (options.device is Where.AUTO and is_there())
     exchange = exchange_of(options.ranks)
     native = exchange.first_of_each_machine(
-        lambda: compile_model(emitted.source, note_offsets=emitted.note_offsets, keep_c=options.keep_c)
+        lambda: compile_model(
+            emitted.source,
+            note_offsets=emitted.note_offsets,
+            keep_c=options.keep_c,
+            all_kernels=on_gpu or _needs_all_kernels(options),
+        )
     )
     compile_seconds = time.monotonic() - started
     if options.checkpoint is not None or options.resume is not None or not exchange.is_alone:
@@ -128,7 +144,7 @@ def _search_native(
                 options = better.options(options)
                 seconds += better.seconds
 
-    if options.device is Where.CPU or (options.device is Where.AUTO and not is_there()):
+    if not on_gpu:
         return Searched(on_host(options), compile_seconds, canonical)
     from outcrop.gpu.choose import search_somewhere
     from outcrop.gpu.search import Program

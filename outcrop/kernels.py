@@ -8,9 +8,10 @@ two-dimensional arrays of bytes, one row a state.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -191,13 +192,17 @@ _SIGNATURES: dict[str, Signature] = {
 
 
 class Native:
-    """A compiled model. ``note_offsets``: where in the source each of its noted undefined reads stands.
+    """A compiled model. ``note_offsets``: where in the source each of its noted undefined reads stands. ``compile_all``
+    gives one with all kernels, if this has only those that most searches need.
 
     Raises OSError when the library cannot be loaded or is not one of ours.
     """
 
-    def __init__(self, path: Path, note_offsets: Sequence[int] = ()) -> None:
+    def __init__(
+        self, path: Path, note_offsets: Sequence[int] = (), compile_all: Callable[[], Native] | None = None
+    ) -> None:
         self._path = path
+        self._compile_all = compile_all
         self._declared: dict[int, ctypes.CDLL] = {}  #: by the identity of the table of types
         self._library = self.library_with(_SIGNATURES)
         shape = _Shape()
@@ -216,6 +221,11 @@ class Native:
         self.note_offsets = tuple(note_offsets)
         self.identity: dict[str, Any] = {}  #: what checkpoints of its searches must agree on
         self.strength = "general"  #: of the automaton that the model was compiled with, see outcrop.ltl.graph
+
+    @cached_property
+    def with_all_kernels(self) -> Native:
+        """The same model with all kernels, which work on the searches of this one too. May take a compilation."""
+        return self if self._compile_all is None else self._compile_all()
 
     def library_with(self, signatures: Mapping[str, Signature]) -> ctypes.CDLL:
         """The library, for other parts of the kernels, with the types of some of its functions declared."""
@@ -252,6 +262,7 @@ class Search:
 
     def __init__(self, native: Native, settings: Settings) -> None:
         self.native = native
+        self.budget = settings.budget
         self.workers = settings.workers
         self._library = native._library
         self._handle: int | None = None
@@ -390,8 +401,7 @@ class Search:
         self._library.outcrop_empty_arena(self._handle)
 
     def insert_block(self, worker: int, states: States) -> NDArray[np.bool_]:
-        """Adds states to those visited and to the new level, and says which were new. Says nothing of the last ones if
-        the search must stop and has no room for them."""
+        """Adds states to those visited and to the new level, and says which were new, as far as there is room."""
         rows = self._packed(states)
         is_new = np.zeros(len(rows), dtype=np.uint8)
         dealt = self._library.outcrop_insert_block(

@@ -33,18 +33,23 @@ _SIGNATURES: dict[str, Signature] = {
     "outcrop_cycles_work": (None, (_POINTER, _NUMBER)),
     "outcrop_cycles_end": (_NUMBER, (_POINTER,)),
     "outcrop_cycles_standing": (_NUMBER, (_POINTER,)),
-    "outcrop_cycles_part": (_FLAG, (_POINTER, _NUMBER, _NUMBER)),
-    "outcrop_cycles_message": (None, (_POINTER, _NUMBER, _POINTER)),
-    "outcrop_cycles_has_work": (_FLAG, (_POINTER,)),
     "outcrop_find_state": (_NUMBER, (_POINTER, _POINTER)),
     "outcrop_read_states": (None, (_POINTER, _POINTER, _NUMBER, _POINTER)),
     "outcrop_step": (_NUMBER, (_POINTER, _POINTER, _NUMBER, _NUMBER, _NUMBER, _NUMBER, _POINTER)),
-    "outcrop_step_to": (_NUMBER, (_POINTER, _POINTER, _NUMBER, _NUMBER, _NUMBER, _POINTER)),
     "outcrop_take_step": (None, (_POINTER, _POINTER)),
     "outcrop_pass": (None, (_POINTER, _POINTER, _NUMBER, _NUMBER)),
     "outcrop_keep_accepting": (_NUMBER, (_POINTER, _NUMBER)),
     "outcrop_successors": (_NUMBER, (_POINTER, _POINTER, _NUMBER)),
     "outcrop_least_accepting": (_NUMBER, (_POINTER, _NUMBER, _NUMBER)),
+}
+#: Over several processes.
+_SHARED: dict[str, Signature] = {
+    "outcrop_cycles_part": (_FLAG, (_POINTER, _NUMBER, _NUMBER)),
+    "outcrop_cycles_message": (None, (_POINTER, _NUMBER, _POINTER)),
+    "outcrop_cycles_has_work": (_FLAG, (_POINTER,)),
+    "outcrop_step_to": (_NUMBER, (_POINTER, _POINTER, _NUMBER, _NUMBER, _NUMBER, _POINTER)),
+}
+_COMPACTED: dict[str, Signature] = {
     "outcrop_compacted_open": (_FLAG, (_POINTER, _NUMBER)),
     "outcrop_compacted_size": (_NUMBER, (_POINTER,)),
     "outcrop_compacted_reset": (None, (_POINTER, _NUMBER, _NUMBER)),
@@ -55,6 +60,8 @@ _SIGNATURES: dict[str, Signature] = {
     "outcrop_compacted_message": (_NUMBER, (_POINTER, _NUMBER, _NUMBER, _POINTER, _POINTER, _POINTER, _POINTER)),
     "outcrop_compacted_take": (None, (_POINTER, _NUMBER, _POINTER, _POINTER)),
     "outcrop_compacted_keep": (_NUMBER, (_POINTER, _POINTER, _NUMBER)),
+}
+_DEPTH_FIRST: dict[str, Signature] = {
     "outcrop_dfs_open": (_POINTER, (_POINTER,)),
     "outcrop_dfs_close": (None, (_POINTER,)),
     "outcrop_dfs": (_FLAG, (_POINTER, _POINTER)),
@@ -134,6 +141,10 @@ class Paths:
         if not self._library.outcrop_cycles_open(search.handle, strength):
             raise MemoryError("no memory to look for cycles with")
 
+    @property
+    def _shared(self) -> ctypes.CDLL:
+        return self.search.native.library_with(_SHARED)
+
     def index(self, state: bytes) -> int | None:
         """Where a state lies in the arena."""
         row = with_spare_bytes(np.frombuffer(state, dtype=np.uint8).reshape(1, -1))
@@ -157,7 +168,7 @@ class Paths:
     def step_to(self, message: Message, limit: int, within_s: bool, target: int) -> tuple[Indexes, bool]:
         """The same when others have made the step."""
         hit = ctypes.c_uint64()
-        count = self._library.outcrop_step_to(
+        count = self._shared.outcrop_step_to(
             self.search.handle, message.ctypes.data, limit, within_s, target, ctypes.byref(hit)
         )
         return self._reached(count), bool(hit.value)
@@ -186,14 +197,14 @@ class Cycles(Paths):
 
     def part(self, worker: int) -> bool:
         """A part of what a worker does; whether there may be more, for now."""
-        return bool(self._library.outcrop_cycles_part(self.search.handle, worker, _BATCHES_A_PART))
+        return bool(self._shared.outcrop_cycles_part(self.search.handle, worker, _BATCHES_A_PART))
 
     def take_message(self, worker: int, message: Message) -> None:
         """Does the same to states that other ranks send."""
-        self._library.outcrop_cycles_message(self.search.handle, worker, message.ctypes.data)
+        self._shared.outcrop_cycles_message(self.search.handle, worker, message.ctypes.data)
 
     def has_work(self) -> bool:
-        return bool(self._library.outcrop_cycles_has_work(self.search.handle))
+        return bool(self._shared.outcrop_cycles_has_work(self.search.handle))
 
     def end(self) -> int:
         """The size of S after a phase."""
@@ -214,7 +225,7 @@ class CompactedCycles:
 
     def __init__(self, search: Search, strength: Acceptance) -> None:
         self.search = search
-        self._library = search.native.library_with(_SIGNATURES)
+        self._library = search.native.library_with(_COMPACTED)
         if not self._library.outcrop_compacted_open(search.handle, strength):
             raise MemoryError("no memory to look for cycles with")
 
@@ -289,7 +300,7 @@ class DepthFirst:
 
     def __init__(self, search: Search) -> None:
         self._search = search
-        self._library = search.native.library_with(_SIGNATURES)
+        self._library = search.native.library_with(_DEPTH_FIRST)
         self._handle = self._library.outcrop_dfs_open(search.handle)
         if self._handle is None:
             raise MemoryError("no memory for a depth-first search")

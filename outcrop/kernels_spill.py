@@ -94,7 +94,7 @@ class RunDamaged(Exception):
 
 def run_failure(search: Search) -> Exception:
     """Why a kernel could not read or write runs."""
-    if search.native.library_with(_SIGNATURES).outcrop_run_starved():
+    if search.native.with_all_kernels.library_with(_SIGNATURES).outcrop_run_starved():
         return MemoryError("no memory to compare states with those on disk")
     return RunDamaged()
 
@@ -126,11 +126,7 @@ class Spill:
 
     def __init__(self, search: Search) -> None:
         self._search = search
-        self._library = search.native._library
-        for name, (result, arguments) in _SIGNATURES.items():
-            function = getattr(self._library, name)
-            function.restype = result
-            function.argtypes = arguments
+        self._library = search.native.with_all_kernels.library_with(_SIGNATURES)
 
     def defer(self) -> None:
         """From now on states that are not in the arena are candidates."""

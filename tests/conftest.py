@@ -11,12 +11,15 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from optimisation import compile_quickly
 
 REPOSITORY = Path(__file__).parent.parent
 
 # A slow or busy machine is no fault of ours.
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("untimed")
+
+compile_quickly()
 
 
 @dataclass(frozen=True)

@@ -15,18 +15,17 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
+
+from optimisation import optimised
 
 import outcrop
 from outcrop.cli.check import check_options
 from outcrop.cli.parser import build_parser
-from outcrop.codegen import compiler
 from outcrop.options import Engine
 from outcrop.result import Result
 
@@ -41,9 +40,6 @@ ENGINES = (Engine.INTERPRETER, Engine.NATIVE)
 
 #: The interpreter explores some 5,000 states a second, fewer under symmetry.
 MOST_STATES_INTERPRETED = 3_000
-
-#: For models that take longer to compile than to search.
-QUICK_FLAGS = (*(flag for flag in compiler.FLAGS if flag != "-O2"), "-O0")
 
 #: Nothing fits: a few entries in the cache and in M, blocks of a few states, a cloud that misses most of D.
 TINY: dict[str, Any] = {
@@ -144,15 +140,8 @@ def check(path: Path, *options: str, quick: bool = True) -> Result:
         while_limit=arguments.while_limit or None,
         overflow=arguments.overflow,
     )
-    with compiled_quickly() if quick else nullcontext():
+    with nullcontext() if quick else optimised():
         return model.check(check_options(arguments))
-
-
-@contextmanager
-def compiled_quickly() -> Iterator[None]:
-    """Models are compiled without optimisation."""
-    with patch.object(compiler, "compile_model", partial(compiler.compile_model, flags=QUICK_FLAGS)):
-        yield
 
 
 def compare(expected: Expectation, result: Result, symmetry: bool) -> None:

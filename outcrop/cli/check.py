@@ -15,6 +15,7 @@ from typing import TextIO
 
 from outcrop.api import Model, load
 from outcrop.cli.files import dump
+from outcrop.cli.interrupts import interrupt
 from outcrop.cli.output import annotate, emit, wants_color
 from outcrop.cli.results import Files
 from outcrop.dist.exchange import exchange_of
@@ -160,16 +161,16 @@ def _second_interrupt_kills() -> Iterator[None]:
     """The first Ctrl-C asks the search to stop and report; should that take too long, the second ends us at once."""
     pressed = False
 
-    def interrupt(number: int, frame: FrameType | None) -> None:
+    def press(number: int, frame: FrameType | None) -> None:
         nonlocal pressed
         if pressed:
             os.write(2, (_SHOW_CURSOR if sys.stderr.isatty() else "").encode() + b"outcrop: interrupted\n")
             os._exit(Verdict.UNKNOWN.exit_code)
         pressed = True
-        raise KeyboardInterrupt
+        interrupt(number, frame)
 
     try:
-        before = signal.signal(signal.SIGINT, interrupt)
+        before = signal.signal(signal.SIGINT, press)
     except ValueError:  # not the main thread, which alone gets signals
         yield
         return

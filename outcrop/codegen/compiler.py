@@ -24,9 +24,9 @@ import stat
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 from outcrop.errors import CompilerNotFound, InternalError, UsageError
@@ -108,25 +108,57 @@ def _run(command: list[str]) -> str | None:
 
 
 def compile_model(
-    text: str, *, note_offsets: Sequence[int] = (), keep_c: str | None = None, flags: Sequence[str] = FLAGS
+    text: str,
+    *,
+    note_offsets: Sequence[int] = (),
+    keep_c: str | None = None,
+    flags: Sequence[str] = FLAGS,
+    all_kernels: bool = True,
 ) -> Native:
     """Compiles the C of a model together with the kernels and loads the result. ``keep_c`` names a directory in which
-    to leave the C, with the kernels beside it so that it can be compiled again by hand."""
-    text += '\n#include "kernels.c"\n'
-    if len(text) > MOST_TEXT:
-        raise _too_large(text, "too much to compile")
+    to leave the C, with the kernels beside it so that it can be compiled again by hand. Without ``all_kernels`` it
+    takes about half as long, and those that are missing are compiled when something needs them."""
+    whole = text + '\n#include "kernels.c"\n'
+    if len(whole) > MOST_TEXT:
+        raise _too_large(whole, "too much to compile")
     if keep_c is not None:
-        keep_source(text, Path(keep_c))
+        keep_source(whole, Path(keep_c))
     compiler = find_compiler()
-    directory = cache_directory()
-    library = directory / f"{_key(text, compiler, flags)}.so"
+    known = _load(_library_of(whole, compiler, flags), note_offsets)
+    if known is not None:
+        return known
+    if all_kernels:
+        return _made(whole, compiler, flags, note_offsets)
+    compile_all = partial(compile_model, text, note_offsets=note_offsets, flags=flags)
+    part = f"#define HAS_ALL_KERNELS 0\n{whole}"
+    known = _load(_library_of(part, compiler, flags), note_offsets, compile_all)
+    return known or _made(part, compiler, flags, note_offsets, compile_all)
+
+
+def _library_of(text: str, compiler: Compiler, flags: Sequence[str]) -> Path:
+    return cache_directory() / f"{_key(text, compiler, flags)}.so"
+
+
+def _load(library: Path, note_offsets: Sequence[int], compile_all: Callable[[], Native] | None = None) -> Native | None:
+    """What was compiled before; None if there is nothing, or nothing of use."""
     if _is_whole(library):
         try:
-            return Native(library, note_offsets)
+            return Native(library, note_offsets, compile_all)
         except OSError:
             library.unlink(missing_ok=True)
+    return None
+
+
+def _made(
+    text: str,
+    compiler: Compiler,
+    flags: Sequence[str],
+    note_offsets: Sequence[int],
+    compile_all: Callable[[], Native] | None = None,
+) -> Native:
+    library = _library_of(text, compiler, flags)
     _compile(text, compiler, flags, library)
-    return Native(library, note_offsets)
+    return Native(library, note_offsets, compile_all)
 
 
 def keep_source(text: str, directory: Path) -> Path:
@@ -166,6 +198,8 @@ def _compile(text: str, compiler: Compiler, flags: Sequence[str], library: Path)
                 file.write(_sealed(made.read_bytes()))
             sealed.replace(library)
             return
+    if run.returncode in (-signal.SIGINT, 128 + signal.SIGINT):
+        raise UsageError("the C compiler was interrupted")
     said = run.stderr.lower()
     if any(each in said for each in _WITHOUT_MEMORY) or run.returncode in (-signal.SIGKILL, 128 + signal.SIGKILL):
         raise _too_large(text, "the C compiler ran out of memory")

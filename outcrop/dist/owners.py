@@ -14,6 +14,7 @@ outcrop/search/balance.py for what happens then. Where nothing good is found, th
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from itertools import pairwise
 
@@ -172,16 +173,15 @@ class _Chooser:
         best: list[int] | None = None
         least_cost, score, faith, changes = _WORST, 1.0, 1.0, 0.0
         while len(chosen) < _MOST_BITS:
-            scores = np.maximum(self._scores(parity), faith * self._uneven)
             often = _count(change ^ self._changes) / self._states
-            gains = np.log(score / scores) / np.maximum(often - changes + _LEAST_CHANGE, _LEAST_CHANGE / 2)
-            gains[chosen] = -np.inf
-            next_one = int(np.argmax(gains))
-            if gains[next_one] <= 0:
+            costs = np.maximum(often - changes + _LEAST_CHANGE, _LEAST_CHANGE / 2)
+            found = self._best(parity, chosen, score, faith, costs)
+            if found is None:
                 break
+            next_one, score = found
             chosen.append(next_one)
             parity, change = parity ^ self._columns[next_one], change ^ self._changes[next_one]
-            score, changes = float(scores[next_one]), float(often[next_one])
+            changes = float(often[next_one])
             faith *= float(self._uneven[next_one])
             cost = changes + _UNEVEN_COSTS * score
             if len(chosen) >= _FEWEST_BITS and cost < least_cost:
@@ -190,13 +190,28 @@ class _Chooser:
             self._take(best)
         return best
 
-    def _scores(self, parity: Column) -> NDArray[np.float64]:
-        """How uneven the parity would be with each candidate: in parts of the sample, and summed with those chosen."""
-        scores = []
-        for column in self._columns:
-            squares = [(1 - 2 * _count((parity ^ column ^ each) & self._parts) / self._sizes) ** 2 for each in self._sums]
-            scores.append(np.mean(squares))
-        return np.sqrt(np.array(scores, dtype=np.float64))
+    def _best(
+        self, parity: Column, chosen: list[int], score: float, faith: float, costs: NDArray[np.float64]
+    ) -> tuple[int, float] | None:
+        """The candidate that makes the parity more even at the least cost, and how uneven it then is. Those that promise most
+        come first, and the rest need not be tried: no gain is greater than what it promises."""
+        most_even = faith * self._uneven
+        promises = np.log(score / most_even) / costs
+        promises[chosen] = -np.inf
+        greatest, best = 0.0, None
+        for candidate in np.argsort(-promises, kind="stable").tolist():
+            if promises[candidate] <= greatest:
+                break
+            reached = max(self._score(parity ^ self._columns[candidate]), float(most_even[candidate]))
+            gain = math.log(score / reached) / float(costs[candidate])
+            if gain > greatest:
+                greatest, best = gain, (candidate, reached)
+        return best
+
+    def _score(self, parity: Column) -> float:
+        """How uneven a parity is: in parts of the sample, and summed with those chosen before."""
+        squares = [(1 - 2 * _count((parity ^ each) & self._parts) / self._sizes) ** 2 for each in self._sums]
+        return math.sqrt(float(np.mean(squares)))
 
     def _take(self, chosen: list[int]) -> None:
         parity = np.bitwise_xor.reduce(self._columns[chosen], axis=0)

@@ -18,6 +18,8 @@ from outcrop.source import Diagnostic, Source, Span, whole
 
 _LINE = re.compile(r"^[ \t]*\#[ \t]*(define|property)\b((?:\\\r?\n|[^\n])*)", re.MULTILINE)
 _DEFINITION = re.compile(r"[ \t]*([A-Za-z_]\w*)(\(?)")
+#: Behind a definition: where it is used, something else may follow.
+_REMARK = re.compile(r"//.*|/\*.*?\*/")
 _WORD = re.compile(r"[A-Za-z_]\w*")
 
 
@@ -109,14 +111,14 @@ class _Reader:
                 return name
             return f"({self._expand(self.bodies[name].text, (*above, name))})"
 
-        return _WORD.sub(replace, text.replace("\\\r\n", " ").replace("\\\n", " "))
+        return _WORD.sub(replace, _REMARK.sub(" ", _joined(text))).rstrip()
 
 
 def formula_texts(file: FormulaFile | None, more: Sequence[Span]) -> tuple[FormulaText, ...]:
     """The properties of a file, and formulas that may use its definitions too, for a front-end to read."""
     definitions = {} if file is None else {name: _place(each) for name, each in file.definitions.items()}
     spans = [*(() if file is None else file.spans), *more]
-    return tuple(FormulaText(" ".join(span.text.split()), span, definitions) for span in spans)
+    return tuple(FormulaText(" ".join(_joined(span.text).split()), span, definitions) for span in spans)
 
 
 def _place(definition: Definition) -> Span:
@@ -125,6 +127,11 @@ def _place(definition: Definition) -> Span:
         return definition.span
     name = f"{definition.span.source.name} line {definition.span.line}, #define {definition.name}"
     return whole(Source(name, definition.text))
+
+
+def _joined(text: str) -> str:
+    """Lines that a backslash ends, as one."""
+    return text.replace("\\\r\n", " ").replace("\\\n", " ")
 
 
 def _trimmed(span: Span) -> Span:

@@ -76,6 +76,8 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE,
 )
+#: A line of a file goes on in the next one after a backslash.
+_BLANKS = re.compile(r"(?:\s|\\\r?\n)*")
 _QUANTIFIER = re.compile(r"(forall|exists)(\s+\w+\s*:.*?)\bdo\b", re.DOTALL)
 _QUANTIFIER_BEGINS = re.compile(r"(forall|exists)\s+\w+\s*:")
 _QUANTIFIER_ENDS = frozenset(("end", "endforall", "endexists"))
@@ -113,10 +115,7 @@ class _Lexer:
         self._open = 0  #: quantifiers that have not ended
 
     def run(self) -> list[Token]:
-        while self.at < self.end:
-            if self.text[self.at].isspace():
-                self.at += 1
-                continue
+        while self._skip_blanks():
             match = _TOKEN.match(self.text, self.at, self.end)
             if match is None:
                 raise self._unknown()
@@ -134,6 +133,12 @@ class _Lexer:
                     self._expression(self._closing_brace() - self.at)
         self._add(END, 0)
         return self.tokens
+
+    def _skip_blanks(self) -> bool:
+        """Is there anything behind them?"""
+        blanks = _BLANKS.match(self.text, self.at, self.end)
+        self.at = blanks.end() if blanks else self.at
+        return self.at < self.end
 
     def _add(self, kind: str, width: int) -> None:
         span = Span(self.source, self.at, self.at + width)

@@ -3,8 +3,10 @@
 #include "worklist.c"
 
 #include "owcty.c"
+#if HAS_ALL_KERNELS
 #include "owcty_compact.c"
 #include "ndfs.c"
+#endif
 
 /* --- OWCTY --------------------------------------------------------------------------------------------------- */
 
@@ -32,6 +34,7 @@ EXPORT void outcrop_cycles_work(Search *search, uint64_t number) {
   worker->expansion.context = worker->counted;
 }
 
+#if HAS_ALL_KERNELS
 /* Over several processes: a part of what a worker has to do. Gives 0 when there is no more, for now. */
 EXPORT int outcrop_cycles_part(Search *search, uint64_t number, uint64_t batches) {
   Worker *worker = uncounted(search, number);
@@ -50,6 +53,7 @@ EXPORT void outcrop_cycles_message(Search *search, uint64_t number, const uint8_
 }
 
 EXPORT int outcrop_cycles_has_work(const Search *search) { return has_work(search); }
+#endif
 
 /* After all of them have. Gives the size of S. */
 EXPORT uint64_t outcrop_cycles_end(Search *search) {
@@ -92,6 +96,7 @@ EXPORT uint64_t outcrop_step(Search *search, const uint32_t *indexes, uint64_t c
   return step.complete ? search->cycles->reached_count : UINT64_MAX;
 }
 
+#if HAS_ALL_KERNELS
 /* The same for the states of a message. */
 EXPORT uint64_t outcrop_step_to(Search *search, const uint8_t *message, uint64_t limit, uint64_t within_s, uint64_t target,
                                 uint64_t *hit) {
@@ -102,6 +107,7 @@ EXPORT uint64_t outcrop_step_to(Search *search, const uint8_t *message, uint64_t
   *hit = (uint64_t)step.hit;
   return step.complete ? search->cycles->reached_count : UINT64_MAX;
 }
+#endif
 
 EXPORT void outcrop_take_step(const Search *search, uint32_t *indexes) {
   if (search->cycles->reached_count)
@@ -142,6 +148,7 @@ EXPORT uint64_t outcrop_least_accepting(const Search *search, uint64_t begin, ui
   return least_accepting(search, begin, end);
 }
 
+#if HAS_ALL_KERNELS
 /* --- OWCTY with hash compaction ------------------------------------------------------------------------------ */
 
 EXPORT int outcrop_compacted_open(Search *search, uint64_t strength) { return compacted_open(search, (int)strength); }
@@ -237,3 +244,4 @@ EXPORT uint64_t outcrop_dfs_path(const Dfs *dfs, uint32_t *indexes, uint64_t *lo
   *loop_start = dfs->loop_start;
   return length;
 }
+#endif

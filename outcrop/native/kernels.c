@@ -11,6 +11,16 @@
 #endif
 #include <unistd.h>
 
+/* 0 leaves out what most searches never call, which is more than half of what the compiler has to do: searches past RAM,
+ * caches, random walks, several processes, and, beside an automaton, all but OWCTY on states kept in full. Nothing that is
+ * shared with the whole of it depends on this: a search that was opened without the rest may go on with it. */
+#ifndef HAS_ALL_KERNELS
+#define HAS_ALL_KERNELS 1
+#endif
+
+/* Products with an automaton are not searched past RAM. */
+#define HAS_PAST_RAM (HAS_ALL_KERNELS && !HAS_AUTOMATON)
+
 #include "expand.h"
 
 #include "lines.h"
@@ -20,6 +30,7 @@
 #include "signatures.c"
 #include "findings.c"
 #include "gathered.c"
+#include "claims.c"
 #include "mapped.c"
 #include "route.c"
 #include "messages.c"
@@ -32,7 +43,9 @@
 #include "spill.c"
 #include "paths.c"
 #include "liveness.c"
+#if HAS_ALL_KERNELS
 #include "distances.c"
+#endif
 
 /* Raised whenever what is exported changes. */
 enum { ABI_VERSION = 11 };
@@ -133,6 +146,8 @@ static void worker_close(Worker *worker) {
     free(worker->outgoing[rank].values);
   }
   free(worker->outgoing);
+  free(worker->found_claims.firsts);
+  free(worker->level_claims.firsts);
   free(worker->aside.states);
   free(worker->aside.hashes);
   run_work_close(&worker->runs);
@@ -141,13 +156,17 @@ static void worker_close(Worker *worker) {
 
 #if HAS_AUTOMATON
 static void cycles_close(Search *search);
+#if HAS_ALL_KERNELS
 static void compacted_close(Search *search);
+#endif
 #endif
 
 EXPORT void outcrop_close(Search *search) {
 #if HAS_AUTOMATON
   cycles_close(search);
+#if HAS_ALL_KERNELS
   compacted_close(search);
+#endif
 #endif
   for (uint32_t i = 0; i < search->worker_count; i++) worker_close(&search->workers[i]);
   free(search->workers);
@@ -358,8 +377,7 @@ EXPORT void outcrop_hash_block(const Search *search, const uint8_t *states, uint
 
 /* --- Past RAM ------------------------------------------------------------------------------------------------ */
 
-/* Products with an automaton are not searched past RAM, so that they need not wait for the compiler so long. */
-#if !HAS_AUTOMATON
+#if HAS_PAST_RAM
 #include "past_ram.c"
 #endif
 
@@ -416,6 +434,7 @@ EXPORT int outcrop_least_unmarked(const Search *search, uint64_t begin, uint64_t
   return least_unmarked(search, begin, end, (uint8_t)bit, marks, least);
 }
 
+#if HAS_ALL_KERNELS
 EXPORT int outcrop_measure_distances(Search *search, uint64_t number, uint64_t begin, uint64_t end,
                                      const uint64_t *ends, uint64_t levels, uint64_t with_loops, Distance *distances,
                                      Measured *measured) {
@@ -424,10 +443,11 @@ EXPORT int outcrop_measure_distances(Search *search, uint64_t number, uint64_t b
   worker->expansion.context = worker->counted;
   return complete;
 }
+#endif
 
 /* --- The tables of searches past RAM ------------------------------------------------------------------------- */
 
-#if !HAS_AUTOMATON
+#if HAS_PAST_RAM
 #include "dictionary.c"
 #include "cache.c"
 #include "cached.c"
@@ -437,13 +457,15 @@ EXPORT int outcrop_measure_distances(Search *search, uint64_t number, uint64_t b
 
 /* --- Random walks -------------------------------------------------------------------------------------------- */
 
-#if !HAS_AUTOMATON
+#if HAS_PAST_RAM
 #include "walks.c"
 #endif
 
 /* --- Over several processes ---------------------------------------------------------------------------------- */
 
+#if HAS_ALL_KERNELS
 #include "exchange.c"
+#endif
 
 /* --- Accepting cycles ---------------------------------------------------------------------------------------- */
 

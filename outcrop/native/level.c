@@ -8,7 +8,7 @@ enum { BLOCK_STATES = 128, MOST_BLOCK_STATES = 512 };
 #define COUNTED_BY_RULE offsetof(Context, covered)
 
 /* Levels up to this size are left to one worker. */
-enum { SMALL_LEVEL = 2048 };
+enum { SMALL_LEVEL = 1024 };
 
 /* How often a worker looks whether the others have ended before it sleeps: some tens of microseconds. */
 enum { TURNS_BEFORE_SLEEP = 1000 };
@@ -43,7 +43,7 @@ static void check_state(Worker *worker, const uint8_t *state) {
 static void count_deeper(Worker *worker, uint32_t count) {
   const Search *search = worker->search;
   const Expansion *expansion = &worker->expansion;
-  if (!search->exact || search->cache || search->defers || search->route.ranks) return;
+  if (!search->exact || search->cache || search->defers || is_shared(search)) return;
   for (uint32_t i = 0; i < count; i++) {
     const uint8_t *state = expansion->successors + (size_t)i * STATE_BYTES;
     if (worker->is_new[i] || table_find(&search->table, &search->arena, state, expansion->hashes[i]) >= search->level_end)
@@ -55,7 +55,7 @@ static void count_deeper(Worker *worker, uint32_t count) {
 /* What every flush of a search begins with: the successors that are left are this process's. */
 static void hash_own_successors(Worker *worker) {
   Search *search = worker->search;
-  if (!search->route.ranks) {
+  if (!is_shared(search)) {
     if (!search->needs_no_hashes) hash_successors(&worker->expansion);
     return;
   }
@@ -161,8 +161,32 @@ static int expand_part(Worker *worker, uint64_t blocks, uint64_t block) {
   return 1;
 }
 
+/* Expands the parts of the current level that its workers have found, its own first, until there are no more. */
+static void expand_claims(Worker *worker) {
+  Search *search = worker->search;
+  const uint32_t number = (uint32_t)(worker - search->workers);
+  worker->overflow = 0;
+  worker->expansion.flush = search->flush;
+  for (uint32_t i = 0; i < search->worker_count; i++) {
+    Worker *finder = &search->workers[(number + i) % search->worker_count];
+    while (!stopping(search) && !worker->overflow) {
+      uint64_t taken = __atomic_fetch_add(&finder->claims_taken, 1, __ATOMIC_RELAXED);
+      if (taken >= finder->level_claims.count) break;
+      uint64_t begin = finder->level_claims.firsts[taken], end = begin + search->level_chunk_states;
+      if (end > search->level_end) end = search->level_end;
+      if (begin >= end) continue; /* what it held has been moved into holes before it */
+      expand_block(worker, begin, end);
+      __atomic_fetch_add(&search->cursor, end - begin, __ATOMIC_RELAXED);
+    }
+  }
+}
+
 static void expand_level(Worker *worker) {
   const Search *search = worker->search;
+  if (keeps_claims(search)) {
+    expand_claims(worker);
+    return;
+  }
   uint64_t share = (search->level_end - search->level_begin) / (64 * (uint64_t)search->worker_count);
   uint64_t block = share < BLOCK_STATES        ? BLOCK_STATES
                    : share > MOST_BLOCK_STATES ? MOST_BLOCK_STATES
@@ -279,6 +303,14 @@ static uint64_t finish_level(Search *search) {
   search->level_end = search->arena.used;
   search->cursor = search->level_begin;
   __atomic_fetch_add(&search->levels, 1, __ATOMIC_RELAXED);
+  for (uint32_t i = 0; i < search->worker_count; i++) {
+    Worker *worker = &search->workers[i];
+    Claims expanded = worker->level_claims;
+    expanded.count = worker->claims_taken = 0;
+    worker->level_claims = worker->found_claims;
+    worker->found_claims = expanded;
+  }
+  search->level_chunk_states = search->chunk_states;
   uint64_t size = search->level_end - search->level_begin;
   uint64_t share = size / (64 * (uint64_t)search->worker_count);
   search->chunk_states = share < 64 ? 64 : share > MOST_CHUNK_STATES ? MOST_CHUNK_STATES : share;

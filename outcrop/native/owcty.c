@@ -126,7 +126,7 @@ static void add_and_map(Expansion *expansion) {
   Worker *worker = (Worker *)expansion;
   Search *search = worker->search;
   Cycles *cycles = search->cycles;
-  if (search->route.ranks)
+  if (is_shared(search))
     route_valued(worker);
   else
     hash_successors(expansion);
@@ -233,7 +233,7 @@ static inline __attribute__((always_inline)) void locate_slots(const Worker *wor
 /* Where each successor in the buffer lies; UINT32_MAX for those that were never entered. */
 static const uint32_t *locate_successors(Worker *worker) {
   uint32_t *positions = own_part(worker)->positions;
-  if (worker->search->route.ranks)
+  if (is_shared(worker->search))
     route_edges(worker);
   else
     hash_successors(&worker->expansion);

@@ -274,7 +274,7 @@ static void block_successors(Expansion *expansion) {
   Worker *worker = (Worker *)expansion;
   /* The cycles of a weak automaton consist of accepting states. */
   if (worker->search->compacted->strength != GENERAL_AUTOMATON) keep_accepting_successors(expansion);
-  if (worker->search->route.ranks)
+  if (is_shared(worker->search))
     route_members(worker);
   else
     hash_successors(expansion);
@@ -405,7 +405,7 @@ static void add_and_count(Expansion *expansion) {
   Worker *worker = (Worker *)expansion;
   Search *search = worker->search;
   const int strength = search->compacted->strength;
-  if (search->route.ranks && strength != GENERAL_AUTOMATON)
+  if (is_shared(search) && strength != GENERAL_AUTOMATON)
     route_each(worker, acceptance_to_send);
   else
     hash_own_successors(worker);

@@ -26,6 +26,7 @@ typedef struct {
   uint64_t level_begin, level_end; /* the level being expanded: a range of the arena */
   uint32_t most_batch;             /* successors entered at once: fewer than the least table has room for */
   uint64_t chunk_states;           /* how much of the arena a worker claims at once, at most MOST_CHUNK_STATES */
+  uint64_t level_chunk_states;     /* the same when the level being expanded was found */
   int stop;                        /* atomic */
 
   /* Past RAM. */
@@ -84,6 +85,9 @@ struct Worker {
   Context *counted; /* what the search adds up */
   Context *scratch; /* for expanding states again, which does not count */
   Chunk chunk;
+  Claims found_claims; /* of the arena, for the next level; only where claims are kept */
+  Claims level_claims; /* ... in the level being expanded */
+  uint64_t claims_taken; /* of the latter, those that some worker has begun to expand (atomic) */
   Found found[FOUND_KINDS];
   Gathered gathered; /* successors for the caller to deal with */
   Gathered fresh;    /* candidates found to be new */
@@ -114,6 +118,9 @@ static uint64_t visited_limit(const Search *search) {
 static uint64_t beside_bytes(const Search *search) {
   return search->arena.used * search->beside_state + __atomic_load_n(&search->beside, __ATOMIC_RELAXED);
 }
+
+/* Whether other processes have a part in it. */
+static int is_shared(const Search *search) { return HAS_ALL_KERNELS && search->route.ranks; }
 
 static int stopping(const Search *search) { return __atomic_load_n(&search->stop, __ATOMIC_RELAXED) != STOP_NONE; }
 
@@ -254,7 +261,7 @@ static void signatures_grown(Search *search) {
   growth_done(search);
 }
 
-#if !HAS_AUTOMATON /* products have no caches */
+#if HAS_PAST_RAM
 static int cache_make_room(struct Cache *cache);
 static uint32_t cache_add(Worker *worker, const uint8_t *states, const uint64_t *hashes, uint32_t count,
                           uint8_t *is_new);
@@ -264,7 +271,7 @@ static uint32_t cache_add(Worker *worker, const uint8_t *states, const uint64_t 
 static void growth_begin(Search *search) {
   search->provided = search->exact ? 0 : visited_bytes(search);
   search->rebuilt = 0;
-#if !HAS_AUTOMATON
+#if HAS_PAST_RAM
   if (__atomic_exchange_n(&search->cache_grows, 0, __ATOMIC_RELAXED)) {
     if (!stopping(search) && !cache_make_room(search->cache)) stop_search(search, STOP_MEMORY);
     growth_done(search);
@@ -328,6 +335,9 @@ static int reserve_visited(Worker *worker, uint64_t count) {
   return 0;
 }
 
+/* Whether workers expand first what they have found. Not where a level may have to be taken up again in its middle. */
+static int keeps_claims(const Search *search) { return search->cycles && search->worker_count > 1 && !is_shared(search); }
+
 static int claim_chunk(Worker *worker) {
   Search *search = worker->search;
   uint64_t count = search->chunk_states, first = UINT64_MAX;
@@ -339,6 +349,7 @@ static int claim_chunk(Worker *worker) {
     stop_search(search, search->arena.file < 0 ? STOP_MEMORY : STOP_DISK);
   pthread_mutex_unlock(&search->lock);
   if (first == UINT64_MAX) return 0;
+  if (keeps_claims(search) && !claims_add(&worker->found_claims, first)) stop_search(search, STOP_MEMORY);
   if (search->worker_count > 1) arena_provide_next(&search->arena, first, count);
   worker->chunk.next = first;
   worker->chunk.end = first + count;
@@ -366,7 +377,7 @@ static void note_written(Worker *worker, uint64_t first) {
 static uint32_t visited_add(Worker *worker, const uint8_t *states, const uint64_t *hashes, uint32_t count,
                             uint8_t *is_new) {
   Search *search = worker->search;
-#if !HAS_AUTOMATON
+#if HAS_PAST_RAM
   if (search->cache) return cache_add(worker, states, hashes, count, is_new);
 #endif
   Chunk *chunk = &worker->chunk;

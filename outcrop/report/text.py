@@ -72,7 +72,7 @@ def _meaning(result: Result) -> str:
         others = f" (and {more} more violation{'s' if more > 1 else ''})" if more else ""
         return result.violations[0].message.rstrip(".") + others
     if result.verdict is Verdict.UNKNOWN:
-        return f"{result.kind}; no violation in the {result.states_visited:,} states reached until then"
+        return f"{result.kind}; no violation in the {_plural(result.states_visited, 'state')} reached until then"
     formulas = sum(row["kind"] == "ltl" for row in result.properties)
     subject = "the formula" if formulas == 1 else f"one of {formulas} formulas"
     if result.states_checked == "none":
@@ -116,7 +116,9 @@ def _temporal(result: Result) -> Iterator[str]:
     """How each formula fared, and how large the product of the model with its automaton was."""
     for row in result.properties:
         if row["kind"] == "ltl":
-            searched = f" ({row['states']:,} states of the product, {row['strategy']})" if row["states"] else ""
+            searched = (
+                f" ({_plural(row['states'], 'state')} of the product, {row['strategy']})" if row["states"] else ""
+            )
             yield f'  ltl "{row["name"]}": {row["status"]}{searched}'
 
 

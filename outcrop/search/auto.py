@@ -11,8 +11,10 @@ for each state twice and, while runs are merged, three times.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import partial
 
+from outcrop.errors import OutcropError, UsageError
 from outcrop.kernels import FIRST_LINES, Native, Settings, States, StopReason
 from outcrop.options import CheckOptions
 from outcrop.search.driver import (
@@ -36,6 +38,9 @@ _BYTES_A_WORKER = 5 << 20
 _MEMORY_PART_A_WORKER = 32
 #: The least that a search past RAM can work with: states for each worker.
 _LEAST_STATES = 256
+#: Which part of the memory for states must be in use for the kernels of searches past RAM to be made ready: what little
+#: is needed costs nothing extra, and a compiler has room.
+_MADE_READY_FROM = 1 / 4
 
 
 def search(
@@ -72,6 +77,7 @@ class Auto(Exploration):
     """``_disk`` is None while memory lasts. ``medium``: what it goes on with then."""
 
     medium = "runs"
+    _is_ready = False
     _disk: PastRam | None = None
     _directory: WorkDirectory | None = None
 
@@ -184,9 +190,22 @@ class Auto(Exploration):
         unexpanded = self.search.standing().unexpanded
         return self._go_to_disk(), unexpanded
 
+    def look_at_clock(self) -> None:
+        super().look_at_clock()
+        search = self.search
+        if not self._is_ready and self.bytes_in_memory() > _MADE_READY_FROM * search.budget:
+            self._is_ready = True
+            # Workers go on meanwhile. What fails is tried again when it is needed.
+            with suppress(OutcropError):
+                _ = search.native.with_all_kernels
+
     def _go_to_disk(self) -> PastRam:
         self._directory = WorkDirectory(self.options.workdir, self.disk)
-        self._disk = self._past_ram(self._directory)
+        try:
+            self._disk = self._past_ram(self._directory)
+        except UsageError as error:  # its kernels had to be compiled, and could not
+            self.tell(f"memory budget reached, and no way past it: {error}")
+            raise Stopped(Stop.MEMORY) from None
         self._disk.take_over()
         self.tell(
             f"memory budget reached at level {max(0, len(self.levels) - 1):,}: {self._disk.states:,} states written "

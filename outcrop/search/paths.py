@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable
 from functools import partial
-from itertools import accumulate
+from itertools import accumulate, chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,6 +51,12 @@ def look_in_blocks(search: Search, read_level: Callable[[int], Iterable[States]]
 
     def look(level: int, targets: States) -> list[Predecessors]:
         blocks = iter(read_level(level))
+        first: list[States] = []
+        while sum(map(len, first)) < _STATES_A_WORKER and (block := next(blocks, None)) is not None:
+            first.append(block)
+        # To wake several threads for a few states would take most of the time of a long path.
+        workers = search.workers if sum(map(len, first)) >= _STATES_A_WORKER else 1
+        blocks = chain(first, blocks)
         reading = threading.Lock()
 
         def work(worker: int) -> Predecessors:
@@ -63,7 +69,7 @@ def look_in_blocks(search: Search, read_level: Callable[[int], Iterable[States]]
                     return least, is_found.astype(np.bool_)
                 search.find_predecessors_among(worker, block, targets, least, is_found)
 
-        return together(*(partial(work, worker) for worker in range(search.workers)))
+        return together(*(partial(work, worker) for worker in range(workers)))
 
     return look
 

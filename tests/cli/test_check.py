@@ -224,6 +224,15 @@ def test_a_second_interrupt_ends_at_once() -> None:
     assert (process.returncode, err) == (3, b"outcrop: interrupted\n")
 
 
+def test_an_interrupt_while_importing_ends_with_a_line(tmp_path: Path) -> None:
+    interrupted = "try:\n    signal.raise_signal(signal.SIGINT)\nexcept KeyboardInterrupt:\n    raise ImportError\n"
+    (tmp_path / "slow.py").write_text(f"import signal\n{interrupted}")
+    importing = f"import sys; sys.path.insert(0, {str(tmp_path)!r})\nfrom outcrop.cli.interrupts import listen\n"
+    importing += "listen()\nimport slow"
+    ended = subprocess.run([sys.executable, "-c", importing], capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "outcrop: interrupted\n")
+
+
 def test_a_reader_that_leaves_is_no_error(counter: Path) -> None:
     read, write = os.pipe()
     os.close(read)

@@ -12,7 +12,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from expectations import compiled_quickly
+from optimisation import compile_quickly
 
 import outcrop
 from outcrop.dist.exchange import exchange_of
@@ -34,6 +34,7 @@ def summary(result: Result) -> dict[str, Any]:
 
 
 def main() -> None:
+    compile_quickly()
     ranks = started_ranks()
     exchange = exchange_of(ranks)
     balance.LARGE = 200
@@ -43,8 +44,7 @@ def main() -> None:
         if "owners" in options:
             options["owners"] = options["owners"].get(str(ranks), "auto")
         printed: list[str] = []
-        with compiled_quickly():
-            result = model.check(**options, ranks=ranks, output=printed.append)
+        result = model.check(**options, ranks=ranks, output=printed.append)
         if exchange.rank == 0:
             print(json.dumps({**summary(result), "printed": sorted("".join(printed).split("\n"))}))
             sys.stdout.flush()

@@ -11,7 +11,9 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -75,28 +77,49 @@ def test_a_full_disk_on_one_rank() -> None:
     assert any(event.startswith("rank 1: disk: the disk budget") for event in events)
 
 
-@needs_mpi
-def test_a_killed_rank_ends_the_run_and_it_goes_on_from_the_checkpoint(tmp_path: Path) -> None:
-    place = tmp_path / "save"
-    options = [MODEL, "-D", "N=24", "--continue", "--threads", "1", "--json", "--trace", "off"]
-    alone = subprocess.run([*CHECK, *options], capture_output=True, text=True, timeout=120, check=False)
-    command = [*CHECK, *options, "--ranks", "2", "--checkpoint", str(place), "--checkpoint-every", "0s"]
+LARGER = [MODEL, "-D", "N=24", "--continue", "--threads", "1", "--json", "--trace", "off"]
+COUNTS = ("verdict", "states", "rules_fired", "levels")
+
+
+@cache
+def result_alone() -> dict[str, Any]:
+    done = subprocess.run([*CHECK, *LARGER], capture_output=True, text=True, timeout=120, check=False)
+    document: dict[str, Any] = json.loads(done.stdout)
+    return document
+
+
+def kill_one_and_resume(place: Path, strategies: tuple[str, str], before: int, after: int, seconds: float) -> None:
+    """Kills a rank so long after the first checkpoint, and goes on with another number of them."""
+    command = [*CHECK, *LARGER, "--strategy", strategies[0], "--ranks", str(before)]
+    command += ["--checkpoint", str(place), "--checkpoint-every", "0s"]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-    while not (place / "1-of-2" / "manifest.json").exists():
+    while not all((place / f"{each}-of-{before}" / "manifest.json").exists() for each in range(before)):
         assert process.poll() is None
         time.sleep(0.01)
-    time.sleep(random.random())
-    killed = ranks_under(process.pid)
-    os.kill(random.choice(killed), signal.SIGKILL)
+    time.sleep(seconds)
+    os.kill(random.choice(ranks_under(process.pid)), signal.SIGKILL)
     _, errors = process.communicate(timeout=30)
     assert process.returncode == 3
     assert "a rank died" in errors and "--resume" in errors
-    resumed = [*CHECK, *options, "--ranks", "3", "--resume", str(place)]
+    resumed = [*CHECK, *LARGER, "--strategy", strategies[1], "--ranks", str(after), "--resume", str(place)]
     done = subprocess.run(resumed, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 1, done.stderr
-    before, after = json.loads(alone.stdout), json.loads(done.stdout)
-    for name in ("verdict", "states", "rules_fired", "levels"):
-        assert before[name] == after[name]
+    assert [json.loads(done.stdout)[name] for name in COUNTS] == [result_alone()[name] for name in COUNTS]
+
+
+@needs_mpi
+def test_a_killed_rank_ends_the_run_and_it_goes_on_from_the_checkpoint(tmp_path: Path) -> None:
+    kill_one_and_resume(tmp_path / "save", ("auto", "auto"), 2, 3, random.random())
+
+
+@needs_mpi
+@pytest.mark.slow
+@pytest.mark.parametrize("turn", range(30))
+def test_ranks_killed_at_any_moment(turn: int, tmp_path: Path) -> None:
+    """Any strategy that saves itself, any number of ranks before and after."""
+    strategies = random.choices(("ram", "auto", "compact", "disk", "cached", "layered"), k=2)
+    before, after = random.randint(2, 4), random.randint(1, 4)
+    kill_one_and_resume(tmp_path / "save", (strategies[0], strategies[1]), before, after, 1.5 * random.random())
 
 
 @needs_mpi

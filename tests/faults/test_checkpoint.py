@@ -21,7 +21,7 @@ import pytest
 
 import outcrop
 from outcrop.codegen.c import emit
-from outcrop.codegen.compiler import FLAGS, compile_model
+from outcrop.codegen.compiler import compile_model
 from outcrop.codegen.identity import identity
 from outcrop.errors import DamagedFile, UsageError
 from outcrop.kernels import Native
@@ -32,8 +32,6 @@ from outcrop.store.blockfile import BlockFile
 from outcrop.store.checkpoint import CheckpointDirectory
 from outcrop.store.frontier import RowFile
 from outcrop.store.workdir import DiskFull
-
-QUICK_FLAGS = (*(flag for flag in FLAGS if flag != "-O2"), "-O0")
 
 #: 1,728 states in 34 levels, with ways back, a cover that is counted and reads of something undefined.
 GRID = """
@@ -100,7 +98,7 @@ def compiled(name: str) -> Native:
         path.write_text(MODELS[name])
         model = outcrop.load(path)
     emitted = emit(model.system, True)
-    native = compile_model(emitted.source, note_offsets=emitted.note_offsets, flags=QUICK_FLAGS)
+    native = compile_model(emitted.source, note_offsets=emitted.note_offsets)
     native.identity = identity(model.system, model.options, CheckOptions())
     return native
 

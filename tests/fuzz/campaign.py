@@ -28,10 +28,13 @@ from compare_ranks import Job, rank_disagreement, rank_disagreements, rank_job
 from generator import generate, generate_with_formulas
 from generator.dve import generate_dve, generate_dve_with_formulas
 from minimise import minimise
+from optimisation import compile_quickly
 
 from outcrop.codegen import compiler
 from outcrop.errors import ModelError
 from outcrop.machine import available_cores
+
+compile_quickly()
 
 FOUND = Path(__file__).parent / "found"
 #: Models for which ranks are started at a time, and how many tries to make one smaller are worth their time.

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from importlib import import_module
 from random import Random
 
-from expectations import QUICK_FLAGS, TINY
+from expectations import TINY
 
 from outcrop.codegen.c import emit
 from outcrop.codegen.compiler import compile_model
@@ -44,7 +44,7 @@ def disagreement(text: str, name: str, seed: int) -> str:
     system, _ = load_text(text, name, options)
     for symmetry in sorted({False, bool(system.scalarsets) and system.allows_symmetry}):
         emitted = emit(system, symmetry, coverage=True)
-        native = compile_model(emitted.source, note_offsets=emitted.note_offsets, flags=QUICK_FLAGS)
+        native = compile_model(emitted.source, note_offsets=emitted.note_offsets)
         for max_errors, deadlock in ((1, Deadlock.STUTTERING), (None, random.choice(list(Deadlock)))):
             chosen = CheckOptions(symmetry=symmetry, max_errors=max_errors, deadlock=deadlock)
             for found in (*_against_interpreter(system, native, chosen), *_past_ram(native, chosen)):

@@ -1,4 +1,5 @@
-"""Random DVE models: processes with few states, variables kept small by ``% k``, channels with and without a buffer.
+"""Random DVE models: processes with few states, variables kept small by ``% k``, channels with and without a buffer,
+typed or not, global or of a process.
 
 Most assignments stay in range and most indices inside their arrays; the rest is left to chance, so that every runtime
 error turns up. What is generated is accepted by construction.
@@ -23,6 +24,7 @@ class _Channel:
     name: str
     values: int  #: how many values an item has
     capacity: int  #: 0: partners step together
+    owner: str = ""  #: the process that declares it
 
 
 @dataclass
@@ -61,8 +63,14 @@ class _Generator:
         self.random = random
         self.numbers = ["g0"] + (["g1"] if self.chance(0.5) else [])
         self.arrays = ["a0"] if self.chance(0.4) else []
+        self.constants = ["k0"] if self.chance(0.2) else []
         self.channels = [
-            _Channel(f"c{number}", random.choice((0, 1, 1, 2)), random.choice((0, 0, 1, 2)))
+            _Channel(
+                f"c{number}",
+                random.choice((0, 1, 1, 2)),
+                random.choice((0, 0, 1, 2)),
+                "P0" if self.chance(0.1) else "",
+            )
             for number in range(random.randint(0, 2))
         ]
         self.processes = [
@@ -81,7 +89,8 @@ class _Generator:
     def model(self) -> str:
         lines = [f"byte {name} = {self.random.randrange(_MODULUS)};" for name in self.numbers]
         lines += [f"{self.random.choice(('byte', 'int'))} {name}[{_ARRAY}];" for name in self.arrays]
-        lines += [self._channel(channel) for channel in self.channels]
+        lines += [f"const int {name}[{_ARRAY}] = {{2, -1}};" for name in self.constants]
+        lines += [self._channel(channel) for channel in self.channels if not channel.owner]
         lines += [self._process(process) for process in self.processes]
         return "\n".join([*lines, "system async;", ""])
 
@@ -97,19 +106,26 @@ class _Generator:
         return "\n".join(["process N {", *rows, "  trans", ",\n".join(edges) + ";", "}"])
 
     def _channel(self, channel: _Channel) -> str:
-        items = "{" + ", ".join(["byte"] * channel.values) + "} " if channel.values else ""
+        types = ", ".join(self.random.choice(("byte", "byte", "int")) for _ in range(channel.values))
+        items = f"{{{types}}} " if types and self.chance(0.8) else ""
         return f"channel {items}{channel.name}[{channel.capacity}];"
 
     def _process(self, process: _Process) -> str:
         inside = [f"  {self.random.choice(('byte', 'int'))} {name};" for name in process.numbers]
         inside += [f"  byte {name}[{_ARRAY}];" for name in process.arrays]
+        inside += [f"  {self._channel(channel)}" for channel in self.channels if channel.owner == process.name]
         inside += [f"  state {', '.join(process.states)};", f"  init {self.random.choice(process.states)};"]
-        if self.chance(0.1):
+        if self.chance(0.15):
             inside.append(f"  commit {self.random.choice(process.states)};")
         if self.chance(0.2):
             weak = f"{self.expression(process)} or {self.expression(process)} or {self.expression(process)}"
             inside.append(f"  assert {self.random.choice(process.states)}: {weak};")
-        transitions = [self._transition(process, state) for state in process.states for _ in range(self._count())]
+        transitions = []
+        for state in process.states:
+            for number in range(self._count()):
+                # The state above it, where none is named.
+                source = "" if number and self.chance(0.2) else state
+                transitions.append(self._transition(process, source))
         transitions = transitions or [self._transition(process, process.states[0])]
         inside += ["  trans", ",\n".join(f"    {each}" for each in transitions) + ";"]
         return "\n".join([f"process {process.name} {{", *inside, "}"])
@@ -120,7 +136,8 @@ class _Generator:
     def _transition(self, process: _Process, source: str) -> str:
         parts = []
         if self.chance(0.4):
-            parts.append(f"guard {self.expression(process)};")
+            more = f", {self.expression(process, 1)}" if self.chance(0.1) else ""
+            parts.append(f"guard {self.expression(process)}{more};")
         if self.channels and self.chance(0.3):
             parts.append(f"sync {self._synchronisation(process)};")
         effects = [self._effect(process) for _ in range(self.random.choice((0, 1, 1, 2)))]
@@ -133,7 +150,8 @@ class _Generator:
         is_sender = self.chance(0.5)
         values = [self._small(process) if is_sender else self._target(process) for _ in range(channel.values)]
         item = "" if not values else values[0] if len(values) == 1 else "{" + ", ".join(values) + "}"
-        return f"{channel.name}{'!' if is_sender else '?'}{item}"
+        name = f"{channel.owner}->{channel.name}" if channel.owner else channel.name
+        return f"{name}{'!' if is_sender else '?'}{item}"
 
     def _effect(self, process: _Process) -> str:
         value = self._small(process) if self.chance(0.98) else self.expression(process)
@@ -179,8 +197,12 @@ class _Generator:
         arrays = [*self.arrays, *process.arrays]
         if arrays:
             choices.append(f"{self.random.choice(arrays)}[{self._index(process)}]" if self.chance(0.5) else "1")
+        if self.constants:
+            choices.append(f"{self.constants[0]}[{self._index(process)}]")
         other = self.random.choice(self.processes)
         choices.append(f"{other.name}.{self.random.choice(other.states)}")
         if other.numbers and other is not process:
             choices.append(f"{other.name}->{self.random.choice(other.numbers)}")
+        if other.arrays and other is not process:
+            choices.append(f"{other.name}->{other.arrays[0]}[{self._index(process)}]")
         return self.random.choice(choices)

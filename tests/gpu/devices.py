@@ -5,8 +5,6 @@ from __future__ import annotations
 import dataclasses
 from pathlib import Path
 
-from expectations import QUICK_FLAGS
-
 from outcrop.api import Model, load
 from outcrop.codegen.c import emit
 from outcrop.codegen.compiler import compile_model
@@ -27,7 +25,7 @@ TINY_TUNING = Tuning(block_shift=5, group=2)
 
 def program(model: Model, *, symmetry: bool) -> Program:
     emitted = emit(model.system, symmetry and model.system.allows_symmetry)
-    native = compile_model(emitted.source, note_offsets=emitted.note_offsets, flags=QUICK_FLAGS)
+    native = compile_model(emitted.source, note_offsets=emitted.note_offsets)
     return Program(model.system, emitted, native)
 
 

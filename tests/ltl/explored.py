@@ -17,10 +17,11 @@ class Explored:
     def __init__(self, system: System) -> None:
         self.interpreter = Interpreter(system, False)
         (start,) = self.interpreter.start_states()
-        assert start.successor is not None
-        numbers: dict[State, int] = {start.successor: 0}
+        assert start.fault is None
+        # The automaton may have no way to begin: then there is no run to look at.
+        waiting = [] if start.successor is None else [start.successor]
+        numbers: dict[State, int] = dict.fromkeys(waiting, 0)
         self.firings: list[list[Firing]] = []
-        waiting = [start.successor]
         for state in waiting:
             self.firings.append(list(self.interpreter.successors(state)))
             for firing in self.firings[-1]:
@@ -35,20 +36,25 @@ class Explored:
 
 
 def has_fair_accepting_cycle(system: System, plain: Explored) -> bool:
-    """Is there a component with an accepting state in which, for each rule, some step is the rule's or leaves a state
-    where the rule cannot move?"""
-    rules = set(weak_fairness(system).sets)
+    """Is there a component with an accepting state in which, for each mover, some step is its own or leaves a state
+    where it cannot move? Movers are the processes of a model that has any, else the instances of rules."""
+    movers = set(weak_fairness(system).sets)
     for component in components(plain.graph.successors):
         members, satisfied, has_edge = set(component), set(), False
         for node in component:
             steps = list(zip(plain.firings[node], plain.graph.successors[node], strict=True))
-            enabled = {each.origin.label(each.arguments) for each, _ in steps if isinstance(each.origin, Rule)}
+            enabled = {mover for firing, _ in steps for mover in _movers(firing)}
             for firing, target in steps:
                 if target in members:
                     has_edge = True
-                    satisfied |= rules - enabled
-                    if isinstance(firing.origin, Rule):
-                        satisfied.add(firing.origin.label(firing.arguments))
-        if has_edge and members & plain.graph.accepting and satisfied >= rules:
+                    satisfied |= movers - enabled
+                    satisfied.update(_movers(firing))
+        if has_edge and members & plain.graph.accepting and satisfied >= movers:
             return True
     return False
+
+
+def _movers(firing: Firing) -> tuple[str, ...]:
+    if not isinstance(firing.origin, Rule):
+        return ()
+    return firing.origin.processes or (firing.origin.label(firing.arguments),)

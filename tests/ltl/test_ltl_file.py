@@ -5,20 +5,21 @@ from __future__ import annotations
 import pytest
 
 from outcrop.errors import ModelError
-from outcrop.ltl.file import parse_file
+from outcrop.ltl.file import formula_texts, parse_file
 from outcrop.source import Source
 
 FILE = r"""Properties of the lock.
 #define wait0 P_0.p1 or \
   P_0.p2
-  #define cs0   P_0.CS
+  #define cs0   P_0.CS // inside
 #define Busy  cs0 and not wait0
 #define loop  loop > 0
 
 The first one says that nobody starves.
 #property G (wait0 -> F (cs0) )
  # property GFcs0 || !wait0UBusy
-#property G {P_1.CS}
+#property G \
+  {P_1.CS}
 """
 
 
@@ -29,6 +30,7 @@ def test_file() -> None:
         "GF cs0 || !wait0 U Busy",
         "G {P_1.CS}",
     ]
+    assert formula_texts(file, ())[2].name == "G {P_1.CS}"
     texts = {name: " ".join(each.text.split()) for name, each in file.definitions.items()}
     assert texts == {
         "wait0": "P_0.p1 or P_0.p2",

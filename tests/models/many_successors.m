@@ -1,12 +1,13 @@
--- More successors of one state than any buffer holds at once.
+-- More successors of one state than a buffer holds at once, which for states of this size is 128.
 -- expect: holds
--- states: 1000
--- rules: 1000000
+-- states: 150
+-- rules: 22500
 -- diameter: 1
--- interpreter: too slow
-type Digit: 0 .. 9;
-var a: array [0 .. 2] of Digit;
-startstate begin for i: 0 .. 2 do a[i] := 0; end; end;
-ruleset x: Digit; y: Digit; z: Digit do
-  rule "set" true ==> a[0] := x; a[1] := y; a[2] := z; end;
+type Value: 0 .. 149;
+var
+  value: Value;
+  large: array [0 .. 519] of 0 .. 254;
+startstate begin clear large; value := 0; end;
+ruleset x: Value do
+  rule "set" true ==> value := x; end;
 end;

@@ -241,8 +241,8 @@ MUTANTS = [
     *_of(
         "ltl/acceptance.py",
         (
-            "renamings.append(None if broken or not inside else _needed(inside))",
-            "renamings.append(None if not inside else _needed(inside))",
+            "if not any(where < other for other in made)]",
+            "if not any(where > other for other in made)]",
         ),
     ),
     *_of(

@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 import outcrop
+from outcrop.codegen import compiler
 from outcrop.codegen.c import emit
-from outcrop.codegen.compiler import FLAGS, compile_model
-from outcrop.errors import DamagedFile, ModelError
+from outcrop.codegen.compiler import compile_model
+from outcrop.errors import DamagedFile, ModelError, UsageError
 from outcrop.kernels import Native
 from outcrop.options import CheckOptions, Deadlock
 from outcrop.search import auto, ram
@@ -20,7 +21,6 @@ from outcrop.search.outcome import FindingKind, Outcome, Stop
 
 REPOSITORY = Path(__file__).parents[2]
 MODELS = sorted((REPOSITORY / "tests" / "models").glob("[!r]*.m")) + sorted((REPOSITORY / "examples").glob("*.*"))
-QUICK_FLAGS = (*(flag for flag in FLAGS if flag != "-O2"), "-O0")
 
 #: 8,000 states in 58 levels; ``reset`` leads back to levels long past. States take 12 bytes, of which the first word
 #: alone tells few apart.
@@ -64,7 +64,52 @@ def compiled(text: str) -> Native:
 
 def native_of(path: Path) -> Native:
     emitted = emit(outcrop.load(path).system, False)
-    return compile_model(emitted.source, note_offsets=emitted.note_offsets, flags=QUICK_FLAGS)
+    return compile_model(emitted.source, note_offsets=emitted.note_offsets)
+
+
+@pytest.fixture
+def part_of_the_kernels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Native, Path]:
+    """A model without the kernels of searches past RAM, and where they are going to be."""
+    cache = tmp_path / "cache"
+    cache.mkdir()
+    monkeypatch.setattr(compiler, "cache_directory", lambda: cache)
+    path = tmp_path / "grid.m"
+    path.write_text(GRID)
+    emitted = emit(outcrop.load(path).system, False)
+    return compile_model(emitted.source, all_kernels=False), cache
+
+
+def test_kernels_past_ram_are_compiled_when_memory_ends(
+    part_of_the_kernels: tuple[Native, Path], options: Callable[..., CheckOptions]
+) -> None:
+    native, cache = part_of_the_kernels
+    expected = auto.search(native, options(state_memory=None))
+    assert not spilled(expected) and len(list(cache.glob("*.so"))) == 1
+    found = auto.search(native, options(state_memory=9_000, threads=2))
+    assert spilled(found) and len(list(cache.glob("*.so"))) == 2
+    assert comparable(found) == comparable(expected)
+
+
+def test_kernels_past_ram_are_made_ready_in_time(
+    part_of_the_kernels: tuple[Native, Path], options: Callable[..., CheckOptions], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    native, cache = part_of_the_kernels
+    monkeypatch.setattr("outcrop.search.driver._SECONDS_BETWEEN_LOOKS", 0.0)
+    found = auto.search(native, options(state_memory=200_000))
+    assert not spilled(found) and len(list(cache.glob("*.so"))) == 2
+
+
+def test_memory_has_ended_when_they_cannot_be_compiled(
+    part_of_the_kernels: tuple[Native, Path], options: Callable[..., CheckOptions], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    native, _ = part_of_the_kernels
+
+    def fail() -> Native:
+        raise UsageError("the C compiler ran out of memory")
+
+    monkeypatch.setattr(native, "_compile_all", fail)
+    found = auto.search(native, options(state_memory=9_000))
+    assert found.stop is Stop.MEMORY and "ran out of memory" in found.events[-1]
 
 
 def comparable(outcome: Outcome) -> Outcome:

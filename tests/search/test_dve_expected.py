@@ -8,6 +8,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from optimisation import optimised
 
 import outcrop
 from outcrop.options import Engine
@@ -57,7 +58,8 @@ def test_counts_of_the_interpreter(row: dict[str, str], shared: Path) -> None:
 @pytest.mark.skipif(not any(map(shutil.which, _COMPILERS)), reason="needs a C compiler")
 @pytest.mark.parametrize("row", _chosen(Engine.NATIVE))
 def test_counts_of_compiled_models(row: dict[str, str], shared: Path) -> None:
-    _compare(row, Engine.NATIVE, shared)
+    with optimised():
+        _compare(row, Engine.NATIVE, shared)
 
 
 #: Anderson's lock with one slot too few, like BEEM's first instance, but shorter: `next` grows past its end.

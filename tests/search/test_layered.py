@@ -64,7 +64,7 @@ def test_corpus(path: Path, options: Callable[..., CheckOptions]) -> None:
     if native.liveness_count:
         pytest.skip("liveness is not checked past RAM")
     for max_errors, threads, layers in ((1, 1, 2), (None, 2, "auto")):
-        changes = {"max_errors": max_errors, "deadlock": "stuttering"}
+        changes = {"max_errors": max_errors, "deadlock": "stuttering", "depth": 150}
         expected = comparable(ram.search(native, options(state_memory=None, **changes)))
         found = layered.search(native, options(threads=threads, layers=layers, state_memory=30_000, **changes))
         assert comparable(found) == expected

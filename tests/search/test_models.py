@@ -25,7 +25,8 @@ _RUNS = [
 @pytest.mark.parametrize(("path", "engine", "symmetry"), _RUNS)
 def test_runs_as_its_header_says(path: Path, engine: Engine, symmetry: bool) -> None:
     expected = expectation(path)
-    result = check(path, "--engine", engine, "--symmetry", "on" if symmetry else "off", *expected.options)
+    options = ("--engine", engine, "--symmetry", "on" if symmetry else "off", *expected.options)
+    result = check(path, *options)
     compare(expected, result, symmetry)
 
 

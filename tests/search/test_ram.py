@@ -9,7 +9,7 @@ import pytest
 
 import outcrop
 from outcrop.codegen.c import emit
-from outcrop.codegen.compiler import FLAGS, compile_model
+from outcrop.codegen.compiler import compile_model
 from outcrop.errors import ModelError
 from outcrop.kernels import Native
 from outcrop.options import CheckOptions, Deadlock
@@ -19,8 +19,6 @@ from outcrop.search.outcome import Outcome
 MODELS = sorted((Path(__file__).parent.parent / "models").glob("[!r]*.m")) + sorted(
     (Path(__file__).parent.parent / "models").glob("r[!e]*.m")
 )
-#: Compiling takes longer than searching these models.
-QUICK_FLAGS = (*(flag for flag in FLAGS if flag != "-O2"), "-O0")
 
 
 def compiled(path: Path, symmetry: bool) -> tuple[outcrop.Model, Native]:
@@ -29,7 +27,7 @@ def compiled(path: Path, symmetry: bool) -> tuple[outcrop.Model, Native]:
     except ModelError:
         pytest.skip("no model")
     emitted = emit(model.system, symmetry, coverage=True)
-    return model, compile_model(emitted.source, note_offsets=emitted.note_offsets, flags=QUICK_FLAGS)
+    return model, compile_model(emitted.source, note_offsets=emitted.note_offsets)
 
 
 def comparable(outcome: Outcome) -> Outcome:
