@@ -23,7 +23,7 @@ from outcrop.codegen.compiler import compile_model
 from outcrop.kernels import Native
 from outcrop.machine import transferred_bytes
 from outcrop.options import CheckOptions, Deadlock, Keep, Replacement
-from outcrop.search import cached, locality, ram, serial
+from outcrop.search import cached, compact, locality, ram, serial
 from outcrop.search.outcome import Outcome, Stop
 
 #: The models of Tables 5, 6 and 8 that can be had, the small ones with constants that make them larger.
@@ -63,16 +63,30 @@ CASES = (
     Case("cached 0.6", 0.6, False, {"strategy": "cached"}),
     Case("cached 0.6, idle", 0.6, False, {"strategy": "cached", "replacement": Replacement.IDLE}),
     Case("cached 0.6, 40 bits", 0.6, True, _SIGNATURES),
+    Case("compact, 40 bits, all RAM", 1e3, True, {"strategy": "compact"}),
     Case("cached 0.6, 40, idle", 0.6, True, {**_SIGNATURES, "replacement": Replacement.IDLE}),
     Case("locality 0.1", 0.1, True, {"strategy": "locality"}),
     Case("disk 0.1", 0.1, True, {"strategy": "disk"}),
     Case("locality 0.01", 0.01, True, {"strategy": "locality"}),
     Case("disk 0.01", 0.01, True, {"strategy": "disk"}),
-    Case("cached 0.4, 64 bits", 0.4, True, {**_SIGNATURES, "bits": 64}),
-    Case("locality 0.4", 0.4, True, {"strategy": "locality"}),
-    Case("serial 0.4", 0.4, True, {"strategy": "serial"}),
+    *(
+        Case(f"{name} {fraction}", fraction, True, options)
+        for fraction in (0.4, 0.1)
+        for name, options in (
+            ("cached, 64 bits", {**_SIGNATURES, "bits": 64}),
+            ("serial", {"strategy": "serial"}),
+            ("locality,", {"strategy": "locality"}),
+        )
+    ),
 )
-STRATEGIES = {"ram": ram, "cached": cached, "disk": locality, "locality": locality, "serial": serial}
+STRATEGIES = {
+    "ram": ram,
+    "compact": compact,
+    "cached": cached,
+    "disk": locality,
+    "locality": locality,
+    "serial": serial,
+}
 
 
 @dataclass(frozen=True)
@@ -132,7 +146,7 @@ def main() -> None:
             if is_complete:
                 ratios[case.name].append((ratio, processor))
             print(
-                f"  {case.name:<20} states {figures.outcome.visited / states:6.3f}  "
+                f"  {case.name:<25} states {figures.outcome.visited / states:6.3f}  "
                 f"rules {figures.outcome.rules_fired / rules:6.3f}  time {ratio:6.2f}  processor {processor:6.2f}  "
                 f"({figures.seconds:.2f} s, read {figures.read:.0f}, written {figures.written:.0f} bytes a state)"
                 f"{'' if is_complete else f'  unknown: {figures.outcome.stop}'}"
@@ -142,7 +156,7 @@ def main() -> None:
     for name, each in ratios.items():
         for kind, values in zip(("time", "processor"), zip(*each, strict=True), strict=False):
             average, worst = sum(values) / len(values), max(values)
-            print(f"{name:<20} {kind:<10} {len(values):2} complete, average {average:.2f}, worst {worst:.2f}")
+            print(f"{name:<25} {kind:<10} {len(values):2} complete, average {average:.2f}, worst {worst:.2f}")
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from outcrop.errors import InternalError
 
 #: What native/kernels.c must have been compiled with.
-ABI_VERSION = 10
+ABI_VERSION = 11
 
 States = NDArray[np.uint8]  #: one row a state
 Counts = NDArray[np.uint64]
@@ -39,6 +39,7 @@ class StopReason(IntEnum):
     REQUESTED = 1
     MEMORY = 2
     DISK = 3
+    DAMAGED = 4  #: the arena is a file, and not what was written
 
 
 class DeadlockRule(IntEnum):
@@ -72,7 +73,6 @@ class _Settings(ctypes.Structure):
         ("wide", ctypes.c_uint64),
         ("spills", ctypes.c_uint64),
         ("note_bits", ctypes.c_uint64),
-        ("spare", ctypes.c_uint64),
     )
 
 
@@ -149,7 +149,6 @@ class Settings:
     wide: bool = False  #: start with 64-bit slots in the exact table
     spills: bool = False  #: goes on past RAM, with outcrop.kernels_spill
     note_bits: int = 0  #: kept with each signature, for outcrop.kernels_cycles
-    spare: int = 0  #: of the workers, those that take no part in expand_levels: the last
     weak_hash: bool = False  #: for tests of spilling: hashes the first eight bytes of a state only
 
 
@@ -172,6 +171,7 @@ _SIGNATURES: dict[str, Signature] = {
     "outcrop_take_found": (_NUMBER, (_POINTER, _NUMBER, _NUMBER, _POINTER)),
     "outcrop_take_put": (_NUMBER, (_POINTER, _NUMBER, _POINTER)),
     "outcrop_read_block": (None, (_POINTER, _NUMBER, _NUMBER, _POINTER)),
+    "outcrop_empty_arena": (None, (_POINTER,)),
     "outcrop_insert_block": (_NUMBER, (_POINTER, _NUMBER, _POINTER, _NUMBER, _POINTER)),
     "outcrop_expand_block": (_NUMBER, (_POINTER, _NUMBER, _POINTER, _NUMBER)),
     "outcrop_take_successors": (None, (_POINTER, _NUMBER, _POINTER, _POINTER)),
@@ -281,7 +281,6 @@ class Search:
             wide=settings.wide,
             spills=settings.spills * (1 + settings.weak_hash),
             note_bits=settings.note_bits,
-            spare=settings.spare,
         )
         self._handle = self._library.outcrop_open(ctypes.byref(given))
         if self._handle is None:
@@ -397,9 +396,12 @@ class Search:
         self._library.outcrop_read_block(self._handle, begin, end, states.ctypes.data)
         return states
 
+    def empty_arena(self) -> None:
+        """Gives the file that is the arena back to the disk: its states are kept elsewhere from now on."""
+        self._library.outcrop_empty_arena(self._handle)
+
     def insert_block(self, worker: int, states: States) -> NDArray[np.bool_]:
-        """Adds states to those visited and to the new level, and says which were new. Says nothing of the last ones if
-        the search must stop and has no room for them."""
+        """Adds states to those visited and to the new level, and says which were new, as far as there is room."""
         rows = self._packed(states)
         is_new = np.zeros(len(rows), dtype=np.uint8)
         dealt = self._library.outcrop_insert_block(

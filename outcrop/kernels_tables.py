@@ -1,6 +1,6 @@
 """The tables of searches past RAM, as Python objects: like outcrop/kernels.py, of which this is a part.
 
-Both take the states of a block with their hashes, and move those that are new to the front of the block.
+Table M takes the states of a block with their hashes, and moves those that are new to the front of the block.
 """
 
 from __future__ import annotations
@@ -11,19 +11,14 @@ from typing import Self
 
 import numpy as np
 
-from outcrop.kernels import SPARE_BYTES, Counts, Native, Search, Signature, States, with_spare_bytes
+from outcrop.kernels import Counts, Native, Search, Signature, States, with_spare_bytes
 
 _POINTER = ctypes.c_void_p
 _NUMBER = ctypes.c_uint64
 
 _SIGNATURES: dict[str, Signature] = {
-    "outcrop_cache_open": (ctypes.c_int, (_POINTER, *6 * (_NUMBER,))),
+    "outcrop_cache_open": (ctypes.c_int, (_POINTER, *6 * (_NUMBER,), ctypes.c_double)),
     "outcrop_cache_close": (None, (_POINTER,)),
-    "outcrop_cache_insert": (_NUMBER, (_POINTER, _NUMBER, _POINTER, _POINTER, _NUMBER)),
-    "outcrop_cache_expand": (_NUMBER, (_POINTER, _NUMBER, _POINTER, _NUMBER)),
-    "outcrop_cache_begin_levels": (None, (_POINTER, _POINTER, _NUMBER, _NUMBER, _NUMBER)),
-    "outcrop_count_fresh": (_NUMBER, (_POINTER, _NUMBER)),
-    "outcrop_take_fresh": (None, (_POINTER, _NUMBER, _POINTER)),
     "outcrop_cache_standing": (None, (_POINTER, _POINTER)),
     "outcrop_memory_table_open": (_POINTER, (_POINTER, _NUMBER, _NUMBER)),
     "outcrop_memory_table_close": (None, (_POINTER,)),
@@ -37,7 +32,8 @@ _SIGNATURES: dict[str, Signature] = {
 
 class _CacheStanding(ctypes.Structure):
     _fields_ = tuple(
-        (name, _NUMBER) for name in ("insertions", "collisions", "lost", "buckets", "chain", "bytes", "packed")
+        (name, _NUMBER)
+        for name in ("insertions", "collisions", "lost", "buckets", "chain", "bytes", "packed", "gives_up")
     )
 
 
@@ -84,9 +80,10 @@ class _Table:
 
 
 class Cache(_Table):
-    """The cache of a search: a table that forgets. ``bits`` None keeps states; otherwise signatures. It begins with
-    ``bytes`` and grows, where a model needs that, up to ``most_bytes``. ``idle``: what is overwritten is something that
-    was not met lately, instead of anything."""
+    """The visited set of a search, from now on: a table that forgets. ``bits`` None keeps states; otherwise signatures.
+    It begins with ``bytes`` and grows, where a model needs that, up to ``most_bytes``. ``idle``: what is overwritten is
+    something that was not met lately, instead of anything. When more than ``most_collisions`` of all insertions
+    overwrite something, the search gives up: it expands no more states."""
 
     def __init__(
         self,
@@ -98,11 +95,13 @@ class Cache(_Table):
         seed: int = 0,
         *,
         most_bytes: int | None = None,
+        most_collisions: float = 1.0,
     ) -> None:
         super().__init__(search.native, "outcrop_cache_close")
-        self._width = search.native.state_bytes
         most = bytes if most_bytes is None else most_bytes
-        is_open = self._library.outcrop_cache_open(search.handle, bytes, most, bits or 0, chain, idle, seed % 2**64)
+        is_open = self._library.outcrop_cache_open(
+            search.handle, bytes, most, bits or 0, chain, idle, seed % 2**64, most_collisions
+        )
         self._opened(search.handle if is_open else None)
 
     @property
@@ -134,41 +133,13 @@ class Cache(_Table):
         return float(standing.collisions / max(1, standing.insertions))
 
     @property
+    def gives_up(self) -> bool:
+        return bool(self._standing().gives_up)
+
+    @property
     def has_forgotten(self) -> bool:
         standing = self._standing()
         return bool(standing.collisions + standing.lost)
-
-    def insert(self, worker: int, states: States, hashes: Counts) -> States:
-        """Enters states, and gives those that were not there: the first rows of ``states``, which are overwritten.
-        Workers may do so together."""
-        count = self._library.outcrop_cache_insert(
-            self._handle, worker, states.ctypes.data, hashes.ctypes.data, len(states)
-        )
-        return states[:count]
-
-    def expand(self, worker: int, states: States) -> States:
-        """Expands states, as Search.expand_block does, and enters the successors. Gives those that were not there,
-        which have been checked as new states are."""
-        rows = with_spare_bytes(states)
-        count = self._library.outcrop_cache_expand(self._handle, worker, rows.ctypes.data, len(rows))
-        if count == 2**64 - 1:
-            raise MemoryError("no memory for the successors of a block")
-        return self.take_fresh(worker)
-
-    def begin_levels(self, states: States | None, most_states: int, window: int) -> None:
-        """Makes states the first level of the arena; None: those of its last level. Search.expand_levels expands it
-        and the levels that follow, until the arena has ``most_states``. When it has more than ``window``, what is new
-        is what take_fresh gives."""
-        address = None if states is None else states.ctypes.data
-        count = 0 if states is None else len(states)
-        self._library.outcrop_cache_begin_levels(self._handle, address, count, most_states, window)
-
-    def take_fresh(self, worker: int) -> States:
-        """The new states that a worker has gathered."""
-        count = int(self._library.outcrop_count_fresh(self._handle, worker))
-        fresh = np.empty(count * self._width + SPARE_BYTES, dtype=np.uint8)
-        self._library.outcrop_take_fresh(self._handle, worker, fresh.ctypes.data)
-        return fresh[:-SPARE_BYTES].reshape(count, self._width)
 
     def _standing(self) -> _CacheStanding:
         standing = _CacheStanding()

@@ -14,15 +14,18 @@ typedef struct {
   uint64_t on_disk;   /* bytes of the file that the file system has promised us */
   uint64_t disk_limit; /* bytes */
   uint64_t resident;  /* where the part begins that may be in memory, in bytes; only for files */
+  uint64_t window;    /* bytes of a file that are kept in memory behind the places where states are added and read */
 } Arena;
 
 enum { HUGE_PAGE = 1 << 21, LEAST_HUGE = 2 * HUGE_PAGE };
 
-/* Disk space is asked for in such steps, before it is written to: a write to a mapping of a full disk is fatal. */
-enum { DISK_STEP = 1 << 25 };
+/* Disk space is asked for before it is written to, because a write to a mapping of a full disk is fatal: in steps of an
+ * eighth of what there is, at the least and at the most so much. */
+enum { LEAST_DISK_STEP = 1 << 12, MOST_DISK_STEP = 1 << 25 };
 
-/* What a file-backed arena may keep in memory behind the place where states are added. */
-enum { RESIDENT_BYTES = 1 << 22 };
+/* What a file-backed arena may keep in memory behind the place where states are added: a share of the memory, at the
+ * least and at the most so much. */
+enum { LEAST_WINDOW = 1 << 16, MOST_WINDOW = 1 << 22, WINDOW_SHARE = 32 };
 
 static void *map_pages(size_t bytes, int file) {
   int flags = file < 0 ? MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE : MAP_SHARED;
@@ -46,10 +49,12 @@ static void provide_pages(uint8_t *pages, size_t bytes) {
 }
 
 /* Reserves addresses for `bytes` of states, or for less where the system refuses so much. */
-static int arena_open(Arena *arena, uint64_t bytes, int file, uint64_t disk_limit) {
+static int arena_open(Arena *arena, uint64_t bytes, int file, uint64_t disk_limit, uint64_t memory) {
   memset(arena, 0, sizeof *arena);
   arena->file = file;
   arena->disk_limit = disk_limit;
+  uint64_t share = memory / WINDOW_SHARE / LEAST_WINDOW * LEAST_WINDOW;
+  arena->window = share < LEAST_WINDOW ? LEAST_WINDOW : share > MOST_WINDOW ? MOST_WINDOW : share;
   size_t least = (size_t)2 * HUGE_PAGE;
   for (size_t wanted = bytes < least ? least : bytes; !arena->base && wanted >= least; wanted /= 2) {
     arena->base = map_pages(wanted, file);
@@ -67,17 +72,24 @@ static void arena_close(Arena *arena) {
 
 static inline uint8_t *arena_state(const Arena *arena, uint64_t index) { return arena->base + index * STATE_BYTES; }
 
+/* What the system may map of a file at once around where it is touched. */
+static inline uint64_t arena_granule(const Arena *arena) {
+  return arena->window < MOST_WINDOW ? (uint64_t)LEAST_WINDOW : (uint64_t)HUGE_PAGE;
+}
+
 static inline uint64_t arena_bytes(const Arena *arena) {
-  /* Of a file, what lies behind where states are added and where they are read, with the huge pages that both touch. */
-  return arena->file < 0 ? arena->used * STATE_BYTES : 3 * (uint64_t)RESIDENT_BYTES + 2 * HUGE_PAGE;
+  /* Of a file, what lies behind where states are added and where they are read, with what both touch. */
+  return arena->file < 0 ? arena->used * STATE_BYTES : 3 * arena->window + 2 * arena_granule(arena);
 }
 
 /* Makes the file long enough for `used` states. */
 static int arena_extend_file(Arena *arena) {
   uint64_t needed = arena->used * STATE_BYTES + SPARE_BYTES;
   if (needed <= arena->on_disk) return 1;
-  uint64_t length = (needed + DISK_STEP - 1) / DISK_STEP * DISK_STEP;
-  if (length > arena->disk_limit) return 0;
+  uint64_t step = needed / 8 > MOST_DISK_STEP ? MOST_DISK_STEP : needed / 8;
+  uint64_t length = (needed + step + LEAST_DISK_STEP - 1) / LEAST_DISK_STEP * LEAST_DISK_STEP;
+  if (length > arena->disk_limit) length = arena->disk_limit;
+  if (length < needed) return 0;
   if (posix_fallocate(arena->file, (off_t)arena->on_disk, (off_t)(length - arena->on_disk)) != 0) return 0;
   arena->on_disk = length;
   return 1;
@@ -86,15 +98,16 @@ static int arena_extend_file(Arena *arena) {
 /* Lets the system take back the memory of a file-backed arena below byte `end`. Nothing is lost: reading there again
  * fetches it from the file. */
 static void arena_drop(Arena *arena, uint64_t begin, uint64_t end) {
-  begin = begin / HUGE_PAGE * HUGE_PAGE;
-  end = end / HUGE_PAGE * HUGE_PAGE;
+  const uint64_t granule = arena_granule(arena);
+  begin = begin / granule * granule;
+  end = end / granule * granule;
   if (begin < end) madvise(arena->base + begin, end - begin, MADV_DONTNEED);
 }
 
 /* Lets go of what lies behind a reader that came from state `first` and goes on from `begin` to `end`. Does so now and
  * then, not at every call. */
 static void arena_passed(Arena *arena, uint64_t first, uint64_t begin, uint64_t end) {
-  if (arena->file < 0 || begin * STATE_BYTES / RESIDENT_BYTES == end * STATE_BYTES / RESIDENT_BYTES) return;
+  if (arena->file < 0 || begin * STATE_BYTES / arena->window == end * STATE_BYTES / arena->window) return;
   arena_drop(arena, first * STATE_BYTES, begin * STATE_BYTES);
 }
 
@@ -109,9 +122,9 @@ static uint64_t arena_claim(Arena *arena, uint64_t count) {
       return UINT64_MAX;
     }
     uint64_t end = arena->used * STATE_BYTES;
-    if (end - arena->resident > 2 * (uint64_t)RESIDENT_BYTES) {
-      arena_drop(arena, arena->resident, end - RESIDENT_BYTES);
-      arena->resident = (end - RESIDENT_BYTES) / HUGE_PAGE * HUGE_PAGE;
+    if (end - arena->resident > 2 * arena->window) {
+      arena_drop(arena, arena->resident, end - arena->window);
+      arena->resident = (end - arena->window) / arena_granule(arena) * arena_granule(arena);
     }
   }
   return arena->used - count;

@@ -31,7 +31,8 @@ enum { FIRST_SHARE = 2, MOST_SHARE = 8 };
 /* Whether states take so much less packed that it makes up for the dictionary. A head is taken as two bytes. */
 #define IS_PACKING_WORTH_IT (4 * (PARTS * NUMBER_BYTES + 3) <= 3 * (STATE_REST_BYTES + 3))
 
-typedef struct Cache {
+/* What does not change while threads insert. */
+typedef struct {
   uint8_t *buckets;
   size_t reserved; /* bytes of address space */
   uint64_t bucket_count;
@@ -49,15 +50,25 @@ typedef struct Cache {
   int exact;
   int packed;
   int idle;
+  uint64_t ages;         /* that there are */
+  uint64_t age_lasts;    /* insertions */
+  const uint64_t *words; /* of the dictionary */
+} CacheShape;
+
+typedef struct Cache {
+  CacheShape shape;
   uint64_t bytes, most_bytes; /* that it may take now, and when it has grown */
   unsigned share;             /* of it, for the dictionary, in sixteenths */
   Dictionary dictionary;
-  uint64_t ages;      /* that there are */
-  uint64_t age_lasts; /* insertions */
+  uint64_t lost;          /* entries overwritten before it had its size */
+  uint64_t coming;        /* that it should have room for (atomic) */
+  double most_collisions; /* for each insertion, before the search gives up */
+
+  /* What workers write all the time lies where nothing lies that they only read. */
+  uint8_t before[128];
   uint64_t random;                 /* (atomic) */
   uint64_t insertions, collisions; /* since it has its size (atomic) */
-  uint64_t lost;                   /* entries overwritten before that */
-  uint64_t coming;                 /* that it should have room for (atomic) */
+  uint8_t behind[128];
 } Cache;
 
 enum { FEWEST_BUCKETS = 16, MOST_AGE_BITS = 8, LEAST_AGE_BITS = 4, CACHE_AHEAD = 16 };
@@ -111,7 +122,7 @@ static inline uint64_t scrambled_word(const uint8_t *state) {
 
 /* --- Shape --------------------------------------------------------------------------------------------------- */
 
-static void cache_shape(Cache *cache, uint64_t bytes) {
+static void cache_shape(CacheShape *cache, uint64_t bytes) {
   unsigned bits = cache->bits, least_age_bits = cache->idle ? LEAST_AGE_BITS : 0, head_bits = 0;
   /* The more buckets, the smaller an entry, the more buckets: a few rounds settle it. */
   cache->bucket_count = FEWEST_BUCKETS;
@@ -150,17 +161,20 @@ static void cache_shape(Cache *cache, uint64_t bytes) {
 
 /* Buckets for so many bytes, the dictionary included; 0 when there is no memory. */
 static int cache_map(Cache *cache, uint64_t bytes) {
+  CacheShape *shape = &cache->shape;
   cache->bytes = bytes;
-  cache_shape(cache, cache->packed ? bytes - bytes / 16 * cache->share : bytes);
-  cache->reserved = cache->bucket_count * cache->bucket_bytes + TAG_GROUP;
-  cache->buckets = map_pages(cache->reserved, -1);
+  cache_shape(shape, shape->packed ? bytes - bytes / 16 * cache->share : bytes);
+  shape->reserved = shape->bucket_count * shape->bucket_bytes + TAG_GROUP;
+  shape->buckets = map_pages(shape->reserved, -1);
   cache->insertions = cache->collisions = 0;
-  return cache->buckets != NULL;
+  if (!shape->buckets) return 0;
+  if (shape->reserved <= LEAST_HUGE) provide_pages(shape->buckets, shape->reserved);
+  return 1;
 }
 
 static void cache_close(Cache *cache) {
   dictionary_close(&cache->dictionary);
-  if (cache->buckets) munmap(cache->buckets, cache->reserved);
+  if (cache->shape.buckets) munmap(cache->shape.buckets, cache->shape.reserved);
   free(cache);
 }
 
@@ -168,15 +182,15 @@ static void cache_close(Cache *cache) {
 static Cache *cache_open(uint64_t bytes, uint64_t most_bytes, unsigned bits, uint32_t chain, int idle, uint64_t seed) {
   Cache *cache = calloc(1, sizeof *cache);
   if (!cache) return NULL;
-  cache->exact = bits == 0;
-  cache->bits = bits ? bits : 8 * FIRST_BYTES;
-  cache->packed = !bits && IS_PACKING_WORTH_IT;
+  cache->shape = (CacheShape){.exact = bits == 0,
+                         .bits = bits ? bits : 8 * FIRST_BYTES,
+                         .packed = !bits && IS_PACKING_WORTH_IT,
+                         .chain = chain,
+                         .idle = idle};
   cache->most_bytes = most_bytes;
   cache->share = FIRST_SHARE;
-  cache->chain = chain;
-  cache->idle = idle;
   cache->random = seed;
-  if ((!cache->packed || dictionary_grow(&cache->dictionary)) && cache_map(cache, bytes)) return cache;
+  if ((!cache->shape.packed || dictionary_grow(&cache->dictionary)) && cache_map(cache, bytes)) return cache;
   cache_close(cache);
   return NULL;
 }
@@ -184,7 +198,7 @@ static Cache *cache_open(uint64_t bytes, uint64_t most_bytes, unsigned bits, uin
 /* --- Rests --------------------------------------------------------------------------------------------------- */
 
 /* Writes what is kept of a rest; 0 when the dictionary has no room. */
-INLINED int rest_put(const Cache *cache, Dictionary *dictionary, uint8_t *kept, const uint8_t *rest) {
+INLINED int rest_put(const CacheShape *cache, Dictionary *dictionary, uint8_t *kept, const uint8_t *rest) {
   if (!cache->packed) {
     memcpy(kept, rest, STATE_REST_BYTES);
     return 1;
@@ -199,13 +213,13 @@ INLINED int rest_put(const Cache *cache, Dictionary *dictionary, uint8_t *kept, 
   return 1;
 }
 
-static inline uint64_t kept_word(const Cache *cache, const uint8_t *kept, int part) {
+static inline uint64_t kept_word(const CacheShape *cache, const uint8_t *kept, int part) {
   uint16_t number;
   memcpy(&number, kept + part * NUMBER_BYTES, NUMBER_BYTES);
-  return cache->dictionary.words[number];
+  return cache->words[number];
 }
 
-INLINED int is_rest(const Cache *cache, const uint8_t *kept, const uint8_t *rest) {
+INLINED int is_rest(const CacheShape *cache, const uint8_t *kept, const uint8_t *rest) {
   if (!cache->packed) return memcmp(kept, rest, STATE_REST_BYTES) == 0;
   uint64_t difference = 0;
   UNROLLED
@@ -213,7 +227,7 @@ INLINED int is_rest(const Cache *cache, const uint8_t *kept, const uint8_t *rest
   return difference == 0;
 }
 
-static void rest_get(const Cache *cache, const uint8_t *kept, uint8_t *rest) {
+static void rest_get(const CacheShape *cache, const uint8_t *kept, uint8_t *rest) {
   for (int part = 0; part < PARTS; part++) {
     uint64_t word = kept_word(cache, kept, part);
     int left = STATE_REST_BYTES - 8 * part;
@@ -230,7 +244,7 @@ typedef struct {
   uint8_t tag;
 } Home;
 
-INLINED Home cache_home(const Cache *cache, uint64_t word) {
+INLINED Home cache_home(const CacheShape *cache, uint64_t word) {
   Wide scaled = (Wide)word * cache->bucket_count;
   uint64_t fraction = ((uint64_t)scaled & UINT64_MAX >> (64 - cache->bits)) >> cache->dropped_bits;
   Home home = {cache->buckets + (uint64_t)(scaled >> cache->bits) * cache->bucket_bytes,
@@ -238,30 +252,30 @@ INLINED Home cache_home(const Cache *cache, uint64_t word) {
   return home;
 }
 
-INLINED Home cache_home_of(const Cache *cache, const uint8_t *state, uint64_t hash) {
+INLINED Home cache_home_of(const CacheShape *cache, const uint8_t *state, uint64_t hash) {
   if (!cache->exact) return cache_home(cache, hash >> (64 - cache->bits));
   Home home = cache_home(cache, scrambled_word(state));
   if (STATE_REST_BITS && cache->inline_at < 64) home.head |= rest_word(state + FIRST_BYTES, 0) << cache->inline_at;
   return home;
 }
 
-static inline uint8_t *bucket_head(const Cache *cache, uint8_t *bucket, uint32_t place) {
+static inline uint8_t *bucket_head(const CacheShape *cache, uint8_t *bucket, uint32_t place) {
   const size_t at = cache->rest_bytes ? (size_t)place * cache->entry_bytes : (size_t)place * cache->entry_bits >> 3;
   return bucket + 1 + cache->chain + at;
 }
 
-static inline uint8_t *bucket_rest(const Cache *cache, uint8_t *bucket, uint32_t place) {
+static inline uint8_t *bucket_rest(const CacheShape *cache, uint8_t *bucket, uint32_t place) {
   return bucket_head(cache, bucket, place) + cache->head_bytes;
 }
 
 /* Bits of a head, those under a mask. */
-INLINED uint64_t head_get(const Cache *cache, uint8_t *bucket, uint32_t place, uint64_t mask) {
+INLINED uint64_t head_get(const CacheShape *cache, uint8_t *bucket, uint32_t place, uint64_t mask) {
   uint64_t value;
   memcpy(&value, bucket_head(cache, bucket, place), 8);
   return (cache->rest_bytes ? value : value >> (place * cache->entry_bits & 7)) & mask;
 }
 
-INLINED void head_put(const Cache *cache, uint8_t *bucket, uint32_t place, uint64_t head) {
+INLINED void head_put(const CacheShape *cache, uint8_t *bucket, uint32_t place, uint64_t head) {
   const unsigned shift = place * cache->entry_bits & 7;
   uint8_t *at = bucket_head(cache, bucket, place);
   if (cache->rest_bytes) {
@@ -301,8 +315,8 @@ static CacheBatch batch_begin(Cache *cache, uint64_t count) {
   const uint64_t insertions = __atomic_load_n(&cache->insertions, __ATOMIC_RELAXED);
   const uint64_t collisions = __atomic_load_n(&cache->collisions, __ATOMIC_RELAXED);
   CacheBatch batch = {.random = __atomic_fetch_add(&cache->random, count * RANDOM_STEP, __ATOMIC_RELAXED),
-                 .age = cache->idle ? 1 + insertions / cache->age_lasts % cache->ages : 0,
-                 .draws = cache->idle && 2 * collisions < insertions ? MOST_DRAWS : 1};
+                 .age = cache->shape.idle ? 1 + insertions / cache->shape.age_lasts % cache->shape.ages : 0,
+                 .draws = cache->shape.idle && 2 * collisions < insertions ? MOST_DRAWS : 1};
   return batch;
 }
 
@@ -313,7 +327,7 @@ static void batch_end(Cache *cache, const CacheBatch *batch) {
 
 /* The entry to give up. The oldest would be a bad choice: once a transition leads back to what was forgotten, all that
  * follows from there has been forgotten too. */
-static uint32_t cache_victim(const Cache *cache, uint8_t *bucket, CacheBatch *batch) {
+static uint32_t cache_victim(const CacheShape *cache, uint8_t *bucket, CacheBatch *batch) {
   const uint64_t lately = cache->ages / LATELY ? cache->ages / LATELY : 1;
   uint32_t victim = 0;
   for (int draw = 0; draw < batch->draws; draw++) {
@@ -326,7 +340,7 @@ static uint32_t cache_victim(const Cache *cache, uint8_t *bucket, CacheBatch *ba
 }
 
 /* The place of an entry among the first `count`, which may be `count`. */
-INLINED uint32_t cache_find(const Cache *cache, Home home, const uint8_t *rest, uint32_t count) {
+INLINED uint32_t cache_find(const CacheShape *cache, Home home, const uint8_t *rest, uint32_t count) {
   const uint64_t age_mask = ((uint64_t)1 << cache->age_bits) - 1, mask = cache->head_mask & ~age_mask;
   for (uint32_t first = 0; first < count; first += TAG_GROUP) {
     uint32_t match = tags_equal(home.bucket + 1 + first, home.tag);
@@ -341,14 +355,14 @@ INLINED uint32_t cache_find(const Cache *cache, Home home, const uint8_t *rest, 
   return count;
 }
 
-INLINED void entry_put(const Cache *cache, Home home, uint32_t place, uint64_t age, const uint8_t *kept) {
+INLINED void entry_put(const CacheShape *cache, Home home, uint32_t place, uint64_t age, const uint8_t *kept) {
   home.bucket[1 + place] = home.tag;
   head_put(cache, home.bucket, place, home.head | age);
   if (cache->rest_bytes) memcpy(bucket_rest(cache, home.bucket, place), kept, cache->rest_bytes);
 }
 
 /* Makes room in a bucket that is full; gives where. */
-INLINED uint32_t cache_place(const Cache *cache, Home home, uint32_t count, CacheBatch *batch) {
+INLINED uint32_t cache_place(const CacheShape *cache, Home home, uint32_t count, CacheBatch *batch) {
   batch->insertions++;
   if (count < cache->chain) return count;
   batch->collisions++;
@@ -358,8 +372,8 @@ INLINED uint32_t cache_place(const Cache *cache, Home home, uint32_t count, Cach
 enum { ENTRY_OLD, ENTRY_NEW, ENTRY_NO_ROOM };
 
 /* Enters a state, or its signature, unless it is there. */
-INLINED int cache_look_up(const Cache *cache, Dictionary *dictionary, Home home, const uint8_t *rest, CacheBatch *batch,
-                          int shared) {
+INLINED int cache_look_up(const CacheShape *cache, Dictionary *dictionary, Home home, const uint8_t *rest,
+                          CacheBatch *batch, int shared) {
   uint32_t count = bucket_lock(home.bucket, shared), place = cache_find(cache, home, rest, count);
   int outcome = ENTRY_OLD;
   if (place == count) {
@@ -378,7 +392,7 @@ INLINED int cache_look_up(const Cache *cache, Dictionary *dictionary, Home home,
 }
 
 /* Fetches the entry that a look-up will probably end at. */
-INLINED void cache_guess(const Cache *cache, Home home) {
+INLINED void cache_guess(const CacheShape *cache, Home home) {
   uint32_t match = tags_equal(home.bucket + 1, home.tag), count = *home.bucket & ~(uint32_t)BUCKET_LOCKED;
   uint8_t *entry = bucket_head(cache, home.bucket, match ? (uint32_t)__builtin_ctz(match) : count);
   __builtin_prefetch(entry, 1);
@@ -386,57 +400,61 @@ INLINED void cache_guess(const Cache *cache, Home home) {
 }
 
 /* `view` is a copy of the cache, which the compiler knows that nothing changes. */
-INLINED uint64_t insert_all(const Cache view, Dictionary *dictionary, CacheBatch *batch, uint8_t *states,
-                            const uint64_t *hashes, uint64_t count, int shared, uint64_t *fresh) {
-  const Cache *cache = &view;
+INLINED uint32_t insert_all(const CacheShape view, Dictionary *dictionary, CacheBatch *batch, const Arena *arena,
+                            Chunk *chunk, const uint8_t *states, const uint64_t *hashes, uint32_t count,
+                            uint8_t *is_new, int shared) {
+  const CacheShape *cache = &view;
   Home homes[CACHE_AHEAD];
-  uint64_t found = 0, number = 0;
-  for (uint64_t ahead = 0; number < count; ahead++) {
+  uint64_t room = chunk->next;
+  uint32_t number = 0;
+  for (uint32_t ahead = 0; number < count; ahead++) {
     if (ahead >= CACHE_AHEAD) {
-      const uint8_t *state = states + number * STATE_BYTES, *rest = state + FIRST_BYTES;
-      const Home home = homes[number % CACHE_AHEAD];
-      const int outcome = cache_look_up(cache, dictionary, home, rest, batch, shared);
+      const uint8_t *state = states + (size_t)number * STATE_BYTES;
+      if (room == chunk->end) break;
+      const int outcome =
+          cache_look_up(cache, dictionary, homes[number % CACHE_AHEAD], state + FIRST_BYTES, batch, shared);
       if (outcome == ENTRY_NO_ROOM) break;
-      if (outcome == ENTRY_NEW && found++ != number) memmove(states + (found - 1) * STATE_BYTES, state, STATE_BYTES);
-      number++;
+      is_new[number++] = outcome == ENTRY_NEW;
+      if (outcome == ENTRY_NEW) memcpy(arena_state(arena, room++), state, STATE_BYTES);
     }
     if (ahead < count) {
       Home *home = &homes[ahead % CACHE_AHEAD];
-      *home = cache_home_of(cache, states + ahead * STATE_BYTES, cache->exact ? 0 : hashes[ahead]);
+      *home = cache_home_of(cache, states + (size_t)ahead * STATE_BYTES, cache->exact ? 0 : hashes[ahead]);
       __builtin_prefetch(home->bucket, 1);
       __builtin_prefetch(home->bucket + cache->chain, 1);
     }
     if (ahead >= CACHE_AHEAD / 2 && ahead < count + CACHE_AHEAD / 2)
       cache_guess(cache, homes[(ahead - CACHE_AHEAD / 2) % CACHE_AHEAD]);
   }
-  *fresh = found;
+  chunk->next = room;
   return number;
 }
 
-/* Looks states up, enters those that are not there, and moves them to the front, `*fresh` of them. Gives how many it
- * dealt with: fewer than `count` when the dictionary has no room. */
-static uint64_t cache_insert(Cache *cache, uint8_t *states, const uint64_t *hashes, uint64_t count, int shared,
-                             uint64_t *fresh) {
+/* Looks states up, says which are new, and enters those, and adds them to the arena. Gives how many it dealt with: fewer
+ * than `count` when the chunk is full, or the dictionary has no room. */
+static uint32_t cache_insert(Cache *cache, const Arena *arena, Chunk *chunk, const uint8_t *states,
+                             const uint64_t *hashes, uint32_t count, uint8_t *is_new, int shared) {
   CacheBatch batch = batch_begin(cache, count);
   Dictionary *dictionary = &cache->dictionary;
-  Cache view = *cache;
-  uint64_t dealt;
+  CacheShape view = cache->shape;
+  uint32_t dealt;
+  view.words = dictionary->words;
   /* What is usual as constants. */
-  if (!cache->exact) {
+  if (!view.exact) {
     view.exact = view.packed = 0;
     view.rest_bytes = 0;
-    dealt = insert_all(view, dictionary, &batch, states, hashes, count, shared, fresh);
-  } else if (IS_PACKING_WORTH_IT && cache->packed) {
+    dealt = insert_all(view, dictionary, &batch, arena, chunk, states, hashes, count, is_new, shared);
+  } else if (IS_PACKING_WORTH_IT && view.packed) {
     view.exact = view.packed = 1;
     view.bits = 8 * FIRST_BYTES;
     view.rest_bytes = PARTS * NUMBER_BYTES;
     view.inline_at = 64;
-    dealt = insert_all(view, dictionary, &batch, states, hashes, count, shared, fresh);
+    dealt = insert_all(view, dictionary, &batch, arena, chunk, states, hashes, count, is_new, shared);
   } else {
     view.exact = 1;
     view.packed = 0;
     view.bits = 8 * FIRST_BYTES;
-    dealt = insert_all(view, dictionary, &batch, states, hashes, count, shared, fresh);
+    dealt = insert_all(view, dictionary, &batch, arena, chunk, states, hashes, count, is_new, shared);
   }
   batch_end(cache, &batch);
   return dealt;

@@ -1,9 +1,9 @@
-/* A search with a cache: how the cache grows, and how successors are entered into it by whoever has made them. */
+/* A search whose visited set is a cache: how it grows, and how successors are entered by whoever has made them. */
 
 /* --- Growing ------------------------------------------------------------------------------------------------- */
 
 /* An entry of a cache that is being given up goes to its place in the one that takes over. */
-static void entry_move(Cache *cache, const Cache *old, uint64_t number, uint8_t *bucket, uint32_t place,
+static void entry_move(const CacheShape *cache, const CacheShape *old, uint64_t number, uint8_t *bucket, uint32_t place,
                        CacheBatch *batch) {
   uint64_t head = head_get(old, bucket, place, old->head_mask), rest_bits = 0;
   uint8_t kept[STATE_REST_BYTES + 8] = {0};
@@ -28,17 +28,19 @@ static void entry_move(Cache *cache, const Cache *old, uint64_t number, uint8_t 
 
 /* Goes on with another size, or with rests as they are. No thread may be at work. 0 when there is no memory. */
 static int cache_rebuild(Cache *cache, uint64_t bytes, int packed) {
-  const Cache old = *cache;
-  cache->packed = packed;
+  const Cache before = *cache;
+  CacheShape old = before.shape;
+  old.words = cache->dictionary.words;
+  cache->shape.packed = packed;
   if (!cache_map(cache, bytes)) {
-    *cache = old;
+    *cache = before;
     return 0;
   }
-  cache->lost += old.collisions;
+  cache->lost += before.collisions;
   for (uint64_t number = 0; number < old.bucket_count; number++) {
     uint8_t *bucket = old.buckets + number * old.bucket_bytes;
     CacheBatch batch = batch_begin(cache, *bucket);
-    for (uint32_t place = 0; place < *bucket; place++) entry_move(cache, &old, number, bucket, place, &batch);
+    for (uint32_t place = 0; place < *bucket; place++) entry_move(&cache->shape, &old, number, bucket, place, &batch);
     batch_end(cache, &batch);
   }
   munmap(old.buckets, old.reserved);
@@ -59,17 +61,17 @@ static int dictionary_make_room(Cache *cache) {
 static int cache_is_crowded(const Cache *cache, uint64_t bytes, uint64_t more) {
   uint64_t insertions = __atomic_load_n(&cache->insertions, __ATOMIC_RELAXED);
   return bytes < cache->most_bytes &&
-         CACHE_SPARSE * (insertions + more) > cache->bucket_count * cache->chain * (bytes / cache->bytes);
+         CACHE_SPARSE * (insertions + more) > cache->shape.bucket_count * cache->shape.chain * (bytes / cache->bytes);
 }
 
 static int cache_make_room(Cache *cache) {
-  while (cache->packed && !dictionary_make_room(cache))
+  while (cache->shape.packed && !dictionary_make_room(cache))
     if (!cache_rebuild(cache, cache->bytes, cache->share++ < MOST_SHARE)) return 0;
-  if (!cache->packed) dictionary_close(&cache->dictionary);
+  if (!cache->shape.packed) dictionary_close(&cache->dictionary);
   uint64_t bytes = cache->bytes;
   while (cache_is_crowded(cache, bytes, cache->coming))
     bytes = cache->most_bytes / bytes < 2 * CACHE_GROWTH ? cache->most_bytes : CACHE_GROWTH * bytes;
-  return bytes == cache->bytes || cache_rebuild(cache, bytes, cache->packed);
+  return bytes == cache->bytes || cache_rebuild(cache, bytes, cache->shape.packed);
 }
 
 /* --- Successors ---------------------------------------------------------------------------------------------- */
@@ -81,127 +83,71 @@ static int grow_cache(Worker *worker, uint64_t count) {
   return grow_visited(worker);
 }
 
-/* Enters states into the cache and moves those that were not there to the front; gives how many. */
-static uint64_t cache_add(Worker *worker, uint8_t *states, const uint64_t *hashes, uint64_t count) {
-  Cache *cache = worker->search->cache;
-  uint64_t done = 0, fresh = 0, found;
-  if (cache_is_crowded(cache, cache->bytes, count) && !grow_cache(worker, count)) return 0;
-  while (done < count) {
-    uint8_t *first = states + done * STATE_BYTES;
-    done += cache_insert(cache, first, hashes + done, count - done, worker->search->team > 1, &found);
-    if (found) memmove(states + fresh * STATE_BYTES, first, found * STATE_BYTES);
-    fresh += found;
-    if (done < count && !grow_cache(worker, count - done)) break;
-  }
-  return fresh;
+/* What of all insertions has overwritten something. */
+static double collision_rate(const Cache *cache) {
+  const uint64_t insertions = __atomic_load_n(&cache->insertions, __ATOMIC_RELAXED);
+  return insertions ? (double)__atomic_load_n(&cache->collisions, __ATOMIC_RELAXED) / (double)insertions : 0;
 }
 
-/* Enters all successors in the buffer, and checks those that are new and now at its front. Gives how many. */
-static uint64_t cache_flush(Worker *worker) {
-  Expansion *expansion = &worker->expansion;
-  if (!worker->search->cache->exact || worker->search->route.ranks) hash_own_successors(worker);
-  uint32_t count = expansion->count;
-  expansion->count = 0;
-  worker->generated += count;
-  uint64_t fresh = cache_add(worker, expansion->successors, expansion->hashes, count);
-  check_block(worker, expansion->successors, fresh);
-  return fresh;
+/* Between blocks of states the search gives up when it forgets too much; with several processes at once, as they would
+ * wait for one that gives up by itself. */
+static void look_at_collisions(Search *search) {
+  if (collision_rate(search->cache) <= search->cache->most_collisions) return;
+  __atomic_store_n(&search->gives_up, 1, __ATOMIC_RELAXED);
+  if (search->route.ranks) stop_search(search, STOP_REQUESTED);
 }
 
-/* A flush that gathers what is new to the cache. */
-static void cache_successors(Expansion *expansion) {
-  Worker *worker = (Worker *)expansion;
-  uint64_t fresh = cache_flush(worker);
-  if (!gather(&worker->fresh, expansion->successors, expansion->hashes, fresh)) worker->overflow = 1;
-}
-
-/* The flush of levels that lie in the arena: what is new to the cache is added there, or gathered if the arena has
- * become too large. */
-static void cache_level_successors(Expansion *expansion) {
-  Worker *worker = (Worker *)expansion;
+/* What visited_add does if the visited set is a cache. */
+static uint32_t cache_add(Worker *worker, const uint8_t *states, const uint64_t *hashes, uint32_t count,
+                          uint8_t *is_new) {
   Search *search = worker->search;
   Chunk *chunk = &worker->chunk;
-  uint64_t fresh = cache_flush(worker), done = 0;
-  while (done < fresh) {
-    if (chunk->next == chunk->end && (chunk->next > search->window || !claim_chunk(worker))) break;
-    uint64_t room = chunk->end - chunk->next, part = fresh - done < room ? fresh - done : room;
-    memcpy(arena_state(&search->arena, chunk->next), expansion->successors + done * STATE_BYTES, part * STATE_BYTES);
-    chunk->next += part;
-    done += part;
+  uint32_t done = 0;
+  while (done < count) {
+    uint32_t left = count - done;
+    /* Whoever waits for it to grow waits for all. */
+    int grows = __atomic_load_n(&search->growing, __ATOMIC_RELAXED);
+    if ((grows || cache_is_crowded(search->cache, search->cache->bytes, left)) && !grow_cache(worker, left)) break;
+    if (chunk->next == chunk->end && !claim_chunk(worker)) break;
+    uint64_t next = chunk->next;
+    done += cache_insert(search->cache, &search->arena, chunk, states + (size_t)done * STATE_BYTES, hashes + done, left,
+                         is_new + done, search->worker_count > 1);
+    __atomic_add_fetch(&search->reserved, chunk->next - next, __ATOMIC_RELAXED);
+    note_written(worker, next);
+    if (done < count && chunk->next < chunk->end && !grow_cache(worker, count - done)) break;
   }
-  const uint8_t *left = expansion->successors + done * STATE_BYTES;
-  if (done < fresh && !gather(&worker->fresh, left, expansion->hashes, fresh - done)) stop_search(search, STOP_MEMORY);
+  look_at_collisions(search);
+  return done;
 }
 
 /* --- What Python binds --------------------------------------------------------------------------------------- */
 
 typedef struct {
-  uint64_t insertions, collisions, lost, buckets, chain, bytes, packed;
+  uint64_t insertions, collisions, lost, buckets, chain, bytes, packed, gives_up;
 } CacheStanding;
 
-/* Gives the search a cache; 0 when there is no memory. `bits` 0 keeps states. */
+/* Gives the search a cache in place of its visited set; 0 when there is no memory. `bits` 0 keeps states. */
 EXPORT int outcrop_cache_open(Search *search, uint64_t bytes, uint64_t most_bytes, uint64_t bits, uint64_t chain,
-                              uint64_t idle, uint64_t seed) {
+                              uint64_t idle, uint64_t seed, double most_collisions) {
   search->cache = cache_open(bytes, most_bytes, (unsigned)bits, (uint32_t)chain, (int)idle, seed);
-  return search->cache != NULL;
+  if (!search->cache) return 0;
+  search->cache->most_collisions = most_collisions;
+  search->needs_no_hashes = bits == 0;
+  return 1;
 }
 
 EXPORT void outcrop_cache_close(Search *search) {
   cache_close(search->cache);
   search->cache = NULL;
-}
-
-EXPORT uint64_t outcrop_cache_insert(Search *search, uint64_t number, uint8_t *states, const uint64_t *hashes,
-                                     uint64_t count) {
-  Worker *worker = &search->workers[number];
-  worker_enter(worker);
-  uint64_t fresh = cache_add(worker, states, hashes, count);
-  worker_leave(worker);
-  return fresh;
-}
-
-/* Expands states that have spare bytes behind them, and enters the successors. Gives how many of them are new, which
- * outcrop_take_fresh takes; UINT64_MAX when memory does not hold them. */
-EXPORT uint64_t outcrop_cache_expand(Search *search, uint64_t number, const uint8_t *states, uint64_t count) {
-  Worker *worker = &search->workers[number];
-  worker->fresh.count = 0;
-  worker->overflow = 0;
-  worker->expansion.flush = cache_successors;
-  worker_enter(worker);
-  for (uint64_t i = 0; i < count && !worker->overflow && !stopping(search); i++)
-    expand_state(worker, states + i * STATE_BYTES);
-  cache_successors(&worker->expansion);
-  worker_leave(worker);
-  limit_put(worker);
-  return worker->overflow ? UINT64_MAX : worker->fresh.count;
-}
-
-/* Makes some states, or, if NULL, those of the last level that was expanded, the level that the team expands next, as
- * all that the arena holds. It will return when there are `most_states`. */
-EXPORT void outcrop_cache_begin_levels(Search *search, const uint8_t *states, uint64_t count, uint64_t most_states,
-                                       uint64_t window) {
-  if (!states) count = search->level_end - search->level_begin;
-  memmove(search->arena.base, states ? states : arena_state(&search->arena, search->level_begin), count * STATE_BYTES);
-  search->arena.used = search->level_end = count;
-  search->level_begin = search->cursor = 0;
-  for (uint32_t i = 0; i < search->worker_count; i++) {
-    search->workers[i].chunk = (Chunk){count, count};
-    search->workers[i].fresh.count = 0;
-  }
-  search->most_states = most_states;
-  search->window = window;
-  search->flush = cache_level_successors;
-}
-
-EXPORT uint64_t outcrop_count_fresh(const Search *search, uint64_t number) {
-  return search->workers[number].fresh.count;
+  search->needs_no_hashes = search->gives_up = 0;
 }
 
 EXPORT void outcrop_cache_standing(const Search *search, CacheStanding *standing) {
   const Cache *cache = search->cache;
+  const CacheShape *shape = &cache->shape;
   *standing = (CacheStanding){__atomic_load_n(&cache->insertions, __ATOMIC_RELAXED),
                               __atomic_load_n(&cache->collisions, __ATOMIC_RELAXED), cache->lost,
-                              cache->bucket_count, cache->chain,
-                              cache->bucket_count * cache->bucket_bytes + dictionary_bytes(cache->dictionary),
-                              (uint64_t)cache->packed};
+                              shape->bucket_count, shape->chain,
+                              shape->bucket_count * shape->bucket_bytes + dictionary_bytes(cache->dictionary),
+                              (uint64_t)shape->packed, (uint64_t)gives_up(search)};
 }

@@ -48,7 +48,7 @@
 #endif
 
 /* Raised whenever what is exported changes. */
-enum { ABI_VERSION = 10 };
+enum { ABI_VERSION = 11 };
 
 #define EXPORT __attribute__((visibility("default"), used))
 
@@ -67,7 +67,6 @@ typedef struct {
   uint64_t wide;        /* the exact table starts with slots of 64 bits */
   uint64_t spills;      /* the search goes on past RAM; 2, for tests: with a hash of the first word only */
   uint64_t note_bits;   /* set aside in the slots of signatures */
-  uint64_t spare;       /* workers that take no part in expanding levels */
 } Settings;
 
 typedef struct {
@@ -191,7 +190,6 @@ EXPORT Search *outcrop_open(const Settings *settings) {
   search->budget = settings->budget;
   search->most_states = settings->most_states;
   search->most_found = (uint32_t)settings->most_found;
-  search->team = (uint32_t)(settings->workers - settings->spare);
   search->chunk_states = 64;
   search->start_end = START_COUNT;
   search->flush = add_successors;
@@ -208,7 +206,8 @@ EXPORT Search *outcrop_open(const Settings *settings) {
   uint64_t slack = settings->workers * MOST_CHUNK_STATES;
   search->workers = aligned_alloc(_Alignof(Worker), settings->workers * sizeof *search->workers);
   if (search->workers) memset(search->workers, 0, settings->workers * sizeof *search->workers);
-  int complete = search->workers && arena_open(&search->arena, arena, (int)settings->file, settings->disk_limit);
+  int complete = search->workers && arena_open(&search->arena, arena, (int)settings->file, settings->disk_limit,
+                                               settings->budget);
   complete = complete && (search->exact
                               ? table_open(&search->table, settings->first_lines, (int)settings->wide, slack)
                               : signatures_open(&search->signatures, (unsigned)settings->bits,
@@ -311,8 +310,16 @@ EXPORT uint64_t outcrop_take_put(Search *search, uint64_t number, uint64_t *word
 EXPORT void outcrop_read_block(Search *search, uint64_t begin, uint64_t end, uint8_t *states) {
   memcpy(states, arena_state(&search->arena, begin), (end - begin) * STATE_BYTES);
   /* Whoever reads has probably read what lies before. */
-  const uint64_t behind = RESIDENT_BYTES / STATE_BYTES;
+  const uint64_t behind = search->arena.window / STATE_BYTES;
   arena_passed(&search->arena, begin < behind ? 0 : begin - behind, begin, end);
+}
+
+/* Gives the file of the arena back to the disk: its states are kept elsewhere from now on. No worker may be at work. */
+EXPORT void outcrop_empty_arena(Search *search) {
+  Arena *arena = &search->arena;
+  if (ftruncate(arena->file, 0) == 0) arena->on_disk = 0;
+  arena->used = arena->resident = search->level_begin = search->level_end = search->cursor = search->level_sum = 0;
+  for (uint32_t i = 0; i < search->worker_count; i++) search->workers[i].chunk = (Chunk){0, 0};
 }
 
 /* Adds states to those visited and says which are new. Gives how many it dealt with. */

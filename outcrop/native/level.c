@@ -43,7 +43,7 @@ static void check_state(Worker *worker, const uint8_t *state) {
 static void count_deeper(Worker *worker, uint32_t count) {
   const Search *search = worker->search;
   const Expansion *expansion = &worker->expansion;
-  if (!search->exact || search->defers || is_shared(search)) return;
+  if (!search->exact || search->cache || search->defers || is_shared(search)) return;
   for (uint32_t i = 0; i < count; i++) {
     const uint8_t *state = expansion->successors + (size_t)i * STATE_BYTES;
     if (worker->is_new[i] || table_find(&search->table, &search->arena, state, expansion->hashes[i]) >= search->level_end)
@@ -56,7 +56,7 @@ static void count_deeper(Worker *worker, uint32_t count) {
 static void hash_own_successors(Worker *worker) {
   Search *search = worker->search;
   if (!is_shared(search)) {
-    hash_successors(&worker->expansion);
+    if (!search->needs_no_hashes) hash_successors(&worker->expansion);
     return;
   }
   uint64_t foreign = route_successors(&search->route, &worker->expansion, &worker->aside, worker->outgoing);
@@ -127,6 +127,10 @@ static void expand_block(Worker *worker, uint64_t begin, uint64_t end) {
   uint64_t generated = worker->generated;
   memcpy(worker->before, context, COUNTED_BY_RULE);
   worker->block = arena_state(&worker->search->arena, begin);
+  if (worker->search->arena.file >= 0) {
+    worker->read += states_sum(worker->block, end - begin);
+    worker->read_states += end - begin;
+  }
   for (uint64_t index = begin; index < end && (carries || !worker->overflow); index++) {
     worker->expansion.owner = (uint32_t)(index - begin);
     expand_state(worker, arena_state(&worker->search->arena, index));
@@ -139,13 +143,15 @@ static void expand_block(Worker *worker, uint64_t begin, uint64_t end) {
   limit_put(worker);
 }
 
+static int gives_up(const Search *search) { return __atomic_load_n(&search->gives_up, __ATOMIC_RELAXED); }
+
 /* Expands so many blocks, of `block` states each, of the current level, or until there are no more; gives 0 when there
  * are none. */
 static int expand_part(Worker *worker, uint64_t blocks, uint64_t block) {
   Search *search = worker->search;
   worker->overflow = 0;
   worker->expansion.flush = search->flush;
-  for (; blocks && !stopping(search) && !worker->overflow; blocks--) {
+  for (; blocks && !stopping(search) && !gives_up(search) && !worker->overflow; blocks--) {
     uint64_t begin = __atomic_fetch_add(&search->cursor, block, __ATOMIC_RELAXED);
     if (begin >= search->level_end) return 0;
     uint64_t end = begin + block < search->level_end ? begin + block : search->level_end;
@@ -181,7 +187,7 @@ static void expand_level(Worker *worker) {
     expand_claims(worker);
     return;
   }
-  uint64_t share = (search->level_end - search->level_begin) / (64 * (uint64_t)search->team);
+  uint64_t share = (search->level_end - search->level_begin) / (64 * (uint64_t)search->worker_count);
   uint64_t block = share < BLOCK_STATES        ? BLOCK_STATES
                    : share > MOST_BLOCK_STATES ? MOST_BLOCK_STATES
                                                : share;
@@ -276,9 +282,22 @@ static void close_holes(Search *search) {
   arena->used = end;
 }
 
+/* Whether the states of the level that was expanded are those that were written. */
+static int is_level_intact(Search *search) {
+  uint64_t read = 0, states = 0, written = 0, expected = search->level_sum;
+  for (uint32_t i = 0; i < search->worker_count; i++) {
+    Worker *worker = &search->workers[i];
+    read += worker->read, states += worker->read_states, written += worker->written;
+    worker->read = worker->read_states = worker->written = 0;
+  }
+  search->level_sum = written;
+  return states < search->level_end - search->level_begin || read == expected;
+}
+
 /* Makes what was found the current level; gives its size. */
 static uint64_t finish_level(Search *search) {
   close_holes(search);
+  if (search->arena.file >= 0 && !is_level_intact(search)) stop_search(search, STOP_DAMAGED);
   search->unexpanded = search->cursor < search->level_end ? search->cursor : search->level_end;
   search->level_begin = search->level_end;
   search->level_end = search->arena.used;
@@ -293,7 +312,7 @@ static uint64_t finish_level(Search *search) {
   }
   search->level_chunk_states = search->chunk_states;
   uint64_t size = search->level_end - search->level_begin;
-  uint64_t share = size / (64 * (uint64_t)search->team);
+  uint64_t share = size / (64 * (uint64_t)search->worker_count);
   search->chunk_states = share < 64 ? 64 : share > MOST_CHUNK_STATES ? MOST_CHUNK_STATES : share;
   return size;
 }
@@ -326,9 +345,8 @@ typedef struct {
 static int levels_go_on(const Search *search, const LevelList *list) {
   uint64_t size = search->level_end - search->level_begin;
   if (search->levels - list->before == list->most || size == 0 || size > list->largest) return 0;
-  if (search->level_end >= search->most_states || anything_found(search) || stopping(search)) return 0;
-  for (uint32_t i = 0; search->cache && i < search->worker_count; i++)
-    if (search->workers[i].fresh.count) return 0;
+  if (search->level_end >= search->most_states || anything_found(search)) return 0;
+  if (stopping(search) || gives_up(search)) return 0;
 #if HAS_PUT
   for (uint32_t i = 0; i < search->worker_count; i++)
     if (search->workers[i].expansion.context->put_length) return 0;
@@ -344,7 +362,7 @@ static void finish_levels(Worker *worker, const LevelList *list) {
     list->sizes[number] = size;
     list->generated[number] = total_generated(search);
     search->goes_on = levels_go_on(search, list);
-    if (!search->goes_on || (size > SMALL_LEVEL && search->team > 1)) return;
+    if (!search->goes_on || (size > SMALL_LEVEL && search->worker_count > 1)) return;
     worker_enter(worker);
     expand_level(worker);
     worker_leave(worker);
@@ -373,7 +391,7 @@ static uint64_t expand_levels(Worker *worker, LevelList list) {
     expand_level(worker);
     worker_leave(worker);
     uint64_t round = __atomic_load_n(&search->rounds, __ATOMIC_RELAXED);
-    if (__atomic_add_fetch(&search->arrived, 1, __ATOMIC_ACQ_REL) < search->team) {
+    if (__atomic_add_fetch(&search->arrived, 1, __ATOMIC_ACQ_REL) < search->worker_count) {
       await_round(search, round);
       continue;
     }

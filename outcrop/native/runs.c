@@ -48,6 +48,7 @@ typedef struct {
   uint8_t *is_old; /* of each candidate, whether a run has it */
   uint64_t count;
   uint64_t room;
+  uint64_t found;  /* candidates that a run has turned out to have */
   uint64_t oldest; /* how many levels lie at most between what was looked up and what was found */
   Buffer index, tags, rests, loaded, slices;
   Output output;
@@ -177,6 +178,7 @@ static int match_rest(const Run *run, unsigned number, Slice *slice, Match match
   int equal = is_entry(run, number, slice, match.entry, theirs, arena_state(arena, candidate->index), candidate->hash);
   if (equal != 1) return equal == 0;
   work->is_old[first + match.candidate] = 1;
+  work->found++;
   if (run->stride == REST_BYTES && !run->fetch) return 1;
   /* The level is known modulo 65536, and that it is at most `newest`. */
   uint64_t age = run->level - run->newest + (uint16_t)(run->newest - rest_level(run, theirs));
@@ -246,6 +248,7 @@ static int run_look_up(const Run *run, unsigned number, const Arena *arena, RunW
         Match found = {i, begin + (unsigned)__builtin_ctz(match)};
         waiting[matches++ % AHEAD] = found;
         __builtin_prefetch(slice.rests + found.entry * run->stride);
+        __builtin_prefetch(arena_state(arena, candidates[i].index));
       }
       begin += 16;
     } while (__builtin_expect(begin < end, 0));

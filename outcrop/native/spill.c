@@ -111,12 +111,15 @@ static int resolve_collected(Worker *worker, const Run *runs, uint64_t run_count
     unsigned slice = (unsigned)(work->candidates[at].hash >> (64 - SLICE_BITS));
     for (end = at + 1; end < work->count && work->candidates[end].hash >> (64 - SLICE_BITS) == slice;) end++;
     uint64_t count = end - at;
+    memset(work->is_old + at, 0, count);
     for (uint64_t i = 0; i < run_count && count; i++) {
-      memset(work->is_old + at, 0, count);
+      const uint64_t found = work->found;
       if (!run_look_up(&runs[i], slice, &worker->search->arena, work, at, count)) return 0;
       uint64_t bytes = run_slice(&runs[i], slice).bytes, most = count * MOST_MAPPED_BY_ONE;
       *mapped += bytes < most ? bytes : most;
+      if (work->found == found) continue; /* none of them is old */
       count = take_old_out(worker->search, work, at, count);
+      memset(work->is_old + at, 0, count);
     }
     if (*mapped > MOST_MAPPED) {
       drop_runs(runs, run_count, *from, slice);

@@ -1,7 +1,7 @@
 /* A search and its workers: what is shared, what each thread has for itself, and how a batch of states is added to
  * those visited. */
 
-enum { STOP_NONE, STOP_REQUESTED, STOP_MEMORY, STOP_DISK };
+enum { STOP_NONE, STOP_REQUESTED, STOP_MEMORY, STOP_DISK, STOP_DAMAGED };
 enum { DEADLOCK_OFF, DEADLOCK_STUTTERING, DEADLOCK_STUCK };
 
 /* What the arena may hold unfilled for each worker. */
@@ -20,7 +20,6 @@ typedef struct {
   uint64_t most_states;
   uint32_t most_found; /* findings kept of each kind */
   uint32_t worker_count;
-  uint32_t team; /* of them, those that expand levels together: the first */
   Worker *workers;
 
   uint64_t levels;                 /* found so far */
@@ -39,9 +38,11 @@ typedef struct {
   uint64_t unexpanded; /* the first state of the level before that was not expanded */
   uint8_t *known;      /* a bit a state: does some run have it? */
 
-  struct Cache *cache; /* of visited states; NULL in most searches */
-  int cache_grows;     /* it, and not the visited set, is what wants to grow (atomic) */
-  uint64_t window;     /* states that levels in the arena may have in all before new ones are gathered instead */
+  struct Cache *cache; /* the visited set; NULL in most searches */
+  int cache_grows;     /* it is what wants to grow (atomic) */
+  int gives_up;        /* it has forgotten so much that no more blocks are to be expanded (atomic) */
+  int needs_no_hashes; /* it keeps states */
+  uint64_t level_sum;  /* what the states of the level add up to, where the arena is a file */
 
   Route route; /* over several processes */
 
@@ -95,6 +96,8 @@ struct Worker {
   uint64_t foreign;   /* successors that others own */
   RunWork runs;
   uint64_t generated; /* successors that this search has looked up or gathered, known ones included */
+  uint64_t written;   /* what the states add up to that it has added to an arena that is a file, in this level */
+  uint64_t read, read_states; /* ... and those that it has expanded */
   int overflow; /* successors were lost because the search stops: their block counts as not expanded */
   uint8_t *is_new;
   uint32_t *positions;    /* if not NULL, where in the arena each successor of the last batch lies */
@@ -260,19 +263,21 @@ static void signatures_grown(Search *search) {
 
 #if HAS_PAST_RAM
 static int cache_make_room(struct Cache *cache);
-#else
-static int cache_make_room(struct Cache *cache) { return (void)cache, 0; }
+static uint32_t cache_add(Worker *worker, const uint8_t *states, const uint64_t *hashes, uint32_t count,
+                          uint8_t *is_new);
 #endif
 
 /* The last worker to arrive: all others wait, and nobody touches the visited set. */
 static void growth_begin(Search *search) {
   search->provided = search->exact ? 0 : visited_bytes(search);
   search->rebuilt = 0;
+#if HAS_PAST_RAM
   if (__atomic_exchange_n(&search->cache_grows, 0, __ATOMIC_RELAXED)) {
     if (!stopping(search) && !cache_make_room(search->cache)) stop_search(search, STOP_MEMORY);
     growth_done(search);
     return;
   }
+#endif
   if (stopping(search) || !(search->exact ? grow_table(search) : grow_signatures(search))) {
     stop_search(search, STOP_MEMORY);
     growth_done(search);
@@ -331,14 +336,14 @@ static int reserve_visited(Worker *worker, uint64_t count) {
 }
 
 /* Whether workers expand first what they have found. Not where a level may have to be taken up again in its middle. */
-static int keeps_claims(const Search *search) { return search->cycles && search->team > 1 && !is_shared(search); }
+static int keeps_claims(const Search *search) { return search->cycles && search->worker_count > 1 && !is_shared(search); }
 
 static int claim_chunk(Worker *worker) {
   Search *search = worker->search;
   uint64_t count = search->chunk_states, first = UINT64_MAX;
   pthread_mutex_lock(&search->lock);
   uint64_t bytes = arena_bytes(&search->arena) + count * STATE_BYTES + visited_bytes(search) + beside_bytes(search);
-  if (bytes > search->budget)
+  if (bytes > search->budget && !search->cache)
     stop_search(search, STOP_MEMORY);
   else if ((first = arena_claim(&search->arena, count)) == UINT64_MAX)
     stop_search(search, search->arena.file < 0 ? STOP_MEMORY : STOP_DISK);
@@ -351,11 +356,30 @@ static int claim_chunk(Worker *worker) {
   return 1;
 }
 
+/* What some states add up to. Those of a file are added up when they are written and when they are read: a disk that
+ * changes a bit, or forgets a page, changes the sum. */
+static uint64_t states_sum(const uint8_t *states, uint64_t count) {
+  uint64_t sum = 0;
+  for (uint64_t i = 0; i < count; i++)
+    for (int word = 0; word < HASH_WORDS; word++)
+      sum += state_word(states + i * STATE_BYTES, word) * (0x9E3779B97F4A7C15ull + 2 * (uint64_t)word);
+  return sum;
+}
+
+/* The worker has added states to the arena, from `first` on. */
+static void note_written(Worker *worker, uint64_t first) {
+  const Arena *arena = &worker->search->arena;
+  if (arena->file >= 0) worker->written += states_sum(arena_state(arena, first), worker->chunk.next - first);
+}
+
 /* Adds a batch to the visited states and says which of them are new. Gives how many it dealt with: fewer than `count`
  * only when the search must stop. */
 static uint32_t visited_add(Worker *worker, const uint8_t *states, const uint64_t *hashes, uint32_t count,
                             uint8_t *is_new) {
   Search *search = worker->search;
+#if HAS_PAST_RAM
+  if (search->cache) return cache_add(worker, states, hashes, count, is_new);
+#endif
   Chunk *chunk = &worker->chunk;
   int shared = search->worker_count > 1;
   for (uint32_t done = 0; done < count;) {
@@ -370,6 +394,7 @@ static uint32_t visited_add(Worker *worker, const uint8_t *states, const uint64_
                           : signatures_insert(&search->signatures, &search->arena, chunk, batch, hashes + done, rest,
                                               is_new + done, shared, &too_far);
     __atomic_sub_fetch(&search->reserved, rest - (chunk->next - next), __ATOMIC_RELAXED);
+    note_written(worker, next);
     if (too_far && !grow_visited(worker)) return done;
   }
   return count;

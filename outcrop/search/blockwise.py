@@ -1,9 +1,8 @@
-"""The skeleton of a search past RAM: levels on disk, expanded block by block.
+"""Levels past RAM: they lie in a log on disk and are expanded block by block.
 
 Workers expand the blocks of a level. What a strategy makes of the successors there, and what it leaves to the main
 thread, to which they come back in order, is its own affair: if it is all, then what a search finds depends on its seed
-and not on the number of workers. Levels that are small enough need not go through the log to be expanded: a strategy
-may expand them where they are.
+and not on the number of workers.
 
 New states are checked and appended to the state log, of which each level is a range. It is the queue, with its ends in
 RAM and its middle on disk, and traces are rebuilt from it. A strategy is how it remembers what was visited.
@@ -14,15 +13,15 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
+from contextlib import ExitStack, suppress
+from itertools import accumulate
 from queue import SimpleQueue
 from typing import Protocol, TypeVar
 
 import numpy as np
 
 from outcrop.errors import UsageError
-from outcrop.kernels import Counts, Found, Native, Settings, States
+from outcrop.kernels import Counts, Native, Settings, States
 from outcrop.kernels_tables import hash_block
 from outcrop.machine import take_core
 from outcrop.options import CheckOptions
@@ -35,11 +34,11 @@ from outcrop.search.driver import (
     state_budget,
     worker_count,
 )
-from outcrop.search.outcome import Outcome, Progress, Stop, Stopped
+from outcrop.search.outcome import Outcome, Progress
 from outcrop.search.paths import Look, look_in_blocks
 from outcrop.search.sharing import Sharing
 from outcrop.store.frontier import RowFile
-from outcrop.store.workdir import DiskFull, WorkDirectory
+from outcrop.store.workdir import WorkDirectory
 
 _Result = TypeVar("_Result")
 
@@ -48,8 +47,6 @@ MOST_BLOCK_STATES = 8192
 FEWEST_BLOCK_STATES = 64
 #: A level, or a few new states, that the main thread is done with before a worker would have begun.
 _FEW_STATES = 512
-#: Levels in memory that one call may expand.
-_LEVELS_A_CALL = 256
 #: Pieces that a level is expanded in, at the least, unless they would be smaller than that.
 _PIECES_A_LEVEL = 4
 #: ... and few enough that their successors take a few megabytes.
@@ -61,14 +58,15 @@ _KERNEL_BYTES = 64 << 20
 _SECONDS_BETWEEN_LOOKS = 0.1
 
 
+def refuse_liveness(native: Native, options: CheckOptions) -> None:
+    if native.liveness_count:
+        raise UsageError(f"the strategy {options.strategy} does not check liveness; ram and compact do")
+
+
 class Visited(Protocol):
     """How a strategy remembers what was visited. ``bits``: of signatures, None if it keeps states."""
 
     bits: int | None
-
-    @property
-    def window(self) -> int:
-        """States of a level up to which ``expand_levels`` does what otherwise ``expand`` does."""
 
     @property
     def revisits(self) -> bool:
@@ -77,10 +75,6 @@ class Visited(Protocol):
     def expand(self, worker: int, block: States) -> Callable[[], None]:
         """Expands states. Gives what the main thread is to do with the successors, in the order of the blocks. Sooner
         or later the new ones are given to ``enqueue``."""
-
-    def expand_levels(self, states: States | None, most_states: int, most_levels: int) -> NewLevels:
-        """Expands a level, the one that was found last if None, and those that follow until one has more than
-        ``window`` states or there are so many of both."""
 
     def insert(self, states: States, hashes: Counts) -> None:
         """Takes the successors that come from elsewhere, which it may overwrite, as it does its own."""
@@ -96,64 +90,32 @@ class Visited(Protocol):
     def close(self) -> None: ...
 
 
-@dataclass(frozen=True)
-class NewLevels:
-    """What was found in memory."""
-
-    sizes: list[int]
-    generated: list[int]  #: successors, in all levels up to each
-    states: list[States]  #: that are new, checked, one level after the other
-    stays: bool  #: the last level is still in memory
-
-
-class BlockExploration(Exploration):
-    """One run of a search past RAM. ``remember`` makes the strategy."""
+class BlockLevels:
+    """The levels of an exploration, or those that it has yet to find. ``remember`` makes the strategy."""
 
     def __init__(
-        self,
-        native: Native,
-        options: CheckOptions,
-        progress: ShowProgress | None,
-        put: TakePut | None,
-        remember: Callable[[BlockExploration], Visited],
+        self, run: Exploration, directory: WorkDirectory, memory: int, remember: Callable[[BlockLevels], Visited]
     ) -> None:
-        if native.liveness_count:
-            raise UsageError(f"the strategy {options.strategy} does not check liveness; ram and compact do")
-        with ExitStack() as resources:
-            self.threads = worker_count(options)
-            settings = Settings(
-                workers=self.threads + 1,  # the last one is the main thread's
-                spare=1,
-                seed=options.seed,
-                deadlock=DEADLOCK_RULES[options.deadlock],
-                budget=_KERNEL_BYTES,
-                most_found=most_found(options),
-                first_lines=1,
-            )
-            search = resources.enter_context(native.search(settings))
-            super().__init__(search, options, progress, put)
-            if self.checkpoints is not None:
-                resources.enter_context(self.checkpoints)
-            self.directory = resources.enter_context(WorkDirectory(options.workdir, self.disk))
-            self.memory = state_budget(options)
-            self.log = self.open_log(self.directory, self._block_rows())
-            self._level_begin = 0  #: of the level being expanded, in the log
-            self._is_in_memory = False  #: it is the last level in the arena too
-            self._expanded = 0
-            self._free_workers: SimpleQueue[int] = SimpleQueue()
-            for worker in range(self.threads):
-                self._free_workers.put(worker)
-            self._pool = resources.enter_context(ThreadPoolExecutor(self.threads)) if self.threads > 1 else None
-            self._checks: deque[Future[None]] = deque()  #: of new states, that workers have not done yet
-            self.visited = remember(self)
-            self._resources = resources.pop_all()
+        self._run = run
+        self.search = run.search
+        self.native = run.native
+        self.options = run.options
+        self.directory = directory
+        self.memory = memory
+        self.threads = worker_count(run.options)
+        self.log = run.open_log(directory, self._block_rows())
+        self.expanded = 0
+        self._free_workers: SimpleQueue[int] = SimpleQueue()
+        for worker in range(self.threads):
+            self._free_workers.put(worker)
+        self._pool = ThreadPoolExecutor(self.threads) if self.threads > 1 else None
+        self._checks: deque[Future[None]] = deque()  #: of new states, that workers have not done yet
+        self.visited = remember(self)
 
-    def run(self) -> Outcome:
-        with self._resources:
-            try:
-                return super().run()
-            finally:
-                self.visited.close()
+    def close(self) -> None:
+        if self._pool is not None:
+            self._pool.shutdown()
+        self.visited.close()
 
     # --- For strategies ----------------------------------------------------------------------------------------
 
@@ -176,22 +138,22 @@ class BlockExploration(Exploration):
         ends = 2 * self.log.block_rows * self.log.width
         return max(self.memory // 2, self.memory - ends - beside)
 
-    def enqueue(self, states: States, *, is_checked: bool = False) -> None:
+    def enqueue(self, states: States) -> None:
         """Takes states that are new: they are part of the next level."""
         if not len(states):
             return
-        if self.levels and not is_checked:  # start states were checked when they were made
+        if self._run.levels:  # start states were checked when they were made
             self._check(states)
         self.log.append(states)
 
     def _check(self, states: States) -> None:
         """Has a worker check new states, by the end of the level."""
         if self._pool is None or len(states) < _FEW_STATES:
-            self.search.check_block(self.threads, states)
+            self._with_worker(lambda worker: self.search.check_block(worker, states))
             return
         self._finish_checks(2 * self.threads)
         self._checks.append(
-            self._pool.submit(self._with_worker, lambda worker: self.search.check_block(worker, states))
+            self._pool.submit(self._at_its_core, lambda worker: self.search.check_block(worker, states))
         )
 
     def _finish_checks(self, most_left: int) -> None:
@@ -201,15 +163,14 @@ class BlockExploration(Exploration):
     def in_order(self, tasks: Iterable[Callable[[int], _Result]], are_small: bool = False) -> Iterator[_Result]:
         """Runs tasks, each with the number of a worker, a few ahead of whoever takes their results."""
         if self._pool is None or are_small:
-            worker = 0 if self._pool is None else self.threads
             for task in tasks:
-                self.poll()
-                yield task(worker)
+                self._run.poll()
+                yield self._with_worker(task)
             return
         waiting: deque[Future[_Result]] = deque()
         try:
             for task in tasks:
-                waiting.append(self._pool.submit(self._with_worker, task))
+                waiting.append(self._pool.submit(self._at_its_core, task))
                 if len(waiting) > self.threads + 1:
                     yield self._result(waiting.popleft())
             while waiting:
@@ -220,116 +181,73 @@ class BlockExploration(Exploration):
     def _with_worker(self, task: Callable[[int], _Result]) -> _Result:
         worker = self._free_workers.get()
         try:
-            take_core(worker, self.threads)
             return task(worker)
         finally:
             self._free_workers.put(worker)
 
-    @contextmanager
-    def alone(self) -> Iterator[None]:
-        """Meanwhile no worker is at work."""
-        workers = [self._free_workers.get() for _ in range(self.threads)]
-        try:
-            yield
-        finally:
-            for worker in workers:
-                self._free_workers.put(worker)
+    def _at_its_core(self, task: Callable[[int], _Result]) -> _Result:
+        def work(worker: int) -> _Result:
+            take_core(worker, self.threads)
+            return task(worker)
+
+        return self._with_worker(work)
 
     def _result(self, future: Future[_Result]) -> _Result:
-        self.poll()
+        self._run.poll()
         while not future.done():
             with suppress(TimeoutError):
                 return future.result(_SECONDS_BETWEEN_LOOKS)
-            self.poll()
+            self._run.poll()
         return future.result()
 
     # --- Levels ------------------------------------------------------------------------------------------------
 
-    def create_start_states(self) -> None:
-        self.start()
-        states = self.search.read_block(0, self.search.finish_level())
+    def add_start_states(self, states: States) -> None:
+        self._insert_level(lambda: self.visited.insert(states, hash_block(self.search, states)))
+
+    def expand(self, begin: int) -> None:
+        """Expands the last level, from state ``begin`` of all on."""
+        run, end = self._run, sum(self._run.levels)
+        self.expanded = begin
 
         def insert() -> None:
-            self.visited.insert(states, hash_block(self.search, states))
-
-        self._insert_level(insert)
-
-    def expand(self) -> None:
-        begin, end = self._level_begin, len(self.log)
-        if end - begin <= self.visited.window and self.sharing is None:
-            self._expand_in_memory(begin, end)
-            return
-        self._is_in_memory = False
-        self._level_begin = end
-
-        def insert() -> None:
-            if self.sharing is not None:
-                self._insert_shared(self.sharing, begin, end)
+            if run.sharing is not None:
+                self._insert_shared(run.sharing, begin, end)
                 return
             for take in self.in_order(self._expansions(begin, end), end - begin < _FEW_STATES):
                 take()
 
         self._insert_level(insert)
 
-    def _expand_in_memory(self, begin: int, end: int) -> None:
-        """Expands the last level, and perhaps some more."""
-        options = self.options
-        most_levels = _LEVELS_A_CALL if self.checkpoints is None else 1
-        if options.depth is not None:
-            most_levels = min(most_levels, options.depth + 1 - len(self.levels))
-        most_states = self.visited.window
-        if options.states is not None:
-            most_states = min(most_states, options.states - begin)
-        states = None if self._is_in_memory else np.concatenate(list(self.log.blocks(begin, end)))
-        before = self.search.standing().generated
-        new = self.visited.expand_levels(states, most_states, most_levels)
-        self._is_in_memory = new.stays
-        self._expanded = self._level_begin = end + sum(new.sizes[:-1])
-        stop: Stop | None = None
-        sizes = new.sizes
-        try:
-            for each in new.states:
-                self.enqueue(each, is_checked=True)
-            self.visited.end_level()
-        except Stopped as stopped:
-            stop = stopped.stop
-        except DiskFull as full:
-            self.tell(f"disk: {full}")
-            stop = Stop.DISK
-            sizes = _first_of(new.sizes, len(self.log) - end)
-            for kind in Found:  # in states that are not in the log
-                self.search.take_found(kind)
-        self.level_done(sizes, np.diff(new.generated[: len(sizes)], prepend=before).tolist(), stop)
-
     def _insert_shared(self, sharing: Sharing, begin: int, end: int) -> None:
         """The same with several ranks: inserts the successors that this one owns, whoever makes them."""
         with sharing.round() as round:
             for take in self.in_order(self._expansions(begin, end, round.send)):
                 take()
-                for arrived in sharing.arrived(round, self.poll):
+                for arrived in sharing.arrived(round, self._run.poll):
                     self.visited.insert(arrived, hash_block(self.search, arrived))
-            for arrived in sharing.rest(round, self.poll):
+            for arrived in sharing.rest(round, self._run.poll):
                 self.visited.insert(arrived, hash_block(self.search, arrived))
 
-    def restore_level(self, blocks: Iterator[States]) -> None:
-        # The levels stand in the log already, unless it is a new one.
-        is_new_log = len(self.log) == self._level_begin + sum(self.levels[-1:])
-        self._expanded = self._level_begin = self._level_begin + sum(self.levels[-1:])
-        size = 0
+    def restore(self, blocks: Iterable[States]) -> int:
+        """Takes states that were visited before, and checked, from a checkpoint or another strategy. They follow those
+        that were restored before. Gives how many there were."""
+        first = self.expanded
         for states in blocks:
-            if is_new_log:
-                self.log.append(states)
+            self.expanded += len(states)
+            # They stand in the log already, unless it is a new one.
+            missing = max(0, self.expanded - len(self.log))
+            self.log.append(states[len(states) - missing :])
             self.visited.restore(states, hash_block(self.search, states))
-            size += len(states)
-            self.poll()
-        self.levels.append(size)
+            self._run.poll()
+        return self.expanded - first
 
     def _expansions(
         self, begin: int, end: int, send: Callable[[int], None] = lambda worker: None
     ) -> Iterator[Callable[[int], Callable[[], None]]]:
         """``send`` takes what a worker has made for others."""
         for block in in_pieces(self.log.blocks(begin, end), self.piece_rows(end - begin)):
-            self._expanded += len(block)
+            self.expanded += len(block)
 
             def expand(worker: int, block: States = block) -> Callable[[], None]:
                 take = self.visited.expand(worker, block)
@@ -339,61 +257,97 @@ class BlockExploration(Exploration):
             yield expand
 
     def _insert_level(self, insert: Callable[[], None]) -> None:
+        begin = sum(self._run.levels)
+
         def fill() -> None:
             insert()
             self.visited.end_level()
             self._finish_checks(0)
 
-        self.fill_level(fill, lambda: len(self.log) - self._level_begin)
+        self._run.fill_level(fill, lambda: len(self.log) - begin)
 
     def read_level(self, level: int) -> Iterator[States]:
-        begin = sum(self.levels[:level])
-        return self.log.blocks(begin, begin + self.levels[level])
-
-    # --- What the skeleton asks --------------------------------------------------------------------------------
+        ends = [0, *accumulate(self._run.levels)]
+        return self.log.blocks(ends[level], ends[level + 1])
 
     def look(self) -> Look:
-        return look_in_blocks(self.search, self.read_level, self.together)
+        return look_in_blocks(self.search, self.read_level, self._run.together)
+
+    def snapshot(self) -> Progress:
+        return self._run.progress_at(len(self._run.levels) - 1, len(self.log), self.expanded)
+
+
+class BlockExploration(Exploration):
+    """One run of a search that keeps its levels on disk from the beginning."""
 
     drops_revisited = False
     knows_levels = False
 
+    def __init__(
+        self,
+        native: Native,
+        options: CheckOptions,
+        progress: ShowProgress | None,
+        put: TakePut | None,
+        remember: Callable[[BlockLevels], Visited],
+    ) -> None:
+        refuse_liveness(native, options)
+        with ExitStack() as resources:
+            settings = Settings(
+                workers=worker_count(options),
+                seed=options.seed,
+                deadlock=DEADLOCK_RULES[options.deadlock],
+                budget=_KERNEL_BYTES,
+                most_found=most_found(options),
+                first_lines=1,
+            )
+            search = resources.enter_context(native.search(settings))
+            super().__init__(search, options, progress, put)
+            if self.checkpoints is not None:
+                resources.enter_context(self.checkpoints)
+            directory = resources.enter_context(WorkDirectory(options.workdir, self.disk))
+            self.blocks = BlockLevels(self, directory, state_budget(options), remember)
+            resources.callback(self.blocks.close)
+            self._resources = resources.pop_all()
+
+    def run(self) -> Outcome:
+        with self._resources:
+            return super().run()
+
+    def create_start_states(self) -> None:
+        self.start()
+        self.blocks.add_start_states(self.search.read_block(0, self.search.finish_level()))
+
+    def expand(self) -> None:
+        self.blocks.expand(sum(self.levels[:-1]))
+
+    def restore_level(self, blocks: Iterator[States]) -> None:
+        self.levels.append(self.blocks.restore(blocks))
+
+    def look(self) -> Look:
+        return self.blocks.look()
+
     @property
     def revisits(self) -> bool:
-        return self.before.revisits or self.visited.revisits
+        return self.before.revisits or self.blocks.visited.revisits
 
     @property
     def owner_bits(self) -> int:  # type: ignore[override]
-        return self.visited.bits or 64
-
-    def bytes_in_memory(self) -> int:
-        return min(self.memory, len(self.log) * (self.native.state_bytes + 8))
-
-    @property
-    def collision_rate(self) -> float | None:
-        return getattr(self.visited, "collision_rate", None)
+        return self.blocks.visited.bits or 64
 
     @property
     def keys(self) -> str:  # type: ignore[override]
-        bits = self.visited.bits
+        bits = self.blocks.visited.bits
         return "" if bits is None else f"{self.options.strategy}, {bits} bits, seed {self.options.seed}"
 
+    def bytes_in_memory(self) -> int:
+        return min(self.blocks.memory, len(self.blocks.log) * (self.native.state_bytes + 8))
+
     def omission_bound(self, levels: list[int]) -> float:
-        return self.visited.omission_bound(levels)
+        return self.blocks.visited.omission_bound(levels)
 
     def snapshot(self) -> Progress:
-        return self.progress_at(len(self.levels) - 1, len(self.log), self._expanded)
-
-
-def _first_of(sizes: list[int], states: int) -> list[int]:
-    """Sizes of the levels that the first few states belong to."""
-    first = []
-    for size in sizes:
-        first.append(min(size, states))
-        states -= first[-1]
-        if not states:
-            break
-    return first
+        return self.blocks.snapshot()
 
 
 def in_pieces(blocks: Iterable[States], rows: int) -> Iterator[States]:

@@ -12,114 +12,144 @@ of insertions that overwrote a state, passes a limit: nearly everything is being
 Replacement ``random`` is the published one. ``idle`` is ours: what is overwritten is drawn from the entries that were
 not met lately. It keeps the recent levels nearly whole, and old states that transitions keep leading back to.
 
-Costs less than the packed state, or the signature, for each state that is remembered; see native/cache.c.
+The queue is the arena, as in ``compact``: a file without a name, of which memory holds what is being read and written.
+All states stay in it, in the order of their discovery, and traces are rebuilt from it.
+
+Costs less than the packed state, or the signature, for each state that is remembered (see native/cache.c), and on disk
+the packed state for each visit.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import accumulate
+from pathlib import Path
 
-import numpy as np
-
-from outcrop.kernels import Counts, Native, States
+from outcrop.kernels import Native, Search, Settings
 from outcrop.kernels_tables import Cache
+from outcrop.machine import cache_home
 from outcrop.options import CheckOptions, Keep, Replacement
-from outcrop.search.blockwise import BlockExploration, NewLevels
-from outcrop.search.compact import omission_bound
-from outcrop.search.driver import ShowProgress, Stopped, TakePut
+from outcrop.search.blockwise import refuse_liveness
+from outcrop.search.compact import nameless_file, omission_bound
+from outcrop.search.driver import (
+    DEADLOCK_RULES,
+    Exploration,
+    ShowProgress,
+    TakePut,
+    most_found,
+    state_budget,
+    worker_count,
+)
 from outcrop.search.outcome import Outcome, Stop
 
 #: Of signatures in RAM, as in the paper.
 _BITS = 40
 #: The cache's size at first. A large one for a small model would cost its memory for nothing.
 _FIRST_BYTES = 4 << 20
-#: The share of memory for states that levels in memory may take: half of it for signatures, which are so much smaller
-#: than states, but more of it where there is little, as far as it matters; and bytes beyond which it does not.
-_WINDOW_SHARE = 1 / 16
-_MOST_WINDOW_SHARE = 1 / 5
-_WINDOW_STATES = 2048
-_MOST_WINDOW = 16 << 20
+#: The share of memory that the two ends of the queue may take: see arena.c.
+_QUEUE_SHARE = 3 / 32
+#: The share of the disk that the queue may take where there are other files: all states will be in a checkpoint too, or
+#: in the log of another strategy.
+DISK_SHARE = 3 / 8
 
 
 def search(
     native: Native, options: CheckOptions, progress: ShowProgress | None = None, put: TakePut | None = None
 ) -> Outcome:
     bits = (options.bits or _BITS) if options.keep is Keep.SIGNATURES else None
-    return BlockExploration(native, options, progress, put, lambda run: Cached(run, bits)).run()
+    has_checkpoints = options.checkpoint is not None or options.resume is not None
+    share = DISK_SHARE if has_checkpoints else 1.0
+    with queue_on_disk(native, options, share) as visited:
+        return Cached(visited, options, progress, put, bits, share).run()
 
 
-class Cached:
-    """``bits`` None keeps states."""
+@contextmanager
+def queue_on_disk(native: Native, options: CheckOptions, share: float) -> Iterator[Search]:
+    """A search whose arena is a file, which may take some share of the disk budget."""
+    refuse_liveness(native, options)
+    directory = Path(options.workdir) if options.workdir is not None else cache_home() / "outcrop-work"
+    with nameless_file(directory) as file:
+        free = shutil.disk_usage(directory).free
+        settings = Settings(
+            workers=worker_count(options),
+            seed=options.seed,
+            deadlock=DEADLOCK_RULES[options.deadlock],
+            budget=state_budget(options),
+            most_states=options.states,
+            most_found=most_found(options),
+            first_lines=1,
+            file=file,
+            disk_limit=int(share * (free if options.disk is None else min(free, options.disk))),
+        )
+        with native.search(settings) as search:
+            yield search
 
-    def __init__(self, run: BlockExploration, bits: int | None) -> None:
-        self.run = run
+
+class Cached(Exploration):
+    """``bits`` None keeps states. ``share``: of the disk budget, for the queue."""
+
+    knows_levels = False
+
+    def __init__(
+        self,
+        search: Search,
+        options: CheckOptions,
+        progress: ShowProgress | None,
+        put: TakePut | None,
+        bits: int | None,
+        share: float,
+    ) -> None:
+        super().__init__(search, options, progress, put)
+        if options.disk is not None:
+            self.disk.limit = options.disk - int(options.disk * share)
         self.bits = bits
-        options = run.options
-        #: Levels that are not larger are expanded where they are made, in memory, many with one call.
-        width, part = run.native.state_bytes, 1 if bits is None else 1 / 2
-        window = min(_MOST_WINDOW, int(part * _WINDOW_SHARE * run.memory)) // width
-        little = min(_WINDOW_STATES, int(part * _MOST_WINDOW_SHARE * run.memory) // width)
-        self.window = options.block_states or max(window, little)
-        most_bytes = run.table_memory(self.window * width)
+        self.memory = state_budget(options)
+        most_bytes = self.memory - int(self.memory * _QUEUE_SHARE)
         self.T = Cache(
-            run.search,
+            search,
             min(_FIRST_BYTES, most_bytes),
             bits,
             options.chain,
             idle=options.replacement is Replacement.IDLE,
             seed=options.seed,
             most_bytes=most_bytes,
+            most_collisions=self.most_collisions,
         )
 
     @property
-    def collision_rate(self) -> float:
+    def most_collisions(self) -> float:
+        """The collision rate past which no more blocks of states are expanded."""
+        return self.options.collision_limit
+
+    def run(self) -> Outcome:
+        try:
+            return super().run()
+        finally:
+            self.T.close()
+
+    def stop_reason(self) -> Stop | None:
+        return Stop.COLLISIONS if self.T.gives_up else super().stop_reason()
+
+    @property
+    def collision_rate(self) -> float | None:
         return self.T.collision_rate
 
     @property
     def revisits(self) -> bool:
         return self.T.has_forgotten
 
-    def expand(self, worker: int, block: States) -> Callable[[], None]:
-        return partial(self.enqueue, self.T.expand(worker, block), is_checked=True)
+    @property
+    def owner_bits(self) -> int:  # type: ignore[override]
+        return self.bits or 64
 
-    def expand_levels(self, states: States | None, most_states: int, most_levels: int) -> NewLevels:
-        search = self.run.search
-        sizes, generated = np.zeros(most_levels, dtype=np.uint64), np.zeros(most_levels, dtype=np.uint64)
-        self.T.begin_levels(states, most_states, 2 * self.window)
-        first = search.standing().level_end
-        count, *_ = self.run.together(
-            *(
-                partial(search.expand_levels, worker, sizes, generated, self.window)
-                for worker in range(self.run.threads)
-            )
-        )
-        gathered = [self.T.take_fresh(worker) for worker in range(self.run.threads)]
-        beyond = sum(map(len, gathered))
-        sizes[count - 1] += beyond
-        new = [search.read_block(first, search.standing().level_end), *gathered]
-        return NewLevels(sizes[:count].tolist(), generated[:count].tolist(), new, stays=not beyond)
+    @property
+    def keys(self) -> str:  # type: ignore[override]
+        return "" if self.bits is None else f"{self.options.strategy}, {self.bits} bits, seed {self.options.seed}"
 
-    def insert(self, states: States, hashes: Counts) -> None:
-        self.enqueue(self._add(states, hashes))
-
-    def enqueue(self, new: States, *, is_checked: bool = False) -> None:
-        self.run.enqueue(new, is_checked=is_checked)
-        self.end_level()
-
-    def end_level(self) -> None:
-        if self.collision_rate > self.run.options.collision_limit:
-            raise Stopped(Stop.COLLISIONS)
-
-    def restore(self, states: States, hashes: Counts) -> None:
-        self._add(states, hashes)
-
-    def _add(self, states: States, hashes: Counts) -> States:
-        return self.T.insert(self.run.threads, states, hashes)
+    def bytes_in_memory(self) -> int:
+        return self.T.bytes + self.search.standing().memory
 
     def omission_bound(self, levels: list[int]) -> float:
         return 0.0 if self.bits is None else omission_bound(accumulate(levels), self.bits)
-
-    def close(self) -> None:
-        self.T.close()

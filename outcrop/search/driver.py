@@ -14,12 +14,14 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from types import FrameType
 from typing import TypeVar
 
 import numpy as np
 
 from outcrop.dist.exchange import exchange_of
+from outcrop.errors import DamagedFile
 from outcrop.kernels import Counts, DeadlockRule, Found, Marks, Search, States, StopReason
 from outcrop.machine import available_memory, resident_bytes
 from outcrop.options import CheckOptions, Deadlock
@@ -345,6 +347,8 @@ class Exploration:
     def stop_reason(self) -> Stop | None:
         """Why workers have returned early, if they have."""
         reason = self.search.standing().stop
+        if reason is StopReason.DAMAGED:
+            raise DamagedFile(Path("states"), "what was read is not what was written")
         return None if reason is StopReason.NONE else _STOPS.get(reason) or self.asked or Stop.INTERRUPTED
 
     def take_level_back(self) -> None:

@@ -26,11 +26,10 @@ from itertools import accumulate, pairwise
 
 import numpy as np
 
-from outcrop.errors import InternalError
 from outcrop.kernels import Counts, Native, States
 from outcrop.kernels_tables import MemoryTable, hash_block, key_bytes
 from outcrop.options import CheckOptions, Keep
-from outcrop.search.blockwise import BlockExploration, NewLevels, in_pieces
+from outcrop.search.blockwise import BlockExploration, BlockLevels, in_pieces
 from outcrop.search.compact import omission_bound
 from outcrop.search.driver import ShowProgress, TakePut
 from outcrop.search.outcome import Outcome
@@ -62,9 +61,7 @@ def signature_bits(options: CheckOptions) -> int | None:
 class Locality:
     """``bits`` None keeps states."""
 
-    window = 0
-
-    def __init__(self, run: BlockExploration, bits: int | None) -> None:
+    def __init__(self, run: BlockLevels, bits: int | None) -> None:
         self.run = run
         self.options = run.options
         self.bits = bits
@@ -84,9 +81,6 @@ class Locality:
 
     def expand(self, worker: int, block: States) -> Callable[[], None]:
         return partial(self.insert, *self.run.search.expand_block(worker, block))
-
-    def expand_levels(self, states: States | None, most_states: int, most_levels: int) -> NewLevels:
-        raise InternalError("all successors must go through M")
 
     def insert(self, states: States, hashes: Counts) -> None:
         """Insert."""
@@ -211,3 +205,5 @@ class Locality:
 
     def close(self) -> None:
         self.M.close()
+        for file in (self.D.file, self.Q_unck.file):
+            file.delete()

@@ -6,96 +6,109 @@ within the Murphi verifier" (2003).
 Starts with a cache. When the collision rate reaches a threshold, low enough that little has been visited twice, the
 disk search takes over: the queue becomes its checked queue, and M starts empty. In the paper the switch goes through
 three files (queue, visited states, administration), and file D begins with what the cache holds. Here the queue is a
-file already and stays where it is, as part of the log of all states. D is made from that log: so it is complete, where
-the cache has forgotten a tenth by then, and in the order of discovery, which the disk cloud lives on.
+file already, with all states from the first on. The log of the disk search, of which its queue is a part, begins as a
+copy of it. D is made from that: so it is complete, where the cache has forgotten a tenth by then, and in the order of
+discovery, which the disk cloud lives on.
 
 Guarantee and costs are those of the two parts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
-from itertools import accumulate
+from collections.abc import Iterator
 
-from outcrop.kernels import Counts, Native, States
-from outcrop.kernels_tables import hash_block
+from outcrop.kernels import Native, States
 from outcrop.options import CheckOptions
-from outcrop.search.blockwise import BlockExploration, NewLevels, Visited
-from outcrop.search.cached import Cached
-from outcrop.search.compact import omission_bound
-from outcrop.search.driver import ShowProgress, TakePut
+from outcrop.search.blockwise import BlockLevels
+from outcrop.search.cached import DISK_SHARE, Cached, queue_on_disk
+from outcrop.search.driver import Exploration, ShowProgress, TakePut
 from outcrop.search.locality import Locality, signature_bits
-from outcrop.search.outcome import Outcome
+from outcrop.search.outcome import Outcome, Progress, Stop
+from outcrop.search.paths import Look
+from outcrop.store.workdir import WorkDirectory
 
 
 def search(
     native: Native, options: CheckOptions, progress: ShowProgress | None = None, put: TakePut | None = None
 ) -> Outcome:
-    return BlockExploration(native, options, progress, put, lambda run: Serial(run, signature_bits(options))).run()
+    with queue_on_disk(native, options, DISK_SHARE) as visited:
+        return Serial(visited, options, progress, put, signature_bits(options), DISK_SHARE).run()
 
 
-class Serial:
-    """``bits`` None keeps states."""
+class Serial(Cached):
+    """``bits`` None keeps states. ``blocks``: the second part, None before it begins."""
 
-    def __init__(self, run: BlockExploration, bits: int | None) -> None:
-        self.run = run
-        self.bits = bits
-        self.part: Visited = Cached(run, bits)
-        self._has_forgotten = False
+    blocks: BlockLevels | None = None
+    _has_forgotten = False
+    _directory: WorkDirectory | None = None
+
+    @property
+    def most_collisions(self) -> float:
+        # Ranks switch together, between levels.
+        return self.options.threshold if self.sharing is None else 1.0
+
+    def run(self) -> Outcome:
+        try:
+            return super().run()
+        finally:
+            if self.blocks is not None:
+                self.blocks.close()
+            if self._directory is not None:
+                self._directory.close()
+
+    def stop_reason(self) -> Stop | None:
+        return Exploration.stop_reason(self)
+
+    def expand(self) -> None:
+        if self.blocks is not None:
+            self.blocks.expand(sum(self.levels[:-1]))
+            return
+        super().expand()
+        if self._has_forgotten_much():
+            unexpanded = self.search.standing().unexpanded
+            blocks = self._switch()
+            if unexpanded < sum(self.levels[:-1]):
+                self.take_level_back()
+                blocks.expand(unexpanded)
+
+    def _has_forgotten_much(self) -> bool:
+        if self.sharing is None:
+            return self.T.gives_up
+        return self.sharing.any(self.T.collision_rate >= self.options.threshold)
+
+    def _switch(self) -> BlockLevels:
+        self._directory = WorkDirectory(self.options.workdir, self.disk)
+        blocks = BlockLevels(self, self._directory, self.memory, lambda run: Locality(run, self.bits))
+        try:
+            blocks.restore(self._states_in_arena(blocks.log.block_rows))
+        except BaseException:
+            blocks.close()
+            raise
+        self._has_forgotten = self.T.has_forgotten
+        self.T.close()
+        self.search.empty_arena()
+        self.disk.limit = self.options.disk
+        self.blocks = blocks
+        return blocks
+
+    def _states_in_arena(self, rows: int) -> Iterator[States]:
+        end = sum(self.levels)
+        for begin in range(0, end, rows):
+            yield self.search.read_block(begin, min(end, begin + rows))
 
     @property
     def revisits(self) -> bool:
-        return self._has_forgotten or self.part.revisits
-
-    def expand(self, worker: int, block: States) -> Callable[[], None]:
-        part = self.part
-        if isinstance(part, Cached):
-            return partial(self._take, part.T.expand(worker, block))
-        return part.expand(worker, block)
-
-    def _take(self, new: States) -> None:
-        """Takes what was new to the cache, which has been switched off meanwhile, perhaps."""
-        if isinstance(self.part, Cached):
-            self.part.enqueue(new, is_checked=True)
-            self._look_at_collisions()
-        else:
-            self.part.insert(new, hash_block(self.run.search, new))
+        return super().revisits if self.blocks is None else self._has_forgotten or self.blocks.visited.revisits
 
     @property
-    def window(self) -> int:
-        return self.part.window
+    def collision_rate(self) -> float | None:
+        return super().collision_rate if self.blocks is None else None
 
-    def expand_levels(self, states: States | None, most_states: int, most_levels: int) -> NewLevels:
-        return self.part.expand_levels(states, most_states, most_levels)
+    def bytes_in_memory(self) -> int:
+        return super().bytes_in_memory() if self.blocks is None else self.memory
 
-    def insert(self, states: States, hashes: Counts) -> None:
-        self.part.insert(states, hashes)
-        self._look_at_collisions()
+    def look(self) -> Look:
+        return super().look() if self.blocks is None else self.blocks.look()
 
-    def _look_at_collisions(self) -> None:
-        if isinstance(self.part, Cached) and self.part.collision_rate >= self.run.options.threshold:
-            self._switch(self.part)
-
-    def _switch(self, cached: Cached) -> None:
-        disk = Locality(self.run, self.bits)
-        for states in self.run.log.blocks(0, len(self.run.log)):
-            disk.restore(states, hash_block(self.run.search, states))
-        with self.run.alone():  # they insert into the cache
-            self._has_forgotten = cached.revisits
-            cached.close()
-            self.part = disk
-
-    def restore(self, states: States, hashes: Counts) -> None:
-        self.part.restore(states, hashes)
-
-    def end_level(self) -> None:
-        self.part.end_level()
-        self._look_at_collisions()
-
-    def omission_bound(self, levels: list[int]) -> float:
-        # Whichever part a state was compared in, it was with no more than had been visited by the end of its level.
-        return 0.0 if self.bits is None else omission_bound(accumulate(levels), self.bits)
-
-    def close(self) -> None:
-        self.part.close()
+    def snapshot(self) -> Progress:
+        return super().snapshot() if self.blocks is None else self.blocks.snapshot()

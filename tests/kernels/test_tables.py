@@ -14,6 +14,11 @@ def hashed(search: Search, states: States) -> tuple[States, Counts]:
     return states.copy(), hash_block(search, states)
 
 
+def new(search: Search, states: States, worker: int = 0) -> States:
+    """Those of some states that a search with a cache takes for new."""
+    return states[search.insert_block(worker, states)]
+
+
 def signatures(search: Search, states: States, bits: int) -> list[int]:
     return [int(each) >> (64 - bits) for each in hash_block(search, states)]
 
@@ -32,7 +37,7 @@ def test_a_cache_with_room_forgets_nothing(bits: int | None, chain: int, idle: b
                 if key not in known:
                     known.add(key)
                     expected.append(row.tobytes())
-            fresh = cache.insert(0, *hashed(search, block))
+            fresh = new(search, block)
             if cache.collisions == 0:
                 assert [row.tobytes() for row in fresh] == expected
             else:
@@ -54,15 +59,15 @@ def test_a_cache_that_grows_keeps_what_it_has(bits: int | None, idle: bool, proc
         Cache(search, 1_000, bits, 16, idle, most_bytes=1 << 20) as cache,
     ):
         before = cache.slots
-        fresh = cache.insert(0, *hashed(search, block))
+        fresh = new(search, block)
         assert as_set(fresh) == as_set(block) or bits == 24
         assert cache.slots > 20 * before
         assert not cache.has_forgotten
         # And none of them is new.
-        assert len(cache.insert(0, *hashed(search, block))) == 0
+        assert len(new(search, block)) == 0
         strangers = random_states(native, 1_000, 2)
         expected = set(keys_of(search, strangers, bits)) - set(keys_of(search, block, bits))
-        assert len(cache.insert(0, *hashed(search, strangers))) == len(expected)
+        assert len(new(search, strangers)) == len(expected)
 
 
 def test_states_whose_first_bits_look_alike_are_told_apart() -> None:
@@ -80,9 +85,9 @@ def test_states_whose_first_bits_look_alike_are_told_apart() -> None:
     ]
     block = np.frombuffer(b"".join(rows), dtype=np.uint8).reshape(len(rows), 10)
     for seed in range(3):
-        with native.search(Settings(seed=seed)) as search, Cache(search, 1 << 20, None, 16, False) as cache:
-            assert len(cache.insert(0, *hashed(search, block))) == len(rows)
-            assert len(cache.insert(0, *hashed(search, block))) == 0
+        with native.search(Settings(seed=seed)) as search, Cache(search, 1 << 20, None, 16, False):
+            assert len(new(search, block)) == len(rows)
+            assert len(new(search, block)) == 0
 
 
 def rest_hash(rest: bytes) -> int:
@@ -105,8 +110,8 @@ def test_states_that_agree_in_all_but_their_rest_are_told_apart(is_packed: bool)
         row[:4] = np.frombuffer((rest_hash(row[4:].tobytes()) ^ 0x1234567).to_bytes(4, "little"), dtype=np.uint8)
     with native.search(Settings(seed=7)) as search, Cache(search, 200_000, None, 16, False) as cache:
         if not is_packed:  # too many words for a dictionary
-            cache.insert(0, *hashed(search, random_states(native, 4_000, 2)))
-        assert as_set(cache.insert(0, *hashed(search, block))) == as_set(block)
+            new(search, random_states(native, 4_000, 2))
+        assert as_set(new(search, block)) == as_set(block)
         assert cache.is_packed == is_packed
 
 
@@ -119,12 +124,12 @@ def test_a_packed_cache_holds_more_and_loses_nothing() -> None:
     with native.search(Settings(seed=7)) as search:
         for states, is_packed in ((few, True), (block, False)):
             with Cache(search, 200_000, None, 16, False) as cache:
-                fresh = cache.insert(0, *hashed(search, states))
+                fresh = new(search, states)
                 assert cache.is_packed == is_packed
                 assert as_set(fresh) == as_set(states)
                 assert cache.bytes <= 200_000
                 assert not cache.has_forgotten
-                assert len(cache.insert(0, *hashed(search, states))) == 0
+                assert len(new(search, states)) == 0
                 slots[is_packed] = cache.slots
     assert slots[True] > 1.5 * slots[False]
 
@@ -143,8 +148,7 @@ def test_threads_may_insert_together() -> None:
 
         def insert(number: int) -> None:
             for part in np.array_split(blocks[number], 40):
-                new = cache.insert(number, *hashed(search, part))
-                fresh[number] += [row.tobytes() for row in new]
+                fresh[number] += [row.tobytes() for row in new(search, part, number)]
 
         run_threads(insert, 3)
         assert not cache.has_forgotten
@@ -161,9 +165,9 @@ def test_what_was_met_lately_is_spared() -> None:
             with Cache(search, 200_000, None, 16, idle, seed=3) as cache:
                 blocks = [random_states(native, cache.slots // 40, seed) for seed in range(70)]
                 for block in blocks:
-                    cache.insert(0, *hashed(search, block))
+                    new(search, block)
                 assert cache.collisions > cache.insertions // 4
-                again = len(cache.insert(0, *hashed(search, np.concatenate(blocks[-3:]))))
+                again = len(new(search, np.concatenate(blocks[-3:])))
                 recent[idle] = again / (3 * len(blocks[-2]))
     assert recent[True] < recent[False] / 2
 
@@ -177,22 +181,17 @@ def test_what_is_met_often_stays() -> None:
             with Cache(search, 50_000, 40, 16, idle) as cache:
                 forgotten[idle] = 0
                 for seed in range(90):
-                    cache.insert(0, *hashed(search, random_states(native, cache.slots // 50, seed)))
-                    forgotten[idle] += len(cache.insert(0, *hashed(search, favourites)))
+                    new(search, random_states(native, cache.slots // 50, seed))
+                    forgotten[idle] += len(new(search, favourites))
     assert forgotten[True] < forgotten[False]
 
 
 def test_the_same_seed_gives_the_same_cache() -> None:
     native = toy()
-    with native.search(Settings()) as search:
-        outcomes = []
-        for seed in (1, 1, 2):
-            with Cache(search, 20_000, 40, 8, False, seed) as cache:
-                fresh = [
-                    cache.insert(0, *hashed(search, random_states(native, 3_000, number % 3))).tobytes()
-                    for number in range(9)
-                ]
-                outcomes.append(fresh)
+    outcomes = []
+    for seed in (1, 1, 2):
+        with native.search(Settings()) as search, Cache(search, 20_000, 40, 8, False, seed):
+            outcomes.append([new(search, random_states(native, 3_000, each % 3)).tobytes() for each in range(9)])
     assert outcomes[0] == outcomes[1] != outcomes[2]
 
 

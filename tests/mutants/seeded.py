@@ -61,14 +61,14 @@ MUTANTS = [
         ("    memcpy(context, worker->before, COUNTED_BY_RULE);\n    worker->generated", "    worker->generated"),
         ("if (search->exact && !search->cache) table_moved(", "if (0) table_moved("),
         ("while ((behind = first_hole(search, from - 1, from)) != NULL) from = behind->next;", "(void)behind;"),
-        ("|| anything_found(search) ||", "||"),
+        ("|| anything_found(search)) return 0;", ") return 0;"),
         ("if (successor_assumed(state, expansion->context)) successor_keep(expansion);", "successor_keep(expansion);"),
         ("failures += status == FAILED;", "failures += 0;"),
     ),
     *_of(
         "native/worker.c",
         ("if (hole->next > begin) table_enter(", "if (0) table_enter("),
-        ("  if (bytes > search->budget)\n", "  if (0)\n"),
+        ("bytes > search->budget && !search->cache", "0"),
         ("if (reserved <= visited_limit(search)) return 1;", "return 1;"),
     ),
     *_of(
@@ -109,7 +109,7 @@ MUTANTS = [
         "native/cache.c",
         ("return memcmp(kept, rest, STATE_REST_BYTES) == 0;", "return 1;"),
         ("  batch->collisions++;\n", ""),
-        ("if (outcome == ENTRY_NEW && found++ != number)", "if (outcome == ENTRY_NEW && found++ == number)"),
+        ("is_new[number++] = outcome == ENTRY_NEW;", "is_new[number++] = outcome == ENTRY_OLD;"),
         (
             "while ((before = __atomic_fetch_or(bucket, BUCKET_LOCKED, __ATOMIC_ACQUIRE)) & BUCKET_LOCKED)",
             "if (!(before = *bucket))",
@@ -123,8 +123,8 @@ MUTANTS = [
             "(uint64_t)(scaled / old->bucket_count)",
         ),
         ("rest_get(old, bucket_rest(old, bucket, place), kept);", ""),
-        ("if (done < count && !grow_cache(worker, count - done)) break;", "break;"),
-        ("  check_block(worker, expansion->successors, fresh);\n", ""),
+        ("chunk->next < chunk->end && !grow_cache(worker, count - done)", "chunk->next < chunk->end"),
+        ("__atomic_store_n(&search->gives_up, 1, __ATOMIC_RELAXED);", ""),
     ),
     *_of(
         "native/dictionary.c",
@@ -161,9 +161,8 @@ MUTANTS = [
     ),
     *_of(
         "search/cached.py",
-        ("if self.collision_rate > self.run.options.collision_limit:", "if False:"),
+        ("return Stop.COLLISIONS if self.T.gives_up else super().stop_reason()", "return super().stop_reason()"),
         ("return self.T.has_forgotten", "return False"),
-        ("stays=not beyond", "stays=True"),
     ),
     *_of(
         "search/compact.py",

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +17,12 @@ from test_ram import MODELS, compiled
 import outcrop
 from outcrop.codegen.c import emit
 from outcrop.codegen.compiler import compile_model
-from outcrop.errors import UsageError
+from outcrop.errors import DamagedFile, UsageError
 from outcrop.kernels import Native
+from outcrop.kernels_tables import Cache
 from outcrop.options import CheckOptions, Deadlock, Keep, Replacement
-from outcrop.search import blockwise, cached, locality, ram, serial
+from outcrop.search import blockwise, cached, compact, driver, locality, ram, serial
 from outcrop.search.outcome import Outcome, Stop
-from outcrop.store.frontier import RowFile
 
 STRATEGIES: dict[str, Any] = {"cached": cached, "disk": locality, "locality": locality, "serial": serial}
 
@@ -28,27 +31,23 @@ class Watch:
     """Notes what a search did."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.logs: list[RowFile] = []
-        self.seen: Counter[str] = Counter()
-        self.states: list[bytes] = []
-        run = blockwise.BlockExploration.run
+        self.states: list[bytes] = []  #: visited, in their order
+        explore = driver.Exploration.explore
 
-        def watched(exploration: blockwise.BlockExploration) -> Outcome:
-            enqueue = exploration.enqueue
+        def watched(exploration: driver.Exploration) -> Stop:
+            try:
+                return explore(exploration)
+            finally:
+                self.exploration = exploration
+                blocks = getattr(exploration, "blocks", None)
+                end = sum(exploration.levels)
+                visited = blocks.log.blocks(0, end) if blocks else [exploration.search.read_block(0, end)]
+                self.states = [row.tobytes() for block in visited for row in block]
 
-            def note(states: Any, *, is_checked: bool = False) -> None:
-                self.states += [row.tobytes() for row in states]
-                enqueue(states, is_checked=is_checked)
-
-            monkeypatch.setattr(exploration, "enqueue", note)
-            outcome = run(exploration)
-            self.exploration = exploration
-            return outcome
-
-        monkeypatch.setattr(blockwise.BlockExploration, "run", watched)
+        for strategy in (cached.Cached, blockwise.BlockExploration):
+            monkeypatch.setattr(strategy, "explore", watched)
 
     def search(self, strategy: str, native: Native, options: CheckOptions) -> Outcome:
-        self.states.clear()
         outcome: Outcome = STRATEGIES[strategy].search(native, dataclasses.replace(options, strategy=strategy))
         return outcome
 
@@ -64,6 +63,8 @@ def compare(watch: Watch, strategy: str, native: Native, options: CheckOptions) 
     outcome = watch.search(strategy, native, options)
     if outcome.stop is Stop.COLLISIONS:
         assert strategy == "cached"
+        return outcome
+    if outcome.stop is Stop.STATES and outcome.revisits:  # the bound is one of visits
         return outcome
     assert outcome.stop is expected.stop
     assert outcome.findings == expected.findings
@@ -163,8 +164,8 @@ def test_every_path_is_taken(watch: Watch, monkeypatch: pytest.MonkeyPatch, shar
     assert events["checks"] > len(outcome.levels)
     assert min(events[name] for name in ("grown", "shrunk", "missed", "full", "unchecked queue on disk")) > 0
     outcome = compare(watch, "serial", native, options)
-    assert isinstance(watch.exploration.visited, serial.Serial)
-    assert isinstance(watch.exploration.visited.part, locality.Locality)
+    assert isinstance(watch.exploration, serial.Serial)
+    assert watch.exploration.blocks is not None
 
 
 def test_too_many_collisions_are_unknown(shared: Path) -> None:
@@ -183,6 +184,36 @@ def test_a_full_disk_is_unknown(strategy: str, shared: Path, tmp_path: Path) -> 
     assert outcome.stop in (Stop.DISK, Stop.COLLISIONS)
     assert outcome.peak_disk_bytes <= 20_000
     assert list(tmp_path.glob("outcrop-*")) == []
+
+
+@pytest.mark.parametrize("strategy", [cached, compact])
+def test_a_queue_that_the_disk_has_changed_is_refused(
+    strategy: Any, shared: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    native = larger(shared)[0]
+    nameless_file, files = compact.nameless_file, []
+
+    @contextmanager
+    def noted(directory: Path) -> Iterator[int]:
+        with nameless_file(directory) as file:
+            files.append(file)
+            yield file
+
+    monkeypatch.setattr(strategy, "nameless_file", noted)
+    monkeypatch.setattr(driver, "_LEVELS_A_CALL", 1)
+    expand = driver.Exploration.expand
+
+    def flip(run: driver.Exploration) -> None:
+        if len(run.levels) == 7:
+            at = run.search.standing().level_begin * native.state_bytes + 3
+            os.pwrite(files[-1], bytes([os.pread(files[-1], 1, at)[0] ^ 16]), at)
+        expand(run)
+
+    options = CheckOptions(deadlock=Deadlock.OFF, threads=2, max_errors=None)
+    assert strategy.search(native, options).stop is Stop.COMPLETE
+    monkeypatch.setattr(driver.Exploration, "expand", flip)
+    with pytest.raises(DamagedFile, match="what was read is not what was written"):
+        strategy.search(native, options)
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
@@ -209,17 +240,19 @@ def test_tables_that_grow_lose_nothing(
         monkeypatch.setattr(module, "_FIRST_BYTES", 300)
     monkeypatch.setattr(locality, "_GROWTH", 2)
     sizes: list[int] = []
-    close = cached.Cached.close
+    close = Cache.close
 
-    def note_size(self: cached.Cached) -> None:
-        sizes.append(self.T.bytes)
+    def note_size(self: Cache) -> None:
+        sizes.append(self.bytes)
         close(self)
 
-    monkeypatch.setattr(cached.Cached, "close", note_size)
+    monkeypatch.setattr(Cache, "close", note_size)
     options = CheckOptions(deadlock=Deadlock.OFF, keep=keep, cloud=1.0, block_states=32)
     outcome = compare(watch, strategy, larger(shared)[0], options)
     assert not outcome.revisits
-    visited = watch.exploration.visited
-    table = visited.part if isinstance(visited, serial.Serial) else visited
-    assert isinstance(table, cached.Cached | locality.Locality)
-    assert table._bytes > 300 if isinstance(table, locality.Locality) else sizes[-1] > 5_000
+    if isinstance(watch.exploration, blockwise.BlockExploration):
+        table = watch.exploration.blocks.visited
+        assert isinstance(table, locality.Locality)
+        assert table._bytes > 300
+    else:
+        assert sizes[-1] > 5_000
