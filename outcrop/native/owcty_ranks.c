@@ -49,7 +49,13 @@ static uint32_t *room_for_positions(const Worker *worker) {
   return worker->search->cycles ? own_part(worker)->positions : NULL;
 }
 
+#if HAS_ALL_KERNELS
 static void count_sent(Worker *worker, const uint8_t *states, uint32_t count, const uint8_t *values);
+#else
+static void count_sent(Worker *worker, const uint8_t *states, uint32_t count, const uint8_t *values) {
+  (void)worker, (void)states, (void)count, (void)values;
+}
+#endif
 
 /* What others pass on to states that have just been added. */
 static void pass_on_values(Worker *worker, const uint8_t *states, uint32_t count, const uint8_t *values) {

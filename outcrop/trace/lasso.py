@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from outcrop.errors import InternalError
 from outcrop.ir.conditions import Condition, Instances
+from outcrop.ir.faults import Fault
 from outcrop.ir.formula import Formula
 from outcrop.ir.interpreter import Firing, Interpreter
 from outcrop.ir.layout import Layout, State
@@ -132,13 +133,14 @@ def _word(interpreter: Interpreter, judged: Judged, run: Sequence[Firing]) -> li
     """The propositions that are true in each state."""
     subject = judged.property
     assert subject is not None
-    instances = Instances(subject, interpreter.executor)
+    frame = Instances(subject, interpreter.executor).frame(judged.arguments)
     conditions = {each: Condition(node, interpreter.executor) for each, node in subject.meaning.items()}
-    return [
-        {
-            each
-            for each, condition in conditions.items()
-            if condition(list(_state(firing)), instances.frame(judged.arguments))
-        }
-        for firing in run
-    ]
+
+    def is_true(condition: Condition, state: State) -> bool:
+        try:
+            return condition(list(state), list(frame))
+        except Fault:
+            # The automaton did not look at it there, or the search would have told: the run is one whatever it is.
+            return False
+
+    return [{each for each, condition in conditions.items() if is_true(condition, _state(firing))} for firing in run]

@@ -207,7 +207,7 @@ def test_out_of_memory(name: str) -> None:
     nodes = 400_000
     later = [[node + 1, min(nodes - 1, 2 * node + 2)] for node in range(nodes - 1)]
     graph = Graph([*later, []], set(range(0, nodes, 2)))
-    least = 9 << 20 if "compact" in name else 1 << 20
+    least = 5 << 20 if "compact" in name else 1 << 20
     stops = [
         graph.search(dataclasses.replace(SEARCHES[name], state_memory=least + (megabytes << 20))).stop
         for megabytes in (0, 3, 7, 100)

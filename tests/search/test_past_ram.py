@@ -218,9 +218,9 @@ def test_a_queue_that_the_disk_has_changed_is_refused(
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_limits(strategy: str, shared: Path) -> None:
-    native = larger(shared)[0]
+    native, *_, longest = larger(shared)
     options = CheckOptions(strategy=strategy, deadlock=Deadlock.OFF, block_states=16)
-    assert STRATEGIES[strategy].search(native, dataclasses.replace(options, time_limit=0.0)).stop is Stop.TIME
+    assert STRATEGIES[strategy].search(longest, dataclasses.replace(options, time_limit=0.0)).stop is Stop.TIME
     deep = STRATEGIES[strategy].search(native, dataclasses.replace(options, depth=5))
     assert (deep.stop, len(deep.levels)) == (Stop.DEPTH, 6)
 
