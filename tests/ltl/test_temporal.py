@@ -102,6 +102,21 @@ ltl "somebody" : G F {exists c: client do has[c] end};
 """
 
 
+def test_a_proposition_that_fails_where_nothing_looks_at_it(tmp_path: Path) -> None:
+    """In the start state it divides by zero; the automaton does not come to it there."""
+    model = """
+var x: 0 .. 2;
+startstate begin x := 2; end;
+rule "leave" x = 2 ==> x := 0; end;
+rule "stay" x = 0 ==> x := 0; end;
+"""
+    for engine in ("interpreter", "native"):
+        result = check(model, tmp_path, "G ({x < 2} -> F {10 / (2 - x) > 100})", engine=engine)
+        (violation,) = result.violations
+        assert violation.trace is not None
+        assert (len(violation.trace.steps), violation.trace.loop_start) == (2, 1)
+
+
 def test_weak_fairness(tmp_path: Path) -> None:
     assert statuses(check(CLIENTS, tmp_path)) == ["violated", "violated", "violated"]
     fair = check(CLIENTS, tmp_path, fair="weak")
