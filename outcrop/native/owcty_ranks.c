@@ -51,18 +51,16 @@ static uint32_t *room_for_positions(const Worker *worker) {
 
 #if HAS_ALL_KERNELS
 static void count_sent(Worker *worker, const uint8_t *states, uint32_t count, const uint8_t *values);
-#else
-static void count_sent(Worker *worker, const uint8_t *states, uint32_t count, const uint8_t *values) {
-  (void)worker, (void)states, (void)count, (void)values;
-}
 #endif
 
 /* What others pass on to states that have just been added. */
 static void pass_on_values(Worker *worker, const uint8_t *states, uint32_t count, const uint8_t *values) {
+#if HAS_ALL_KERNELS
   if (worker->search->compacted) {
     count_sent(worker, states, count, values);
     return;
   }
+#endif
   const uint32_t *positions = own_part(worker)->positions;
   for (uint32_t i = 0; i < count; i++) {
     uint32_t value;
