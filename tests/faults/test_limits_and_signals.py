@@ -137,8 +137,8 @@ def check(options):
         return [error.exit_code, None, str(error)]
     return [result.verdict.exit_code, result.states, result.kind]
 
-model = outcrop.load(sys.argv[1], ltl=sys.argv[3:])
-trials = json.loads(sys.argv[2])
+model = outcrop.load(sys.argv[1], ltl=sys.argv[2:])
+trials = json.load(sys.stdin)
 for options, _ in trials:
     model.check(**options)
 for options, faults in trials:
@@ -179,9 +179,11 @@ def hold_without_memory(strategies: list[str], times: Sequence[int], shim: Path,
         for once in ({}, {"FAULT_ONCE": "1"})
     ]
     about_runs = strategies[0] == "ndfs"
-    command = [sys.executable, "-c", DRIVER, str(model), json.dumps(trials), *([FORMULA] if about_runs else [])]
+    command = [sys.executable, "-c", DRIVER, str(model), *([FORMULA] if about_runs else [])]
     environment = {**os.environ, "LD_PRELOAD": str(shim), "XDG_CACHE_HOME": str(cache)}
-    done = subprocess.run(command, capture_output=True, text=True, timeout=400, check=False, env=environment)
+    done = subprocess.run(
+        command, input=json.dumps(trials), capture_output=True, text=True, timeout=400, check=False, env=environment
+    )
     assert not done.stderr
     for (options, faults), line in zip(trials, done.stdout.splitlines(), strict=True):
         code, found, message = json.loads(line)
