@@ -38,8 +38,8 @@ _BYTES_A_WORKER = 5 << 20
 _MEMORY_PART_A_WORKER = 32
 #: The least that a search past RAM can work with: states for each worker.
 _LEAST_STATES = 256
-#: Which part of the memory for states must be in use for the kernels of searches past RAM to be made ready: what little
-#: is needed costs nothing extra, and a compiler has room.
+#: Which part of the memory for states must be in use for the kernels of searches past RAM to be made ready. Small
+#: searches never wait for that, and when memory has ended a compiler would have no room.
 _MADE_READY_FROM = 1 / 4
 
 

@@ -19,18 +19,14 @@ from unittest.mock import patch
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from check_many import summary
+from check_many import begin, summary
 from expectations import EXAMPLES, TEST_MODELS, expectation
-from optimisation import compile_quickly
 
 import outcrop
 from outcrop.cli.check import check_options
 from outcrop.cli.parser import build_parser
 from outcrop.codegen import c
-from outcrop.dist.exchange import exchange_of
-from outcrop.dist.launch import started_ranks
 from outcrop.errors import UsageError
-from outcrop.search import balance, sharing
 
 #: Of the models that OUTCROP_MODELS names.
 MOST_STATES = 20_000
@@ -138,11 +134,7 @@ def check(path: Path, words: tuple[str, ...], threads: int, ranks: int) -> dict[
 
 
 def main() -> None:
-    compile_quickly()
-    ranks = started_ranks()
-    exchange = exchange_of(ranks)
-    balance.LARGE = 200
-    sharing.SHORT_LEVEL = 0.0  # threads, however few the states
+    ranks, exchange = begin()
     wanted = sys.argv[1] if len(sys.argv) > 1 else ""
     with patch.object(c, "emit", _emit_once()):
         for number, (name, search, path, words) in enumerate(jobs()):

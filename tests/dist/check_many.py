@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 from optimisation import compile_quickly
 
 import outcrop
-from outcrop.dist.exchange import exchange_of
+from outcrop.dist.exchange import Exchange, exchange_of
 from outcrop.dist.launch import started_ranks
 from outcrop.result import Result
 from outcrop.search import balance, sharing
@@ -33,12 +33,17 @@ def summary(result: Result) -> dict[str, Any]:
     return {"same": rows, "ranks": document["ranks"], "per_rank": document["per_rank"], "events": document["events"]}
 
 
-def main() -> None:
+def begin() -> tuple[int, Exchange]:
+    """The ranks that were started, which do with small models what they otherwise do with large ones."""
     compile_quickly()
-    ranks = started_ranks()
-    exchange = exchange_of(ranks)
     balance.LARGE = 200
     sharing.SHORT_LEVEL = 0.0  # threads, however few the states
+    ranks = started_ranks()
+    return ranks, exchange_of(ranks)
+
+
+def main() -> None:
+    ranks, exchange = begin()
     for path, load, options in json.loads(sys.argv[1]):
         model = outcrop.load(path, **load)
         if "owners" in options:
