@@ -2,12 +2,14 @@
 
     python bench/ltl.py verdicts --models ../shared/models/dve [--least N] [--most N] [--only TEXT]...
     python bench/ltl.py speed --models ../shared/models/dve [--only TEXT]... [--repeat N]
+    python bench/ltl.py threads --models ../shared/models/dve [--only TEXT]... [--repeat N]
     python bench/ltl.py spin --models bench/spin [--repeat N]
 
 `verdicts` compares ndfs, owcty and owcty --compact with PROPERTIES.csv on the models whose system, without the
 property, has between --least and --most states. `speed` runs each search as a process of its own on properties that
 hold, one thread and two, and prints seconds, the ratio to ndfs, peak memory, and which part of the states --compact has
-visited. `spin` compares with spin, which must be installed, on models written in both languages.
+visited. `threads` runs owcty on the same properties with one thread and two by turns, in one process: the machine's
+moods hit both alike. `spin` compares with spin, which must be installed, on models written in both languages.
 """
 
 from __future__ import annotations
@@ -123,6 +125,25 @@ def speed(models: Path, files: list[str], repeat: int) -> None:
     print(f"\nSeconds as multiples of those of ndfs, geometric means: {', '.join(means)}.")
 
 
+def threads(models: Path, files: list[str], repeat: int) -> None:
+    import outcrop
+
+    print("| property | 1 thread s | 2 threads s | least over least | lower quartile over lower quartile |")
+    print("|---|---|---|---|---|")
+    ratios = []
+    for file in files:
+        model = outcrop.load(models / file)
+        seconds: dict[int, list[float]] = {1: [], 2: []}
+        for _ in range(repeat):
+            for count, times in seconds.items():
+                times.append(model.check(strategy="owcty", threads=count).seconds)
+        one, two = (sorted(times) for times in seconds.values())
+        ratios.append(one[0] / two[0])
+        quartiles = one[repeat // 4] / two[repeat // 4]
+        print(f"| {Path(file).stem} | {one[0]:.3f} | {two[0]:.3f} | {ratios[-1]:.2f} | {quartiles:.2f} |", flush=True)
+    print(f"\nLeast over least: geometric mean {statistics.geometric_mean(ratios):.2f}, at the least {min(ratios):.2f}.")
+
+
 # --- Against spin --------------------------------------------------------------------------------------------------
 
 
@@ -163,7 +184,7 @@ def chosen_files(all_files: list[str], only: list[str]) -> Iterator[str]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["verdicts", "speed", "spin"])
+    parser.add_argument("what", choices=["verdicts", "speed", "threads", "spin"])
     parser.add_argument("--models", type=Path, required=True, help="the directory of the models")
     parser.add_argument("--only", action="append", default=[], metavar="TEXT", help="files with this in their name")
     parser.add_argument("--least", type=int, default=1)
@@ -172,6 +193,9 @@ def main() -> int:
     options = parser.parse_args()
     if options.what == "speed":
         speed(options.models, list(chosen_files(list(SPEED), options.only)), options.repeat)
+        return 0
+    if options.what == "threads":
+        threads(options.models, list(chosen_files(list(SPEED), options.only)), options.repeat)
         return 0
     if options.what == "spin":
         spin(options.models, options.repeat)

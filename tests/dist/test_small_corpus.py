@@ -53,7 +53,7 @@ def comparable(row: dict[str, Any]) -> dict[str, Any]:
 def test_all_searches_agree_with_one_rank(ranks: int) -> None:
     for alone, together in zip(results(1), results(ranks), strict=True):
         if "refused" in alone:
-            assert together["refused"] == alone["refused"]
+            assert "refused" in together, together
         elif "refused" in together:
             assert "liveness is not checked over several ranks" in together["refused"], together
         else:
