@@ -141,7 +141,9 @@ def threads(models: Path, files: list[str], repeat: int) -> None:
         ratios.append(one[0] / two[0])
         quartiles = one[repeat // 4] / two[repeat // 4]
         print(f"| {Path(file).stem} | {one[0]:.3f} | {two[0]:.3f} | {ratios[-1]:.2f} | {quartiles:.2f} |", flush=True)
-    print(f"\nLeast over least: geometric mean {statistics.geometric_mean(ratios):.2f}, at the least {min(ratios):.2f}.")
+    print(
+        f"\nLeast over least: geometric mean {statistics.geometric_mean(ratios):.2f}, at the least {min(ratios):.2f}."
+    )
 
 
 # --- Against spin --------------------------------------------------------------------------------------------------
