@@ -53,6 +53,9 @@ _STATES_A_PART = 1 << 14
 _PARTS_A_WORKER = 4
 #: States that a worker expands at a time.
 _STATES_A_TURN = 4096
+#: The part of RAM that is dropped where the newest layer alone is too large. With less, what is left is entered into
+#: the table again more often; with more, fewer duplicates are found in RAM.
+_DROPPED_PART = 3 / 4
 _CANDIDATES = "candidates"
 #: Candidates that a worker orders and writes at a time.
 _STRETCH_BYTES = 1 << 19
@@ -246,8 +249,8 @@ class Layers(PastRam):
         self._sketch.add(hash_block(self._search, states))
 
     def _forget_some(self) -> None:
-        """RAM is full. Drops whole layers, the shallow ones first; if the new one takes nearly all of RAM, the older
-        half of its candidates, which go to disk."""
+        """RAM is full. Drops whole layers, the shallow ones first; if the new one takes nearly all of RAM, most of its
+        candidates, the older ones, which go to disk."""
         used = self._spill.resume()
         self._run.check_stop()
         dropped = self._droppable(used)
@@ -267,7 +270,7 @@ class Layers(PastRam):
         for _, begin in (*self._regions[1:], (0, self._first)):
             if used // 4 <= begin // 8 * 8 <= self._first:
                 return begin // 8 * 8
-        return used // 2 // 8 * 8
+        return int(used * _DROPPED_PART) // 8 * 8
 
     def resolve(self) -> int:
         """The layer is complete but for its duplicates."""
