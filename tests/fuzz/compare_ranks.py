@@ -23,7 +23,8 @@ from outcrop.dist.launch import find_mpiexec
 _CHECK_MANY = Path(__file__).parent.parent / "dist" / "check_many.py"
 _RANKS = (1, 2, 3)
 _SECONDS = 900
-#: What a search that forgets states must still have in common with another.
+#: What a search that forgets states must still have in common with another, of traces and messages the first: how many
+#: more it comes to before it gives up depends on the memory that all ranks have together.
 _ANSWER = ("verdict", "kind", "traces", "messages")
 _TINY = {"state_memory": "8K", "block_states": 3}
 
@@ -84,12 +85,17 @@ def _disagreements(jobs: Sequence[Job]) -> list[tuple[Job, str]]:
     for ranks, results in zip(_RANKS[1:], together, strict=True):
         for job, one, several in zip(jobs, alone, results, strict=True):
             compared[f"{job.options['strategy']}, {ranks} ranks"] += 1
-            names = _ANSWER if job.forgets else tuple(one["same"])
-            different = {each: (one["same"][each], several["same"][each]) for each in names}
+            different = {each: (one["same"][each], several["same"][each]) for each in one["same"]}
+            if job.forgets:
+                different = {name: tuple(map(_first, different[name])) for name in _ANSWER}
             different = {name: pair for name, pair in different.items() if pair[0] != pair[1]}
             if different:
                 found.append((job, f"ranks: {ranks} and one give {different} with {job.options}"))
     return found
+
+
+def _first(value: Any) -> Any:
+    return value[:1] if isinstance(value, list) else value
 
 
 class _Failed(Exception):
