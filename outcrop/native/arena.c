@@ -48,17 +48,21 @@ static void provide_pages(uint8_t *pages, size_t bytes) {
   }
 }
 
-/* Reserves addresses for `bytes` of states, or for less where the system refuses so much. */
+/* Reserves addresses for `bytes` of states, or for less where the system refuses so much: then for half of what it grants
+ * at the most, because tables and threads need some too. */
 static int arena_open(Arena *arena, uint64_t bytes, int file, uint64_t disk_limit, uint64_t memory) {
   memset(arena, 0, sizeof *arena);
   arena->file = file;
   arena->disk_limit = disk_limit;
   uint64_t share = memory / WINDOW_SHARE / LEAST_WINDOW * LEAST_WINDOW;
   arena->window = share < LEAST_WINDOW ? LEAST_WINDOW : share > MOST_WINDOW ? MOST_WINDOW : share;
-  size_t least = (size_t)2 * HUGE_PAGE;
-  for (size_t wanted = bytes < least ? least : bytes; !arena->base && wanted >= least; wanted /= 2) {
-    arena->base = map_pages(wanted, file);
-    arena->reserved = wanted;
+  const size_t least = (size_t)2 * HUGE_PAGE, most = bytes < least ? least : bytes;
+  size_t granted = most;
+  while (granted >= least && !(arena->base = map_pages(granted, file))) granted /= 2;
+  arena->reserved = granted;
+  if (arena->base && granted < most && granted / 2 >= least) {
+    arena->reserved = granted / 2 / HUGE_PAGE * HUGE_PAGE;
+    munmap(arena->base + arena->reserved, granted - arena->reserved);
   }
   if (!arena->base) return 0;
   arena->capacity = (arena->reserved - SPARE_BYTES) / STATE_BYTES;

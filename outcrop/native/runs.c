@@ -55,8 +55,8 @@ typedef struct {
 } RunWork;
 
 /* What a worker that looks states up may keep mapped. One look-up maps a piece around each page that it touches: of the
- * index, the tags and the rests. */
-enum { MOST_MAPPED = 4 << 20, MOST_MAPPED_BY_ONE = 3 * PIECE_BYTES };
+ * index, the tags and the rests. Of a large slice nothing stays mapped: there may be dozens of runs. */
+enum { MOST_MAPPED = 4 << 20, MOST_MAPPED_BY_ONE = 3 * PIECE_BYTES, LARGE_SLICE = MOST_MAPPED / 8 };
 
 /* Where a slice has more bytes than that for each state that is looked up in it, reading them is cheaper than
  * mapping. */
@@ -256,6 +256,7 @@ static int run_look_up(const Run *run, unsigned number, const Arena *arena, RunW
   }
   while (compared < matches)
     if (!match_waiting(run, number, &slice, waiting[compared++ % AHEAD], arena, work, first)) return 0;
+  if (slice.bytes > LARGE_SLICE) run_drop(run, number, number);
   return 1;
 }
 
@@ -283,7 +284,7 @@ static inline __attribute__((always_inline)) uint64_t entry_sum(uint32_t tag, co
 /* Whether a slice is what was written: its entries, and where its buckets begin. */
 static inline __attribute__((always_inline)) int check_slice(const Run *run, unsigned number, uint64_t stride) {
   const Slice slice = run_slice(run, number);
-  uint64_t buckets = run_buckets(run->bits), sum = 0;
+  uint64_t buckets = run_buckets(run->bits), sum = 0, mapped = 0;
   if (!slice.count) return 1;
   if (slice.index[0] != 0 || slice.index[buckets] != slice.count) return 0;
   for (uint64_t bucket = 0; bucket < buckets; bucket++) {
@@ -292,6 +293,11 @@ static inline __attribute__((always_inline)) int check_slice(const Run *run, uns
     for (uint64_t i = begin; i < end; i++) {
       if (bucket_of(slice.tags[i], run->bits) != bucket) return 0;
       sum += entry_sum(slice.tags[i], slice.rests + i * stride, stride);
+    }
+    mapped += (end - begin) * (sizeof(uint32_t) + stride);
+    if (mapped > MOST_MAPPED) {
+      run_drop(run, number, number);
+      mapped = 0;
     }
   }
   return sum == run->sums[number];
@@ -425,6 +431,8 @@ static int run_merge_slice(RunWork *work, const Run *runs, uint64_t run_count, c
     done += count;
     tags_at += count * sizeof *tags;
     rests_at += (uint64_t)count * stride;
+    /* Of a large slice, what has been read must not stay mapped until all of it is. */
+    if (group < buckets) drop_runs(runs, run_count, number, number);
   }
   merged->sums[number] = sum;
   return done == merged->counts[number] && sum == expected;

@@ -116,7 +116,7 @@ static int resolve_collected(Worker *worker, const Run *runs, uint64_t run_count
       const uint64_t found = work->found;
       if (!run_look_up(&runs[i], slice, &worker->search->arena, work, at, count)) return 0;
       uint64_t bytes = run_slice(&runs[i], slice).bytes, most = count * MOST_MAPPED_BY_ONE;
-      *mapped += bytes < most ? bytes : most;
+      if (bytes <= LARGE_SLICE) *mapped += bytes < most ? bytes : most;
       if (work->found == found) continue; /* none of them is old */
       count = take_old_out(worker->search, work, at, count);
       memset(work->is_old + at, 0, count);

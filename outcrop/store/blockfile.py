@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 import struct
 import zlib
+from array import array
 from bisect import bisect_right
 from collections.abc import Sequence
 from itertools import accumulate
@@ -51,8 +52,8 @@ class BlockFile:
         self.path = directory.path / name
         self.bytes = 0  #: on disk, headers included
         self._directory = directory
-        self._starts: list[int] = []  #: of each block
-        self._digests: list[int] = []  #: of all headers up to that of each block
+        self._starts = array("Q")  #: of each block
+        self._digests = array("L")  #: of all headers up to that of each block
         self._file = directory.open_file(name, 0 if reopen else os.O_CREAT | os.O_EXCL)
         if reopen:
             try:

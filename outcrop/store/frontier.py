@@ -8,6 +8,7 @@ rebuilt, so the queue is a range of one file that only grows.
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 
@@ -39,7 +40,7 @@ class RowFile:
         self.width = width
         self.block_rows = block_rows
         self.file = BlockFile(directory, name, reopen=reopen, length=length)
-        self._ends: list[int] = []  #: the row behind each block of the file
+        self._ends = array("Q")  #: the row behind each block of the file
         for number in range(len(self.file)):
             rows, rest = divmod(self.file.length(number), width)
             if rest or not rows:

@@ -109,6 +109,32 @@ def test_limits_of_a_process(which: int, strategy: str, wide: Path, tmp_path: Pa
     assert (1200, True) in answers
 
 
+_WITH_ANY_DISK = """
+import shutil, sys
+from types import SimpleNamespace
+import outcrop
+model = outcrop.load(sys.argv[1])
+for part in range(8):
+    shutil.disk_usage = lambda place: SimpleNamespace(free=(8 + part) << 32)
+    print(model.check(strategy=sys.argv[2], threads=2, workdir=sys.argv[3], deadlock="off").verdict)
+"""
+
+
+@pytest.mark.parametrize("strategy", ["compact", "cached"])
+def test_addresses_for_the_queue_leave_some_for_the_table(strategy: str, wide: Path, tmp_path: Path) -> None:
+    """However large the disk is, and whatever part of it the limit of addresses comes to."""
+    done = subprocess.run(
+        [sys.executable, "-c", _WITH_ANY_DISK, str(wide), strategy, str(tmp_path)],
+        capture_output=True,
+        text=True,
+        timeout=200,
+        check=False,
+        preexec_fn=limited(resource.RLIMIT_AS, 1200 << 20),
+        env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
+    )
+    assert done.stdout.split() == 8 * ["holds"], done.stderr
+
+
 def test_auto_fits_into_what_a_limit_leaves(wide: Path, tmp_path: Path) -> None:
     """Addresses for 100 MB less than it would reserve: it takes less, and goes to disk if it must."""
     done = subprocess.run(
