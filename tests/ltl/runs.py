@@ -15,7 +15,8 @@ def random_lasso(system: System, random: Random) -> list[State] | None:
     """A run to where it comes back to a state, the last one; None where it ends in an error."""
     interpreter = Interpreter(system, symmetry=False)
     starts = [each.successor for each in interpreter.start_states() if each.successor]
-    run = [state for state in random.sample(starts, min(1, len(starts))) if interpreter.check(state).is_kept]
+    starts = [state for state in starts if interpreter.check(state).is_kept]
+    run = [random.choice(starts)] if starts else []
     while run and len(run) < 200:
         firings = list(interpreter.successors(run[-1]))
         if any(each.fault is not None for each in firings):
