@@ -5,6 +5,8 @@
 
 #include <stdint.h>
 
+#include "loose.h"
+
 /* Room for packed bits that are not part of the state. */
 #define BUFFER(name, bytes) uint8_t name[bytes]
 
@@ -18,7 +20,7 @@ typedef uint64_t Counter;
 
 static inline uint64_t load_word(const uint8_t *at) {
   uint64_t word;
-  __builtin_memcpy(&word, at, sizeof word);
+  LOOSE_READ(__builtin_memcpy(&word, at, sizeof word));
   return word;
 }
 

@@ -271,7 +271,7 @@ static inline uint8_t *bucket_rest(const CacheShape *cache, uint8_t *bucket, uin
 /* Bits of a head, those under a mask. */
 INLINED uint64_t head_get(const CacheShape *cache, uint8_t *bucket, uint32_t place, uint64_t mask) {
   uint64_t value;
-  memcpy(&value, bucket_head(cache, bucket, place), 8);
+  LOOSE_READ(memcpy(&value, bucket_head(cache, bucket, place), 8));
   return (cache->rest_bytes ? value : value >> (place * cache->entry_bits & 7)) & mask;
 }
 
@@ -393,7 +393,8 @@ INLINED int cache_look_up(const CacheShape *cache, Dictionary *dictionary, Home 
 
 /* Fetches the entry that a look-up will probably end at. */
 INLINED void cache_guess(const CacheShape *cache, Home home) {
-  uint32_t match = tags_equal(home.bucket + 1, home.tag), count = *home.bucket & ~(uint32_t)BUCKET_LOCKED;
+  uint32_t match, count;
+  LOOSE_READ(match = tags_equal(home.bucket + 1, home.tag), count = *home.bucket & ~(uint32_t)BUCKET_LOCKED);
   uint8_t *entry = bucket_head(cache, home.bucket, match ? (uint32_t)__builtin_ctz(match) : count);
   __builtin_prefetch(entry, 1);
   __builtin_prefetch(entry + cache->entry_bytes, 1);

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "hash.h"
+#include "loose.h"
 
 #ifndef HAS_AUTOMATON
 #define HAS_AUTOMATON 0
@@ -75,7 +76,7 @@ static inline void model_enter(uint8_t *state, uint32_t target, uint32_t counter
 static inline uint8_t *successor_begin(Expansion *expansion, const uint8_t *state) {
   if (__builtin_expect(expansion->count == SUCCESSOR_ROOM, 0)) expansion->flush(expansion);
   uint8_t *room = expansion->successors + (size_t)expansion->count * STATE_BYTES;
-  memcpy(room, state, COPY_BYTES);
+  LOOSE_READ(memcpy(room, state, COPY_BYTES));
   return room;
 }
 

@@ -30,15 +30,6 @@ static void *insert_states(void *argument) {
   return NULL;
 }
 
-/* Whoever reads a state may read up to 8 bytes behind it, which may belong to a new state, and ignores them. So does who
- * reads the head of a cache's entry; and what it fetches of a bucket before it locks that is a guess. */
-const char *__tsan_default_suppressions(void) {
-  return "race:^load_word$\nrace:^successor_begin$\nrace:^cache_guess$\nrace:^head_get$\n";
-}
-
-/* So much that the stack of the earlier of two accesses is known, and can be found among these. */
-const char *__tsan_default_options(void) { return "history_size=7"; }
-
 static uint64_t sizes[1000], generated[1000];
 
 static void *expand(void *argument) {
