@@ -76,6 +76,12 @@ static void arena_close(Arena *arena) {
 
 static inline uint8_t *arena_state(const Arena *arena, uint64_t index) { return arena->base + index * STATE_BYTES; }
 
+/* Starts to fetch a state, which may lie across cache lines. */
+static inline void state_fetch(const uint8_t *state) {
+  for (int at = 0; at < STATE_BYTES; at += LINE_BYTES) __builtin_prefetch(state + at);
+  if (LINE_BYTES % STATE_BYTES) __builtin_prefetch(state + STATE_BYTES - 1);
+}
+
 /* What the system may map of a file at once around where it is touched. */
 static inline uint64_t arena_granule(const Arena *arena) {
   return arena->window < MOST_WINDOW ? (uint64_t)LEAST_WINDOW : (uint64_t)HUGE_PAGE;

@@ -62,6 +62,25 @@ static inline uint64_t slot_get(const uint8_t *line, int wide, int number) {
               : __atomic_load_n((const uint32_t *)line + number, __ATOMIC_ACQUIRE);
 }
 
+/* Which slots, a bit each, have under a mask one of `count` numbers from `first` on. No other thread may be at work. */
+static inline uint32_t line_within(const uint8_t *line, int wide, uint64_t mask, uint64_t first, uint64_t count) {
+  uint32_t within = 0;
+  if (wide) {
+    for (int i = 0; i < WIDE_SLOTS; i++) within |= (uint32_t)((slot_get(line, 1, i) & mask) - first < count) << i;
+    return within;
+  }
+#if defined(__AVX2__) && !defined(__SANITIZE_THREAD__)
+  const Eight *halves = (const Eight *)line, zero = {0};
+  const Eight low = (halves[0] & (uint32_t)mask) - (uint32_t)first, high = (halves[1] & (uint32_t)mask) - (uint32_t)first;
+  const Eight all = zero - 1, past = zero + (uint32_t)count;
+  within = lanes_equal((Eight)(low < past), all) | lanes_equal((Eight)(high < past), all) << 8;
+#else
+  for (int i = 0; i < NARROW_SLOTS; i++)
+    within |= (uint32_t)((uint32_t)(slot_get(line, 0, i) & mask) - (uint32_t)first < (uint32_t)count) << i;
+#endif
+  return within;
+}
+
 /* Puts an entry into a slot seen empty; gives 0 when another thread was faster. `shared` is 0 when there is no other
  * thread, which saves the locked instruction. */
 static inline int slot_take(uint8_t *line, int wide, int number, uint64_t entry, int shared) {

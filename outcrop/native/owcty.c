@@ -340,7 +340,7 @@ static void expand_batch(Worker *worker, const Batch *batch) {
   enum { AHEAD = 8 };
   const Arena *arena = &worker->search->arena;
   for (uint32_t i = 0; i < batch->count; i++) {
-    if (i + AHEAD < batch->count) __builtin_prefetch(arena_state(arena, batch->states[i + AHEAD]));
+    if (i + AHEAD < batch->count) state_fetch(arena_state(arena, batch->states[i + AHEAD]));
     model_expand(arena_state(arena, batch->states[i]), &worker->expansion);
   }
   worker->expansion.flush(&worker->expansion);

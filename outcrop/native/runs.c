@@ -235,7 +235,7 @@ static int run_look_up(const Run *run, unsigned number, const Arena *arena, RunW
     if (i + AHEAD < count) {
       const uint32_t *tags = slice.tags + slice.index[bucket_of(tag_of(candidates[i + AHEAD].hash), bits)];
       __builtin_prefetch(tags);
-      __builtin_prefetch(tags + 8);
+      __builtin_prefetch(tags + 15);
     }
     uint32_t tag = tag_of(candidates[i].hash), bucket = bucket_of(tag, bits);
     uint64_t begin = slice.index[bucket], end = slice.index[bucket + 1];
@@ -248,7 +248,7 @@ static int run_look_up(const Run *run, unsigned number, const Arena *arena, RunW
         Match found = {i, begin + (unsigned)__builtin_ctz(match)};
         waiting[matches++ % AHEAD] = found;
         __builtin_prefetch(slice.rests + found.entry * run->stride);
-        __builtin_prefetch(arena_state(arena, candidates[i].index));
+        state_fetch(arena_state(arena, candidates[i].index));
       }
       begin += 16;
     } while (__builtin_expect(begin < end, 0));
@@ -325,13 +325,13 @@ static inline uint16_t written_level(const Run *run, uint64_t index) {
 /* Puts the candidates of a slice, as they are written, behind the first `gathered` bytes of others. */
 static inline __attribute__((always_inline)) int gather_slice(RunWork *work, const Run *run, uint64_t gathered,
                                                               const Arena *arena, uint64_t stride) {
-  uint64_t bits = run->bits, buckets = run_buckets(bits), count = work->count;
-  uint32_t *index = buffer_reserve(&work->index, run_index_bytes(bits));
-  uint32_t *tags = buffer_reserve(&work->tags, count * sizeof *tags + 1);
-  uint8_t *rests = buffer_reserve(&work->rests, count * stride + 1);
-  if (!index || !tags || !rests) return 0;
+  uint64_t bits = run->bits, buckets = run_buckets(bits), count = work->count, index_bytes = run_index_bytes(bits);
+  uint8_t *slice = buffer_extend(&work->slices, gathered, index_bytes + count * (sizeof(uint32_t) + stride) + 1);
+  if (!slice) return 0;
+  uint32_t *index = (void *)slice, *tags = (void *)(slice + index_bytes);
+  uint8_t *rests = slice + index_bytes + count * sizeof *tags;
   /* Where the next entry of each bucket goes is kept one place too far on: it ends up as where the bucket begins. */
-  memset(index, 0, run_index_bytes(bits));
+  memset(index, 0, index_bytes);
   for (uint64_t i = 0; i < count; i++) {
     uint64_t bucket = bucket_of(tag_of(work->candidates[i].hash), bits);
     if (bucket + 2 <= buckets) index[bucket + 2]++;
@@ -349,12 +349,6 @@ static inline __attribute__((always_inline)) int gather_slice(RunWork *work, con
     sum += entry_sum(tags[place], rests + place * stride, stride);
   }
   if (count) run->sums[work->candidates[0].hash >> (64 - SLICE_BITS)] = sum;
-  uint64_t index_bytes = run_index_bytes(bits), tag_bytes = count * sizeof *tags;
-  uint8_t *slice = buffer_extend(&work->slices, gathered, index_bytes + tag_bytes + count * stride + 1);
-  if (!slice) return 0;
-  memcpy(slice, index, index_bytes);
-  memcpy(slice + index_bytes, tags, tag_bytes);
-  memcpy(slice + index_bytes + tag_bytes, rests, count * stride);
   return 1;
 }
 

@@ -28,54 +28,48 @@ static int reserve_candidates(RunWork *work, uint64_t count) {
   return 1;
 }
 
-/* Sorts candidates of one slice by the byte of the hash behind that of the slice. */
-static void sort_candidates(RunWork *work) {
-  uint32_t at[257] = {0};
-  for (uint64_t i = 0; i < work->count; i++) at[(work->unsorted[i].hash >> 48 & 255) + 1]++;
-  for (int byte = 0; byte < 256; byte++) at[byte + 1] += at[byte];
-  for (uint64_t i = 0; i < work->count; i++) work->candidates[at[work->unsorted[i].hash >> 48 & 255]++] = work->unsorted[i];
-}
-
 static int compare_candidates(const void *one, const void *other) {
   uint64_t a = ((const Candidate *)one)->hash, b = ((const Candidate *)other)->hash;
   return (a > b) - (a < b);
 }
 
-/* The states of the arena from `begin` to `end` that belong to a slice, in the order of their hashes; `unknown`: only
- * those that no run has. */
+/* The states of the arena from `begin` to `end` that belong to a slice, nearly in the order of their hashes; `unknown`:
+ * only those that no run has. */
 static int collect_slice(Worker *worker, uint64_t begin, uint64_t end, unsigned slice, int unknown) {
   enum { AHEAD = 16 };
   const Search *search = worker->search;
   const Table *table = &search->table;
+  const Hasher hasher = search->hasher;
   RunWork *work = &worker->runs;
-  uint64_t least = (uint64_t)slice << (64 - SLICE_BITS), tag_mask = table_tag_mask(table);
+  const uint64_t least = (uint64_t)slice << (64 - SLICE_BITS), index_mask = ~table_tag_mask(table);
+  const int wide = table->wide, slots = wide ? WIDE_SLOTS : NARROW_SLOTS;
   uint8_t *line = table_line(table, least), *last = table_line(table, least | UINT64_MAX >> SLICE_BITS), *first = line;
-  int slots = table->wide ? WIDE_SLOTS : NARROW_SLOTS, past = 0, used;
-  work->count = 0;
+  uint64_t met = 0, kept = 0;
+  int past = 0, full;
   /* States of the last line may have overflowed into those behind it, as far as lines are full. */
   do {
+    work->count = met;
     if (!reserve_candidates(work, (uint64_t)slots)) return 0;
-    for (used = 0; used < slots; used++) {
-      uint64_t entry = slot_get(line, table->wide, used);
-      if (!entry) break;
-      uint64_t index = (entry & ~tag_mask) - 1;
-      /* Whether it is one cannot be foretold, so it is written in any case. */
-      work->unsorted[work->count].index = index;
-      work->count += (index - begin < end - begin) & !(unknown && is_known(search, index));
+    Candidate *candidates = work->candidates;
+    /* Slots count from 1. */
+    for (uint32_t within = line_within(line, wide, index_mask, begin + 1, end - begin); within; within &= within - 1) {
+      uint64_t index = (slot_get(line, wide, __builtin_ctz(within)) & index_mask) - 1;
+      /* Whether it is known cannot be foretold, so it is written in any case. */
+      candidates[met].index = index;
+      met += !(unknown && is_known(search, index));
     }
+    full = slot_get(line, wide, slots - 1) != 0;
     past |= line == last;
     line = table_next_line(table, line);
-  } while ((!past || used == slots) && line != first);
-  uint64_t kept = 0;
-  for (uint64_t i = 0; i < work->count; i++) {
-    if (i + AHEAD < work->count) __builtin_prefetch(arena_state(&search->arena, work->unsorted[i + AHEAD].index));
-    uint64_t index = work->unsorted[i].index;
-    uint64_t hash = hash_state(&search->hasher, arena_state(&search->arena, index));
-    work->unsorted[kept] = (Candidate){hash, index};
+  } while ((!past || full) && line != first);
+  Candidate *candidates = work->candidates;
+  for (uint64_t i = 0; i < met; i++) {
+    if (i + AHEAD < met) state_fetch(arena_state(&search->arena, candidates[i + AHEAD].index));
+    uint64_t index = candidates[i].index, hash = hash_state(&hasher, arena_state(&search->arena, index));
+    candidates[kept] = (Candidate){hash, index};
     kept += hash >> (64 - SLICE_BITS) == slice;
   }
   work->count = kept;
-  sort_candidates(work);
   return 1;
 }
 

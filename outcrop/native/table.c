@@ -107,7 +107,7 @@ static inline uint64_t table_guess(View view, uint64_t hash, int wide) {
   if (!look.empty) __builtin_prefetch(line + LINE_BYTES);
   for (uint32_t match = look.match & ~look.empty; match; match &= match - 1) {
     guess = slot_get(line, wide, __builtin_ctz(match)) & ~view.tag_mask;
-    __builtin_prefetch(view.states + (guess - 1) * STATE_BYTES);
+    state_fetch(view.states + (guess - 1) * STATE_BYTES);
   }
   return guess;
 }

@@ -221,7 +221,7 @@ MUTANTS = [
     *_of(
         "native/spill.c",
         ("if (work->is_old[i]) set_known(search, candidate.index);", ""),
-        ("} while ((!past || used == slots) && line != first);", "} while (!past && line != first);"),
+        ("} while ((!past || full) && line != first);", "} while (!past && line != first);"),
     ),
     *_of(
         "native/route.c",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import pytest
@@ -14,7 +14,7 @@ from outcrop.codegen import compiler
 from outcrop.codegen.c import emit
 from outcrop.codegen.compiler import compile_model
 from outcrop.errors import DamagedFile, ModelError, UsageError
-from outcrop.kernels import Native
+from outcrop.kernels import Native, Settings
 from outcrop.options import CheckOptions, Deadlock
 from outcrop.search import auto, ram
 from outcrop.search.outcome import FindingKind, Outcome, Stop
@@ -150,6 +150,19 @@ def test_it_may_run_out_of_memory_anywhere(options: Callable[..., CheckOptions],
     native = compiled(GRID)
     expected = ram.search(native, options(state_memory=None))
     found = auto.search(native, options(state_memory=memory, threads=threads))
+    assert spilled(found)
+    assert comparable(found) == comparable(expected)
+
+
+@pytest.mark.parametrize("is_wide", [False, True])
+def test_candidates_are_collected_from_slots_of_any_width(
+    options: Callable[..., CheckOptions], is_wide: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("outcrop.search.spilling._FEW", 16)
+    monkeypatch.setattr("outcrop.search.auto.Settings", partial(Settings, wide=is_wide))
+    native = compiled(GRID)
+    expected = ram.search(native, options(state_memory=None))
+    found = auto.search(native, options(state_memory=60_000, threads=2))
     assert spilled(found)
     assert comparable(found) == comparable(expected)
 
