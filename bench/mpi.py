@@ -40,6 +40,7 @@ MODELS: dict[str, tuple[str, dict[str, object]]] = {
     # With owcty and owcty --compact.
     "szymanski.4.prop4": ("dve/szymanski/szymanski.4.prop4.dve", {}),
     "pgm_protocol.8.prop3": ("dve/pgm_protocol/pgm_protocol.8.prop3.dve", {}),
+    "anderson.6.prop2": ("dve/anderson/anderson.6.prop2.dve", {}),
     "elevator2.3.prop3": ("dve/elevator2/elevator2.3.prop3.dve", {}),
 }
 
