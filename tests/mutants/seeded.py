@@ -44,6 +44,7 @@ MUTANTS = [
             "return wide ? look_wide((const uint64_t *)line, mask, wanted)",
             "return wide ? look_wide((const uint64_t *)line, mask, wanted + 1)",
         ),
+        ("((Eight)(high < past), all) << 8;", "((Eight)(high < past), all) << 7;"),
     ),
     *_of(
         "native/signatures.c",
