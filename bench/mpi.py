@@ -135,9 +135,12 @@ def main() -> None:
     if chosen.check:
         check(*json.loads(chosen.check))
         return
+    names = [name.strip() for name in chosen.models.split(",")]
+    if unknown := set(names) - MODELS.keys():
+        parser.error(f"no such model: {', '.join(sorted(unknown))}; there are {', '.join(MODELS)}")
     print(f"| {' | '.join(COLUMNS)} |\n|{'---|' * len(COLUMNS)}", flush=True)
-    for name in chosen.models.split(","):
-        measure(name.strip(), chosen.shared, chosen.ranks, chosen.strategy, chosen.repeat)
+    for name in names:
+        measure(name, chosen.shared, chosen.ranks, chosen.strategy, chosen.repeat)
 
 
 if __name__ == "__main__":

@@ -76,9 +76,9 @@ static void arena_close(Arena *arena) {
 
 static inline uint8_t *arena_state(const Arena *arena, uint64_t index) { return arena->base + index * STATE_BYTES; }
 
-/* Starts to fetch a state, which may lie across cache lines. */
+/* Starts to fetch a state, which may lie across cache lines; of a long one as much as is worth asking for. */
 static inline void state_fetch(const uint8_t *state) {
-  for (int at = 0; at < STATE_BYTES; at += LINE_BYTES) __builtin_prefetch(state + at);
+  for (int at = 0; at < STATE_BYTES && at < 4 * LINE_BYTES; at += LINE_BYTES) __builtin_prefetch(state + at);
   if (LINE_BYTES % STATE_BYTES) __builtin_prefetch(state + STATE_BYTES - 1);
 }
 

@@ -72,9 +72,9 @@ static void sort_by_hash(RunWork *work) {
     for (uint64_t i = 0; i < work->count; i++) at[(work->candidates[i].hash >> shift & 255) + 1]++;
     for (int byte = 0; byte < 256; byte++) at[byte + 1] += at[byte];
     for (uint64_t i = 0; i < work->count; i++)
-      work->unsorted[at[work->candidates[i].hash >> shift & 255]++] = work->candidates[i];
-    Candidate *sorted = work->unsorted;
-    work->unsorted = work->candidates;
+      work->sorting[at[work->candidates[i].hash >> shift & 255]++] = work->candidates[i];
+    Candidate *sorted = work->sorting;
+    work->sorting = work->candidates;
     work->candidates = sorted;
   }
   for (uint64_t i = 1; i < work->count; i++) { /* the last bits: next to nothing is left to do */

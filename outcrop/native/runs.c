@@ -43,8 +43,8 @@ typedef struct {
 
 /* What a worker has for reading and writing runs. */
 typedef struct {
-  Candidate *candidates; /* of a slice, sorted by the first bits of their hash */
-  Candidate *unsorted;
+  Candidate *candidates; /* of a slice, nearly in the order of their hashes */
+  Candidate *sorting;    /* as much room, for those who sort them */
   uint8_t *is_old; /* of each candidate, whether a run has it */
   uint64_t count;
   uint64_t room;
@@ -74,7 +74,7 @@ typedef struct {
 
 static void run_work_close(RunWork *work) {
   free(work->candidates);
-  free(work->unsorted);
+  free(work->sorting);
   free(work->is_old);
   free(work->index.bytes);
   free(work->tags.bytes);
@@ -234,7 +234,7 @@ static int run_look_up(const Run *run, unsigned number, const Arena *arena, RunW
     if (i + 2 * AHEAD < count) __builtin_prefetch(&slice.index[bucket_of(tag_of(candidates[i + 2 * AHEAD].hash), bits)]);
     if (i + AHEAD < count) {
       const uint32_t *tags = slice.tags + slice.index[bucket_of(tag_of(candidates[i + AHEAD].hash), bits)];
-      __builtin_prefetch(tags);
+      __builtin_prefetch(tags); /* the first and the last of those that match_tags looks at */
       __builtin_prefetch(tags + 15);
     }
     uint32_t tag = tag_of(candidates[i].hash), bucket = bucket_of(tag, bits);

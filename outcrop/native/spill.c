@@ -19,11 +19,11 @@ static int reserve_candidates(RunWork *work, uint64_t count) {
   uint64_t room = (work->count + count) * 2 + 1024;
   Candidate *candidates = realloc(work->candidates, room * sizeof *candidates);
   if (candidates) work->candidates = candidates;
-  Candidate *unsorted = realloc(work->unsorted, room * sizeof *unsorted);
-  if (unsorted) work->unsorted = unsorted;
+  Candidate *sorting = realloc(work->sorting, room * sizeof *sorting);
+  if (sorting) work->sorting = sorting;
   uint8_t *is_old = realloc(work->is_old, room);
   if (is_old) work->is_old = is_old;
-  if (!candidates || !unsorted || !is_old) return has_no_memory();
+  if (!candidates || !sorting || !is_old) return has_no_memory();
   work->room = room;
   return 1;
 }
