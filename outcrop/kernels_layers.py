@@ -83,7 +83,7 @@ class Fetcher:
 class LayerKernels:
     def __init__(self, search: Search) -> None:
         self._search = search
-        self._library = search.native.library_with(_SIGNATURES)
+        self._library = search.native.with_all_kernels.library_with(_SIGNATURES)
 
     def set_known(self, begin: int, end: int) -> None:
         """Says that runs have these states of the arena."""

@@ -24,13 +24,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from outcrop.errors import DamagedFile, UsageError
+from outcrop.errors import UsageError
 from outcrop.kernels import Native, States
-from outcrop.kernels_layers import LayerKernels, Stretch, candidate_bytes
-from outcrop.kernels_spill import SLICES, RunDamaged, RunLayout
+from outcrop.kernels_layers import LayerKernels
+from outcrop.kernels_spill import RunDamaged, RunLayout
 from outcrop.kernels_tables import hash_block
 from outcrop.options import CheckOptions
 from outcrop.search import auto
+from outcrop.search.delayed import WaitingCandidates
 from outcrop.search.driver import Exploration, ShowProgress, Stopped, TakePut
 from outcrop.search.outcome import LayerReport, LayerRow, Outcome, Stop
 from outcrop.search.paths import Look
@@ -38,8 +39,7 @@ from outcrop.search.sketch import Sketch
 from outcrop.search.spilling import PastRam, log_block_rows
 from outcrop.store.frontier import RowFile
 from outcrop.store.layers import LayerFiles
-from outcrop.store.runs import share_slices
-from outcrop.store.workdir import DiskFull, WorkDirectory, disk_errors
+from outcrop.store.workdir import DiskFull, WorkDirectory
 
 if TYPE_CHECKING:
     from outcrop.search.again import SearchAgain
@@ -50,15 +50,11 @@ _MOST_PENDING = 1 << 13
 _MOST_LAYERS = 1 << 14
 #: States that are read from the arena at a time.
 _STATES_A_PART = 1 << 14
-_PARTS_A_WORKER = 4
 #: States that a worker expands at a time.
 _STATES_A_TURN = 4096
 #: The part of RAM that is dropped where the newest layer alone is too large. With less, what is left is entered into
 #: the table again more often; with more, fewer duplicates are found in RAM.
 _DROPPED_PART = 3 / 4
-_CANDIDATES = "candidates"
-#: Candidates that a worker orders and writes at a time.
-_STRETCH_BYTES = 1 << 19
 #: With ``--layers auto``, the least number of layers that stay as they are, and how many more than the longest back
 #: edge so far would need: a part of it, and one.
 _LEAST_LAYERS = 4
@@ -181,9 +177,7 @@ class Layers(PastRam):
         self._regions: list[tuple[int, int]] = []  #: the layers in RAM, and where in the arena each begins
         self._pending = 0  #: states of layers that are not on disk yet
         self._pending_from = 0  #: the first layer that has any
-        self._candidate_file = directory.open_file(_CANDIDATES, os.O_CREAT | os.O_EXCL)
-        self._stretches: list[Stretch] = []
-        self._waiting = 0  #: candidates in them
+        self._waiting = WaitingCandidates(run, directory, self._kernels, self.refined.files)
         self._candidates = 0  #: for the layer, on disk or not
         self._longest = 0  #: levels between a state and an old successor, plus one
         self._rows: list[LayerRow] = []
@@ -220,7 +214,7 @@ class Layers(PastRam):
 
     def close(self) -> None:
         self.refined.close()
-        self._delete_candidates()
+        self._waiting.clear()
 
     @property
     def states(self) -> int:
@@ -256,7 +250,7 @@ class Layers(PastRam):
         dropped = self._droppable(used)
         self._write_pending()
         if dropped > self._first:
-            self._write_candidates(self._first, dropped)
+            self._waiting.add(self._first, dropped)
             self._candidates += dropped - self._first
         self._drop(used, dropped)
         self._first = max(0, self._first - dropped)
@@ -279,7 +273,7 @@ class Layers(PastRam):
         level, first = len(self._run.levels), self._first
         self._candidates += used - first
         try:
-            if self._stretches:
+            if self._waiting:
                 self._delayed_duplicate_detection(level, first, used)
             else:
                 before = self._states
@@ -345,71 +339,12 @@ class Layers(PastRam):
         self._pending = 0
         self._pending_from = len(self._run.levels)
 
-    # --- Candidates on disk ------------------------------------------------------------------------------------
-
-    def _write_candidates(self, begin: int, end: int) -> None:
-        """Writes candidates, in stretches that workers make for themselves."""
-        workers, width = self._search.workers, candidate_bytes(self._width)
-        rounds = -(-(end - begin) * width // (workers * _STRETCH_BYTES))
-        cuts = [begin + (end - begin) * number // (workers * rounds) for number in range(workers * rounds + 1)]
-        self.directory.claim((end - begin) * width)
-        parts = []
-        for first, last in pairwise(cuts):
-            begins = np.zeros(SLICES + 1, dtype=np.uint32)
-            stretch = Stretch(self._candidate_file, self._waiting * width, self._waiting, begins)
-            parts.append((first, last, stretch))
-            self._stretches.append(stretch)
-            self._waiting += last - first
-        with disk_errors():
-            os.posix_fallocate(self._candidate_file, parts[0][2].at, (end - begin) * width)
-        todo = iter(parts)
-
-        def work(worker: int) -> None:
-            for part in todo:
-                self._kernels.write_stretch(worker, *part)
-
-        try:
-            self._share(work)
-        except RunDamaged:
-            raise DamagedFile(self.directory.path / _CANDIDATES, "it cannot be written") from None
-
-    def _delete_candidates(self) -> None:
-        if self._waiting:
-            os.ftruncate(self._candidate_file, 0)
-            self.directory.release(self._waiting * candidate_bytes(self._width))
-        self._stretches, self._waiting = [], 0
-
     def _delayed_duplicate_detection(self, level: int, first: int, used: int) -> None:
         """DDD: sorts all candidates, and compares them with each other and with the layers before."""
         if used > first:
-            self._write_candidates(first, used)
-        is_new = np.zeros(-(-self._waiting // 8), dtype=np.uint8)
-        run = self.refined.files.create(self._waiting, allocate=False, level=level)
-        length = np.zeros(1, dtype=np.uint64)
-        stretches, layouts = self._stretches, self._layouts()
-
-        def part(worker: int, slices: tuple[int, int]) -> None:
-            self._kernels.resolve_stretches(worker, stretches, layouts, slices, run.layout, length, is_new)
-
-        share_slices(self._run.together, self._search.workers, _PARTS_A_WORKER * self._search.workers, part)
-        refined = self.refined.files.completed(run)
-        self._take_new(is_new)
-        self._delete_candidates()
-        self.refined.add(refined, level, level)
+            self._waiting.add(first, used)
+        self.refined.add(self._waiting.resolve(self._layouts(), self._take_new, level=level), level, level)
         self._kernels.set_known(first, used)
-
-    def _take_new(self, is_new: States) -> None:
-        """Checks and enqueues those candidates that are new, in the order in which they were met."""
-        stretches = iter(self._stretches)
-
-        def work(worker: int) -> None:
-            for stretch in stretches:
-                fresh = self._kernels.take_stretch(worker, stretch, is_new)
-                self._search.check_block(worker, fresh)
-                with self._guard:
-                    self._enqueue(fresh)
-
-        self._share(work)
 
     # --- What the skeleton asks --------------------------------------------------------------------------------
 
@@ -432,7 +367,7 @@ class Layers(PastRam):
         self.refined.clear()
         self._Q.clear()
         self._next_Q.clear()
-        self._delete_candidates()
+        self._waiting.clear()
 
     @property
     def oldest(self) -> int:

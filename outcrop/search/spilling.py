@@ -21,14 +21,18 @@ from itertools import accumulate, pairwise
 
 from outcrop.errors import DamagedFile
 from outcrop.kernels import States, StopReason
+from outcrop.kernels_layers import LayerKernels
 from outcrop.kernels_spill import RunDamaged, RunLayout, Spill
+from outcrop.search.delayed import WaitingCandidates
 from outcrop.search.driver import Exploration
 from outcrop.store.runs import Runs, share_slices
 from outcrop.store.workdir import WorkDirectory
 
 #: The part of the arena that is forgotten when it is full. With less, candidates must be compared more often; with
 #: more, more of them are old states that it no longer knew.
-_FORGOTTEN_PART = 5 / 8
+_FORGOTTEN_PART = 3 / 4
+#: If there are so many times more states on disk than candidates in RAM, these wait on disk for the end of the level.
+_MUCH = 8
 #: So many candidates are compared one by one, without a sweep over the table.
 _FEW = 4096
 #: Pieces of work that comparing candidates is shared out in, for each worker.
@@ -178,6 +182,12 @@ class PastRam:
 
         self._share(work)
 
+    def _take_new(self, worker: int, fresh: States) -> None:
+        """Checks and enqueues states that are new."""
+        self._search.check_block(worker, fresh)
+        with self._guard:
+            self._enqueue(fresh)
+
     def _share(self, work: Callable[[int], None]) -> None:
         self._run.together(*(partial(work, worker) for worker in range(self._search.workers)))
 
@@ -191,6 +201,8 @@ class DiskLevels(PastRam):
         self.log = run.open_log(directory, log_block_rows(width))
         self._still_to_come = 0  #: states of the log that are only now being restored
         self._runs = Runs(directory, self._spill, width, run.search.workers, run.together)
+        self._kernels = LayerKernels(run.search)
+        self._waiting = WaitingCandidates(run, directory, self._kernels, self._runs.files)
 
     def take_over(self) -> None:
         """Writes the arena, all of whose states are visited, to the log, unless that has them from a checkpoint."""
@@ -229,12 +241,22 @@ class DiskLevels(PastRam):
         return self._runs.layouts
 
     def _forget_some(self) -> None:
-        """Resolves the candidates, and forgets the older part of the arena."""
-        used = self.resolve()
+        """Forgets the older part of the arena. If that has candidates, they are resolved before, or wait on disk for
+        the end of the level."""
+        used = self._spill.resume()
+        self._run.check_stop()
         dropped = int(used * _FORGOTTEN_PART) // 8 * 8
-        self._runs.write(dropped)
+        if self._first < dropped and not self._must_wait(used - self._first):
+            self.resolve()
+        self._runs.write(min(self._first, dropped))
+        if self._first < dropped:
+            self._waiting.add(self._first, dropped)
         self._drop(used, dropped)
-        self._first = used - dropped
+        self._first = max(0, self._first - dropped)
+
+    def _must_wait(self, candidates: int) -> bool:
+        """Whether candidates are to wait: it takes long to compare a few with much."""
+        return len(self._waiting) > 0 or self._runs.entries > _MUCH * candidates
 
     def resolve(self) -> int:
         """Compares all candidates with the runs; the new ones go to the log."""
@@ -242,10 +264,19 @@ class DiskLevels(PastRam):
         self._run.check_stop()
         first, self._first = self._first, used
         try:
-            self._resolve_in_ram(first, used)
+            if self._waiting:
+                self._delayed_duplicate_detection(first, used)
+            else:
+                self._resolve_in_ram(first, used)
         except RunDamaged:
             raise DamagedFile(self.log.file.path.parent, "a run cannot be read") from None
         return used
+
+    def _delayed_duplicate_detection(self, first: int, used: int) -> None:
+        if used > first:
+            self._waiting.add(first, used)
+        self._runs.add(self._waiting.resolve(self._runs.layouts, self._take_new))
+        self._kernels.set_known(first, used)
 
 
 def log_block_rows(width: int) -> int:

@@ -188,7 +188,7 @@ class Runs:
     def __init__(
         self, directory: WorkDirectory, spill: Spill, state_bytes: int, workers: int, together: Together
     ) -> None:
-        self._files = RunFiles(directory, spill, rest_bytes(state_bytes), workers, together)
+        self.files = RunFiles(directory, spill, rest_bytes(state_bytes), workers, together)
         self._runs: list[Run] = []  #: oldest first
 
     @property
@@ -196,28 +196,34 @@ class Runs:
         """Newest first, because most states that were seen before were seen lately."""
         return [run.layout for run in reversed(self._runs)]
 
+    @property
+    def entries(self) -> int:
+        return sum(run.entries for run in self._runs)
+
     def write(self, end: int) -> None:
         """Adds a run of those states of the arena below ``end`` that no run has yet."""
-        run = self._files.write(end)
-        if run is None:
-            return
-        self._runs.append(run)
-        while self._merge_last():
-            pass
+        self.add(self.files.write(end))
+
+    def add(self, run: Run | None) -> None:
+        """Adds a run, if there is one, and merges the last ones if they have become many."""
+        if run is not None:
+            self._runs.append(run)
+            while self._merge_last():
+                pass
 
     def _merge_last(self) -> bool:
         """Merges the newest runs if there are enough of one rank."""
         last = self._runs[-_FAN_IN:]
         if len(last) < _FAN_IN or last[0].rank != last[-1].rank:
             return False
-        self._runs[-_FAN_IN:] = [self._files.merge(last, last[0].rank + 1)]
+        self._runs[-_FAN_IN:] = [self.files.merge(last, last[0].rank + 1)]
         return True
 
     def check(self) -> None:
         """Reads them all once more. Looking states up reads here and there, and trusts what it reads."""
         for run in self._runs:
-            self._files.check(run)
+            self.files.check(run)
 
     def close(self) -> None:
-        self._files.close(self._runs)
+        self.files.close(self._runs)
         self._runs.clear()

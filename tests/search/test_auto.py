@@ -16,7 +16,8 @@ from outcrop.codegen.compiler import compile_model
 from outcrop.errors import DamagedFile, ModelError, UsageError
 from outcrop.kernels import Native, Settings
 from outcrop.options import CheckOptions, Deadlock
-from outcrop.search import auto, ram
+from outcrop.search import auto, ram, spilling
+from outcrop.search.delayed import WaitingCandidates
 from outcrop.search.outcome import FindingKind, Outcome, Stop
 
 REPOSITORY = Path(__file__).parents[2]
@@ -152,6 +153,29 @@ def test_it_may_run_out_of_memory_anywhere(options: Callable[..., CheckOptions],
     found = auto.search(native, options(state_memory=memory, threads=threads))
     assert spilled(found)
     assert comparable(found) == comparable(expected)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("waits", [False, True])
+@pytest.mark.parametrize("text", [GRID, STARTS, VIOLATED], ids=["grid", "starts", "violated"])
+def test_candidates_may_wait_for_the_end_of_the_level(
+    options: Callable[..., CheckOptions], text: str, waits: bool, threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waited = []
+
+    class Waiting(WaitingCandidates):
+        def add(self, begin: int, end: int) -> None:
+            waited.append(end - begin)
+            super().add(begin, end)
+
+    monkeypatch.setattr(spilling, "WaitingCandidates", Waiting)
+    monkeypatch.setattr(spilling, "_MUCH", 0 if waits else 10**9)
+    native = compiled(text)
+    expected = ram.search(native, options(state_memory=None, max_errors=None))
+    for weak_hash in (False, True):
+        found = auto.search(native, options(threads=threads, max_errors=None), weak_hash=weak_hash)
+        assert comparable(found) == comparable(expected)
+    assert bool(waited) is waits
 
 
 @pytest.mark.parametrize("is_wide", [False, True])
