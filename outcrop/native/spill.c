@@ -1,6 +1,6 @@
 /* A search past RAM: the arena holds the states met last, and runs on disk those that it had to forget. A state that
- * is not in the arena is a candidate; when the arena is full, or the level ends, the candidates are compared with the
- * runs, and those found in none are new.
+ * is not in the arena is a candidate; when the level ends, or before candidates would have to be forgotten, they are
+ * compared with the runs, and those found in none are new. Or they wait on disk: see layers.c.
  *
  * The line of a state in the table is its hash, scaled. So a sweep over the table, line by line, meets the states of
  * the arena in the order of their hashes, nearly, and comparing them with runs, which have the same order, needs no
@@ -16,7 +16,7 @@ static inline void set_known(Search *search, uint64_t index) {
 
 static int reserve_candidates(RunWork *work, uint64_t count) {
   if (work->count + count <= work->room) return 1;
-  uint64_t room = (work->count + count) * 2 + 1024;
+  uint64_t room = (work->count + count) * 5 / 4 + 1024;
   Candidate *candidates = realloc(work->candidates, room * sizeof *candidates);
   if (candidates) work->candidates = candidates;
   Candidate *sorting = realloc(work->sorting, room * sizeof *sorting);

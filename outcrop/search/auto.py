@@ -29,13 +29,9 @@ from outcrop.search.driver import (
 )
 from outcrop.search.outcome import Outcome, Progress, Stop
 from outcrop.search.paths import Look, look_in_blocks
-from outcrop.search.spilling import DiskLevels, PastRam
+from outcrop.search.spilling import DiskLevels, PastRam, bytes_beside
 from outcrop.store.workdir import WorkDirectory
 
-#: What each worker needs for reading and writing runs: so much at the least, and more where there are more states and
-#: therefore longer runs.
-_BYTES_A_WORKER = 5 << 20
-_MEMORY_PART_A_WORKER = 32
 #: The least that a search past RAM can work with: states for each worker.
 _LEAST_STATES = 256
 #: Which part of the memory for states must be in use for the kernels of searches past RAM to be made ready. Small
@@ -56,8 +52,7 @@ def search(
     than with the start states."""
     workers = worker_count(options)
     bytes_a_state = native.state_bytes + 8
-    beside = max(_BYTES_A_WORKER, (options.memory or 0) // _MEMORY_PART_A_WORKER)
-    budget = max(state_budget(options, beside), _LEAST_STATES * workers * bytes_a_state)
+    budget = max(state_budget(options, bytes_beside(options)), _LEAST_STATES * workers * bytes_a_state)
     settings = Settings(
         workers=workers,
         deadlock=DEADLOCK_RULES[options.deadlock],

@@ -11,6 +11,7 @@ import os
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,12 +22,20 @@ from outcrop.kernels_layers import LayerKernels, Stretch, candidate_bytes
 from outcrop.kernels_spill import SLICES, RunDamaged, RunLayout
 from outcrop.search.driver import Exploration
 from outcrop.store.runs import Run, RunFiles, share_slices
-from outcrop.store.workdir import Directory, disk_errors
+from outcrop.store.workdir import Directory, DiskFull, disk_errors
 
 #: Candidates that a worker orders and writes at a time.
 _STRETCH_BYTES = 1 << 19
 _PARTS_A_WORKER = 4
 _NAME = "candidates"
+#: A disk with less is full.
+_LEAST_FREE_BYTES = 1 << 20
+
+
+def bytes_to_sort(state_bytes: int) -> int:
+    """What a candidate takes in RAM when its slice is resolved: hash and place, twice, what becomes of it, its state;
+    and what is reserved for slices that are larger."""
+    return (2 * 16 + 1 + state_bytes) * 5 // 4
 
 
 class WaitingCandidates:
@@ -83,7 +92,12 @@ class WaitingCandidates:
         def part(worker: int, slices: tuple[int, int]) -> None:
             self._kernels.resolve_stretches(worker, stretches, layouts, slices, run.layout, length, is_new)
 
-        share_slices(self._run.together, self._workers, _PARTS_A_WORKER * self._workers, part)
+        try:
+            share_slices(self._run.together, self._workers, _PARTS_A_WORKER * self._workers, part)
+        except RunDamaged:
+            if _free_bytes(self._directory.path) < _LEAST_FREE_BYTES:
+                raise DiskFull("no space left on the disk") from None
+            raise
         refined = self._files.completed(run)
         todo = iter(stretches)
 
@@ -103,3 +117,8 @@ class WaitingCandidates:
 
     def _share(self, work: Callable[[int], None]) -> None:
         self._run.together(*(partial(work, worker) for worker in range(self._workers)))
+
+
+def _free_bytes(path: Path) -> int:
+    room = os.statvfs(path)
+    return room.f_bavail * room.f_frsize

@@ -16,10 +16,8 @@ deleted, and compared as well: each state is visited once, and the search ends. 
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from itertools import accumulate, pairwise
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -39,7 +37,7 @@ from outcrop.search.sketch import Sketch
 from outcrop.search.spilling import PastRam, log_block_rows
 from outcrop.store.frontier import RowFile
 from outcrop.store.layers import LayerFiles
-from outcrop.store.workdir import DiskFull, WorkDirectory
+from outcrop.store.workdir import WorkDirectory
 
 if TYPE_CHECKING:
     from outcrop.search.again import SearchAgain
@@ -61,8 +59,6 @@ _LEAST_LAYERS = 4
 _MARGIN_PART = 4
 #: By what part the number of states must have grown for a layer to count as one that found something.
 _PROGRESS = 0.02
-#: A disk with less is full.
-_LEAST_FREE_BYTES = 1 << 20
 
 
 def search(
@@ -280,8 +276,6 @@ class Layers(PastRam):
                 self._resolve_in_ram(first, used)
                 self._pending += self._states - before
         except RunDamaged:
-            if _free_bytes(self.directory.path) < _LEAST_FREE_BYTES:
-                raise DiskFull("no space left on the disk") from None
             raise self.refined.failure(self.directory.path) from None
         if not self._regions or self._regions[-1][0] < level:
             self._regions.append((level, first))
@@ -400,8 +394,3 @@ class Layers(PastRam):
             self.estimate if self.has_forgotten else None,
             self._rows,
         )
-
-
-def _free_bytes(path: Path) -> int:
-    room = os.statvfs(path)
-    return room.f_bavail * room.f_frsize

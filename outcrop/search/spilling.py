@@ -5,9 +5,10 @@ in RAM and compare what is not found there with sorted layers on disk when a lay
 is ever missed: all states visited are on disk, and the comparison is with all of them.
 
 The states of every level go to a log, in which a level is a range: it is the queue, and what traces are rebuilt from.
-The arena holds the states met last. A successor that is not in it is a candidate. When the arena is full, or the
-level ends, the candidates are compared with the runs, and those found in none are new. Then the older part of the
-arena is dropped; those of its states that no run has become a new run.
+The arena holds the states met last. A successor that is not in it is a candidate. When the level ends, the candidates
+are compared with the runs, and those found in none are new. When the arena is full, its older part is dropped; those of
+its states that no run has become a new run. Candidates in that part are compared before; or, where there is much to
+compare them with, they wait on disk for the end of the level (see delayed).
 
 Invariant: each visited state is in the log once, and in the arena or in exactly one run, or both.
 """
@@ -22,8 +23,9 @@ from itertools import accumulate, pairwise
 from outcrop.errors import DamagedFile
 from outcrop.kernels import States, StopReason
 from outcrop.kernels_layers import LayerKernels
-from outcrop.kernels_spill import RunDamaged, RunLayout, Spill
-from outcrop.search.delayed import WaitingCandidates
+from outcrop.kernels_spill import SLICES, RunDamaged, RunLayout, Spill
+from outcrop.options import CheckOptions
+from outcrop.search.delayed import WaitingCandidates, bytes_to_sort
 from outcrop.search.driver import Exploration
 from outcrop.store.runs import Runs, share_slices
 from outcrop.store.workdir import WorkDirectory
@@ -32,7 +34,7 @@ from outcrop.store.workdir import WorkDirectory
 #: more, more of them are old states that it no longer knew.
 _FORGOTTEN_PART = 3 / 4
 #: If there are so many times more states on disk than candidates in RAM, these wait on disk for the end of the level.
-_MUCH = 8
+_MUCH = 12
 #: So many candidates are compared one by one, without a sweep over the table.
 _FEW = 4096
 #: Pieces of work that comparing candidates is shared out in, for each worker.
@@ -41,6 +43,15 @@ _PARTS_A_WORKER = 4
 _STATES_A_PART = 1 << 15
 #: Bytes of states that are expanded as one piece of work.
 _BLOCK_BYTES = 1 << 17
+#: What each worker needs for reading and writing runs: so much at the least, and more where there are more states and
+#: therefore longer runs.
+_BYTES_A_WORKER = 5 << 20
+_MEMORY_PART_A_WORKER = 32
+
+
+def bytes_beside(options: CheckOptions) -> int:
+    """What a worker may take beside the states."""
+    return max(_BYTES_A_WORKER, (options.memory or 0) // _MEMORY_PART_A_WORKER)
 
 
 class PastRam:
@@ -203,6 +214,8 @@ class DiskLevels(PastRam):
         self._runs = Runs(directory, self._spill, width, run.search.workers, run.together)
         self._kernels = LayerKernels(run.search)
         self._waiting = WaitingCandidates(run, directory, self._kernels, self._runs.files)
+        #: Candidates that may wait: a slice of them is sorted in RAM.
+        self._most_waiting = SLICES * bytes_beside(run.options) // bytes_to_sort(width)
 
     def take_over(self) -> None:
         """Writes the arena, all of whose states are visited, to the log, unless that has them from a checkpoint."""
@@ -246,37 +259,42 @@ class DiskLevels(PastRam):
         used = self._spill.resume()
         self._run.check_stop()
         dropped = int(used * _FORGOTTEN_PART) // 8 * 8
-        if self._first < dropped and not self._must_wait(used - self._first):
+        if self._first < dropped and self._runs.entries <= _MUCH * (used - self._first):
             self.resolve()
         self._runs.write(min(self._first, dropped))
         if self._first < dropped:
             self._waiting.add(self._first, dropped)
+            if len(self._waiting) > self._most_waiting:
+                self._resolve_waiting()
         self._drop(used, dropped)
         self._first = max(0, self._first - dropped)
-
-    def _must_wait(self, candidates: int) -> bool:
-        """Whether candidates are to wait: it takes long to compare a few with much."""
-        return len(self._waiting) > 0 or self._runs.entries > _MUCH * candidates
 
     def resolve(self) -> int:
         """Compares all candidates with the runs; the new ones go to the log."""
         used = self._spill.resume()
         self._run.check_stop()
         first, self._first = self._first, used
+        if self._waiting:
+            if used > first:
+                self._waiting.add(first, used)
+            self._resolve_waiting()
+            self._kernels.set_known(first, used)
+            return used
         try:
-            if self._waiting:
-                self._delayed_duplicate_detection(first, used)
-            else:
-                self._resolve_in_ram(first, used)
+            self._resolve_in_ram(first, used)
         except RunDamaged:
-            raise DamagedFile(self.log.file.path.parent, "a run cannot be read") from None
+            raise self._unreadable() from None
         return used
 
-    def _delayed_duplicate_detection(self, first: int, used: int) -> None:
-        if used > first:
-            self._waiting.add(first, used)
-        self._runs.add(self._waiting.resolve(self._runs.layouts, self._take_new))
-        self._kernels.set_known(first, used)
+    def _resolve_waiting(self) -> None:
+        """Compares all candidates on disk with the runs, and makes a run of those that are new."""
+        try:
+            self._runs.add(self._waiting.resolve(self._runs.layouts, self._take_new))
+        except RunDamaged:
+            raise self._unreadable() from None
+
+    def _unreadable(self) -> DamagedFile:
+        return DamagedFile(self.log.file.path.parent, "a run cannot be read")
 
 
 def log_block_rows(width: int) -> int:

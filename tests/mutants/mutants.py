@@ -68,6 +68,7 @@ LIKELY = {
     "search/layered.py": ("tests/search/test_layered.py",),
     "search/auto.py": ("tests/search/test_auto.py",),
     "search/spilling.py": ("tests/search/test_auto.py",),
+    "search/delayed.py": ("tests/search/test_auto.py", "tests/search/test_layered.py"),
     "search/ndfs.py": ("tests/ltl/test_cycles.py",),
     "search/owcty": ("tests/ltl/test_cycles.py", "tests/ltl/test_cycle_systems.py"),
     "search/lasso.py": ("tests/ltl/test_cycles.py",),

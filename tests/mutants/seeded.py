@@ -225,6 +225,14 @@ MUTANTS = [
         ("} while ((!past || full) && line != first);", "} while (!past && line != first);"),
     ),
     *_of(
+        "search/spilling.py",
+        ("self._first = max(0, self._first - dropped)", "self._first = 0"),
+    ),
+    *_of(
+        "search/delayed.py",
+        ("self._count * each, self._count, begins", "self._count * each, 0, begins"),
+    ),
+    *_of(
         "native/route.c",
         (
             "uint32_t is_new = (uint32_t)(found == PLACE_EMPTY) | (uint32_t)!states_equal(place + 1, state);",

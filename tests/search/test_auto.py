@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 from functools import cache, partial
+from itertools import cycle
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ from outcrop.options import CheckOptions, Deadlock
 from outcrop.search import auto, ram, spilling
 from outcrop.search.delayed import WaitingCandidates
 from outcrop.search.outcome import FindingKind, Outcome, Stop
+from outcrop.store.runs import Runs
 
 REPOSITORY = Path(__file__).parents[2]
 MODELS = sorted((REPOSITORY / "tests" / "models").glob("[!r]*.m")) + sorted((REPOSITORY / "examples").glob("*.*"))
@@ -156,10 +158,10 @@ def test_it_may_run_out_of_memory_anywhere(options: Callable[..., CheckOptions],
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-@pytest.mark.parametrize("waits", [False, True])
+@pytest.mark.parametrize("waits", ["never", "now and then", "for a while", "till the end"])
 @pytest.mark.parametrize("text", [GRID, STARTS, VIOLATED], ids=["grid", "starts", "violated"])
 def test_candidates_may_wait_for_the_end_of_the_level(
-    options: Callable[..., CheckOptions], text: str, waits: bool, threads: int, monkeypatch: pytest.MonkeyPatch
+    options: Callable[..., CheckOptions], text: str, waits: str, threads: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     waited = []
 
@@ -169,13 +171,18 @@ def test_candidates_may_wait_for_the_end_of_the_level(
             super().add(begin, end)
 
     monkeypatch.setattr(spilling, "WaitingCandidates", Waiting)
-    monkeypatch.setattr(spilling, "_MUCH", 0 if waits else 10**9)
+    monkeypatch.setattr(spilling, "_MUCH", 10**9 if waits == "never" else 0)
+    if waits == "now and then":
+        much = cycle([0, 10**12])
+        monkeypatch.setattr(Runs, "entries", property(lambda runs: next(much)))
+        monkeypatch.setattr(spilling, "_MUCH", 1)
+    monkeypatch.setattr(spilling, "bytes_to_sort", lambda width: 10**12 if waits == "for a while" else width)
     native = compiled(text)
     expected = ram.search(native, options(state_memory=None, max_errors=None))
     for weak_hash in (False, True):
         found = auto.search(native, options(threads=threads, max_errors=None), weak_hash=weak_hash)
         assert comparable(found) == comparable(expected)
-    assert bool(waited) is waits
+    assert bool(waited) is (waits != "never")
 
 
 @pytest.mark.parametrize("is_wide", [False, True])
