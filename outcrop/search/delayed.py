@@ -33,9 +33,9 @@ _LEAST_FREE_BYTES = 1 << 20
 
 
 def bytes_to_sort(state_bytes: int) -> int:
-    """What a candidate takes in RAM when its slice is resolved: hash and place, twice, what becomes of it, its state;
-    and what is reserved for slices that are larger."""
-    return (2 * 16 + 1 + state_bytes) * 5 // 4
+    """What a candidate takes in RAM when its slice is resolved: hash and place, twice, what becomes of it, its state,
+    its entry in the run; and what is reserved for slices that are larger."""
+    return (2 * 16 + 1 + 2 * state_bytes) * 5 // 4
 
 
 class WaitingCandidates:

@@ -46,7 +46,7 @@ _BLOCK_BYTES = 1 << 17
 #: What each worker needs for reading and writing runs: so much at the least, and more where there are more states and
 #: therefore longer runs.
 _BYTES_A_WORKER = 5 << 20
-_MEMORY_PART_A_WORKER = 32
+_MEMORY_PART_A_WORKER = 16
 
 
 def bytes_beside(options: CheckOptions) -> int:
@@ -214,8 +214,9 @@ class DiskLevels(PastRam):
         self._runs = Runs(directory, self._spill, width, run.search.workers, run.together)
         self._kernels = LayerKernels(run.search)
         self._waiting = WaitingCandidates(run, directory, self._kernels, self._runs.files)
-        #: Candidates that may wait: a slice of them is sorted in RAM.
-        self._most_waiting = SLICES * bytes_beside(run.options) // bytes_to_sort(width)
+        #: Candidates that may wait. A slice of them is sorted in RAM, in a quarter of what there is for such things:
+        #: the runs that it is compared with are mapped meanwhile.
+        self._most_waiting = SLICES * bytes_beside(run.options) // 4 // bytes_to_sort(width)
 
     def take_over(self) -> None:
         """Writes the arena, all of whose states are visited, to the log, unless that has them from a checkpoint."""
