@@ -23,7 +23,7 @@ _SIGNATURES: dict[str, Signature] = {
         _FLAG,
         (
             *(_POINTER, _NUMBER, _POINTER, _NUMBER, _POINTER, _NUMBER, _NUMBER, _NUMBER),
-            *(_POINTER, _POINTER, _POINTER, _POINTER, _POINTER),
+            *(_POINTER, _POINTER, _POINTER, _POINTER, _POINTER, _POINTER),
         ),
     ),
     "outcrop_take_stretch": (_NUMBER, (_POINTER, _NUMBER, _POINTER, _POINTER, _POINTER)),
@@ -41,6 +41,7 @@ class _Stretch(ctypes.Structure):
         ("at", ctypes.c_uint64),
         ("first", ctypes.c_uint64),
         ("begins", ctypes.c_void_p),
+        ("sums", ctypes.c_void_p),
     )
 
 
@@ -52,6 +53,7 @@ class Stretch:
     at: int  #: where in the file
     first: int  #: the number of its first state, among those of all stretches
     begins: NDArray[np.uint32]  #: of each slice the number of its first state; and at the end how many there are
+    sums: Counts  #: what its states add up to, and their slices
 
 
 def candidate_bytes(state_bytes: int) -> int:
@@ -103,9 +105,11 @@ class LayerKernels:
         layer: RunLayout,
         length: Counts,
         is_new: NDArray[np.uint8],
+        read: Counts,
     ) -> None:
         """Compares slices of the candidates on disk with each other and with runs; writes those that are new to the end
-        of ``layer``, which ``length`` keeps, and sets their bits in ``is_new``."""
+        of ``layer``, which ``length`` keeps, and sets their bits in ``is_new``. What was read is added up in ``read``,
+        an array of one."""
         if not self._library.outcrop_resolve_stretches(
             self._search.handle,
             worker,
@@ -119,6 +123,7 @@ class LayerKernels:
             layer.starts.ctypes.data,
             layer.counts.ctypes.data,
             is_new.ctypes.data,
+            read.ctypes.data,
         ):
             raise run_failure(self._search)
 
@@ -154,5 +159,8 @@ class LayerKernels:
 
 def _stretches(stretches: Sequence[Stretch]) -> ctypes.Array[_Stretch]:
     return (_Stretch * len(stretches))(
-        *(_Stretch(each.file, each.at, each.first, each.begins.ctypes.data) for each in stretches)
+        *(
+            _Stretch(each.file, each.at, each.first, each.begins.ctypes.data, each.sums.ctypes.data)
+            for each in stretches
+        )
     )

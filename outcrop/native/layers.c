@@ -12,6 +12,7 @@ typedef struct {
   uint64_t at;     /* where it begins in the file, in bytes */
   uint64_t first;  /* the number of its first state, among those of all stretches */
   uint32_t *begins; /* of each slice the number of its first state; and at the end how many there are */
+  uint64_t *sums;   /* what was written: of its states, and of the slices of each */
 } Stretch;
 
 enum { SLICES = 1 << SLICE_BITS };
@@ -19,6 +20,13 @@ enum { SLICES = 1 << SLICE_BITS };
 static uint64_t stretch_count(const Stretch *stretch) { return stretch->begins[SLICES]; }
 
 static uint64_t stretch_bytes(const Stretch *stretch) { return stretch_count(stretch) * (STATE_BYTES + 1); }
+
+/* What the slices of some states, in their order, add up to. */
+static uint64_t slices_sum(const uint8_t *slices, uint64_t count) {
+  uint64_t sum = 0;
+  for (uint64_t i = 0; i < count; i++) sum += slices[i] * (2 * i + 1);
+  return sum;
+}
 
 /* Writes the candidates from `begin` to `end`. */
 static int stretch_write(Worker *worker, uint64_t begin, uint64_t end, const Stretch *stretch) {
@@ -37,6 +45,8 @@ static int stretch_write(Worker *worker, uint64_t begin, uint64_t end, const Str
   memcpy(next, begins, sizeof next);
   for (uint64_t i = 0; i < count; i++)
     memcpy(states + (uint64_t)next[slices[i]]++ * STATE_BYTES, arena_state(&search->arena, begin + i), STATE_BYTES);
+  stretch->sums[0] = states_sum(states, count);
+  stretch->sums[1] = slices_sum(slices, count);
   return write_all(stretch->file, states, stretch_bytes(stretch), stretch->at);
 }
 
@@ -133,10 +143,10 @@ static void set_new(RunWork *work, const Stretch *stretches, uint64_t count, uns
 }
 
 /* Compares slices of all candidates on disk with the layers before. What is new is written to `layer`, to whose end
- * `*length` points, and has its bit set in `is_new`. */
+ * `*length` points, and has its bit set in `is_new`. `*read` is what all that was read adds up to. */
 static int resolve_stretches(Worker *worker, const Stretch *stretches, uint64_t stretch_count, const Run *runs,
                              uint64_t run_count, unsigned slice, unsigned last_slice, const Run *layer,
-                             uint64_t *length, uint64_t *starts, uint64_t *counts, uint8_t *is_new) {
+                             uint64_t *length, uint64_t *starts, uint64_t *counts, uint8_t *is_new, uint64_t *read) {
   RunWork *work = &worker->runs;
   Arena states;
   uint64_t gathered = 0;
@@ -144,6 +154,7 @@ static int resolve_stretches(Worker *worker, const Stretch *stretches, uint64_t 
   for (; slice < last_slice; slice++) {
     if (!load_slice(worker, stretches, stretch_count, slice, &states)) return 0;
     uint64_t total = work->count;
+    __atomic_fetch_add(read, states_sum(states.base, total), __ATOMIC_RELAXED);
     sort_by_hash(work);
     drop_equal(work, &states);
     if (!drop_old(worker, runs, run_count, slice, &states)) return 0;
@@ -174,6 +185,7 @@ static uint64_t stretch_take(Worker *worker, const Stretch *stretch, const uint8
   const uint8_t *theirs = buffer_reserve(&worker->runs.loaded, stretch_bytes(stretch) + SPARE_BYTES);
   if (!theirs || !read_all(stretch->file, (void *)theirs, stretch_bytes(stretch), stretch->at)) return UINT64_MAX;
   const uint8_t *slices = theirs + count * STATE_BYTES;
+  if (states_sum(theirs, count) != stretch->sums[0] || slices_sum(slices, count) != stretch->sums[1]) return UINT64_MAX;
   uint32_t next[SLICES];
   memcpy(next, stretch->begins, sizeof next);
   for (uint64_t i = 0; i < count; i++) {
@@ -246,9 +258,9 @@ EXPORT int outcrop_write_stretch(Search *search, uint64_t number, uint64_t begin
 EXPORT int outcrop_resolve_stretches(Search *search, uint64_t number, const Stretch *stretches, uint64_t stretch_count,
                                      const Run *runs, uint64_t run_count, uint64_t begin_slice, uint64_t end_slice,
                                      const Run *layer, uint64_t *length, uint64_t *starts, uint64_t *counts,
-                                     uint8_t *is_new) {
+                                     uint8_t *is_new, uint64_t *read) {
   return resolve_stretches(&search->workers[number], stretches, stretch_count, runs, run_count, (unsigned)begin_slice,
-                           (unsigned)end_slice, layer, length, starts, counts, is_new);
+                           (unsigned)end_slice, layer, length, starts, counts, is_new, read);
 }
 
 /* How many candidates of a stretch are new. With `states`, copies these there, in the order in which they were met;

@@ -64,7 +64,8 @@ class WaitingCandidates:
         parts = []
         for first, last in pairwise(cuts):
             begins = np.zeros(SLICES + 1, dtype=np.uint32)
-            parts.append((first, last, Stretch(self._file, self._count * each, self._count, begins)))
+            sums = np.zeros(2, dtype=np.uint64)
+            parts.append((first, last, Stretch(self._file, self._count * each, self._count, begins, sums)))
             self._count += last - first
         self._stretches += [stretch for *_, stretch in parts]
         with disk_errors():
@@ -87,10 +88,11 @@ class WaitingCandidates:
         they were met. Gives a run of these, None if there are none; ``layout`` is what more is to be said of it."""
         is_new = np.zeros(-(-self._count // 8), dtype=np.uint8)
         run = self._files.create(self._count, allocate=False, **layout)
-        length, stretches = np.zeros(1, dtype=np.uint64), self._stretches
+        length, read = np.zeros(1, dtype=np.uint64), np.zeros(1, dtype=np.uint64)
+        stretches = self._stretches
 
         def part(worker: int, slices: tuple[int, int]) -> None:
-            self._kernels.resolve_stretches(worker, stretches, layouts, slices, run.layout, length, is_new)
+            self._kernels.resolve_stretches(worker, stretches, layouts, slices, run.layout, length, is_new, read)
 
         try:
             share_slices(self._run.together, self._workers, _PARTS_A_WORKER * self._workers, part)
@@ -98,6 +100,8 @@ class WaitingCandidates:
             if _free_bytes(self._directory.path) < _LEAST_FREE_BYTES:
                 raise DiskFull("no space left on the disk") from None
             raise
+        if read[0] != np.sum([stretch.sums[0] for stretch in stretches], dtype=np.uint64):
+            raise self._damaged()
         refined = self._files.completed(run)
         todo = iter(stretches)
 
@@ -105,7 +109,10 @@ class WaitingCandidates:
             for stretch in todo:
                 take_new(worker, self._kernels.take_stretch(worker, stretch, is_new))
 
-        self._share(work)
+        try:
+            self._share(work)
+        except RunDamaged:
+            raise self._damaged() from None
         self.clear()
         return refined
 
@@ -114,6 +121,9 @@ class WaitingCandidates:
             os.ftruncate(self._file, 0)
             self._directory.release(self._count * self._bytes_each)
         self._stretches, self._count = [], 0
+
+    def _damaged(self) -> DamagedFile:
+        return DamagedFile(self._directory.path / _NAME, "it is not what was written")
 
     def _share(self, work: Callable[[int], None]) -> None:
         self._run.together(*(partial(work, worker) for worker in range(self._workers)))

@@ -230,7 +230,7 @@ MUTANTS = [
     ),
     *_of(
         "search/delayed.py",
-        ("self._count * each, self._count, begins", "self._count * each, 0, begins"),
+        ("self._count * each, self._count, begins, sums", "self._count * each, 0, begins, sums"),
     ),
     *_of(
         "native/route.c",

@@ -17,7 +17,7 @@ from outcrop.codegen.compiler import compile_model
 from outcrop.errors import DamagedFile, ModelError, UsageError
 from outcrop.kernels import Native, Settings
 from outcrop.options import CheckOptions, Deadlock
-from outcrop.search import auto, ram, spilling
+from outcrop.search import auto, layered, ram, spilling
 from outcrop.search.delayed import WaitingCandidates
 from outcrop.search.outcome import FindingKind, Outcome, Stop
 from outcrop.store.runs import Runs
@@ -286,3 +286,25 @@ def test_a_run_that_changes_on_disk_is_noticed(place: float, tmp_path: Path, mon
     options = CheckOptions(deadlock=Deadlock.OFF, state_memory=9_000, workdir=str(tmp_path))
     with pytest.raises(DamagedFile, match="not what was written"):
         auto.search(compiled(GRID), options)
+
+
+@pytest.mark.parametrize("place", [0.0, 0.5, 0.97])
+@pytest.mark.parametrize("strategy", ["auto", "layered"])
+def test_candidates_that_change_on_disk_are_noticed(
+    strategy: str, place: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    resolve = WaitingCandidates.resolve
+
+    def damage_first(waiting: WaitingCandidates, *arguments: object, **options: object) -> object:
+        (path,) = tmp_path.glob("*/candidates")
+        content = bytearray(path.read_bytes())
+        content[int(place * len(content))] ^= 4
+        path.write_bytes(content)
+        return resolve(waiting, *arguments, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(WaitingCandidates, "resolve", damage_first)
+    monkeypatch.setattr(spilling, "_MUCH", 0)
+    options = CheckOptions(deadlock=Deadlock.OFF, state_memory=1, workdir=str(tmp_path), threads=1)
+    search = {"auto": auto.search, "layered": layered.search}[strategy]
+    with pytest.raises(DamagedFile, match="candidates' is damaged: it is not what was written"):
+        search(compiled(GRID), options)
