@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import takewhile
 
 from outcrop.codegen.code import Unit
 from outcrop.codegen.functions import write_condition
@@ -55,13 +56,14 @@ def _write_targets(unit: Unit, product: Product) -> list[str]:
         body = []
         for target, guards in automaton.leaving(state).items():
             calls = []
-            for guard in () if None in guards else guards:
+            # What comes before an edge without a guard may fail.
+            for guard in takewhile(lambda each: each is not None, guards):
                 assert guard is not None
                 name = f"edge_{written}"
                 written += 1
                 lines += write_condition(unit, name, automaton.parameters, [guard]).lines
                 calls.append(_call(name, automaton))
-            body += _write_target(calls, _packed(kind, target))
+            body += _write_target(calls, _packed(kind, target), None in guards)
         if body:
             cases += [*braced(f"case {_packed(kind, state)}:", [*body, "break;"])]
     function = [
@@ -78,14 +80,15 @@ def _call(name: str, automaton: Automaton) -> str:
     return f"{name}({', '.join(['state', 'context', *map(integer, automaton.arguments)])})"
 
 
-def _write_target(calls: Sequence[str], packed: str) -> list[str]:
-    """Goes there if one of the guards, looked at in order, is true; without guards always."""
+def _write_target(calls: Sequence[str], packed: str, always: bool) -> list[str]:
+    """Goes there if one of the guards, looked at in order, is true, or ``always``, unless one of them fails."""
     keep = f"targets[count++] = {packed};"
     if not calls:
         return [keep]
     lines = [f"int holds = {calls[0]};"]
     lines += [f"if (!holds) holds = {call};" for call in calls[1:]]
-    return braced("", [*lines, "if (unlikely(holds < 0)) return -FAILED;", f"if (holds) {keep}"])
+    lines.append("if (unlikely(holds < 0)) return -FAILED;")
+    return braced("", [*lines, keep if always else f"if (holds) {keep}"])
 
 
 def _write_accepting(unit: Unit, product: Product) -> list[str]:
