@@ -1,4 +1,5 @@
-/* Layers: what a layered search (P. Lamborn and E. A. Hansen 2008) does beside what every search past RAM does.
+/* Layers: what a layered search (P. Lamborn and E. A. Hansen 2008) does beside what every search past RAM does. The
+ * first half, candidates on disk, `auto` uses too.
  *
  * When a layer does not fit into RAM, its candidates wait on disk, in stretches that are ordered by slices. When the
  * layer is complete, each slice of all stretches is read, sorted, and compared with the layers before; what is left is

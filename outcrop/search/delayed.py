@@ -1,8 +1,9 @@
 """Delayed duplicate detection of a level that is too large for RAM.
 
-P. Lamborn and E. A. Hansen, "Layered duplicate detection in external-memory model checking" (2008), section 3: the
-candidates for a level wait on disk. When all are there, they are sorted, slice by slice, compared with each other and
-with what was visited before, and what is left is the new level: each of its states goes to a run, and is enqueued.
+P. Lamborn and E. A. Hansen, "Layered duplicate detection in external-memory model checking" (2008), section 3.2 and
+Fig. 2 (DDD): the candidates for a level wait on disk. When all are there, they are sorted, slice by slice, compared
+with each other and with what was visited before, and what is left is the new level: each of its states goes to a run,
+and is enqueued.
 """
 
 from __future__ import annotations
