@@ -15,6 +15,7 @@ outcrop/search/balance.py for what happens then. Where nothing good is found, th
 from __future__ import annotations
 
 import math
+import random
 from collections.abc import Iterator
 from itertools import pairwise
 
@@ -52,7 +53,7 @@ _FAITH = 0.6
 #: What a change of the parity costs at least, in choosing bits; how many changes an uneven one is worth, and the worst that
 #: may become of it; and how much less often an owner must change than by a hash.
 _LEAST_CHANGE = 0.004
-_UNEVEN_COSTS = 10.0
+_UNEVEN_COSTS = 5.0
 _WORST = 0.8
 _BETTER_THAN_HASH = 0.7
 
@@ -160,11 +161,15 @@ class _Chooser:
             yield stretch
         for column in self._columns:
             yield from (column, ~column)
-        random = np.random.default_rng(0)
+        chance = random.Random(0)  # that of numpy would have to be loaded, into 4 MB of the first rank's memory
         for _ in range(_PAIRS):
-            one, other = self._columns[random.choice(len(self._columns), 2, replace=False)]
-            flips = np.uint64(2**64 - 1) * random.integers(2, size=2, dtype=np.uint64)
-            yield (one ^ flips[0]) & (other ^ flips[1])
+            one, other = chance.sample(range(len(self._columns)), 2)
+            yield self._either(one, chance) & self._either(other, chance)
+
+    def _either(self, number: int, chance: random.Random) -> Column:
+        """The states in which a bit is set, or those in which it is not."""
+        column: Column = self._columns[number]
+        return column if chance.random() < 0.5 else ~column
 
     def choose(self) -> list[int] | None:
         """The numbers of the candidates that make a parity; None if that would be no good."""

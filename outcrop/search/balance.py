@@ -26,12 +26,14 @@ from outcrop.search.parts import discard
 if TYPE_CHECKING:
     from outcrop.search.driver import Exploration
 
-#: States of a search that is large, and with which it can be seen whether they are shared out evenly.
+#: States of a search that is large; with which it can be seen whether they are shared out evenly; and after which it is
+#: too late to begin anew.
 LARGE = 100_000
-#: ... and after which it is too late to begin anew.
+_TELLING = 1_000_000
 _TOO_LATE = 20_000_000
-#: What one rank may own, as a multiple of its share.
+#: What one rank may own, as a multiple of its share: then, and before, when the first levels may differ from the rest.
 _MOST_UNEVEN = 1.1
+_MOST_UNEVEN_AT_FIRST = 1.5
 
 
 class BeginAnew(Exception):
@@ -92,7 +94,8 @@ class Balance:
         if not LARGE <= states < _TOO_LATE:
             return
         if self.parts is not None:
-            if int(self.owned.max()) * self._exchange.size > _MOST_UNEVEN * states:
+            most = _MOST_UNEVEN if states >= _TELLING else _MOST_UNEVEN_AT_FIRST
+            if int(self.owned.max()) * self._exchange.size > most * states:
                 raise BeginAnew("hash", seconds)
         elif self._may_learn:
             learned = self._learn()
