@@ -21,6 +21,10 @@ EXPORT int outcrop_route(Search *search, uint64_t rank, uint64_t ranks, uint64_t
     worker->aside.states = malloc((SUCCESSOR_ROOM + 1) * (size_t)STATE_BYTES + SPARE_BYTES);
     worker->aside.hashes = malloc((SUCCESSOR_ROOM + 1) * sizeof *worker->aside.hashes);
     if (!worker->outgoing || !worker->aside.states || !worker->aside.hashes) return 0;
+#if HAS_AUTOMATON
+    worker->aside.owners = malloc((SUCCESSOR_ROOM + 1) * sizeof *worker->aside.owners);
+    if (!worker->aside.owners) return 0;
+#endif
   }
   search->route.ranks = (uint32_t)ranks;
   return filter_open(&search->route.filter, search->budget / 4, search->worker_count > 1);

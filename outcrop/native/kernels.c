@@ -150,6 +150,9 @@ static void worker_close(Worker *worker) {
   free(worker->level_claims.firsts);
   free(worker->aside.states);
   free(worker->aside.hashes);
+#if HAS_AUTOMATON
+  free(worker->aside.owners);
+#endif
   run_work_close(&worker->runs);
   for (int kind = 0; kind < FOUND_KINDS; kind++) free(worker->found[kind].states);
 }

@@ -151,6 +151,9 @@ static inline int outgoing_add(Outgoing *outgoing, const uint8_t *state, uint32_
 typedef struct {
   uint8_t *states;
   uint64_t *hashes;
+#if HAS_AUTOMATON
+  uint32_t *owners; /* of what the states lead from; see Expansion */
+#endif
   uint32_t count;
 } Aside;
 
@@ -173,7 +176,7 @@ static void divide_by_hash(const Route *route, Expansion *expansion, Aside *asid
     memcpy(successors + (size_t)own * STATE_BYTES, state, STATE_BYTES);
     other_hashes[others] = own_hashes[own] = hash;
 #if HAS_AUTOMATON
-    expansion->owners[own] = expansion->owners[i];
+    aside->owners[others] = expansion->owners[own] = expansion->owners[i];
 #endif
     __builtin_prefetch(places[is_own] + multiply_high(hash, counts[is_own]) * sizes[is_own]);
     others += 1 - is_own;
@@ -198,6 +201,9 @@ static inline __attribute__((always_inline)) void divide_by_parities(const Route
     const uint64_t hash = hash_state(&hasher, state);
     if (__builtin_expect(owner_by_parity(&by, parity_count, state) != by.rank, 0)) {
       memcpy(aside->states + (size_t)others * STATE_BYTES, state, STATE_BYTES);
+#if HAS_AUTOMATON
+      aside->owners[others] = expansion->owners[i];
+#endif
       aside->hashes[others++] = hash;
       __builtin_prefetch(filter_bucket(by.filter, hash));
       continue;
