@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from outcrop.errors import InternalError
 
 #: What native/kernels.c must have been compiled with.
-ABI_VERSION = 12
+ABI_VERSION = 13
 
 States = NDArray[np.uint8]  #: one row a state
 Counts = NDArray[np.uint64]

@@ -19,7 +19,7 @@ _FLAG = ctypes.c_int
 
 _SIGNATURES: dict[str, Signature] = {
     "outcrop_route": (_FLAG, (_POINTER, _NUMBER, _NUMBER, _NUMBER, _NUMBER, _POINTER)),
-    "outcrop_sample_steps": (_NUMBER, (_POINTER, _NUMBER, _NUMBER, _NUMBER, _POINTER, _POINTER)),
+    "outcrop_sample_steps": (_NUMBER, (_POINTER, *5 * (_NUMBER,), _POINTER, _POINTER)),
     "outcrop_filter": (None, (_POINTER, _NUMBER)),
     "outcrop_expand_part": (_FLAG, (_POINTER, _NUMBER, _NUMBER)),
     "outcrop_add_message": (None, (_POINTER, _NUMBER, _POINTER)),
@@ -38,12 +38,18 @@ Message = NDArray[np.uint8]
 _HEAD_BYTES = 8
 
 
-def sample_steps(search: Search, seed: int, steps: int, apart: int) -> tuple[States, States]:
-    """Of every ``apart``-th step of a random walk, the state before it and the state after it. Nothing is counted."""
+def sample_steps(
+    search: Search, seed: int, steps: int, length: int, apart: int = 1, first: int | None = None
+) -> tuple[States, States]:
+    """Of every ``apart``-th step of random walks, of at most ``length`` steps each, the states before and after it.
+
+    Walks begin at start states, or at states of the arena from ``first`` on. Nothing is counted."""
     width, most = search.native.state_bytes, steps // apart
     before, after = (np.empty(most * width + SPARE_BYTES, dtype=np.uint8) for _ in range(2))
-    library = search.native.library_with(_SIGNATURES)
-    count = library.outcrop_sample_steps(search.handle, seed, steps, apart, before.ctypes.data, after.ctypes.data)
+    count = search.native.library_with(_SIGNATURES).outcrop_sample_steps(
+        *(search.handle, seed, steps, length, apart, 2**64 - 1 if first is None else first),
+        *(before.ctypes.data, after.ctypes.data),
+    )
     return before[: count * width].reshape(count, width), after[: count * width].reshape(count, width)
 
 

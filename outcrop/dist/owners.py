@@ -6,9 +6,13 @@ SPIN" (1999), take the state of one process for it. Here the number of the owner
 the packed state. A parity of bits that vary independently is even or odd equally often as soon as there are a handful of
 them, where a hash of a part needs thousands of different values of it to be as even.
 
-The bits are chosen one after the other on steps of random walks: each makes the parity more even, in the whole sample and
+The bits are chosen one after the other on a sample of steps: each makes the parity more even, in the whole sample and
 in parts of it, such as the states in which some other bit is set, because the states of a level are not those of a walk;
-and that for as few changes of the parity from one state to the next as possible. What was learned can be wrong; see
+and that for as few changes of the parity from one state to the next as possible.
+
+No sample is like the states that are still to come. So the ranks take different ones: every other rank walks from the start
+states, the rest from states that the search has found, and takes single steps from the later half of these. Each proposes
+what it has chosen, and that is taken which changes least often over all samples. What was learned can be wrong; see
 outcrop/search/balance.py for what happens then. Where nothing good is found, the owner follows from a hash.
 """
 
@@ -31,14 +35,14 @@ Column = NDArray[np.uint64]
 #: More ranks than these have owners by a hash.
 MOST_PARITIES = 4
 _WIDEST_STATE = 256
-#: Random walks, their steps, and every which of these is taken.
-_WALKS = 128
-_STEPS = 512
+#: Steps that random walks have, and every which of these is taken.
+_LENGTH = 512
 _APART = 8
-#: ... walks after which it is known whether there is anything to learn: so large a part of the states must be different.
-_FIRST_WALKS = 16
-_LEAST_DIFFERENT = 0.25
+#: Steps of a sample, and the least; and how large a part of the states must be different, of every so manieth.
+_SAMPLE = 8192
 _LEAST_SAMPLE = 4096
+_LEAST_DIFFERENT = 0.2
+_DIFFERENT_OF = 4
 #: Bits that come into question, and how uneven each may be; bits of a parity.
 _CANDIDATES = 48
 _MOST_UNEVEN = 0.9
@@ -58,14 +62,28 @@ _WORST = 0.8
 _BETTER_THAN_HASH = 0.7
 
 
-def learn_owners(search: Search, ranks: int) -> States | None:
-    """Masks of states, one for each bit of the number of an owner, which is the parity of what the mask leaves. None: let
-    a hash decide."""
-    count = ranks.bit_length() - 1
-    if ranks != 1 << count or count > MOST_PARITIES or search.native.state_bytes > _WIDEST_STATE:
-        return None
-    sample = _walk(search)
-    return None if sample is None else choose_parts(*sample, count)
+class Learner:
+    """What one rank learns, from a sample of its own."""
+
+    def __init__(self, search: Search, ranks: int, rank: int) -> None:
+        count = ranks.bit_length() - 1
+        self._sample: tuple[States, States] | None = None
+        self.proposed: States | None = None
+        if ranks == 1 << count and count <= MOST_PARITIES and search.native.state_bytes <= _WIDEST_STATE:
+            self._sample = _take_sample(search, rank)
+        if self._sample is not None:
+            self.proposed = choose_parts(*self._sample, count, seed=rank // 2)
+
+    def changes(self, parts: States) -> float:
+        """How often such an owner changes in the sample."""
+        if self._sample is None:
+            return 0.0
+        before, after = self._sample
+        has_changed = np.zeros(len(before), dtype=np.bool_)
+        for part in parts:
+            flips = np.bitwise_xor.reduce((before ^ after) & part, axis=1)
+            has_changed |= _ONES[flips] & 1 == 1
+        return float(has_changed.mean())
 
 
 def write_parts(parts: States | None) -> list[str]:
@@ -76,31 +94,38 @@ def read_parts(texts: list[str]) -> States | None:
     return np.array([list(bytes.fromhex(text)) for text in texts], dtype=np.uint8) if texts else None
 
 
-def _walk(search: Search) -> tuple[States, States] | None:
-    """Steps, in the order of how far on their walk they are: the states before and after them."""
-    walks = []
-    for number in range(_WALKS):
-        walks.append(sample_steps(search, number, _STEPS, _APART))
-        if number == _FIRST_WALKS:
-            states = np.concatenate([before for before, _ in walks])
-            if len({row.tobytes() for row in states}) < _LEAST_DIFFERENT * len(states):
-                return None
-    far = np.concatenate([np.arange(len(before)) / max(1, len(before)) for before, _ in walks])
-    order = np.argsort(far, kind="stable")
-    order = order[: len(order) // 64 * 64]
-    if len(order) < _LEAST_SAMPLE:
+def _take_sample(search: Search, rank: int) -> tuple[States, States] | None:
+    """Steps, the states before and after them."""
+    if rank % 2 == 0:
+        before, after = _walk(search, rank, _SAMPLE, None)
+    else:
+        found = search.standing().level_end
+        single = sample_steps(search, rank, _SAMPLE // 2, 1, first=found // 2)
+        walks = _walk(search, rank, _SAMPLE // 2, 0)
+        before, after = (np.concatenate(each) for each in zip(single, walks, strict=True))
+    size = len(before) // 64 * 64
+    some = before[:size:_DIFFERENT_OF]
+    if size < _LEAST_SAMPLE or len({row.tobytes() for row in some}) < _LEAST_DIFFERENT * len(some):
         return None
-    return np.concatenate([each for each, _ in walks])[order], np.concatenate([each for _, each in walks])[order]
+    return before[:size], after[:size]
 
 
-def choose_parts(before: States, after: States, count: int) -> States | None:
-    """``count`` masks, from steps between states, a multiple of 64 of them."""
+def _walk(search: Search, seed: int, size: int, first: int | None) -> tuple[States, States]:
+    """Steps of random walks, in the order of how far on their walk they are, unless walks come to an end."""
+    before, after = sample_steps(search, seed, _APART * size, _LENGTH, _APART, first)
+    order = np.argsort(np.arange(len(before)) % (_LENGTH // _APART), kind="stable")
+    return before[order], after[order]
+
+
+def choose_parts(before: States, after: States, count: int, seed: int = 0) -> States | None:
+    """Masks of states, one for each bit of the number of an owner, which is the parity of what the mask leaves; from steps
+    between states, a multiple of 64 of them. None: let a hash decide."""
     bits = _candidates(before, after)
     if len(bits) < _FEWEST_BITS:
         return None
     columns, changes = _columns(before, bits), _columns(before ^ after, bits)
     uneven = np.abs(1 - 2 * _count(columns) / len(before))
-    chooser = _Chooser(columns, changes, uneven)
+    chooser = _Chooser(columns, changes, uneven, seed)
     masks = np.zeros((count, before.shape[1]), dtype=np.uint8)
     for number in range(count):
         chosen = chooser.choose()
@@ -143,11 +168,12 @@ _ONES = np.array([number.bit_count() for number in range(1 << 16)], dtype=np.uin
 class _Chooser:
     """Chooses the bits of one parity after the other."""
 
-    def __init__(self, columns: Column, changes: Column, uneven: NDArray[np.float64]) -> None:
+    def __init__(self, columns: Column, changes: Column, uneven: NDArray[np.float64], seed: int) -> None:
         self._columns = columns
         self._changes = changes
         self._uneven = np.maximum(uneven, _FAITH)
         self._states = 64 * columns.shape[1]
+        self._chance = random.Random(seed)  # that of numpy would have to be loaded, into 4 MB of memory
         self._parts = np.array([part for part in self._all_parts() if _count(part) > _LEAST_PART * self._states])
         self._sizes = _count(self._parts)
         self._sums = np.zeros_like(columns[:1])  #: of the parities that are chosen, each with each
@@ -161,15 +187,14 @@ class _Chooser:
             yield stretch
         for column in self._columns:
             yield from (column, ~column)
-        chance = random.Random(0)  # that of numpy would have to be loaded, into 4 MB of the first rank's memory
         for _ in range(_PAIRS):
-            one, other = chance.sample(range(len(self._columns)), 2)
-            yield self._either(one, chance) & self._either(other, chance)
+            one, other = self._chance.sample(range(len(self._columns)), 2)
+            yield self._either(one) & self._either(other)
 
-    def _either(self, number: int, chance: random.Random) -> Column:
+    def _either(self, number: int) -> Column:
         """The states in which a bit is set, or those in which it is not."""
         column: Column = self._columns[number]
-        return column if chance.random() < 0.5 else ~column
+        return column if self._chance.random() < 0.5 else ~column
 
     def choose(self) -> list[int] | None:
         """The numbers of the candidates that make a parity; None if that would be no good."""

@@ -30,11 +30,11 @@ EXPORT int outcrop_route(Search *search, uint64_t rank, uint64_t ranks, uint64_t
   return filter_open(&search->route.filter, search->budget / 4, search->worker_count > 1);
 }
 
-/* Takes a random walk, and writes down some of its steps; gives how many. */
-EXPORT uint64_t outcrop_sample_steps(Search *search, uint64_t seed, uint64_t steps, uint64_t apart, uint8_t *before,
-                                     uint8_t *after) {
+/* Takes random walks, and writes down some of their steps; gives how many. */
+EXPORT uint64_t outcrop_sample_steps(Search *search, uint64_t seed, uint64_t steps, uint64_t length, uint64_t apart,
+                                     uint64_t first, uint8_t *before, uint8_t *after) {
   Worker *worker = uncounted(search, 0);
-  uint64_t written = sample_steps(worker, seed, steps, apart, before, after);
+  uint64_t written = sample_steps(worker, seed, steps, length, apart, first, before, after);
   worker->expansion.context = worker->counted;
   return written;
 }

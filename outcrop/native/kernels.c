@@ -48,7 +48,7 @@
 #endif
 
 /* Raised whenever what is exported changes. */
-enum { ABI_VERSION = 12 };
+enum { ABI_VERSION = 13 };
 
 #define EXPORT __attribute__((visibility("default"), used))
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from outcrop.dist.exchange import Exchange, Numbers, exchange_of
-from outcrop.dist.owners import MOST_PARITIES, learn_owners, read_parts, write_parts
+from outcrop.dist.owners import MOST_PARITIES, Learner, read_parts, write_parts
 from outcrop.errors import UsageError
 from outcrop.kernels import States
 from outcrop.options import CheckOptions
@@ -34,6 +34,8 @@ _TOO_LATE = 20_000_000
 #: What one rank may own, as a multiple of its share: then, and before, when the first levels may differ from the rest.
 _MOST_UNEVEN = 1.1
 _MOST_UNEVEN_AT_FIRST = 1.5
+#: Ranks tell each other whole numbers.
+_PRECISION = 1_000_000
 
 
 class BeginAnew(Exception):
@@ -82,10 +84,15 @@ class Balance:
         return parts
 
     def _learn(self) -> States | None:
-        """The first rank does, for all."""
+        """Each rank proposes what it has learned; that is taken which changes least often in what all have seen."""
         self._has_learned = True
-        learned = learn_owners(self._run.search, self._exchange.size) if self._exchange.rank == 0 else None
-        return self._exchange.gather(learned, self._run.look_at_clock)[0]
+        exchange, look = self._exchange, self._run.look_at_clock
+        learner = Learner(self._run.search, exchange.size, exchange.rank)
+        proposals = [each for each in exchange.gather(learner.proposed, look) if each is not None]
+        if not proposals:
+            return None
+        changes = [round(_PRECISION * learner.changes(each)) for each in proposals]
+        return proposals[int(exchange.gather_numbers(changes, look).sum(axis=0).argmin())]
 
     def judge(self, sizes: Numbers) -> None:
         """A level is complete, of which each rank owns so many."""

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+import outcrop
+from outcrop.codegen.c import emit
+from outcrop.codegen.compiler import compile_model
 from outcrop.dist.owners import choose_parts, read_parts, write_parts
-from outcrop.kernels import States
+from outcrop.kernels import Search, Settings, States
+from outcrop.kernels_route import sample_steps
 
 STEPS = 8192
 
@@ -57,3 +63,26 @@ def test_parts_are_written_and_read() -> None:
     again = read_parts(write_parts(parts))
     assert again is not None and (again == parts).all()
     assert read_parts(write_parts(None)) is None
+
+
+def test_steps_are_sampled_from_what_was_found() -> None:
+    """Single steps of states from the later half of the arena, and walks from anywhere in it."""
+    model = outcrop.load(Path(__file__).parents[1] / "dist" / "grid.m")
+    emitted = emit(model.system, False)
+    with compile_model(emitted.source, note_offsets=emitted.note_offsets).search(Settings()) as search:
+        search.start()
+        search.finish_level()
+        while (found := search.standing().level_end) < 1000:
+            search.expand_levels(0, np.zeros(1, dtype=np.uint64), np.zeros(1, dtype=np.uint64), 2**63)
+        arena = [row.tobytes() for row in search.read_block(0, found)]
+        before, after = sample_steps(search, 1, 500, 1, first=found // 2)
+        assert {row.tobytes() for row in before} <= set(arena[found // 2 :])
+        assert len({row.tobytes() for row in before}) > 200
+        for state, next_state in zip(before, after, strict=True):
+            assert next_state.tobytes() in successors(search, state)
+        walked, _ = sample_steps(search, 1, 4096, 64, 8, first=0)
+        assert {row.tobytes() for row in walked} - set(arena), "walks lead on"
+
+
+def successors(search: Search, state: States) -> set[bytes]:
+    return {row.tobytes() for row in search.expand_block(0, state.reshape(1, -1))[0]}
