@@ -21,7 +21,7 @@ _SIGNATURES: dict[str, Signature] = {
     "outcrop_route": (_FLAG, (_POINTER, _NUMBER, _NUMBER, _NUMBER, _NUMBER, _POINTER)),
     "outcrop_sample_steps": (_NUMBER, (_POINTER, *5 * (_NUMBER,), _POINTER, _POINTER)),
     "outcrop_filter": (None, (_POINTER, _NUMBER)),
-    "outcrop_expand_part": (_FLAG, (_POINTER, _NUMBER, _NUMBER)),
+    "outcrop_expand_part": (_FLAG, (_POINTER, _NUMBER, _NUMBER, _NUMBER)),
     "outcrop_add_message": (None, (_POINTER, _NUMBER, _POINTER)),
     "outcrop_most_packed": (_NUMBER, ()),
     "outcrop_write_message": (_NUMBER, (_POINTER, _NUMBER, _POINTER)),
@@ -36,6 +36,10 @@ _SIGNATURES: dict[str, Signature] = {
 #: Packed states, with their number in front of them, and spare bytes behind; see native/messages.c.
 Message = NDArray[np.uint8]
 _HEAD_BYTES = 8
+#: What a message is made of; less where there are many to send to.
+_MESSAGE_BYTES = 1 << 18
+_LEAST_MESSAGE_BYTES = 1 << 12
+_ALL_MESSAGES_BYTES = 1 << 25
 
 
 def sample_steps(
@@ -65,22 +69,27 @@ class Route:
         if not self._library.outcrop_route(search.handle, rank, ranks, bits, len(masks), masks.ctypes.data):
             raise MemoryError("no memory to start a search in")
         self._most_packed = int(self._library.outcrop_most_packed())
+        room = min(_MESSAGE_BYTES, max(_LEAST_MESSAGE_BYTES, _ALL_MESSAGES_BYTES // (ranks * search.workers)))
+        #: States that make a message, unless a level ends.
+        self.batch = max(1, room // search.native.state_bytes)
+        self._counts = [np.zeros(ranks, dtype=np.uint64) for _ in range(search.workers)]
 
     def size_filter(self, count: int) -> None:
         """Bytes for what was sent lately. No worker may be at work."""
         self._library.outcrop_filter(self._search.handle, count)
 
     def expand_part(self, worker: int, blocks: int) -> bool:
-        """Expands some blocks of the current level in the arena; says whether there may be more."""
-        return bool(self._library.outcrop_expand_part(self._search.handle, worker, blocks))
+        """Expands some blocks of the current level in the arena, until they fill a message; says whether there may be
+        more."""
+        return bool(self._library.outcrop_expand_part(self._search.handle, worker, blocks, self.batch))
 
     def add(self, worker: int, message: Message) -> None:
         """Deals with states that others have found as with successors."""
         self._library.outcrop_add_message(self._search.handle, worker, message.ctypes.data)
 
     def outgoing(self, worker: int) -> Counts:
-        """How many states a worker has for each process."""
-        counts = np.empty(self.ranks, dtype=np.uint64)
+        """How many states a worker has for each process, until it is asked again."""
+        counts = self._counts[worker]
         self._library.outcrop_outgoing(self._search.handle, worker, counts.ctypes.data)
         return counts
 

@@ -57,7 +57,7 @@ class Exchange:
         """Does work whose result is left on the machine, by one rank of it first: the others find it done."""
         return work()
 
-    def round(self, route: Route, workers: int, width: int) -> Round:
+    def round(self, route: Route, workers: int) -> Round:
         raise NotImplementedError
 
     def fail(self, message: str, code: int) -> None:

@@ -116,8 +116,8 @@ class MpiExchange(Exchange):
             if idle is not None:
                 idle()
 
-    def round(self, route: Route, workers: int, width: int) -> Round:
-        return Round(self, self._mpi, self._states, route, workers, width)
+    def round(self, route: Route, workers: int) -> Round:
+        return Round(self, self._mpi, self._states, route, workers)
 
     # --- The end -----------------------------------------------------------------------------------------------
 

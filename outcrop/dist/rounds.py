@@ -28,9 +28,6 @@ if TYPE_CHECKING:
     from outcrop.dist.mpi import MpiExchange
 
 _STATES, _LAST = 1, 2
-#: What a message of states is made of, unless the level ends; less where there are many to send to.
-_MESSAGE_BYTES = 1 << 18
-_ALL_MESSAGES_BYTES = 1 << 25
 #: In front of a message: why to stop, in the last one.
 _STOP_BYTES = 8
 #: Messages on their way to one rank before no more are made for it; and those that have arrived and wait to be added.
@@ -74,19 +71,18 @@ class Buffers:
 class Round:
     """``stop``: not 0 when some rank must stop, and why."""
 
-    def __init__(self, exchange: MpiExchange, mpi: Any, comm: Any, route: Route, workers: int, width: int) -> None:
+    def __init__(self, exchange: MpiExchange, mpi: Any, comm: Any, route: Route, workers: int) -> None:
         self._exchange = exchange
         self._mpi = mpi
         self._comm = comm
         self._route = route
         self._workers = workers
         self._buffers = exchange.buffers
-        room = min(_MESSAGE_BYTES, max(4096, _ALL_MESSAGES_BYTES // (exchange.size * workers)))
-        self._batch = max(1, room // width)
         self._guard = threading.Lock()
+        self._status = mpi.Status()
         self._arrived: deque[NDArray[np.uint8]] = deque()
         self._under_way: list[tuple[Any, int, NDArray[np.uint8]]] = []  #: request, to whom, what
-        self._to_each = np.zeros(exchange.size, dtype=np.int64)  #: messages under way
+        self._to_each = [0] * exchange.size  #: messages under way
         self._done: set[int] = set()  #: workers that have made all they can
         self._has_ended = False
         self._ends = 0  #: of others
@@ -141,13 +137,14 @@ class Round:
 
     @property
     def is_ahead(self) -> bool:
-        return int(self._to_each.max()) >= _MOST_UNDER_WAY
+        return len(self._under_way) >= _MOST_UNDER_WAY and max(self._to_each) >= _MOST_UNDER_WAY
 
     def send(self, worker: int, everything: bool = False) -> None:
         """Sends what a worker has for others, as far as it fills a message."""
-        counts = self._route.outgoing(worker)
-        for rank in np.flatnonzero(counts >= (1 if everything else self._batch)).tolist():
-            count = int(counts[rank])
+        least = 1 if everything else self._route.batch
+        for rank, count in enumerate(self._route.outgoing(worker).tolist()):
+            if count < least:
+                continue
             room = self._room(count)
             length = self._route.take(worker, rank, room[_STOP_BYTES:])
             with self._guard:
@@ -176,10 +173,8 @@ class Round:
         if self._has_ended:
             return
         self._has_ended = True
-        counts = self._route.outgoing(worker)
-        for rank in range(self._exchange.size):
+        for rank, count in enumerate(self._route.outgoing(worker).tolist()):
             if rank != self._exchange.rank:
-                count = int(counts[rank])
                 room = self._room(count)
                 room[:_STOP_BYTES].view(np.int64)[0] = stop
                 self._send(rank, _LAST, room, self._route.take(worker, rank, room[_STOP_BYTES:]), count)
@@ -219,7 +214,7 @@ class Round:
             return None
 
     def _poll(self) -> None:
-        status = self._mpi.Status()
+        status = self._status
         while len(self._arrived) < _MOST_WAITING:
             message = self._comm.Improbe(self._mpi.ANY_SOURCE, self._mpi.ANY_TAG, status)
             if message is None:

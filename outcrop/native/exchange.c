@@ -47,11 +47,23 @@ EXPORT void outcrop_filter(Search *search, uint64_t bytes) {
   search->beside += (filter->bucket_count - before) * FILTER_BUCKET;
 }
 
-/* Expands up to so many blocks of the current level; gives 0 when nothing of it was left. */
-EXPORT int outcrop_expand_part(Search *search, uint64_t number, uint64_t blocks) {
+/* Whether a worker has so many states for some process. */
+static int has_message(const Worker *worker, uint64_t batch) {
+  for (uint32_t rank = 0; rank < worker->search->route.ranks; rank++)
+    if (worker->outgoing[rank].count >= batch) return 1;
+  return 0;
+}
+
+/* Expands up to so many blocks of the current level, or until there are `batch` states for some process; gives 0 when nothing
+ * of the level was left. */
+EXPORT int outcrop_expand_part(Search *search, uint64_t number, uint64_t blocks, uint64_t batch) {
   Worker *worker = &search->workers[number];
+  int is_more = 1;
   worker_enter(worker);
-  int is_more = expand_part(worker, blocks, MOST_BLOCK_STATES);
+  for (; blocks && is_more && !has_message(worker, batch); blocks--) {
+    is_more = expand_part(worker, 1, MOST_BLOCK_STATES);
+    if (stopping(search) || gives_up(search) || worker->overflow) break;
+  }
   worker_leave(worker);
   return is_more;
 }

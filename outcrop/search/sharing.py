@@ -34,8 +34,8 @@ from outcrop.store.workdir import DiskFull
 if TYPE_CHECKING:
     from outcrop.search.driver import Exploration
 
-#: Blocks of states that a worker expands before it looks at what has arrived.
-_BLOCKS_A_PART = 16
+#: Blocks of states that a worker expands before it looks at what has arrived, unless they fill a message.
+_BLOCKS_A_PART = 64
 #: Seconds up to which a level is short; what a state takes until that is known; and levels that tell it.
 SHORT_LEVEL = 0.02
 _FIRST_PACE = 2e-6
@@ -132,7 +132,7 @@ class Sharing:
         """The exchange of a level. However this rank leaves it, the others learn of it."""
         run = self._run
         self.size_filter()
-        round = self.exchange.round(self.route, workers or run.search.workers, run.native.state_bytes)
+        round = self.exchange.round(self.route, workers or run.search.workers)
         stop: Stop | None = None
         try:
             yield round
