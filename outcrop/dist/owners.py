@@ -12,7 +12,7 @@ and that for as few changes of the parity from one state to the next as possible
 
 No sample is like the states that are still to come. So the ranks take different ones: every other rank walks from the start
 states, the rest from states that the search has found, and takes single steps from the later half of these. Each proposes
-what it has chosen, and that is taken which changes least often over all samples. What was learned can be wrong; see
+what it has chosen, and that is taken which is best over all samples. What was learned can be wrong; see
 outcrop/search/balance.py for what happens then. Where nothing good is found, the owner follows from a hash.
 """
 
@@ -74,16 +74,21 @@ class Learner:
         if self._sample is not None:
             self.proposed = choose_parts(*self._sample, count, seed=rank // 2)
 
-    def changes(self, parts: States) -> float:
-        """How often such an owner changes in the sample."""
+    def cost(self, parts: States) -> float:
+        """How often such an owner changes in the sample, and how much more than its share the largest has of it."""
         if self._sample is None:
             return 0.0
-        before, after = self._sample
-        has_changed = np.zeros(len(before), dtype=np.bool_)
-        for part in parts:
-            flips = np.bitwise_xor.reduce((before ^ after) & part, axis=1)
-            has_changed |= _ONES[flips] & 1 == 1
-        return float(has_changed.mean())
+        before, after = (_owners(states, parts) for states in self._sample)
+        largest = np.bincount(before).max() * 2 ** len(parts) / len(before)
+        return float((before != after).mean() + largest - 1)
+
+
+def _owners(states: States, parts: States) -> NDArray[np.intp]:
+    """The numbers that parities make."""
+    numbers = np.zeros(len(states), dtype=np.intp)
+    for number, part in enumerate(parts):
+        numbers |= (_ONES[np.bitwise_xor.reduce(states & part, axis=1)] & 1).astype(np.intp) << number
+    return numbers
 
 
 def write_parts(parts: States | None) -> list[str]:

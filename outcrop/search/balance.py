@@ -84,15 +84,15 @@ class Balance:
         return parts
 
     def _learn(self) -> States | None:
-        """Each rank proposes what it has learned; that is taken which changes least often in what all have seen."""
+        """Each rank proposes what it has learned; that is taken which is best for what all have seen."""
         self._has_learned = True
         exchange, look = self._exchange, self._run.look_at_clock
         learner = Learner(self._run.search, exchange.size, exchange.rank)
         proposals = [each for each in exchange.gather(learner.proposed, look) if each is not None]
         if not proposals:
             return None
-        changes = [round(_PRECISION * learner.changes(each)) for each in proposals]
-        return proposals[int(exchange.gather_numbers(changes, look).sum(axis=0).argmin())]
+        costs = [round(_PRECISION * learner.cost(each)) for each in proposals]
+        return proposals[int(exchange.gather_numbers(costs, look).sum(axis=0).argmin())]
 
     def judge(self, sizes: Numbers) -> None:
         """A level is complete, of which each rank owns so many."""
