@@ -42,7 +42,7 @@ _FIRST_PACE = 2e-6
 _TELLING_LEVEL = 256
 #: The filter of what was sent: its first bytes, and its share of what the states take.
 _FIRST_FILTER = 1 << 18
-_FILTER_SHARE = 1 / 25
+_FILTER_SHARE = 1 / 40
 #: ... and by what factor it grows at the least.
 _FILTER_STEP = 1.25
 
