@@ -4,8 +4,8 @@
 
 SHARED is a directory with models. Symmetry off, deadlocks not looked for. For each model it says
 
-- seconds with one rank, and by what factor more are faster, by the clock and by CPU time of the busiest rank. On a
-  machine where others are at work only the latter means something;
+- seconds with one rank, and by what factor more are faster: by the least time of each, by the median, and by CPU time
+  of the busiest rank. On a machine where others are at work only the last means something;
 - bytes sent for each byte of a distinct remote successor: one that a rank makes and another owns, counted once for each
   rank that makes it, which a run with a filter that forgets hardly anything counts;
 - memory of the largest rank for each byte of an even share: what one rank took for its states, divided by their number.
@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import statistics
 import subprocess
 import sys
 import time
@@ -46,7 +47,7 @@ MODELS: dict[str, tuple[str, dict[str, object]]] = {
 
 
 COLUMNS = (
-    *("model", "states", "one rank s", "times faster", "by CPU time", "waiting"),
+    *("model", "states", "one rank s", "times faster", "by the median", "by CPU time", "waiting"),
     *("sent / distinct", "bytes sent a state", "memory / share"),
 )
 
@@ -104,6 +105,7 @@ def measure(name: str, shared: Path, ranks: int, strategy: str, repeat: int) -> 
     pairs = [(run(1, path, constants, strategy), run(ranks, path, constants, strategy)) for _ in range(repeat)]
     ones, manys = zip(*pairs, strict=True)
     least = {key: (min(each[key] for each in ones), min(each[key] for each in manys)) for key in ("seconds", "cpu")}
+    one_median, median = (statistics.median(each["seconds"] for each in runs) for runs in (ones, manys))
     many = manys[0]
     distinct = sum(row["states_sent"] for row in run(ranks, path, constants, strategy, False)["per_rank"])
     sent = sum(row["bytes_sent"] for row in many["per_rank"])
@@ -114,6 +116,7 @@ def measure(name: str, shared: Path, ranks: int, strategy: str, repeat: int) -> 
         f"{many['states']:,}",
         f"{one_second:.2f}",
         f"{one_second / second:.2f}",
+        f"{one_median / median:.2f}",
         f"{one_cpu / cpu:.2f}",
         f"{waiting / many['seconds']:.0%}",
         f"{sent / max(1, distinct * many['bytes']):.2f}",
