@@ -77,7 +77,7 @@ def test_a_full_disk_on_one_rank() -> None:
     assert any(event.startswith("rank 1: disk: the disk budget") for event in events)
 
 
-LARGER = [MODEL, "-D", "N=24", "--continue", "--threads", "1", "--json", "--trace", "off"]
+LARGER = [MODEL, "-D", "N=40", "--continue", "--threads", "1", "--json", "--trace", "off"]
 COUNTS = ("verdict", "states", "rules_fired", "levels")
 
 
@@ -88,15 +88,25 @@ def result_alone() -> dict[str, Any]:
     return document
 
 
-def kill_one_and_resume(place: Path, strategies: tuple[str, str], before: int, after: int, seconds: float) -> None:
-    """Kills a rank so long after the first checkpoint, and goes on with another number of them."""
+def saved_levels(part: Path) -> int:
+    """Of the checkpoint of a rank."""
+    try:
+        return len(json.loads((part / "manifest.json").read_text())["levels"])
+    except FileNotFoundError:
+        return 0
+
+
+def kill_one_and_resume(place: Path, strategies: tuple[str, str], before: int, after: int) -> None:
+    """Kills a rank some time after the checkpoint of some level, and goes on with another number of them."""
     command = [*CHECK, *LARGER, "--strategy", strategies[0], "--ranks", str(before)]
     command += ["--checkpoint", str(place), "--checkpoint-every", "0s"]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-    while not all((place / f"{each}-of-{before}" / "manifest.json").exists() for each in range(before)):
+    # The rest takes much longer than to look; and it is before the search begins anew with other owners.
+    level = random.randrange(1, len(result_alone()["levels"]) // 3)
+    while min(saved_levels(place / f"{each}-of-{before}") for each in range(before)) < level:
         assert process.poll() is None
-        time.sleep(0.01)
-    time.sleep(seconds)
+        time.sleep(0.001)
+    time.sleep(0.02 * random.random())
     os.kill(random.choice(ranks_under(process.pid)), signal.SIGKILL)
     _, errors = process.communicate(timeout=30)
     assert process.returncode == 3
@@ -109,7 +119,7 @@ def kill_one_and_resume(place: Path, strategies: tuple[str, str], before: int, a
 
 @needs_mpi
 def test_a_killed_rank_ends_the_run_and_it_goes_on_from_the_checkpoint(tmp_path: Path) -> None:
-    kill_one_and_resume(tmp_path / "save", ("auto", "auto"), 2, 3, random.random())
+    kill_one_and_resume(tmp_path / "save", ("auto", "auto"), 2, 3)
 
 
 @needs_mpi
@@ -119,7 +129,7 @@ def test_ranks_killed_at_any_moment(turn: int, tmp_path: Path) -> None:
     """Any strategy that saves itself, any number of ranks before and after."""
     strategies = random.choices(("ram", "auto", "compact", "disk", "cached", "layered"), k=2)
     before, after = random.randint(2, 4), random.randint(1, 4)
-    kill_one_and_resume(tmp_path / "save", (strategies[0], strategies[1]), before, after, 1.5 * random.random())
+    kill_one_and_resume(tmp_path / "save", (strategies[0], strategies[1]), before, after)
 
 
 @needs_mpi
