@@ -62,7 +62,6 @@ class Route:
     say who owns a state. ``parts``: or else masks of states, whose parities say so."""
 
     def __init__(self, search: Search, rank: int, ranks: int, bits: int = 64, parts: States | None = None) -> None:
-        self.ranks = ranks
         self._search = search
         self._library = search.native.library_with(_SIGNATURES)
         masks = search.native.states(0) if parts is None else np.ascontiguousarray(parts)

@@ -38,11 +38,11 @@ _WIDEST_STATE = 256
 #: Steps that random walks have, and every which of these is taken.
 _LENGTH = 512
 _APART = 8
-#: Steps of a sample, and the least; and how large a part of the states must be different, of every so manieth.
+#: Steps of a sample, and the least; and how large a part of the states must be different, where every fourth is looked at.
 _SAMPLE = 8192
 _LEAST_SAMPLE = 4096
 _LEAST_DIFFERENT = 0.2
-_DIFFERENT_OF = 4
+_LOOKED_AT = 4
 #: Bits that come into question, and how uneven each may be; bits of a parity.
 _CANDIDATES = 48
 _MOST_UNEVEN = 0.9
@@ -109,7 +109,7 @@ def _take_sample(search: Search, rank: int) -> tuple[States, States] | None:
         walks = _walk(search, rank, _SAMPLE // 2, 0)
         before, after = (np.concatenate(each) for each in zip(single, walks, strict=True))
     size = len(before) // 64 * 64
-    some = before[:size:_DIFFERENT_OF]
+    some = before[:size:_LOOKED_AT]
     if size < _LEAST_SAMPLE or len({row.tobytes() for row in some}) < _LEAST_DIFFERENT * len(some):
         return None
     return before[:size], after[:size]

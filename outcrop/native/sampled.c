@@ -20,7 +20,8 @@ static void choose_successor(Expansion *expansion) {
   expansion->count = 0;
 }
 
-/* Where a walk begins: at a state of the arena, not before `first`; UINT64_MAX, or if none is there: at a start state. */
+/* Where a walk begins: at a state of the arena, not before `first`; at a start state if that is UINT64_MAX, if no such state is
+ * there, or if the arena is a file, whose states may be gone. */
 static int begin_stroll(Worker *worker, uint64_t first, Stroll *stroll) {
   const Arena *arena = &worker->search->arena;
   int failed = 0;

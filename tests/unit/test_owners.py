@@ -10,7 +10,7 @@ import pytest
 import outcrop
 from outcrop.codegen.c import emit
 from outcrop.codegen.compiler import compile_model
-from outcrop.dist.owners import choose_parts, read_parts, write_parts
+from outcrop.dist.owners import Learner, choose_parts, read_parts, write_parts
 from outcrop.kernels import Search, Settings, States
 from outcrop.kernels_route import sample_steps
 
@@ -65,15 +65,29 @@ def test_parts_are_written_and_read() -> None:
     assert read_parts(write_parts(None)) is None
 
 
+SWITCHES = """
+var on: array [0 .. 29] of boolean;
+startstate clear on; end;
+ruleset i: 0 .. 29 do rule true ==> on[i] := !on[i]; end; end;
+"""
+
+
+def begun(path: Path, found: int) -> Search:
+    """A search that has come to so many states."""
+    model = outcrop.load(path)
+    emitted = emit(model.system, False)
+    search = compile_model(emitted.source, note_offsets=emitted.note_offsets).search(Settings())
+    search.start()
+    search.finish_level()
+    while search.standing().level_end < found:
+        search.expand_levels(0, np.zeros(1, dtype=np.uint64), np.zeros(1, dtype=np.uint64), 2**63)
+    return search
+
+
 def test_steps_are_sampled_from_what_was_found() -> None:
     """Single steps of states from the later half of the arena, and walks from anywhere in it."""
-    model = outcrop.load(Path(__file__).parents[1] / "dist" / "grid.m")
-    emitted = emit(model.system, False)
-    with compile_model(emitted.source, note_offsets=emitted.note_offsets).search(Settings()) as search:
-        search.start()
-        search.finish_level()
-        while (found := search.standing().level_end) < 1000:
-            search.expand_levels(0, np.zeros(1, dtype=np.uint64), np.zeros(1, dtype=np.uint64), 2**63)
+    with begun(Path(__file__).parents[1] / "dist" / "grid.m", 1000) as search:
+        found = search.standing().level_end
         arena = [row.tobytes() for row in search.read_block(0, found)]
         before, after = sample_steps(search, 1, 500, 1, first=found // 2)
         assert {row.tobytes() for row in before} <= set(arena[found // 2 :])
@@ -86,3 +100,15 @@ def test_steps_are_sampled_from_what_was_found() -> None:
 
 def successors(search: Search, state: States) -> set[bytes]:
     return {row.tobytes() for row in search.expand_block(0, state.reshape(1, -1))[0]}
+
+
+@pytest.mark.parametrize("rank", [0, 1])
+def test_what_is_proposed_seldom_changes_and_is_even(rank: int, tmp_path: Path) -> None:
+    (tmp_path / "switches.m").write_text(SWITCHES)
+    with begun(tmp_path / "switches.m", 10_000) as search:
+        learner = Learner(search, 2, rank)
+        assert learner.proposed is not None
+        assert learner.cost(learner.proposed) < 0.4
+        nothing = np.zeros_like(learner.proposed)
+        assert learner.cost(nothing) == 1.0, "it never changes, and one rank has twice its share"
+        assert Learner(search, 3, rank).proposed is None, "parities tell powers of two apart"
