@@ -215,7 +215,9 @@ def _compile(text: str, compiler: Compiler, flags: Sequence[str], library: Path)
 def _limited(command: Sequence[str]) -> list[str]:
     """The command under limits on time, memory and the size of files, as far as the system has them."""
     memory = max(_LEAST_MEMORY, available_memory() >> 10)
-    limits = f"ulimit -t {MOST_SECONDS}; ulimit -v {memory}; ulimit -f {2 * _LARGEST_FILE}"
+    # At its soft limit on time a process gets SIGXCPU; at a hard one SIGKILL, which reads as a lack of memory.
+    seconds = f"ulimit -S -t {MOST_SECONDS}; ulimit -H -t {MOST_SECONDS + 5}"
+    limits = f"{seconds}; ulimit -v {memory}; ulimit -f {2 * _LARGEST_FILE}"
     return ["/bin/sh", "-c", f'{{ {limits}; }} 2>/dev/null; exec "$@"', "sh", *command]
 
 

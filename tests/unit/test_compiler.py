@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import signal
 import stat
+import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
@@ -143,6 +145,12 @@ def test_a_compiler_that_takes_too_much(
     with pytest.raises(UsageError, match=message):
         compile_toy()
     assert not libraries(fresh)
+
+
+def test_a_compiler_out_of_time_is_not_taken_for_one_out_of_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compiler, "MOST_SECONDS", 1)
+    run = subprocess.run(compiler._limited(["sh", "-c", "while :; do :; done"]), check=False)
+    assert run.returncode == -signal.SIGXCPU
 
 
 def test_no_compiler_says_how_to_get_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
