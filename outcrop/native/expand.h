@@ -88,13 +88,14 @@ static inline void successor_keep(Expansion *expansion) {
   expansion->owners[expansion->count++] = expansion->owner;
 }
 
-/* What every flush begins with. */
+/* What every flush begins with. Lines are fetched to be written, though most successors are known: to take a line over
+ * that another core has too, when it is written, takes as long as to fetch it, and nothing goes on meanwhile. */
 static void hash_successors(Expansion *expansion) {
   const uint8_t *lines = expansion->lines;
   for (uint32_t i = 0; i < expansion->count; i++) {
     uint64_t hash = hash_state(expansion->hasher, expansion->successors + (size_t)i * STATE_BYTES);
     expansion->hashes[i] = hash;
-    __builtin_prefetch(lines + multiply_high(hash, expansion->line_count) * LINE_BYTES);
+    __builtin_prefetch(lines + multiply_high(hash, expansion->line_count) * LINE_BYTES, 1);
   }
 }
 

@@ -337,7 +337,7 @@ EXPORT uint64_t outcrop_insert_block(Search *search, uint64_t number, const uint
     for (uint32_t i = 0; i < batch; i++) {
       hashes[i] = hash_state(&search->hasher, first + (size_t)i * STATE_BYTES);
       __builtin_prefetch(worker->expansion.lines +
-                         multiply_high(hashes[i], worker->expansion.line_count) * LINE_BYTES);
+                         multiply_high(hashes[i], worker->expansion.line_count) * LINE_BYTES, 1);
     }
     uint32_t dealt = visited_add(worker, first, hashes, batch, is_new + done);
     done += dealt;

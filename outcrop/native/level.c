@@ -210,7 +210,7 @@ static void add_message(Worker *worker, const uint8_t *message) {
     for (uint32_t i = 0; i < count; i++) {
       uint64_t hash = hash_state(expansion->hasher, states + (size_t)i * STATE_BYTES);
       expansion->hashes[i] = hash;
-      __builtin_prefetch(expansion->lines + multiply_high(hash, expansion->line_count) * LINE_BYTES);
+      __builtin_prefetch(expansion->lines + multiply_high(hash, expansion->line_count) * LINE_BYTES, 1);
     }
 #if HAS_AUTOMATON
     if (values) {

@@ -178,7 +178,7 @@ static void divide_by_hash(const Route *route, Expansion *expansion, Aside *asid
 #if HAS_AUTOMATON
     aside->owners[others] = expansion->owners[own] = expansion->owners[i];
 #endif
-    __builtin_prefetch(places[is_own] + multiply_high(hash, counts[is_own]) * sizes[is_own]);
+    __builtin_prefetch(places[is_own] + multiply_high(hash, counts[is_own]) * sizes[is_own], 1);
     others += 1 - is_own;
     own += is_own;
   }
@@ -205,10 +205,10 @@ static inline __attribute__((always_inline)) void divide_by_parities(const Route
       aside->owners[others] = expansion->owners[i];
 #endif
       aside->hashes[others++] = hash;
-      __builtin_prefetch(filter_bucket(by.filter, hash));
+      __builtin_prefetch(filter_bucket(by.filter, hash), 1);
       continue;
     }
-    __builtin_prefetch(lines + multiply_high(hash, line_count) * LINE_BYTES);
+    __builtin_prefetch(lines + multiply_high(hash, line_count) * LINE_BYTES, 1);
     hashes[own] = hash;
 #if HAS_AUTOMATON
     expansion->owners[own] = expansion->owners[i];
