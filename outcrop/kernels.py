@@ -173,7 +173,7 @@ _SIGNATURES: dict[str, Signature] = {
     "outcrop_read_block": (None, (_POINTER, _NUMBER, _NUMBER, _POINTER)),
     "outcrop_empty_arena": (None, (_POINTER,)),
     "outcrop_insert_block": (_NUMBER, (_POINTER, _NUMBER, _POINTER, _NUMBER, _POINTER)),
-    "outcrop_expand_block": (_NUMBER, (_POINTER, _NUMBER, _POINTER, _NUMBER)),
+    "outcrop_expand_block": (_NUMBER, (_POINTER, _NUMBER, _POINTER, _NUMBER, _NUMBER)),
     "outcrop_take_successors": (None, (_POINTER, _NUMBER, _POINTER, _POINTER)),
     "outcrop_check_block": (None, (_POINTER, _NUMBER, _POINTER, _NUMBER)),
     "outcrop_normalise_block": (None, (_POINTER, _NUMBER)),
@@ -409,12 +409,12 @@ class Search:
         )
         return is_new[:dealt].astype(np.bool_)
 
-    def expand_block(self, worker: int, states: States) -> tuple[States, Counts]:
-        """Expands states that lie anywhere. Gives all successors, duplicates included, and the hash of each. Firings,
-        deadlocks and failures are counted and found as in a level; whether a successor is new is the caller's to say,
-        and check_block its to call."""
+    def expand_block(self, worker: int, states: States, *, with_loops: bool = True) -> tuple[States, Counts]:
+        """Expands states that lie anywhere. Gives all successors, duplicates included, and the hash of each; if not
+        ``with_loops``, without those that are the state they lead from. Firings, deadlocks and failures are counted and
+        found as in a level; whether a successor is new is the caller's to say, and check_block its to call."""
         rows = self._packed(states)
-        count = self._library.outcrop_expand_block(self._handle, worker, rows.ctypes.data, len(rows))
+        count = self._library.outcrop_expand_block(self._handle, worker, rows.ctypes.data, len(rows), with_loops)
         if count == 2**64 - 1:
             raise MemoryError("no memory for the successors of a block")
         return self.take_successors(worker, count)

@@ -138,7 +138,7 @@ EXPORT uint64_t outcrop_successors(Search *search, const uint8_t *states, uint64
   Worker *worker = uncounted(search, 0);
   const uint32_t ranks = search->route.ranks;
   search->route.ranks = 0; /* also those that others own */
-  uint64_t successors = gather_block(worker, states, count);
+  uint64_t successors = gather_block(worker, states, count, 1);
   search->route.ranks = ranks;
   worker->expansion.context = worker->counted;
   return successors;

@@ -349,8 +349,9 @@ EXPORT uint64_t outcrop_insert_block(Search *search, uint64_t number, const uint
 
 /* Expands states that have spare bytes behind them; counts and finds as a level does. Gives how many successors there
  * are, which the next call takes; UINT64_MAX when memory does not hold them. */
-EXPORT uint64_t outcrop_expand_block(Search *search, uint64_t number, const uint8_t *states, uint64_t count) {
-  return gather_block(&search->workers[number], states, count);
+EXPORT uint64_t outcrop_expand_block(Search *search, uint64_t number, const uint8_t *states, uint64_t count,
+                                     uint64_t with_loops) {
+  return gather_block(&search->workers[number], states, count, (int)with_loops);
 }
 
 EXPORT void outcrop_take_successors(Search *search, uint64_t number, uint8_t *states, uint64_t *hashes) {

@@ -52,6 +52,31 @@ static void count_deeper(Worker *worker, uint32_t count) {
 }
 #endif
 
+/* Takes those successors out of the buffer that are the state they lead from: that was visited, even if the search does
+ * not remember it any more. Where it remembers all, to find them in the table is as fast. (Not done when a successor is
+ * made: its bytes have just been written in other pieces than would be compared.) */
+static void drop_loops(Worker *worker) {
+  Expansion *expansion = &worker->expansion;
+  uint8_t *const successors = expansion->successors;
+  const uint32_t count = expansion->count;
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    const uint8_t *successor = successors + (size_t)i * STATE_BYTES;
+    const uint32_t owner = expansion->owners[i];
+    if (states_equal(successor, worker->block + (size_t)owner * STATE_BYTES)) continue;
+    if (kept != i) {
+      memcpy(successors + (size_t)kept * STATE_BYTES, successor, STATE_BYTES);
+      expansion->owners[kept] = owner;
+#if HAS_COVERAGE
+      expansion->rules[kept] = expansion->rules[i];
+#endif
+    }
+    kept++;
+  }
+  expansion->count = kept;
+  worker->generated += count - kept;
+}
+
 /* What every flush of a search begins with: the successors that are left are this process's. */
 static void hash_own_successors(Worker *worker) {
   Search *search = worker->search;
@@ -88,6 +113,7 @@ static void add_hashed(Worker *worker, const uint8_t *states, uint32_t count) {
 /* The flush of a search. */
 static void add_successors(Expansion *expansion) {
   Worker *worker = (Worker *)expansion;
+  if (worker->block && (worker->search->defers || worker->search->cache)) drop_loops(worker);
   hash_own_successors(worker);
   uint32_t count = expansion->count;
   expansion->count = 0;
@@ -233,6 +259,7 @@ static uint64_t expand_start_states(Worker *worker) {
   Search *search = worker->search;
   uint64_t failures = 0;
   worker->overflow = 0;
+  worker->block = NULL;
   expansion->flush = add_successors;
 #if HAS_COVERAGE
   expansion->rule = RULE_COUNT;

@@ -192,10 +192,14 @@ static void forget(Search *search, uint64_t count) {
 static uint64_t expand_states(Worker *worker, const uint8_t *states, uint64_t count) {
   uint64_t number = 0;
   worker->overflow = 0;
+  worker->block = states;
   worker->expansion.flush = add_successors;
   while (number < count && !worker->overflow && !stopping(worker->search)) {
     uint64_t end = number + BLOCK_STATES < count ? number + BLOCK_STATES : count;
-    while (number < end && !worker->overflow) expand_state(worker, states + number++ * STATE_BYTES);
+    for (; number < end && !worker->overflow; number++) {
+      worker->expansion.owner = (uint32_t)number;
+      expand_state(worker, states + number * STATE_BYTES);
+    }
     limit_put(worker);
   }
   add_successors(&worker->expansion);

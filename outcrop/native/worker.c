@@ -102,7 +102,7 @@ struct Worker {
   uint8_t *is_new;
   uint32_t *positions;    /* if not NULL, where in the arena each successor of the last batch lies */
   Context *before;        /* its counters of rules at the start of the block */
-  const uint8_t *block;   /* the states being expanded; `owner` counts from here */
+  const uint8_t *block;   /* the states being expanded; `owner` counts from here; NULL: successors that are one are kept */
   void *purpose;          /* of a flush other than searching */
 } __attribute__((aligned(128))); /* no cache line, nor the one fetched with it, belongs to two workers */
 

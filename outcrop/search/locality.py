@@ -80,7 +80,7 @@ class Locality:
     # --- The papers' procedures --------------------------------------------------------------------------------
 
     def expand(self, worker: int, block: States) -> Callable[[], None]:
-        return partial(self.insert, *self.run.search.expand_block(worker, block))
+        return partial(self.insert, *self.run.search.expand_block(worker, block, with_loops=False))
 
     def insert(self, states: States, hashes: Counts) -> None:
         """Insert."""

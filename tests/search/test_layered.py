@@ -87,6 +87,24 @@ def test_one_state_a_level(options: Callable[..., CheckOptions]) -> None:
     assert found.levels == [1] * 3000
 
 
+def test_a_step_from_a_state_to_itself_makes_no_candidate(options: Callable[..., CheckOptions]) -> None:
+    """By then RAM does not hold the state any more: layers are larger than it."""
+    model = """
+var a, b : 0 .. 9999;
+startstate begin a := 0; b := 0; end;
+ruleset i : 1 .. 9999 do rule a = 0 ==> begin a := i; end; end;
+rule a > 0 & b = 0 ==> begin b := a; end;
+rule b > 0 ==> begin b := b; end;
+rule b > 0 ==> begin a := a; end;
+"""
+    found = layered.search(compiled(model), options(state_memory=30_000))
+    assert spilled(found)
+    assert found.levels == [1, 9999, 9999]
+    document = layers_document(found)
+    assert document is not None
+    assert (document["duplicates_ram"], document["duplicates_delayed"]) == (2 * 9999, 0)
+
+
 @pytest.mark.parametrize("layers", [1, "auto"])
 def test_non_local_system(options: Callable[..., CheckOptions], layers: int | str) -> None:
     found = layered.search(compiled(NON_LOCAL), options(layers=layers, state_memory=7_000))
