@@ -34,6 +34,8 @@ MODELS: dict[str, tuple[str, dict[str, int], bool]] = {
     "mcslock2 N=3": ("mux/mcslock2.m", {"N": 3}, False),
     "sci NumDataValues=2": ("sci/sci.m", {"NumDataValues": 2}, False),
     "ldash, symmetry": ("dash/ldash.m", {}, True),
+    "ldash, home too, symmetry": ("dash/ldash.m", {"nohome": False}, True),
+    "ldash, no symmetry": ("dash/ldash.m", {}, False),
     "adash": ("dash/adash.m", {}, False),
     "arbiter": ("others/arbiter.m", {}, False),
 }

@@ -52,21 +52,29 @@ static void count_deeper(Worker *worker, uint32_t count) {
 }
 #endif
 
-/* Takes those successors out of the buffer that are the state they lead from: that was visited, even if the search does
- * not remember it any more. Where it remembers all, to find them in the table is as fast. (Not done when a successor is
- * made: its bytes have just been written in other pieces than would be compared.) */
-static void drop_loops(Worker *worker) {
+/* Whether a successor in the buffer is the state that it leads from. */
+static inline int is_loop(const Worker *worker, uint32_t number) {
+  const Expansion *expansion = &worker->expansion;
+  return states_equal(expansion->successors + (size_t)number * STATE_BYTES,
+                      worker->block + (size_t)expansion->owners[number] * STATE_BYTES);
+}
+
+/* Takes those out of the buffer: they are visited, even if the search does not remember it any more. But only if there
+ * are `many` in a sample of 32, so that it pays. (Not done when a successor is made: its bytes have just been written in
+ * other pieces than would be compared.) */
+static void drop_loops(Worker *worker, uint32_t many) {
   Expansion *expansion = &worker->expansion;
   uint8_t *const successors = expansion->successors;
   const uint32_t count = expansion->count;
-  uint32_t kept = 0;
+  uint32_t kept = 0, seen = 0;
+  if (!worker->block) return;
+  for (uint32_t i = 0; i < count; i += count / 32 + 1) seen += (uint32_t)is_loop(worker, i);
+  if (seen < many) return;
   for (uint32_t i = 0; i < count; i++) {
-    const uint8_t *successor = successors + (size_t)i * STATE_BYTES;
-    const uint32_t owner = expansion->owners[i];
-    if (states_equal(successor, worker->block + (size_t)owner * STATE_BYTES)) continue;
+    if (is_loop(worker, i)) continue;
     if (kept != i) {
-      memcpy(successors + (size_t)kept * STATE_BYTES, successor, STATE_BYTES);
-      expansion->owners[kept] = owner;
+      memcpy(successors + (size_t)kept * STATE_BYTES, successors + (size_t)i * STATE_BYTES, STATE_BYTES);
+      expansion->owners[kept] = expansion->owners[i];
 #if HAS_COVERAGE
       expansion->rules[kept] = expansion->rules[i];
 #endif
@@ -113,7 +121,8 @@ static void add_hashed(Worker *worker, const uint8_t *states, uint32_t count) {
 /* The flush of a search. */
 static void add_successors(Expansion *expansion) {
   Worker *worker = (Worker *)expansion;
-  if (worker->block && (worker->search->defers || worker->search->cache)) drop_loops(worker);
+  /* In a table of all visited states they are found nearly as fast; where some are forgotten, each would be a candidate. */
+  drop_loops(worker, worker->search->defers || worker->search->cache ? 1 : 6);
   hash_own_successors(worker);
   uint32_t count = expansion->count;
   expansion->count = 0;
