@@ -340,7 +340,7 @@ def _notes(model: Model, options: CheckOptions, searched: Searched | None, check
 def _threads(options: CheckOptions) -> int:
     if options.engine is Engine.INTERPRETER:
         return 1
-    from outcrop.search.driver import worker_count
+    from outcrop.search.budget import worker_count
 
     return worker_count(options)
 

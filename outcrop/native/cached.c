@@ -37,8 +37,14 @@ static int cache_rebuild(Cache *cache, uint64_t bytes, int packed) {
     return 0;
   }
   cache->lost += before.collisions;
+  /* Both have the order of the hashes: as the new one fills, from its beginning on, the old one goes. */
+  uint64_t released = 0;
   for (uint64_t number = 0; number < old.bucket_count; number++) {
     uint8_t *bucket = old.buckets + number * old.bucket_bytes;
+    if ((uint64_t)(bucket - old.buckets) >= released + HUGE_PAGE) {
+      madvise(old.buckets + released, HUGE_PAGE, MADV_DONTNEED);
+      released += HUGE_PAGE;
+    }
     CacheBatch batch = batch_begin(cache, *bucket);
     for (uint32_t place = 0; place < *bucket; place++) entry_move(&cache->shape, &old, number, bucket, place, &batch);
     batch_end(cache, &batch);

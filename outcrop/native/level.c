@@ -335,6 +335,9 @@ static uint64_t finish_level(Search *search) {
   close_holes(search);
   if (search->arena.file >= 0 && !is_level_intact(search)) stop_search(search, STOP_DAMAGED);
   search->unexpanded = search->cursor < search->level_end ? search->cursor : search->level_end;
+  /* What readers have left of the level that was expanded; else some of every level would stay in memory. */
+  if (search->arena.file >= 0)
+    arena_drop(&search->arena, search->level_begin * STATE_BYTES, search->level_end * STATE_BYTES);
   search->level_begin = search->level_end;
   search->level_end = search->arena.used;
   search->cursor = search->level_begin;

@@ -17,16 +17,8 @@ from functools import partial
 from outcrop.errors import OutcropError, UsageError
 from outcrop.kernels import FIRST_LINES, Native, Settings, States, StopReason
 from outcrop.options import CheckOptions
-from outcrop.search.driver import (
-    DEADLOCK_RULES,
-    Exploration,
-    ShowProgress,
-    Stopped,
-    TakePut,
-    most_found,
-    state_budget,
-    worker_count,
-)
+from outcrop.search.budget import state_budget, worker_count
+from outcrop.search.driver import DEADLOCK_RULES, Exploration, ShowProgress, Stopped, TakePut, most_found
 from outcrop.search.outcome import Outcome, Progress, Stop
 from outcrop.search.paths import Look, look_in_blocks
 from outcrop.search.spilling import DiskLevels, PastRam, bytes_beside

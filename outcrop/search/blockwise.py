@@ -25,15 +25,8 @@ from outcrop.kernels import Counts, Native, Settings, States
 from outcrop.kernels_tables import hash_block
 from outcrop.machine import take_core
 from outcrop.options import CheckOptions
-from outcrop.search.driver import (
-    DEADLOCK_RULES,
-    Exploration,
-    ShowProgress,
-    TakePut,
-    most_found,
-    state_budget,
-    worker_count,
-)
+from outcrop.search.budget import state_budget, worker_count
+from outcrop.search.driver import DEADLOCK_RULES, Exploration, ShowProgress, TakePut, most_found
 from outcrop.search.outcome import Outcome, Progress
 from outcrop.search.paths import Look, look_in_blocks
 from outcrop.search.sharing import Sharing
@@ -49,8 +42,11 @@ FEWEST_BLOCK_STATES = 64
 _FEW_STATES = 512
 #: Pieces that a level is expanded in, at the least, unless they would be smaller than that.
 _PIECES_A_LEVEL = 4
-#: ... and few enough that their successors take a few megabytes.
+#: ... and few enough that they, and their successors, take no more than that.
 _MOST_BLOCK_BYTES = 1 << 18
+_MOST_SUCCESSOR_BYTES = 1 << 20
+#: What each worker may take beside the states, mostly for successors that are on their way.
+BYTES_BESIDE = 8 << 20
 #: The share of memory for states that the two ends of a queue may take.
 _QUEUE_SHARE = 1 / 32
 #: What kernels keep for start states and the like, whatever the strategy.
@@ -126,8 +122,15 @@ class BlockLevels:
     def piece_rows(self, states: int) -> int:
         """States of a level that are expanded at a time: so many that Python's share is small, so few that all workers
         have something to do. It must not depend on the number of workers."""
-        fitting = max(FEWEST_BLOCK_STATES, min(MOST_BLOCK_STATES, _MOST_BLOCK_BYTES // self.native.state_bytes))
-        return self.options.block_states or max(_FEW_STATES, min(fitting, -(-states // _PIECES_A_LEVEL)))
+        width, successors = self.native.state_bytes, self._successors_a_state()
+        fitting = min(MOST_BLOCK_STATES, _MOST_BLOCK_BYTES // width, int(_MOST_SUCCESSOR_BYTES / (successors * width)))
+        wanted = max(_FEW_STATES, -(-states // _PIECES_A_LEVEL))
+        return self.options.block_states or max(FEWEST_BLOCK_STATES, min(fitting, wanted))
+
+    def _successors_a_state(self) -> float:
+        """On average, in the level that was expanded last; at least one."""
+        sizes, generated = self._run.levels[-2:-1], self._run.generated[-1:]
+        return max(1.0, (generated[0] or 0) / sizes[0]) if sizes and generated and sizes[0] else 1.0
 
     def _block_rows(self) -> int:
         fitting = min(int(self.memory * _QUEUE_SHARE) // 2, _MOST_BLOCK_BYTES) // self.native.state_bytes
@@ -306,7 +309,7 @@ class BlockExploration(Exploration):
             if self.checkpoints is not None:
                 resources.enter_context(self.checkpoints)
             directory = resources.enter_context(WorkDirectory(options.workdir, self.disk))
-            self.blocks = BlockLevels(self, directory, state_budget(options), remember)
+            self.blocks = BlockLevels(self, directory, state_budget(options, BYTES_BESIDE), remember)
             resources.callback(self.blocks.close)
             self._resources = resources.pop_all()
 

@@ -32,16 +32,9 @@ from outcrop.kernels_tables import Cache
 from outcrop.machine import cache_home
 from outcrop.options import CheckOptions, Keep, Replacement
 from outcrop.search.blockwise import refuse_liveness
+from outcrop.search.budget import state_budget, worker_count
 from outcrop.search.compact import nameless_file, omission_bound
-from outcrop.search.driver import (
-    DEADLOCK_RULES,
-    Exploration,
-    ShowProgress,
-    TakePut,
-    most_found,
-    state_budget,
-    worker_count,
-)
+from outcrop.search.driver import DEADLOCK_RULES, Exploration, ShowProgress, TakePut, most_found
 from outcrop.search.outcome import Outcome, Stop
 
 #: Of signatures in RAM, as in the paper.
@@ -91,6 +84,7 @@ class Cached(Exploration):
     """``bits`` None keeps states. ``share``: of the disk budget, for the queue."""
 
     knows_levels = False
+    bytes_beside = 0  #: that each worker may take beside cache and queue
 
     def __init__(
         self,
@@ -105,7 +99,7 @@ class Cached(Exploration):
         if options.disk is not None:
             self.disk.limit = options.disk - int(options.disk * share)
         self.bits = bits
-        self.memory = state_budget(options)
+        self.memory = state_budget(options, self.bytes_beside)
         most_bytes = self.memory - int(self.memory * _QUEUE_SHARE)
         self.T = Cache(
             search,

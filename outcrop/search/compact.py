@@ -27,15 +27,8 @@ from pathlib import Path
 from outcrop.errors import UsageError
 from outcrop.kernels import Native, Search, Settings
 from outcrop.options import CheckOptions
-from outcrop.search.driver import (
-    DEADLOCK_RULES,
-    Exploration,
-    ShowProgress,
-    TakePut,
-    most_found,
-    state_budget,
-    worker_count,
-)
+from outcrop.search.budget import state_budget, worker_count
+from outcrop.search.driver import DEADLOCK_RULES, Exploration, ShowProgress, TakePut, most_found
 from outcrop.search.outcome import Outcome
 
 #: Of a signature.

@@ -23,7 +23,7 @@ import numpy as np
 from outcrop.dist.exchange import exchange_of
 from outcrop.errors import DamagedFile
 from outcrop.kernels import Counts, DeadlockRule, Found, Marks, Search, States, StopReason
-from outcrop.machine import available_memory, resident_bytes
+from outcrop.machine import resident_bytes
 from outcrop.options import CheckOptions, Deadlock
 from outcrop.search.outcome import Finding, FindingKind, Outcome, Progress, Stop
 from outcrop.search.outcome import Stopped as Stopped
@@ -49,9 +49,6 @@ _LARGEST_BEFORE_CHECKPOINT = 2048
 #: Findings of one kind and level that are kept when there is no limit.
 _MOST_FOUND = 10_000
 _SECONDS_BETWEEN_LOOKS = 0.1
-#: What the process needs beside states and tables: buffers of a worker, and what Python allocates on the way.
-_BYTES_A_WORKER = 512 << 10
-_BYTES_BESIDE = 6 << 20
 
 _KIND_ORDER = {kind: position for position, kind in enumerate(FindingKind)}
 _STOPS = {StopReason.MEMORY: Stop.MEMORY, StopReason.DISK: Stop.DISK}
@@ -63,21 +60,8 @@ DEADLOCK_RULES = {
 }
 
 
-def worker_count(options: CheckOptions) -> int:
-    return options.threads or exchange_of(options.ranks).cores
-
-
 def most_found(options: CheckOptions) -> int:
     return _MOST_FOUND if options.max_errors is None else min(options.max_errors, _MOST_FOUND)
-
-
-def state_budget(options: CheckOptions, beside: int = 0) -> int:
-    """Bytes that states and tables may take, so that the whole process stays within its memory. ``beside``: what else a
-    strategy needs for each worker."""
-    usual = available_memory() * 3 // 4 // exchange_of(options.ranks).neighbours
-    memory = options.memory if options.memory is not None else usual
-    left = max(0, memory - resident_bytes() - _BYTES_BESIDE - worker_count(options) * (_BYTES_A_WORKER + beside))
-    return left if options.state_memory is None else min(left, options.state_memory)
 
 
 class Exploration:

@@ -14,7 +14,8 @@ from itertools import accumulate
 import numpy as np
 
 from outcrop.kernels import Found, Marks
-from outcrop.search.driver import Exploration, Stopped, state_budget
+from outcrop.search.budget import state_budget
+from outcrop.search.driver import Exploration, Stopped
 from outcrop.search.outcome import FindingKind, Stop
 
 _AT_A_TIME = 8

@@ -20,7 +20,8 @@ from outcrop.errors import InternalError
 from outcrop.kernels import Found, Native, Settings
 from outcrop.kernels_cycles import DepthFirst, DfsEnd, Indexes, Paths, accepting_states
 from outcrop.options import CheckOptions
-from outcrop.search.driver import Exploration, ShowProgress, TakePut, most_found, state_budget
+from outcrop.search.budget import state_budget
+from outcrop.search.driver import Exploration, ShowProgress, TakePut, most_found
 from outcrop.search.lasso import lasso, one, shortest_path
 from outcrop.search.outcome import Finding, FindingKind, Outcome, Progress, Stop
 from outcrop.search.owcty import refuse

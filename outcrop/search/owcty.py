@@ -27,8 +27,9 @@ from outcrop.errors import InternalError, UsageError
 from outcrop.kernels import Found, Native, Search, Settings
 from outcrop.kernels_cycles import Acceptance, Cycles, Phase
 from outcrop.options import CheckOptions
+from outcrop.search.budget import state_budget, worker_count
 from outcrop.search.closest import closest_cycle
-from outcrop.search.driver import Exploration, ShowProgress, TakePut, most_found, state_budget, worker_count
+from outcrop.search.driver import Exploration, ShowProgress, TakePut, most_found
 from outcrop.search.lasso import lasso, one, shortest_path
 from outcrop.search.outcome import Outcome, Stop
 from outcrop.search.owcty_ranks import SharedCycles

@@ -33,9 +33,10 @@ from outcrop.kernels import Found, Native, Search, Settings, States, with_spare_
 from outcrop.kernels_cycles import NOTE_BITS, Acceptance, BlockPhase, CompactedCycles
 from outcrop.kernels_route import Message
 from outcrop.options import CheckOptions
+from outcrop.search.budget import state_budget, worker_count
 from outcrop.search.closest import closest_cycle
 from outcrop.search.compact import nameless_file, omission_bound, work_place
-from outcrop.search.driver import ShowProgress, TakePut, most_found, state_budget, worker_count
+from outcrop.search.driver import ShowProgress, TakePut, most_found
 from outcrop.search.hunt import Hunt, find_level, read_arena
 from outcrop.search.lasso import lasso
 from outcrop.search.outcome import Outcome, Stop

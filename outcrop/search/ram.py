@@ -10,15 +10,8 @@ from __future__ import annotations
 
 from outcrop.kernels import Native, Settings
 from outcrop.options import CheckOptions
-from outcrop.search.driver import (
-    DEADLOCK_RULES,
-    Exploration,
-    ShowProgress,
-    TakePut,
-    most_found,
-    state_budget,
-    worker_count,
-)
+from outcrop.search.budget import state_budget, worker_count
+from outcrop.search.driver import DEADLOCK_RULES, Exploration, ShowProgress, TakePut, most_found
 from outcrop.search.outcome import Outcome
 
 

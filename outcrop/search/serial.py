@@ -19,7 +19,7 @@ from collections.abc import Iterator
 
 from outcrop.kernels import Native, States
 from outcrop.options import CheckOptions
-from outcrop.search.blockwise import BlockLevels
+from outcrop.search.blockwise import BYTES_BESIDE, BlockLevels
 from outcrop.search.cached import DISK_SHARE, Cached, queue_on_disk
 from outcrop.search.driver import Exploration, ShowProgress, TakePut
 from outcrop.search.locality import Locality, signature_bits
@@ -39,6 +39,7 @@ class Serial(Cached):
     """``bits`` None keeps states. ``blocks``: the second part, None before it begins."""
 
     blocks: BlockLevels | None = None
+    bytes_beside = BYTES_BESIDE  #: the second part needs them
     _has_forgotten = False
     _directory: WorkDirectory | None = None
 

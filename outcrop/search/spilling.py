@@ -39,13 +39,13 @@ _MUCH = 12
 _FEW = 4096
 #: Pieces of work that comparing candidates is shared out in, for each worker.
 _PARTS_A_WORKER = 4
-#: Candidates of which the new ones are written at a time.
-_STATES_A_PART = 1 << 15
+#: Bytes of candidates of which the new ones are written at a time.
+_PART_BYTES = 1 << 19
 #: Bytes of states that are expanded as one piece of work.
 _BLOCK_BYTES = 1 << 17
 #: What each worker needs for reading and writing runs: so much at the least, and more where there are more states and
 #: therefore longer runs.
-_BYTES_A_WORKER = 5 << 20
+_BYTES_A_WORKER = 15 << 19
 _MEMORY_PART_A_WORKER = 16
 
 
@@ -183,11 +183,12 @@ class PastRam:
         share_slices(self._run.together, self._search.workers, parts, part)
 
     def _add_new(self, first: int, used: int) -> None:
-        begins = iter(range(first, used, _STATES_A_PART))
+        part = max(256, _PART_BYTES // self._search.native.state_bytes)
+        begins = iter(range(first, used, part))
 
         def work(worker: int) -> None:
             for begin in begins:
-                fresh = self._spill.take_new(worker, begin, min(used, begin + _STATES_A_PART))
+                fresh = self._spill.take_new(worker, begin, min(used, begin + part))
                 with self._guard:
                     self._enqueue(fresh)
 

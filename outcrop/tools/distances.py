@@ -31,7 +31,8 @@ from outcrop.errors import UsageError
 from outcrop.kernels import Settings
 from outcrop.kernels_distances import UNIT, Distances
 from outcrop.options import CheckOptions, Deadlock
-from outcrop.search.driver import Exploration, ShowProgress, state_budget, worker_count
+from outcrop.search.budget import state_budget, worker_count
+from outcrop.search.driver import Exploration, ShowProgress
 from outcrop.search.outcome import Outcome, Stop
 
 #: Workers take the arena in so many pieces each, because some states have more successors than others.

@@ -24,7 +24,8 @@ from outcrop.options import CheckOptions, Deadlock
 from outcrop.report.json import position
 from outcrop.report.walk_progress import WalkProgress
 from outcrop.result import Violation
-from outcrop.search.driver import DEADLOCK_RULES, Exploration, ShowProgress, TakePut, worker_count
+from outcrop.search.budget import worker_count
+from outcrop.search.driver import DEADLOCK_RULES, Exploration, ShowProgress, TakePut
 from outcrop.search.outcome import Finding, FindingKind, Outcome, Progress, Stop
 from outcrop.search.shrink import shrink
 from outcrop.trace.replay import explain
