@@ -65,6 +65,7 @@ MUTANTS = [
         ("|| anything_found(search)) return 0;", ") return 0;"),
         ("if (successor_assumed(state, expansion->context)) successor_keep(expansion);", "successor_keep(expansion);"),
         ("failures += status == FAILED;", "failures += 0;"),
+        ("continue;\n    if (kept != i) {", "continue;\n    if (0) {"),
     ),
     *_of(
         "native/worker.c",
