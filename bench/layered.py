@@ -5,8 +5,8 @@ of duplicates and how much disk it takes.
         [--layers all,10,auto] [--forget] [--repeat N]
 
 RAM for a state is its packed bytes and eight more. The searches run by turns, and the least of each counts. CPU seconds
-are those of all threads. Counts are compared: a fast wrong answer stops the run. The columns are those of Tables 1 and 3
-of Lamborn and Hansen (2008).
+are those of all threads. Counts are compared: a fast wrong answer stops the run. The columns are those of Tables 1 and
+3 of Lamborn and Hansen (2008).
 """
 
 from __future__ import annotations
