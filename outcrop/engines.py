@@ -98,7 +98,7 @@ def _search_native(
     from outcrop.dist.exchange import exchange_of
     from outcrop.gpu.device import is_there
     from outcrop.kernels import Counts
-    from outcrop.search.balance import BeginAnew
+    from outcrop.search.anew import BeginAnew
 
     started = time.monotonic()
     emitted = emit(system, options.symmetry and system.allows_symmetry, options.coverage)

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from outcrop.errors import InternalError
 
 #: What native/kernels.c must have been compiled with.
-ABI_VERSION = 13
+ABI_VERSION = 14
 
 States = NDArray[np.uint8]  #: one row a state
 Counts = NDArray[np.uint64]
@@ -40,6 +40,7 @@ class StopReason(IntEnum):
     MEMORY = 2
     DISK = 3
     DAMAGED = 4  #: the arena is a file, and not what was written
+    NARROW = 5  #: some states cannot be squeezed any more; see outcrop.kernels_squeeze
 
 
 class DeadlockRule(IntEnum):
@@ -82,6 +83,7 @@ class _Shape(ctypes.Structure):
         for name in (
             "abi_version",
             "state_bytes",
+            "model_bytes",
             "state_bits",
             "rules",
             "covers",
@@ -185,9 +187,6 @@ _SIGNATURES: dict[str, Signature] = {
         ctypes.c_int,
         (_POINTER, _NUMBER, _POINTER, _NUMBER, _POINTER, _NUMBER, _POINTER, _POINTER),
     ),
-    "outcrop_mark_satisfied": (None, (_POINTER, _NUMBER, _NUMBER, _NUMBER, _NUMBER, _POINTER)),
-    "outcrop_mark_predecessors": (_NUMBER, (_POINTER, _NUMBER, _NUMBER, _NUMBER, _NUMBER, _POINTER)),
-    "outcrop_least_unmarked": (ctypes.c_int, (_POINTER, _NUMBER, _NUMBER, _NUMBER, _POINTER, _POINTER)),
 }
 
 
@@ -209,7 +208,8 @@ class Native:
         self._library.outcrop_shape(ctypes.byref(shape))
         if shape.abi_version != ABI_VERSION:
             raise OSError(f"{path} was compiled for version {shape.abi_version} of the kernels, not {ABI_VERSION}")
-        self.state_bytes = int(shape.state_bytes)
+        self.state_bytes = int(shape.state_bytes)  #: as states are kept
+        self.model_bytes = int(shape.model_bytes)  #: as the model packs them; the same unless they are squeezed
         self.state_bits = int(shape.state_bits)
         self.rule_count = int(shape.rules)
         self.cover_count = int(shape.covers)
@@ -221,6 +221,8 @@ class Native:
         self.note_offsets = tuple(note_offsets)
         self.identity: dict[str, Any] = {}  #: what checkpoints of its searches must agree on
         self.strength = "general"  #: of the automaton that the model was compiled with, see outcrop.ltl.graph
+        self.compile_squeezed: Callable[[int], Native] | None = None  #: for states of so many bytes
+        self.seconds_to_compile = 0.0  #: about what that takes
 
     @cached_property
     def with_all_kernels(self) -> Native:
@@ -246,15 +248,19 @@ class Native:
         return Search(self, settings)
 
     def states(self, count: int) -> States:
-        """Room for so many packed states, all zero."""
+        """Room for so many states, all zero."""
         return np.zeros((count, self.state_bytes), dtype=np.uint8)
+
+    def packed_states(self, count: int) -> States:
+        """The same for states as the model packs them."""
+        return np.zeros((count, self.model_bytes), dtype=np.uint8)
 
     def normalise(self, packed: bytes) -> bytes:
         """The normal form of one packed state; if compiled with symmetry, the representative of its orbit."""
-        room = np.zeros(self.state_bytes + SPARE_BYTES, dtype=np.uint8)
-        room[: self.state_bytes] = np.frombuffer(packed, dtype=np.uint8)
+        room = np.zeros(self.model_bytes + SPARE_BYTES, dtype=np.uint8)
+        room[: self.model_bytes] = np.frombuffer(packed, dtype=np.uint8)
         self._library.outcrop_normalise_block(room.ctypes.data, 1)
-        return room[: self.state_bytes].tobytes()
+        return room[: self.model_bytes].tobytes()
 
 
 class Search:
@@ -262,6 +268,7 @@ class Search:
 
     def __init__(self, native: Native, settings: Settings) -> None:
         self.native = native
+        self.settings = settings
         self.budget = settings.budget
         self.workers = settings.workers
         self._library = native._library
@@ -373,7 +380,7 @@ class Search:
         for worker in range(self.workers):
             count = int(self._library.outcrop_take_found(self._handle, worker, kind, None))
             if count:
-                states = self.native.states(count)
+                states = self.native.packed_states(count)
                 self._library.outcrop_take_found(self._handle, worker, kind, states.ctypes.data)
                 found.update(row.tobytes() for row in states)
         return sorted(found)
@@ -433,9 +440,9 @@ class Search:
 
     def find_predecessors(self, worker: int, begin: int, end: int, targets: States) -> tuple[States, NDArray[np.bool_]]:
         """Expands a range of the arena again. Gives the least predecessor of each target in it, and whether it has
-        one. Targets differ from one another."""
-        rows = self._packed(targets)
-        least = self.native.states(len(rows))
+        one. Targets differ from one another; they and their predecessors are as the model packs them."""
+        rows = self._packed(self.kept_form(targets))
+        least = self.native.packed_states(len(rows))
         is_found = np.zeros(len(rows), dtype=np.uint8)
         complete = self._library.outcrop_find_predecessors(
             self._handle, worker, begin, end, rows.ctypes.data, len(rows), least.ctypes.data, is_found.ctypes.data
@@ -449,7 +456,7 @@ class Search:
     ) -> None:
         """The same among some states that lie anywhere. ``least`` and ``is_found``, one row for each target, take what
         is found, and hold what was found before."""
-        rows, wanted = self._packed(states), self._packed(targets)
+        rows, wanted = self._packed(states), self._packed(self.kept_form(targets))
         complete = self._library.outcrop_find_predecessors_among(
             self._handle,
             worker,
@@ -463,25 +470,15 @@ class Search:
         if not complete:
             raise MemoryError("no memory to look for predecessors with")
 
-    # --- Liveness ----------------------------------------------------------------------------------------------
+    # --- The two forms of a state ------------------------------------------------------------------------------
 
-    def mark_satisfied(self, worker: int, begin: int, end: int, first: int, marks: Marks) -> None:
-        """Sets bit i of the marks of each state in a range of the arena that satisfies liveness instance first + i."""
-        self._library.outcrop_mark_satisfied(self._handle, worker, begin, end, first, marks.ctypes.data)
+    def kept_form(self, states: States) -> States:
+        """States that the model has packed, as they are kept."""
+        return states
 
-    def mark_predecessors(self, worker: int, begin: int, end: int, wanted: int, marks: Marks) -> int:
-        """Carries marks over to predecessors, from ``end`` down to ``begin``, skipping states that have all that are
-        ``wanted``. Gives how many marks changed."""
-        return int(self._library.outcrop_mark_predecessors(self._handle, worker, begin, end, wanted, marks.ctypes.data))
-
-    def least_unmarked(self, begin: int, end: int, bit: int, marks: Marks) -> bytes | None:
-        """The least state in a range of the arena whose marks lack ``bit``."""
-        least = self.native.states(1)
-        if not self._library.outcrop_least_unmarked(
-            self._handle, begin, end, bit, marks.ctypes.data, least.ctypes.data
-        ):
-            return None
-        return least.tobytes()
+    def packed_form(self, states: States) -> States:
+        """States that are kept, as the model packs them."""
+        return states
 
     def _packed(self, states: States) -> States:
         if states.ndim != 2 or states.shape[1] != self.native.state_bytes:

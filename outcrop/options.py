@@ -118,6 +118,7 @@ class CheckOptions:
     owners: str = "auto"  #: by what states find theirs among these: "hash", masks in hexadecimal, or what is better
     memory: int | None = None  #: bytes of peak RSS; 75% of what the container may use
     state_memory: int | None = None  #: bytes of what grows with the states: tables, caches, queues in RAM
+    squeeze: bool = True  #: ``auto`` and ``layered`` drop bits that never change when memory ends
     disk: int | None = None  #: bytes of files in the work directory
     depth: int | None = None  #: levels past the start states
     states: int | None = None

@@ -93,6 +93,7 @@ def _check(arguments: argparse.Namespace, is_first: bool = True) -> int:
 def check_options(arguments: argparse.Namespace) -> CheckOptions:
     values = {each.name: getattr(arguments, each.name) for each in fields(CheckOptions)}
     values["symmetry"] = arguments.symmetry == "on"
+    values["squeeze"] = arguments.squeeze == "on"
     values["coverage"] = bool(arguments.coverage or arguments.report)
     values["properties"] = tuple(values["properties"])
     choices_of = {

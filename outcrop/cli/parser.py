@@ -237,6 +237,13 @@ def add_search(parser: argparse.ArgumentParser) -> None:
         default="on",
         help="count states that differ only by a renaming of scalarset values once (default: on)",
     )
+    group.add_argument(
+        "--squeeze",
+        choices=["on", "off"],
+        default="on",
+        help="when memory ends, auto and layered keep only those bits of a state that have been seen to change, and "
+        "go on in RAM before they go to disk (default: on)",
+    )
     group.add_argument("--threads", metavar="N", type=count, help="default: every core this process may use")
     group.add_argument(
         "--ranks",

@@ -51,6 +51,9 @@ MOST_SECONDS = 900
 #: What a compiler may take of memory at the least, and the greatest file that it may write; in kilobytes.
 _LEAST_MEMORY = 1 << 21
 _LARGEST_FILE = 1 << 20
+#: What it takes, about.
+_SECONDS_FOR_KERNELS = 1.5
+_TEXT_A_SECOND = 200_000
 #: What compilers say, in lower case, when it is not the code that stops them.
 _WITHOUT_MEMORY = ("out of memory", "virtual memory exhausted", "cannot allocate memory", "killed signal", "bad_alloc")
 _WITHOUT_TIME = ("cpu time limit", "sigxcpu")
@@ -118,6 +121,19 @@ def compile_model(
     """Compiles the C of a model together with the kernels and loads the result. ``keep_c`` names a directory in which
     to leave the C, with the kernels beside it so that it can be compiled again by hand. Without ``all_kernels`` it
     takes about half as long, and those that are missing are compiled when something needs them."""
+
+    def squeezed(state_bytes: int) -> Native:
+        return compile_model(f"#define SQUEEZED_BYTES {state_bytes}\n{text}", note_offsets=note_offsets, flags=flags)
+
+    native = _compile_model(text, note_offsets, keep_c, flags, all_kernels)
+    native.compile_squeezed = squeezed
+    native.seconds_to_compile = _SECONDS_FOR_KERNELS + len(text) / _TEXT_A_SECOND
+    return native
+
+
+def _compile_model(
+    text: str, note_offsets: Sequence[int], keep_c: str | None, flags: Sequence[str], all_kernels: bool
+) -> Native:
     whole = text + '\n#include "kernels.c"\n'
     if len(whole) > MOST_TEXT:
         raise _too_large(whole, "too much to compile")

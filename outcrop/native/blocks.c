@@ -4,6 +4,7 @@
 /* A flush that keeps the successors. */
 static void gather_successors(Expansion *expansion) {
   Worker *worker = (Worker *)expansion;
+  squeeze_successors(worker);
   drop_loops(worker, 1);
   hash_own_successors(worker);
   uint32_t count = expansion->count;

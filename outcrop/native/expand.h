@@ -15,7 +15,6 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "hash.h"
 #include "loose.h"
 
 #ifndef HAS_AUTOMATON
@@ -25,8 +24,11 @@
 /* Successors that a buffer holds: small enough to stay in the second-level cache together with the table lines that
  * are on their way, large enough that look-ups overlap. */
 #ifndef SUCCESSOR_ROOM
-#define SUCCESSOR_ROOM (STATE_BYTES <= 64 ? 2048 : STATE_BYTES <= 512 ? 512 : 128)
+enum { SUCCESSOR_ROOM = STATE_BYTES <= 64 ? 2048 : STATE_BYTES <= 512 ? 512 : 128 };
 #endif
+
+/* Bytes after a state, in every buffer and arena, that unaligned 64-bit accesses to it may touch. */
+#define SPARE_BYTES 8
 
 /* Copying whole vectors, into the spare bytes where need be, lets the loads that follow be forwarded from one store. */
 #define WHOLE_VECTORS ((STATE_BYTES + 15) / 16 * 16)
@@ -34,7 +36,7 @@
 
 typedef struct Expansion {
   Context *context;
-  const Hasher *hasher;
+  const struct Hasher *hasher;
   const uint8_t *lines; /* the table that the successors will be looked up in */
   uint64_t line_count;
   void (*flush)(struct Expansion *expansion); /* empties the buffer */
@@ -86,17 +88,6 @@ static inline void successor_keep(Expansion *expansion) {
   expansion->rules[expansion->count] = expansion->rule;
 #endif
   expansion->owners[expansion->count++] = expansion->owner;
-}
-
-/* What every flush begins with. Lines are fetched to be written, though most successors are known: to take a line over
- * that another core has too, when it is written, takes as long as to fetch it, and nothing goes on meanwhile. */
-static void hash_successors(Expansion *expansion) {
-  const uint8_t *lines = expansion->lines;
-  for (uint32_t i = 0; i < expansion->count; i++) {
-    uint64_t hash = hash_state(expansion->hasher, expansion->successors + (size_t)i * STATE_BYTES);
-    expansion->hashes[i] = hash;
-    __builtin_prefetch(lines + multiply_high(hash, expansion->line_count) * LINE_BYTES, 1);
-  }
 }
 
 /* A global assumption that fails to evaluate keeps its state: checking the new state then finds the failure. */

@@ -1,5 +1,5 @@
-/* What is wrong and where: of each kind, the least few states by their bytes, so that which ones are reported does not
- * depend on the order in which threads come upon them. */
+/* What is wrong and where: of each kind, the least few states by their bytes, as the model packs them, so that which ones
+ * are reported does not depend on the order in which threads come upon them. */
 
 /* In the order of FindingKind; the first and the last are found by Python. FOUND_CYCLE: accepting states that probably
  * lie on a cycle. */
@@ -17,7 +17,7 @@ static void found_add(Found *found, const uint8_t *state, uint32_t limit) {
   uint32_t low = 0, high = found->count;
   while (low < high) {
     uint32_t middle = low + (high - low) / 2;
-    int order = memcmp(found->states + (size_t)middle * STATE_BYTES, state, STATE_BYTES);
+    int order = memcmp(found->states + (size_t)middle * MODEL_BYTES, state, MODEL_BYTES);
     if (order == 0) return;
     if (order < 0)
       low = middle + 1;
@@ -26,7 +26,7 @@ static void found_add(Found *found, const uint8_t *state, uint32_t limit) {
   }
   if (found->count == found->room && found->room < limit) {
     uint32_t room = found->room * 2 < limit ? found->room * 2 : limit;
-    uint8_t *grown = realloc(found->states, (size_t)room * STATE_BYTES);
+    uint8_t *grown = realloc(found->states, (size_t)room * MODEL_BYTES);
     if (grown) {
       found->states = grown;
       found->room = room;
@@ -36,8 +36,8 @@ static void found_add(Found *found, const uint8_t *state, uint32_t limit) {
     if (low == found->count) return;
     found->count--;
   }
-  uint8_t *at = found->states + (size_t)low * STATE_BYTES;
-  memmove(at + STATE_BYTES, at, (size_t)(found->count - low) * STATE_BYTES);
-  memcpy(at, state, STATE_BYTES);
+  uint8_t *at = found->states + (size_t)low * MODEL_BYTES;
+  memmove(at + MODEL_BYTES, at, (size_t)(found->count - low) * MODEL_BYTES);
+  memcpy(at, state, MODEL_BYTES);
   found->count++;
 }

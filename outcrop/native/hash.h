@@ -12,9 +12,6 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Bytes after a state, in every buffer and arena, that unaligned 64-bit accesses to it may touch. */
-#define SPARE_BYTES 8
-
 /* A cache line, the unit of every table. */
 #define LINE_BYTES 64
 

@@ -18,11 +18,22 @@
 #define HAS_ALL_KERNELS 1
 #endif
 
-/* Products with an automaton are not searched past RAM. */
+/* Bytes of a squeezed state; 0 keeps states as the model packs them. See squeeze.c. */
+#ifndef SQUEEZED_BYTES
+#define SQUEEZED_BYTES 0
+#endif
+
+/* Products with an automaton are not searched past RAM. Nor are their states squeezed; only `auto` and `layered` do that, and
+ * they need nothing of what other strategies do, of random walks or of several processes. */
 #define HAS_PAST_RAM (HAS_ALL_KERNELS && !HAS_AUTOMATON)
+#define HAS_EVERY_STRATEGY (HAS_ALL_KERNELS && !SQUEEZED_BYTES)
+#define HAS_CACHES (HAS_PAST_RAM && HAS_EVERY_STRATEGY)
 
 #include "expand.h"
 
+#include "squeeze.c"
+
+#include "hash.h"
 #include "lines.h"
 
 #include "arena.c"
@@ -43,12 +54,12 @@
 #include "spill.c"
 #include "paths.c"
 #include "liveness.c"
-#if HAS_ALL_KERNELS
+#if HAS_EVERY_STRATEGY
 #include "distances.c"
 #endif
 
 /* Raised whenever what is exported changes. */
-enum { ABI_VERSION = 13 };
+enum { ABI_VERSION = 14 };
 
 #define EXPORT __attribute__((visibility("default"), used))
 
@@ -71,7 +82,9 @@ typedef struct {
 
 typedef struct {
   uint64_t abi_version;
-  uint64_t state_bytes, state_bits;
+  uint64_t state_bytes; /* as states are kept */
+  uint64_t model_bytes; /* as the model packs them */
+  uint64_t state_bits;
   uint64_t rules, covers, notes, liveness;
   uint64_t successor_room;
   uint64_t prints;   /* the model has put statements */
@@ -93,7 +106,7 @@ typedef struct {
 } Standing;
 
 EXPORT void outcrop_shape(Shape *shape) {
-  *shape = (Shape){ABI_VERSION, STATE_BYTES, STATE_BITS, RULE_COUNT, COVER_COUNT,
+  *shape = (Shape){ABI_VERSION, STATE_BYTES, MODEL_BYTES, STATE_BITS, RULE_COUNT, COVER_COUNT,
                    NOTE_COUNT, LIVENESS_COUNT, SUCCESSOR_ROOM, HAS_PUT, HAS_COVERAGE};
 }
 
@@ -103,7 +116,7 @@ static int worker_open(Worker *worker, Search *search) {
   Expansion *expansion = &worker->expansion;
   worker->search = search;
   expansion->hasher = &search->hasher;
-  expansion->successors = calloc(1, SUCCESSOR_ROOM * (size_t)STATE_BYTES + 2 * SPARE_BYTES);
+  expansion->successors = calloc(1, SUCCESSOR_ROOM * (size_t)MODEL_BYTES + 2 * SPARE_BYTES);
   expansion->hashes = calloc(SUCCESSOR_ROOM, sizeof *expansion->hashes);
   expansion->owners = calloc(SUCCESSOR_ROOM, sizeof *expansion->owners);
   expansion->context = worker->counted = calloc(1, sizeof(Context));
@@ -117,7 +130,7 @@ static int worker_open(Worker *worker, Search *search) {
   complete = complete && expansion->rules;
 #endif
   for (int kind = 0; kind < FOUND_KINDS; kind++) {
-    worker->found[kind].states = malloc(STATE_BYTES);
+    worker->found[kind].states = malloc(MODEL_BYTES);
     worker->found[kind].room = 1;
     complete &= worker->found[kind].states != NULL;
   }
@@ -155,6 +168,9 @@ static void worker_close(Worker *worker) {
 #endif
   run_work_close(&worker->runs);
   for (int kind = 0; kind < FOUND_KINDS; kind++) free(worker->found[kind].states);
+#if SQUEEZED_BYTES
+  free(worker->misfits);
+#endif
 }
 
 #if HAS_AUTOMATON
@@ -286,7 +302,7 @@ EXPORT uint64_t outcrop_take_found(Search *search, uint64_t number, uint64_t kin
   Found *found = &search->workers[number].found[kind];
   uint64_t count = found->count;
   if (states) {
-    memcpy(states, found->states, count * STATE_BYTES);
+    memcpy(states, found->states, count * MODEL_BYTES);
     found->count = 0;
   }
   return count;
@@ -366,10 +382,10 @@ EXPORT void outcrop_check_block(Search *search, uint64_t number, const uint8_t *
   check_block(&search->workers[number], states, count);
 }
 
-/* Brings states into their normal form. As everywhere, there are 8 spare bytes behind the last one. */
+/* Brings states, as the model packs them, into their normal form. There are spare bytes behind the last one. */
 EXPORT void outcrop_normalise_block(uint8_t *states, uint64_t count) {
 #if HAS_NORMALISE
-  for (uint64_t number = 0; number < count; number++) model_normalise(states + number * STATE_BYTES);
+  for (uint64_t number = 0; number < count; number++) model_normalise(states + number * MODEL_BYTES);
 #else
   (void)states, (void)count;
 #endif
@@ -438,7 +454,7 @@ EXPORT int outcrop_least_unmarked(const Search *search, uint64_t begin, uint64_t
   return least_unmarked(search, begin, end, (uint8_t)bit, marks, least);
 }
 
-#if HAS_ALL_KERNELS
+#if HAS_EVERY_STRATEGY
 EXPORT int outcrop_measure_distances(Search *search, uint64_t number, uint64_t begin, uint64_t end,
                                      const uint64_t *ends, uint64_t levels, uint64_t with_loops, Distance *distances,
                                      Measured *measured) {
@@ -451,23 +467,26 @@ EXPORT int outcrop_measure_distances(Search *search, uint64_t number, uint64_t b
 
 /* --- The tables of searches past RAM ------------------------------------------------------------------------- */
 
-#if HAS_PAST_RAM
+#if HAS_CACHES
 #include "dictionary.c"
 #include "cache.c"
 #include "cached.c"
 #include "memory_table.c"
+#endif
+#if HAS_PAST_RAM
 #include "layers.c"
+#include "carry.c"
 #endif
 
 /* --- Random walks -------------------------------------------------------------------------------------------- */
 
-#if HAS_PAST_RAM
+#if HAS_CACHES
 #include "walks.c"
 #endif
 
 /* --- Over several processes ---------------------------------------------------------------------------------- */
 
-#if HAS_ALL_KERNELS
+#if HAS_EVERY_STRATEGY
 #include "exchange.c"
 #endif
 

@@ -17,8 +17,10 @@ enum { TURNS_BEFORE_SLEEP = 1000 };
 enum { MOST_PUT_WORDS = 1 << 20 };
 
 /* What is asked of every state when it is new. */
-static void check_state(Worker *worker, const uint8_t *state) {
+static void check_state(Worker *worker, const uint8_t *kept) {
   Context *context = worker->expansion.context;
+  uint8_t room[MODEL_BYTES + SPARE_BYTES];
+  const uint8_t *state = packed_state(worker->search, kept, room);
   int failed = 0;
   (void)state, (void)context;
 #if HAS_ASSUMPTIONS
@@ -121,6 +123,7 @@ static void add_hashed(Worker *worker, const uint8_t *states, uint32_t count) {
 /* The flush of a search. */
 static void add_successors(Expansion *expansion) {
   Worker *worker = (Worker *)expansion;
+  squeeze_successors(worker);
   /* In a table of all visited states they are found nearly as fast; where some are forgotten, each would be a candidate. */
   drop_loops(worker, worker->search->defers || worker->search->cache ? 1 : 6);
   hash_own_successors(worker);
@@ -130,9 +133,11 @@ static void add_successors(Expansion *expansion) {
   add_hashed(worker, expansion->successors, count);
 }
 
-static void expand_state(Worker *worker, const uint8_t *state) {
+static void expand_state(Worker *worker, const uint8_t *kept) {
   Expansion *expansion = &worker->expansion;
   const Search *search = worker->search;
+  uint8_t room[MODEL_BYTES + SPARE_BYTES];
+  const uint8_t *state = packed_state(search, kept, room);
   expansion->enabled = expansion->failed = 0;
   expansion->moved = search->deadlock != DEADLOCK_STUTTERING; /* then nobody asks */
   if (model_expand(state, expansion) != OK) expansion->failed = 1;
@@ -276,8 +281,8 @@ static uint64_t expand_start_states(Worker *worker) {
   while (search->started < search->start_end && !stopping(search)) {
     uint64_t instance = search->started++;
     if (expansion->count == SUCCESSOR_ROOM) add_successors(expansion);
-    uint8_t *state = expansion->successors + (size_t)expansion->count * STATE_BYTES;
-    memset(state, 0, STATE_BYTES);
+    uint8_t *state = expansion->successors + (size_t)expansion->count * MODEL_BYTES;
+    memset(state, 0, MODEL_BYTES);
     int status = model_start(instance, state, expansion->context);
     failures += status == FAILED;
     if (status != OK) continue;
@@ -449,7 +454,7 @@ static uint64_t expand_levels(Worker *worker, LevelList list) {
 static UNUSED int random_start(Worker *worker, uint64_t *random, uint8_t *state, int *failed) {
   uint64_t first = START_COUNT ? multiply_high(next_random(random), START_COUNT) : 0;
   for (uint64_t i = 0; i < START_COUNT && !stopping(worker->search); i++) {
-    memset(state, 0, STATE_BYTES + SPARE_BYTES);
+    memset(state, 0, MODEL_BYTES + SPARE_BYTES);
     int status = model_start((first + i) % START_COUNT, state, worker->expansion.context);
     if (status == FAILED) return *failed = 1, 0;
     if (status != OK) continue;

@@ -11,6 +11,7 @@ typedef struct {
 static void spread_marks(Expansion *expansion) {
   Worker *worker = (Worker *)expansion;
   Marking *marking = worker->purpose;
+  squeeze_successors(worker);
   hash_successors(expansion);
   for (uint32_t i = 0; i < expansion->count; i++) {
     uint64_t to = marking->positions[expansion->owners[i]];
@@ -36,7 +37,8 @@ static void mark_satisfied(Worker *worker, uint64_t begin, uint64_t end, uint32_
 #if LIVENESS_COUNT
   for (uint64_t index = begin; index < end; index++) {
     uint64_t satisfied[(LIVENESS_COUNT + 63) / 64] = {0};
-    const uint8_t *state = arena_state(&worker->search->arena, index);
+    uint8_t room[MODEL_BYTES + SPARE_BYTES];
+    const uint8_t *state = packed_state(worker->search, arena_state(&worker->search->arena, index), room);
     if (model_liveness(state, worker->expansion.context, satisfied) != OK)
       found_add(&worker->found[FOUND_STATE], state, worker->search->most_found);
     uint8_t bits = (uint8_t)(satisfied[first / 64] >> first % 64);
@@ -51,6 +53,7 @@ static void mark_satisfied(Worker *worker, uint64_t begin, uint64_t end, uint32_
 /* Carries marks back over one step for the states of a range that have not all of `wanted`; gives how many changed. */
 static uint64_t mark_predecessors(Worker *worker, uint64_t begin, uint64_t end, uint8_t wanted, uint8_t *marks) {
   Marking marking = {.marks = marks};
+  uint8_t room[MODEL_BYTES + SPARE_BYTES];
   worker->purpose = &marking;
   worker->expansion.flush = spread_marks;
   while (begin < end && !stopping(worker->search)) {
@@ -60,7 +63,7 @@ static uint64_t mark_predecessors(Worker *worker, uint64_t begin, uint64_t end, 
       if ((__atomic_load_n(&marks[position], __ATOMIC_RELAXED) & wanted) == wanted) continue;
       marking.positions[count] = position;
       worker->expansion.owner = count++;
-      model_expand(arena_state(&worker->search->arena, end - 1), &worker->expansion);
+      model_expand(packed_state(worker->search, arena_state(&worker->search->arena, end - 1), room), &worker->expansion);
     }
     spread_marks(&worker->expansion);
   }
@@ -73,9 +76,10 @@ static int least_unmarked(const Search *search, uint64_t begin, uint64_t end, ui
   int found = 0;
   for (uint64_t index = begin; index < end; index++) {
     if (marks[own_position(search, index)] & bit) continue;
-    const uint8_t *state = arena_state(&search->arena, index);
-    if (found && memcmp(state, least, STATE_BYTES) >= 0) continue;
-    memcpy(least, state, STATE_BYTES);
+    uint8_t room[MODEL_BYTES + SPARE_BYTES];
+    const uint8_t *state = packed_state(search, arena_state(&search->arena, index), room);
+    if (found && memcmp(state, least, MODEL_BYTES) >= 0) continue;
+    memcpy(least, state, MODEL_BYTES);
     found = 1;
   }
   return found;

@@ -16,10 +16,6 @@ static inline uint64_t nonzero_bytes(uint64_t word) {
 static inline uint8_t bits_of_bytes(uint64_t bytes) { return (uint8_t)__builtin_ia32_pext_di(bytes, UINT64_MAX / 255); }
 
 static inline uint64_t bytes_of_bits(uint8_t bits) { return __builtin_ia32_pdep_di(bits, UINT64_MAX / 255) * 255; }
-
-static inline uint64_t gather_bytes(uint64_t word, uint64_t bytes) { return __builtin_ia32_pext_di(word, bytes); }
-
-static inline uint64_t scatter_bytes(uint64_t word, uint64_t bytes) { return __builtin_ia32_pdep_di(word, bytes); }
 #else
 static inline uint8_t bits_of_bytes(uint64_t bytes) {
   uint8_t bits = 0;
@@ -31,26 +27,6 @@ static inline uint64_t bytes_of_bits(uint8_t bits) {
   uint64_t bytes = 0;
   for (int i = 0; i < 8; i++) bytes |= (uint64_t)(bits >> i & 1) * 255 << 8 * i;
   return bytes;
-}
-
-static inline uint64_t gather_bytes(uint64_t word, uint64_t bytes) {
-  uint64_t gathered = 0;
-  for (int i = 0, to = 0; i < 8; i++) {
-    uint64_t taken = bytes >> 8 * i & 255;
-    gathered |= (word >> 8 * i & taken) << to;
-    to += taken ? 8 : 0;
-  }
-  return gathered;
-}
-
-static inline uint64_t scatter_bytes(uint64_t word, uint64_t bytes) {
-  uint64_t scattered = 0;
-  for (int i = 0; i < 8; i++) {
-    uint64_t taken = bytes >> 8 * i & 255;
-    scattered |= (word & taken) << 8 * i;
-    word >>= taken ? 8 : 0;
-  }
-  return scattered;
 }
 #endif
 
@@ -67,7 +43,7 @@ static uint64_t write_message(const uint8_t *states, const uint32_t *values, uin
   for (const uint8_t *state = states; state < states + count * STATE_BYTES; state += STATE_BYTES)
     for (int i = 0; i < HASH_WORDS; i++) {
       uint64_t word = hash_word(state, i), changes = word ^ before[i], bytes = nonzero_bytes(changes);
-      uint64_t gathered = gather_bytes(changes, bytes);
+      uint64_t gathered = gather_bits(changes, bytes);
       before[i] = word;
       *at = bits_of_bytes(bytes);
       memcpy(at + 1, &gathered, sizeof gathered);
@@ -106,7 +82,7 @@ static uint32_t read_states(Reading *reading, uint8_t *states, uint64_t most) {
     for (int i = 0; i < HASH_WORDS; i++) {
       uint64_t word;
       memcpy(&word, at + 1, sizeof word);
-      word = before[i] ^= scatter_bytes(word, bytes_of_bits(*at));
+      word = before[i] ^= scatter_bits(word, bytes_of_bits(*at));
       memcpy(state + i * 8, &word, i + 1 < HASH_WORDS ? 8 : LAST_BYTES);
       at += 1 + __builtin_popcount(*at);
     }

@@ -7,7 +7,7 @@ typedef struct {
   uint32_t found;
   uint32_t *slots; /* open addressing: target + 1 */
   uint32_t mask;
-  uint8_t *least;    /* of each target, the least predecessor so far */
+  uint8_t *least;    /* of each target, the least predecessor so far, as the model packs it */
   uint8_t *is_found; /* of each target, whether it has one */
 } PathStep;
 
@@ -21,16 +21,19 @@ static uint32_t *target_slot(const PathStep *step, const uint8_t *state, uint64_
 static void match_successors(Expansion *expansion) {
   Worker *worker = (Worker *)expansion;
   PathStep *step = worker->purpose;
+  uint8_t room[MODEL_BYTES + SPARE_BYTES];
+  squeeze_successors(worker);
   hash_successors(expansion);
   for (uint32_t i = 0; i < expansion->count; i++) {
     uint32_t slot = *target_slot(step, expansion->successors + (size_t)i * STATE_BYTES, expansion->hashes[i]);
     if (!slot) continue;
-    const uint8_t *predecessor = worker->block + (size_t)expansion->owners[i] * STATE_BYTES;
-    uint8_t *least = step->least + (size_t)(slot - 1) * STATE_BYTES;
-    if (step->is_found[slot - 1] && memcmp(predecessor, least, STATE_BYTES) >= 0) continue;
+    const uint8_t *predecessor =
+        packed_state(worker->search, worker->block + (size_t)expansion->owners[i] * STATE_BYTES, room);
+    uint8_t *least = step->least + (size_t)(slot - 1) * MODEL_BYTES;
+    if (step->is_found[slot - 1] && memcmp(predecessor, least, MODEL_BYTES) >= 0) continue;
     step->found += !step->is_found[slot - 1];
     step->is_found[slot - 1] = 1;
-    memcpy(least, predecessor, STATE_BYTES);
+    memcpy(least, predecessor, MODEL_BYTES);
   }
   expansion->count = 0;
 }
@@ -41,6 +44,7 @@ static void match_successors(Expansion *expansion) {
 static int find_predecessors(Worker *worker, const uint8_t *states, uint64_t state_count, uint64_t begin,
                              const uint8_t *targets, uint32_t count, uint8_t *least, uint8_t *is_found) {
   Search *search = worker->search;
+  uint8_t room[MODEL_BYTES + SPARE_BYTES];
   uint32_t size = 4;
   while (size < 2 * count) size *= 2;
   PathStep step = {targets, count, 0, calloc(size, sizeof(uint32_t)), size - 1, least, is_found};
@@ -55,9 +59,9 @@ static int find_predecessors(Worker *worker, const uint8_t *states, uint64_t sta
   for (uint64_t block = 0; block < state_count; block += BLOCK_STATES) {
     worker->block = states + block * STATE_BYTES;
     for (uint32_t i = 0; i < BLOCK_STATES && block + i < state_count; i++) {
-      const uint8_t *state = worker->block + (size_t)i * STATE_BYTES;
+      const uint8_t *state = packed_state(search, worker->block + (size_t)i * STATE_BYTES, room);
       /* Once the only target has a predecessor, greater states need not be expanded. */
-      if (count == 1 && step.found && memcmp(state, least, STATE_BYTES) >= 0) continue;
+      if (count == 1 && step.found && memcmp(state, least, MODEL_BYTES) >= 0) continue;
       worker->expansion.owner = i;
       model_expand(state, &worker->expansion);
     }

@@ -1,7 +1,7 @@
 /* A search and its workers: what is shared, what each thread has for itself, and how a batch of states is added to
  * those visited. */
 
-enum { STOP_NONE, STOP_REQUESTED, STOP_MEMORY, STOP_DISK, STOP_DAMAGED };
+enum { STOP_NONE, STOP_REQUESTED, STOP_MEMORY, STOP_DISK, STOP_DAMAGED, STOP_NARROW };
 enum { DEADLOCK_OFF, DEADLOCK_STUTTERING, DEADLOCK_STUCK };
 
 /* What the arena may hold unfilled for each worker. */
@@ -45,6 +45,9 @@ typedef struct {
   uint64_t level_sum;  /* what the states of the level add up to, where the arena is a file */
 
   Route route; /* over several processes */
+#if SQUEEZED_BYTES
+  Squeeze squeeze;
+#endif
 
   /* Looking for accepting cycles. */
   struct Cycles *cycles;               /* what is kept of each state beside; NULL in other searches */
@@ -104,6 +107,10 @@ struct Worker {
   Context *before;        /* its counters of rules at the start of the block */
   const uint8_t *block;   /* the states being expanded; `owner` counts from here; NULL: successors that are one are kept */
   void *purpose;          /* of a flush other than searching */
+#if SQUEEZED_BYTES
+  uint8_t *misfits; /* successors that cannot be squeezed any more, as the model packs them */
+  uint64_t misfit_count, misfit_room;
+#endif
 } __attribute__((aligned(128))); /* no cache line, nor the one fetched with it, belongs to two workers */
 
 static uint64_t visited_bytes(const Search *search) {
@@ -128,6 +135,74 @@ static int stopping(const Search *search) { return __atomic_load_n(&search->stop
 static void stop_search(Search *search, int reason) {
   int none = STOP_NONE;
   __atomic_compare_exchange_n(&search->stop, &none, reason, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
+/* --- The two forms of a state -------------------------------------------------------------------------------- */
+
+/* A state that is kept, as the model packs it. `room` is for MODEL_BYTES and spare ones, and not always used. */
+static inline const uint8_t *packed_state(const Search *search, const uint8_t *state, uint8_t *room) {
+#if SQUEEZED_BYTES
+  spread_state(&search->squeeze, state, room);
+  return room;
+#else
+  (void)search, (void)room;
+  return state;
+#endif
+}
+
+#if SQUEEZED_BYTES
+/* The search must go on with wider states. Until then it keeps those that do not fit. */
+static void keep_misfit(Worker *worker, const uint8_t *state) {
+  stop_search(worker->search, STOP_NARROW);
+  if (worker->misfit_count == worker->misfit_room) {
+    uint64_t room = worker->misfit_room ? 2 * worker->misfit_room : 64;
+    uint8_t *misfits = realloc(worker->misfits, room * MODEL_BYTES);
+    if (!misfits) {
+      __atomic_store_n(&worker->search->lost, 1, __ATOMIC_RELAXED);
+      return;
+    }
+    worker->misfits = misfits;
+    worker->misfit_room = room;
+  }
+  memcpy(worker->misfits + worker->misfit_count++ * MODEL_BYTES, state, MODEL_BYTES);
+}
+#endif
+
+/* What a flush begins with: the model's code has packed the successors in the buffer. */
+static void squeeze_successors(Worker *worker) {
+#if SQUEEZED_BYTES
+  Expansion *expansion = &worker->expansion;
+  const uint32_t count = expansion->count;
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    const uint8_t *state = expansion->successors + (size_t)i * MODEL_BYTES;
+    /* It never reaches what has not been read yet. */
+    if (!squeeze_state(&worker->search->squeeze, state, expansion->successors + (size_t)kept * STATE_BYTES)) {
+      keep_misfit(worker, state);
+      continue;
+    }
+    expansion->owners[kept] = expansion->owners[i];
+#if HAS_COVERAGE
+    expansion->rules[kept] = expansion->rules[i];
+#endif
+    kept++;
+  }
+  expansion->count = kept;
+  worker->generated += count - kept;
+#else
+  (void)worker;
+#endif
+}
+
+/* Lines are fetched to be written, though most successors are known: to take a line over that another core has too, when
+ * it is written, takes as long as to fetch it, and nothing goes on meanwhile. */
+static void hash_successors(Expansion *expansion) {
+  const uint8_t *lines = expansion->lines;
+  for (uint32_t i = 0; i < expansion->count; i++) {
+    uint64_t hash = hash_state(expansion->hasher, expansion->successors + (size_t)i * STATE_BYTES);
+    expansion->hashes[i] = hash;
+    __builtin_prefetch(lines + multiply_high(hash, expansion->line_count) * LINE_BYTES, 1);
+  }
 }
 
 /* --- Coming and going ---------------------------------------------------------------------------------------- */
@@ -261,7 +336,7 @@ static void signatures_grown(Search *search) {
   growth_done(search);
 }
 
-#if HAS_PAST_RAM
+#if HAS_CACHES
 static int cache_make_room(struct Cache *cache);
 static uint32_t cache_add(Worker *worker, const uint8_t *states, const uint64_t *hashes, uint32_t count,
                           uint8_t *is_new);
@@ -271,7 +346,7 @@ static uint32_t cache_add(Worker *worker, const uint8_t *states, const uint64_t 
 static void growth_begin(Search *search) {
   search->provided = search->exact ? 0 : visited_bytes(search);
   search->rebuilt = 0;
-#if HAS_PAST_RAM
+#if HAS_CACHES
   if (__atomic_exchange_n(&search->cache_grows, 0, __ATOMIC_RELAXED)) {
     if (!stopping(search) && !cache_make_room(search->cache)) stop_search(search, STOP_MEMORY);
     growth_done(search);
@@ -377,7 +452,7 @@ static void note_written(Worker *worker, uint64_t first) {
 static uint32_t visited_add(Worker *worker, const uint8_t *states, const uint64_t *hashes, uint32_t count,
                             uint8_t *is_new) {
   Search *search = worker->search;
-#if HAS_PAST_RAM
+#if HAS_CACHES
   if (search->cache) return cache_add(worker, states, hashes, count, is_new);
 #endif
   Chunk *chunk = &worker->chunk;

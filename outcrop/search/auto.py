@@ -4,6 +4,8 @@ Starts as ``ram``. When memory ends, all that was done is carried over: the stat
 becomes a cache of the states met last, and the search goes on in the middle of the level in which it was. From there on
 new states are told from old ones by comparing them, many at a time, with runs of states on disk (see spilling).
 
+Before that, where it pays, states are squeezed to the bits that change, and the search goes on in RAM (see squeezing).
+
 Exact; counts, verdicts and traces are those of ``ram``. Models that fit into memory cost nothing extra. Past it, disk
 for each state twice and, while runs are merged, three times.
 """
@@ -12,16 +14,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 
 from outcrop.errors import OutcropError, UsageError
-from outcrop.kernels import FIRST_LINES, Native, Settings, States, StopReason
+from outcrop.kernels import FIRST_LINES, Native, Search, Settings, States, StopReason
 from outcrop.options import CheckOptions
 from outcrop.search.budget import state_budget, worker_count
 from outcrop.search.driver import DEADLOCK_RULES, Exploration, ShowProgress, Stopped, TakePut, most_found
 from outcrop.search.outcome import Outcome, Progress, Stop
 from outcrop.search.paths import Look, look_in_blocks
 from outcrop.search.spilling import DiskLevels, PastRam, bytes_beside
+from outcrop.search.squeezing import Squeezing, TooNarrow, open_search, squeezed
 from outcrop.store.workdir import WorkDirectory
 
 #: The least that a search past RAM can work with: states for each worker.
@@ -40,8 +44,8 @@ def search(
     weak_hash: bool = False,
     exploration: type[Auto] | None = None,
 ) -> Outcome:
-    """``weak_hash``, for tests: different states often have the same hash. ``exploration``: one that begins elsewhere
-    than with the start states."""
+    """``weak_hash``, for tests: different states often have the same hash. ``exploration``: one that goes on otherwise
+    when memory ends."""
     workers = worker_count(options)
     bytes_a_state = native.state_bytes + 8
     budget = max(state_budget(options, bytes_beside(options)), _LEAST_STATES * workers * bytes_a_state)
@@ -56,8 +60,17 @@ def search(
         seed=options.seed,
         weak_hash=weak_hash,
     )
-    with native.search(settings) as visited:
-        return (exploration or Auto)(visited, options, progress, put).run()
+    visited, seconds, events = native.search(settings), 0.0, list[str]()
+    while True:
+        try:
+            with visited:
+                outcome = (exploration or Auto)(visited, options, progress, put, native).run()
+                return replace(outcome, seconds=seconds + outcome.seconds, events=events + outcome.events)
+        except TooNarrow as narrow:
+            seconds += narrow.seconds
+            events += narrow.events
+            options = narrow.options(options)
+            visited = open_search(squeezed(native, narrow.form), settings, narrow.form)
 
 
 class Auto(Exploration):
@@ -68,11 +81,23 @@ class Auto(Exploration):
     _disk: PastRam | None = None
     _directory: WorkDirectory | None = None
 
+    def __init__(
+        self,
+        search: Search,
+        options: CheckOptions,
+        progress: ShowProgress | None = None,
+        put: TakePut | None = None,
+        plain: Native | None = None,
+    ) -> None:
+        super().__init__(search, options, progress, put)
+        self.squeezing = Squeezing(self, plain or self.native)
+
     def run(self) -> Outcome:
         try:
             return super().run()
         finally:
             self.close_files()
+            self.search.close()
 
     def close_files(self) -> None:
         if self._disk is not None:
@@ -95,7 +120,8 @@ class Auto(Exploration):
         try:
             super().create_start_states()
         except Stopped as stopped:
-            disk, _ = self._hand_over(stopped)
+            self._memory_has_ended(stopped)
+            disk, _ = self._hand_over()
             disk.make_room()
             while not self.search.standing().has_started:
                 (failures,) = self.together(self.search.start)
@@ -113,12 +139,16 @@ class Auto(Exploration):
         if self._disk is not None:
             self._expand_on_disk(self._disk, sum(self.levels[:-1]))
             return
-        try:
-            super().expand()
-        except Stopped as stopped:
-            disk, begin = self._hand_over(stopped)
-            disk.make_room()
-            self._expand_on_disk(disk, begin)
+        while self._disk is None:
+            try:
+                super().expand()
+                return
+            except Stopped as stopped:
+                self._memory_has_ended(stopped)
+            if not self.squeezing.squeeze(self.search.standing().unexpanded):
+                disk, begin = self._hand_over()
+                disk.make_room()
+                self._expand_on_disk(disk, begin)
 
     def _expand_on_disk(self, disk: PastRam, begin: int) -> None:
         disk.expand(begin, sum(self.levels))
@@ -153,7 +183,7 @@ class Auto(Exploration):
     def restore_level(self, blocks: Iterator[States]) -> None:
         for states in blocks:
             while len(states):
-                states = states[len(self.search.insert_block(0, states)) :]
+                states = states[len(self.search.insert_block(0, self.squeezing.kept_form(states))) :]
                 self.look_at_clock()
                 if len(states):
                     self._make_room()
@@ -166,25 +196,41 @@ class Auto(Exploration):
     def _make_room(self) -> None:
         if self.search.standing().stop is not StopReason.MEMORY:
             self.check_stop()
+        if self._disk is None:
+            self._is_ready = True
+            if self.levels and self.squeezing.squeeze(sum(self.levels[:-1])):
+                return
         disk = self._disk or self._go_to_disk()
         disk.make_room()
 
-    def _hand_over(self, stopped: Stopped) -> tuple[PastRam, int]:
-        """Carries everything over, in the middle of a level. Gives where in the log the rest of the level begins."""
+    def _memory_has_ended(self, stopped: Stopped) -> None:
+        """In the middle of a level, unless something else has ended the search."""
         if stopped.stop is not Stop.MEMORY:
             raise stopped
+        self._is_ready = True  # or it is too late
         self.take_level_back()
+
+    def _hand_over(self) -> tuple[PastRam, int]:
+        """Carries everything over to disk. Gives where in the log the rest of the level begins."""
         unexpanded = self.search.standing().unexpanded
         return self._go_to_disk(), unexpanded
 
     def look_at_clock(self) -> None:
         super().look_at_clock()
         search = self.search
-        if not self._is_ready and self.bytes_in_memory() > _MADE_READY_FROM * search.budget:
+        if self._disk is None and not self._is_ready and self.bytes_in_memory() > _MADE_READY_FROM * search.budget:
             self._is_ready = True
             # Workers go on meanwhile. What fails is tried again when it is needed.
             with suppress(OutcropError):
                 _ = search.native.with_all_kernels
+                self.squeezing.make_ready()
+
+    def stop_reason(self) -> Stop | None:
+        if self._disk is not None:
+            self.squeezing.check_width()
+        return super().stop_reason()
+
+    # --- Going to disk -----------------------------------------------------------------------------------------
 
     def _go_to_disk(self) -> PastRam:
         self._directory = WorkDirectory(self.options.workdir, self.disk)
@@ -216,7 +262,7 @@ class Auto(Exploration):
 
     @property
     def knows_levels(self) -> bool:
-        return self._disk is None and super().knows_levels
+        return self._disk is None and not self.squeezing.has_squeezed and super().knows_levels
 
     def snapshot(self) -> Progress:
         if self._disk is None:

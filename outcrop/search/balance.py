@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from outcrop.dist.exchange import Exchange, Numbers, exchange_of
+from outcrop.dist.exchange import Exchange, Numbers
 from outcrop.dist.owners import MOST_PARITIES, Learner, read_parts, write_parts
 from outcrop.errors import UsageError
 from outcrop.kernels import States
 from outcrop.options import CheckOptions
-from outcrop.search.parts import discard
+from outcrop.search.anew import BeginAnew
 
 if TYPE_CHECKING:
     from outcrop.search.driver import Exploration
@@ -38,22 +38,15 @@ _MOST_UNEVEN_AT_FIRST = 1.5
 _PRECISION = 1_000_000
 
 
-class BeginAnew(Exception):
-    """Raised on all ranks: states are to find their owners otherwise. ``seconds``: that it took to notice."""
+class OtherOwners(BeginAnew):
+    """States are to find their owners otherwise."""
 
     def __init__(self, owners: str, seconds: float) -> None:
-        super().__init__(f"states are to find their owners by {owners}")
+        super().__init__(f"states are to find their owners by {owners}", seconds)
         self._owners = owners
-        self.seconds = seconds
 
     def options(self, options: CheckOptions) -> CheckOptions:
-        """How to search instead. A checkpoint that the search began with stays, or one that has taken its place."""
-        if options.checkpoint is not None and options.checkpoint != options.resume:
-            exchange = exchange_of(options.ranks)
-            discard(options.checkpoint, exchange)
-            exchange.gather_numbers([0])  # before any rank puts something there again
-        left = None if options.time_limit is None else max(0.0, options.time_limit - self.seconds)
-        return dataclasses.replace(options, owners=self._owners, time_limit=left)
+        return dataclasses.replace(super().options(options), owners=self._owners)
 
 
 class Balance:
@@ -103,11 +96,11 @@ class Balance:
         if self.parts is not None:
             most = _MOST_UNEVEN if states >= _TELLING else _MOST_UNEVEN_AT_FIRST
             if int(self.owned.max()) * self._exchange.size > most * states:
-                raise BeginAnew("hash", seconds)
+                raise OtherOwners("hash", seconds)
         elif self._may_learn:
             learned = self._learn()
             if learned is not None:
-                raise BeginAnew(",".join(write_parts(learned)), seconds)
+                raise OtherOwners(",".join(write_parts(learned)), seconds)
 
     @property
     def _may_learn(self) -> bool:

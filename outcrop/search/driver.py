@@ -51,7 +51,7 @@ _MOST_FOUND = 10_000
 _SECONDS_BETWEEN_LOOKS = 0.1
 
 _KIND_ORDER = {kind: position for position, kind in enumerate(FindingKind)}
-_STOPS = {StopReason.MEMORY: Stop.MEMORY, StopReason.DISK: Stop.DISK}
+_STOPS = {StopReason.MEMORY: Stop.MEMORY, StopReason.NARROW: Stop.MEMORY, StopReason.DISK: Stop.DISK}
 
 DEADLOCK_RULES = {
     Deadlock.OFF: DeadlockRule.OFF,
@@ -236,7 +236,7 @@ class Exploration:
     def restore_level(self, blocks: Iterator[States]) -> None:
         """Takes the next level from a checkpoint."""
         for states in blocks:
-            self.search.insert_block(0, states)
+            self.search.insert_block(0, self.search.kept_form(states))
             self.look_at_clock()
             self.check_stop()
         self.levels.append(self.search.finish_level())

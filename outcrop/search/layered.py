@@ -34,7 +34,8 @@ from outcrop.search.driver import Exploration, ShowProgress, Stopped, TakePut
 from outcrop.search.outcome import LayerReport, LayerRow, Outcome, Stop
 from outcrop.search.paths import Look
 from outcrop.search.sketch import Sketch
-from outcrop.search.spilling import PastRam, log_block_rows
+from outcrop.search.spilling import PastRam, log_block_rows, open_log
+from outcrop.search.squeezing import PackedLog
 from outcrop.store.frontier import RowFile
 from outcrop.store.layers import LayerFiles
 from outcrop.store.workdir import WorkDirectory
@@ -167,7 +168,7 @@ class Layers(PastRam):
         self._Q, self._next_Q = (RowFile(directory, f"queue-{i}", width, log_block_rows(width)) for i in range(2))
         self._Q_begin = 0  #: states before the first of Q
         self.start_states = RowFile(directory, "start", width, log_block_rows(width))  #: if layers are forgotten
-        self._log = run.open_log(directory, log_block_rows(width)) if run.checkpoints is not None else None
+        self._log = open_log(run, directory) if run.checkpoints is not None else None
         self._still_to_come = 0  #: states of the log that are only now being restored
         self._states = 0
         self._regions: list[tuple[int, int]] = []  #: the layers in RAM, and where in the arena each begins
@@ -201,7 +202,7 @@ class Layers(PastRam):
             self._copy(0, min(used, levels[0] if levels else used), self.start_states)
         self._spill.defer()
 
-    def _copy(self, begin: int, end: int, goal: RowFile) -> None:
+    def _copy(self, begin: int, end: int, goal: RowFile | PackedLog) -> None:
         for first in range(begin, end, goal.block_rows):
             goal.append(self._search.read_block(first, min(end, first + goal.block_rows)))
 

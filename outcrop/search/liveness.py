@@ -14,6 +14,7 @@ from itertools import accumulate
 import numpy as np
 
 from outcrop.kernels import Found, Marks
+from outcrop.kernels_liveness import Liveness
 from outcrop.search.budget import state_budget
 from outcrop.search.driver import Exploration, Stopped
 from outcrop.search.outcome import FindingKind, Stop
@@ -40,9 +41,9 @@ def check_liveness(run: Exploration) -> None:
 
 def _mark_satisfied(run: Exploration, levels: list[tuple[int, int]], first: int, marks: Marks) -> bool:
     """Whether some property could not be evaluated somewhere, which is a finding of its own."""
-    has_failed = False
+    liveness, has_failed = Liveness(run.search), False
     for level, (begin, end) in enumerate(levels):
-        run.search.mark_satisfied(0, begin, end, first, marks)
+        liveness.mark_satisfied(0, begin, end, first, marks)
         failed = run.search.take_found(Found.STATE)
         for state in failed:
             run.find(FindingKind.STATE, state, level)
@@ -51,12 +52,12 @@ def _mark_satisfied(run: Exploration, levels: list[tuple[int, int]], first: int,
 
 
 def _mark_predecessors(run: Exploration, states: int, wanted: int, marks: Marks) -> None:
-    search = run.search
+    search, liveness = run.search, Liveness(run.search)
     cuts = [states * number // search.workers for number in range(search.workers + 1)]
     while True:
         changes = run.together(
             *(
-                partial(search.mark_predecessors, worker, cuts[worker], cuts[worker + 1], wanted, marks)
+                partial(liveness.mark_predecessors, worker, cuts[worker], cuts[worker + 1], wanted, marks)
                 for worker in range(search.workers)
             )
         )
@@ -67,7 +68,7 @@ def _mark_predecessors(run: Exploration, states: int, wanted: int, marks: Marks)
 
 def _find_unmarked(run: Exploration, levels: list[tuple[int, int]], liveness: int, bit: int, marks: Marks) -> None:
     for level, (begin, end) in enumerate(levels):
-        state = run.search.least_unmarked(begin, end, bit, marks)
+        state = Liveness(run.search).least_unmarked(begin, end, bit, marks)
         if state is not None:
             run.find(FindingKind.LIVENESS, state, level, liveness)
             return

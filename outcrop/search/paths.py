@@ -60,7 +60,7 @@ def look_in_blocks(search: Search, read_level: Callable[[int], Iterable[States]]
         reading = threading.Lock()
 
         def work(worker: int) -> Predecessors:
-            least = search.native.states(len(targets))
+            least = search.native.packed_states(len(targets))
             is_found = np.zeros(len(targets), dtype=np.uint8)
             while True:
                 with reading:

@@ -94,7 +94,7 @@ class Checkpoints:
 
     def _open(self, path: Path, budget: DiskBudget) -> CheckpointDirectory:
         native = self._run.native
-        directory = CheckpointDirectory(path, native.identity, native.state_bytes, budget)
+        directory = CheckpointDirectory(path, native.identity, native.model_bytes, budget)
         return self._open_things.enter_context(closing(directory))
 
     def _find_beginning(self, options: CheckOptions, goal: str) -> None:
@@ -147,7 +147,7 @@ class Checkpoints:
     def log(self, block_rows: int | None = None) -> RowFile:
         """The state file, which a search may use as the log that it needs anyway."""
         if self._log is None:
-            width = self._run.native.state_bytes
+            width = self._run.native.model_bytes
             rows = block_rows or max(256, min(_MOST_BLOCK_STATES, _BLOCK_BYTES // width))
             continued = self._continued
             if continued is not None:
@@ -299,7 +299,8 @@ class Checkpoints:
         if len(log) > states:
             log.cut(states)
         while len(log) < states:
-            log.append(self._run.search.read_block(len(log), min(states, len(log) + log.block_rows)))
+            search = self._run.search
+            log.append(search.packed_form(search.read_block(len(log), min(states, len(log) + log.block_rows))))
         return log
 
     def _drop_source(self) -> None:

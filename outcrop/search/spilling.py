@@ -27,6 +27,8 @@ from outcrop.kernels_spill import SLICES, RunDamaged, RunLayout, Spill
 from outcrop.options import CheckOptions
 from outcrop.search.delayed import WaitingCandidates, bytes_to_sort
 from outcrop.search.driver import Exploration
+from outcrop.search.squeezing import PackedLog
+from outcrop.store.frontier import RowFile
 from outcrop.store.runs import Runs, share_slices
 from outcrop.store.workdir import WorkDirectory
 
@@ -210,7 +212,7 @@ class DiskLevels(PastRam):
     def __init__(self, run: Exploration, directory: WorkDirectory) -> None:
         super().__init__(run)
         width = run.native.state_bytes
-        self.log = run.open_log(directory, log_block_rows(width))
+        self.log = open_log(run, directory)
         self._still_to_come = 0  #: states of the log that are only now being restored
         self._runs = Runs(directory, self._spill, width, run.search.workers, run.together)
         self._kernels = LayerKernels(run.search)
@@ -297,6 +299,13 @@ class DiskLevels(PastRam):
 
     def _unreadable(self) -> DamagedFile:
         return DamagedFile(self.log.file.path.parent, "a run cannot be read")
+
+
+def open_log(run: Exploration, directory: WorkDirectory) -> RowFile | PackedLog:
+    """The log of a search, for states as it keeps them."""
+    width = run.native.state_bytes
+    log = run.open_log(directory, log_block_rows(width))
+    return log if log.width == width else PackedLog(log, run.search)
 
 
 def log_block_rows(width: int) -> int:

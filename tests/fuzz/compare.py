@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from importlib import import_module
 from random import Random
+from unittest.mock import patch
 
 from expectations import TINY
 
@@ -17,7 +18,7 @@ from outcrop.ir.system import System
 from outcrop.kernels import Native
 from outcrop.lang import load_text
 from outcrop.options import CheckOptions, Deadlock, LoadOptions, UndefinedReads
-from outcrop.search import compact, ram, reference
+from outcrop.search import auto, compact, layered, ram, reference, squeezing
 from outcrop.search.outcome import Outcome, Stop
 
 #: The interpreter takes long over symmetric models, so it looks at their first levels only.
@@ -33,6 +34,19 @@ _PAST_RAM = (
     ("serial", "serial", False),
 )
 
+#: How many models are searched with states that are squeezed, too: each is then compiled several times. So early, and
+#: with so few places to spare, that states soon become too wide.
+_SQUEEZED_PART = 0.3
+_SQUEEZED = {
+    "LEAST_STATES": 10,
+    "_SPARE_PLACES": 0,
+    "_BITS_A_SPARE_PLACE": 8,
+    "_LEAST_SPARE_PLACES": 0,
+    "_BYTES_STEP": 1,
+    "_LEAST_GAIN": 1.01,
+    "_SECONDS_TO_COMPILE": 1000.0,
+}
+
 #: How often each search was held against another one, for those who count.
 compared: Counter[str] = Counter()
 
@@ -47,7 +61,8 @@ def disagreement(text: str, name: str, seed: int) -> str:
         native = compile_model(emitted.source, note_offsets=emitted.note_offsets)
         for max_errors, deadlock in ((1, Deadlock.STUTTERING), (None, random.choice(list(Deadlock)))):
             chosen = CheckOptions(symmetry=symmetry, max_errors=max_errors, deadlock=deadlock)
-            for found in (*_against_interpreter(system, native, chosen), *_past_ram(native, chosen)):
+            squeezes = random.random() < _SQUEEZED_PART
+            for found in (*_against_interpreter(system, native, chosen), *_past_ram(native, chosen, squeezes)):
                 return f"{found} with {options} and {chosen}"
     return ""
 
@@ -67,7 +82,7 @@ def _against_interpreter(system: System, native: Native, options: CheckOptions) 
             yield f"{name}: {got} is not the interpreter's {expected}"
 
 
-def _past_ram(native: Native, options: CheckOptions) -> Iterator[str]:
+def _past_ram(native: Native, options: CheckOptions, squeezes: bool) -> Iterator[str]:
     if native.liveness_count:
         return  # needs all states at once
     options = dataclasses.replace(options, states=_MOST_STATES)
@@ -90,6 +105,12 @@ def _past_ram(native: Native, options: CheckOptions) -> Iterator[str]:
             ) and [count > 0 for count in got.fired] == [count > 0 for count in expected.fired]
         if not same:
             yield f"{strategy}: {got} is not the {expected} of ram"
+    for search in (auto.search, layered.search) if squeezes else ():
+        with patch.multiple(squeezing, **_SQUEEZED):
+            got = search(native, dataclasses.replace(options, threads=2, **TINY))
+        compared["squeezed" if any("squeezed" in event for event in got.events) else "not squeezed"] += 1
+        if not _same(_comparable(got, False), _comparable(expected, False)):
+            yield f"{search.__module__}, squeezed: {got} is not the {expected} of ram"
 
 
 def _same(one: Outcome, other: Outcome) -> bool:

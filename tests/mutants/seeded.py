@@ -76,11 +76,11 @@ MUTANTS = [
     *_of(
         "native/paths.c",
         (
-            "memcmp(predecessor, least, STATE_BYTES) >= 0) continue;",
-            "memcmp(predecessor, least, STATE_BYTES) <= 0) continue;",
+            "memcmp(predecessor, least, MODEL_BYTES) >= 0) continue;",
+            "memcmp(predecessor, least, MODEL_BYTES) <= 0) continue;",
         ),
         (
-            "if (count == 1 && step.found && memcmp(state, least, STATE_BYTES) >= 0) continue;",
+            "if (count == 1 && step.found && memcmp(state, least, MODEL_BYTES) >= 0) continue;",
             "if (count == 1 && step.found) continue;",
         ),
     ),
@@ -258,5 +258,22 @@ MUTANTS = [
     *_of(
         "trace/replay.py",
         ("if state == target or canonical(state) == target:", "if state == target:"),
+    ),
+    *_of(
+        "native/squeeze.c",
+        ("filling = bits >> 1 >> (63 - place);", "filling = 0;"),
+        ("if (__builtin_expect(unplaced != 0, 0)) return 0;", ""),
+        ("words[piece->place / 64 + 1] |= bits >> 1 >> (63 - piece->place % 64);", ""),
+    ),
+    *_of(
+        "native/carry.c",
+        ("context->fired[rule] = fired[rule];", "context->fired[rule] = 0;"),
+        ("  search->cursor = cursor;\n", "  search->cursor = level_begin;\n"),
+    ),
+    *_of(
+        "search/squeezing.py",
+        ("    new.check_block(0, states[is_new])\n", ""),
+        ("form = widened(form_of(search, used, run.together), left)", "form = form_of(search, 0)"),
+        ("for to in [*ends[1:-1], unexpanded, end]:", "for to in [*ends[1:-1], end, end]:"),
     ),
 ]

@@ -22,6 +22,8 @@ ALLOWED = {
     "kernels_cycles": {"kernels", "kernels_route"},
     "kernels_distances": {"kernels"},
     "kernels_layers": {"kernels", "kernels_spill"},
+    "kernels_liveness": {"kernels"},
+    "kernels_squeeze": {"kernels"},
     "kernels_walks": {"kernels"},
     "kernels_spill": {"kernels"},
     "kernels_tables": {"kernels"},
@@ -30,7 +32,7 @@ ALLOWED = {
     "store": {"kernels", "kernels_layers", "kernels_spill"},
     "search": {
         *("ir", "kernels", "kernels_cycles", "kernels_distances", "kernels_route", "kernels_spill", "kernels_tables"),
-        *("kernels_layers", "kernels_walks", "dist", "store"),
+        *("kernels_layers", "kernels_liveness", "kernels_squeeze", "kernels_walks", "dist", "store"),
     },
     "result": {"ir", "report"},
     "trace": {"ir", "ltl", "search", "result"},

@@ -1,0 +1,303 @@
+"""Searches that squeeze their states when memory ends, against the search in RAM that never does."""
+
+from __future__ import annotations
+
+import dataclasses
+import shutil
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import outcrop
+from outcrop.codegen.c import emit
+from outcrop.codegen.compiler import compile_model
+from outcrop.errors import UsageError
+from outcrop.kernels import Native, Settings
+from outcrop.kernels_squeeze import Form, SqueezedSearch
+from outcrop.options import CheckOptions
+from outcrop.search import auto, layered, ram, squeezing
+from outcrop.search.outcome import FindingKind, Outcome, Stop
+from outcrop.search.squeezing import form_with
+
+REPOSITORY = Path(__file__).parents[2]
+
+#: 9,261 states of 53 bytes, of which a few bits change; ``far`` only when ``a[0]`` has come to its end, and one of
+#: ``late`` for each step of ``a[1]`` from there on.
+WIDE = """
+type Count : 0 .. 20;
+var unused : array [0 .. 9] of 0 .. 1000000; a : array [0 .. 2] of Count; far : boolean;
+    late : array [0 .. 99] of boolean;
+startstate begin
+  for i : 0 .. 9 do unused[i] := 7 * i; end;
+  for i : 0 .. 2 do a[i] := 0; end;
+  far := false;
+  for i : 0 .. 99 do late[i] := false; end;
+end;
+ruleset i : 0 .. 2 do
+  rule "up" a[i] < 20 ==> begin
+    a[i] := a[i] + 1;
+    far := a[0] = 20;
+    for j : 0 .. 19 do late[5 * j] := a[0] > 15 & a[1] > j; end;
+  end;
+end;
+ruleset i : 0 .. 2 do
+  rule "reset" a[i] % 7 = 6 ==> begin
+    a[i] := 0;
+    far := a[0] = 20;
+    for j : 0 .. 19 do late[5 * j] := a[0] > 15 & a[1] > j; end;
+  end;
+end;
+cover "far" a[0] = 20 & a[1] = 20;
+"""
+VIOLATED = WIDE + 'invariant "sum" a[0] + a[1] + a[2] < 45;\n'
+STRATEGIES = {"auto": auto.search, "layered": layered.search}
+
+
+@cache
+def compiled(text: str) -> Native:
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as directory:
+        path = Path(directory, "model.m")
+        path.write_text(text)
+        return native_of(path)
+
+
+def native_of(path: Path) -> Native:
+    emitted = emit(outcrop.load(path).system, False)
+    return compile_model(emitted.source, note_offsets=emitted.note_offsets)
+
+
+def comparable(outcome: Outcome) -> Outcome:
+    return dataclasses.replace(outcome, seconds=0.0, peak_disk_bytes=0, events=[], layers=None)
+
+
+def told(outcome: Outcome, what: str) -> bool:
+    return any(what in event for event in outcome.events)
+
+
+@pytest.fixture(autouse=True)
+def squeezes_early(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(squeezing, "LEAST_STATES", 100)
+    monkeypatch.setattr(squeezing, "_SECONDS_TO_COMPILE", 1000.0)
+    monkeypatch.setattr(squeezing, "_STATES_A_PART", 16)  # so that workers carry parts of every level
+
+
+def no_spare_places(monkeypatch: pytest.MonkeyPatch) -> None:
+    """But those that rounding leaves."""
+    monkeypatch.setattr(squeezing, "_SPARE_PLACES", 0)
+    monkeypatch.setattr(squeezing, "_LEAST_SPARE_PLACES", 0)
+    monkeypatch.setattr(squeezing, "_BITS_A_SPARE_PLACE", 10**9)
+    monkeypatch.setattr(squeezing, "_BYTES_STEP", 1)
+
+
+@pytest.fixture
+def options(tmp_path: Path) -> Callable[..., CheckOptions]:
+    def make(**changes: object) -> CheckOptions:
+        chosen = {"symmetry": False, "threads": 1, "deadlock": "off", "workdir": str(tmp_path)}
+        return CheckOptions(**{**chosen, **changes})
+
+    return make
+
+
+# --- The form of a state --------------------------------------------------------------------------------------------
+
+
+@cache
+def opened(width: int) -> Native:
+    """A model whose states have so many bytes, compiled for some that are squeezed."""
+    native = compiled(
+        f"var a : array [0 .. {width - 1}] of 0 .. 254; startstate begin a[0] := 0; end; rule true ==> end;"
+    )
+    assert native.state_bytes == width and native.compile_squeezed is not None
+    return native.compile_squeezed(min(16, width - 4))
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data(), st.sampled_from([9, 16, 29, 64]))
+def test_what_is_squeezed_can_be_spread_again(data: st.DataObject, width: int) -> None:
+    native = opened(width)
+    row = st.binary(min_size=width, max_size=width)
+    bits = 8 * native.state_bytes
+    places = data.draw(st.permutations(range(8 * width)))
+    known = data.draw(st.integers(0, bits))
+    first = np.frombuffer(data.draw(row), dtype=np.uint8)
+
+    def mask(count: int) -> np.ndarray:
+        chosen = np.zeros(8 * width, dtype=np.uint8)
+        chosen[places[:count]] = 1
+        return np.packbits(chosen)
+
+    form = Form(first, mask(known), native.state_bytes)
+    values = [np.frombuffer(each, dtype=np.uint8) for each in data.draw(st.lists(row, min_size=1, max_size=20))]
+    # Bits get places as they change, and later states change more of them.
+    states = np.array(
+        [first ^ (value & mask(known + (bits - known) * i // len(values))) for i, value in enumerate(values, 1)]
+    )
+    with SqueezedSearch(native, Settings(), form) as search:
+        kept = np.concatenate([search.kept_form(states[i : i + 1]) for i in range(len(states))])
+        assert (search.packed_form(kept) == states).all()
+        assert (search.kept_form(states) == kept).all()
+        changed = np.bitwise_or.reduce(states ^ first, axis=0)
+        assert (search.placed_bits() == (changed | mask(known))).all()
+
+
+# --- Searches -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("memory", [20_000, 60_000, 120_000, 200_000, 300_000])
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_it_may_squeeze_anywhere(
+    options: Callable[..., CheckOptions], strategy: str, memory: int, threads: int
+) -> None:
+    native = compiled(WIDE)
+    expected = ram.search(native, options())
+    found = STRATEGIES[strategy](native, options(strategy=strategy, threads=threads, state_memory=memory))
+    assert told(found, "squeezed from 53 to")
+    assert comparable(found) == comparable(expected)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("max_errors", [1, 5, None])
+def test_traces_are_those_of_ram(options: Callable[..., CheckOptions], strategy: str, max_errors: int | None) -> None:
+    native = compiled(VIOLATED)
+    expected = ram.search(native, options(max_errors=max_errors))
+    # With most of them memory ends in levels in which every state is one to be found.
+    for memory in (60_000, 300_000, *(range(500_000, 550_000, 10_000) if max_errors is None else ())):
+        limits = options(strategy=strategy, threads=2, max_errors=max_errors, state_memory=memory)
+        found = STRATEGIES[strategy](native, limits)
+        assert told(found, "squeezed")
+        assert comparable(found) == comparable(expected)
+        assert found.findings[0].kind is FindingKind.STATE and len(found.findings[0].path) == 46
+
+
+def test_it_needs_no_disk_where_squeezed_states_fit(options: Callable[..., CheckOptions]) -> None:
+    native = compiled(WIDE)
+    found = auto.search(native, options(state_memory=300_000))
+    assert told(found, "going on in RAM") and not told(found, "disk") and found.peak_disk_bytes == 0
+    found = auto.search(native, options(state_memory=300_000, squeeze=False))
+    assert not told(found, "squeezed") and told(found, "disk")
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("memory", [20_000, 100_000, 200_000, 300_000])
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_states_that_become_too_wide(
+    options: Callable[..., CheckOptions],
+    strategy: str,
+    memory: int,
+    threads: int,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    no_spare_places(monkeypatch)
+    native = compiled(VIOLATED)
+    for max_errors in (1, None):
+        expected = ram.search(native, options(max_errors=max_errors))
+        limits = options(strategy=strategy, threads=threads, max_errors=max_errors, state_memory=memory)
+        found = STRATEGIES[strategy](native, limits)
+        assert told(found, "have become too narrow, " + ("going on with" if memory > 200_000 else ""))
+        assert comparable(found) == comparable(expected)
+
+
+def test_states_that_do_not_fit_when_memory_is_full(
+    options: Callable[..., CheckOptions], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """There is no room to carry the search over into one with wider states."""
+    monkeypatch.setattr(squeezing, "carry_over", _without_room(squeezing.carry_over))
+    no_spare_places(monkeypatch)
+    native = compiled(WIDE)
+    found = auto.search(native, options(state_memory=300_000))
+    assert told(found, "beginning anew")
+    assert comparable(found) == comparable(ram.search(native, options()))
+
+
+def _without_room(carry_over: Callable[..., bool]) -> Callable[..., bool]:
+    def carried(run: auto.Auto, *arguments: object) -> bool:
+        return carry_over(run, *arguments) and not isinstance(run.search, SqueezedSearch)
+
+    return carried
+
+
+def test_liveness_is_checked_as_long_as_squeezed_states_fit(options: Callable[..., CheckOptions]) -> None:
+    for goal, stop in (("a[0] = 0", Stop.COMPLETE), ("a[0] > 20", Stop.VIOLATION)):
+        native = compiled(WIDE + f'liveness "again" {goal};\n')
+        expected = ram.search(native, options())
+        found = auto.search(native, options(state_memory=300_000, threads=2))
+        assert told(found, "squeezed") and found.stop is stop
+        assert comparable(found) == comparable(expected)
+
+
+@pytest.mark.parametrize("bound", [{"depth": 30}, {"states": 6000}])
+def test_bounds_end_it_where_they_end_ram(options: Callable[..., CheckOptions], bound: dict[str, int]) -> None:
+    native = compiled(WIDE)
+    found = auto.search(native, options(state_memory=100_000, **bound))
+    assert told(found, "squeezed")
+    assert comparable(found) == comparable(ram.search(native, options(**bound)))
+
+
+def test_without_a_compiler_it_goes_to_disk(
+    options: Callable[..., CheckOptions], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    native = compiled(WIDE)
+
+    def fail(state_bytes: int) -> Native:
+        raise UsageError("the C compiler ran out of memory")
+
+    monkeypatch.setattr(native, "compile_squeezed", fail)
+    found = auto.search(native, options(state_memory=100_000))
+    assert not told(found, "squeezed") and told(found, "disk")
+    assert comparable(found) == comparable(ram.search(native, options()))
+
+
+def test_it_is_not_worth_it_for_states_that_use_what_they_declare(options: Callable[..., CheckOptions]) -> None:
+    native = compiled("""
+type Count : 0 .. 30;
+var a : array [0 .. 2] of Count;
+startstate begin for i : 0 .. 2 do a[i] := 0; end; end;
+ruleset i : 0 .. 2 do rule a[i] < 30 ==> begin a[i] := a[i] + 1; end; end;
+""")
+    assert not told(auto.search(native, options(state_memory=20_000)), "squeezed")
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_checkpoints_hold_states_as_the_model_packs_them(
+    options: Callable[..., CheckOptions], strategy: str, tmp_path: Path
+) -> None:
+    """So that any search can go on from there."""
+    native = compiled(VIOLATED)
+    native.identity = {"model": "wide"}
+    expected = ram.search(native, options())
+    for memory in (60_000, 300_000):
+        place = str(tmp_path / f"saved-{memory}")
+        limits = options(strategy=strategy, state_memory=memory, checkpoint=place, checkpoint_every=0.0, depth=40)
+        stopped = STRATEGIES[strategy](native, limits)
+        assert stopped.stop is Stop.DEPTH and told(stopped, "squeezed")
+        for search, more in ((ram.search, {}), (STRATEGIES[strategy], {"state_memory": memory})):
+            copy = str(shutil.copytree(place, f"{place}-{bool(more)}"))
+            found = search(native, options(resume=copy, **more))
+            assert told(found, "squeezed") is bool(more)
+            assert found.levels == expected.levels
+            assert found.findings == expected.findings and found.fired == expected.fired
+
+
+def test_ranges_of_the_arena_tell_which_bits_change() -> None:
+    native = compiled(WIDE)
+    with native.search(Settings()) as search:
+        search.start()
+        search.finish_level()
+        search.expand_levels(0, np.zeros(30, dtype=np.uint64), np.zeros(30, dtype=np.uint64), 2**63)
+        count = search.standing().level_end
+        states = search.read_block(0, count)
+        assert (squeezing.form_of(search, count).changing == np.bitwise_or.reduce(states ^ states[0], axis=0)).all()
+
+
+def test_a_form_has_places_for_bits_that_change_later() -> None:
+    changing = np.array([255, 255, 15, 0], dtype=np.uint8)
+    form = form_with(np.zeros(4, dtype=np.uint8), changing)
+    assert form.bits == 20 and 8 * form.state_bytes >= 20 + 16
