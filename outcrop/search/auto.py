@@ -142,9 +142,12 @@ class Auto(Exploration):
         while self._disk is None:
             try:
                 super().expand()
+                self.most_levels = Exploration.most_levels
                 return
             except Stopped as stopped:
                 self._memory_has_ended(stopped)
+            # What was found in this level is no longer with the kernels, which would go on to others.
+            self.most_levels = 1
             if not self.squeezing.squeeze(self.search.standing().unexpanded):
                 disk, begin = self._hand_over()
                 disk.make_room()

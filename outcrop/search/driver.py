@@ -192,14 +192,17 @@ class Exploration:
             self.has_failed_start |= self.search.start() > 0
         return False
 
+    #: Levels that the next call may expand, at the most.
+    most_levels = _LEVELS_A_CALL
+
     def expand(self) -> None:
         """Expands the last level, and perhaps some more; tells level_done of the new ones."""
         if self.sharing is not None:
             self.fill_level(partial(self.sharing.fill_level, self.sharing.expand_part), self.search.finish_level)
             return
-        most, largest = _LEVELS_A_CALL, 2**63
+        most, largest = self.most_levels, 2**63
         if self.checkpoints is not None:
-            most, largest = _LEVELS_A_CHECKPOINT, _LARGEST_BEFORE_CHECKPOINT
+            most, largest = min(most, _LEVELS_A_CHECKPOINT), _LARGEST_BEFORE_CHECKPOINT
         if self.options.depth is not None:
             most = min(most, self.options.depth + 1 - len(self.levels))
         sizes, generated = np.zeros(most, dtype=np.uint64), np.zeros(most, dtype=np.uint64)

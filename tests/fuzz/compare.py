@@ -36,9 +36,9 @@ _PAST_RAM = (
 
 #: How many models are searched with states that are squeezed, too: each is then compiled several times. So early, and
 #: with so few places to spare, that states soon become too wide.
-_SQUEEZED_PART = 0.3
+_SQUEEZED_PART = 0.5
 _SQUEEZED = {
-    "LEAST_STATES": 10,
+    "LEAST_STATES": 4,
     "_SPARE_PLACES": 0,
     "_BITS_A_SPARE_PLACE": 8,
     "_LEAST_SPARE_PLACES": 0,
@@ -106,8 +106,8 @@ def _past_ram(native: Native, options: CheckOptions, squeezes: bool) -> Iterator
         if not same:
             yield f"{strategy}: {got} is not the {expected} of ram"
     for search in (auto.search, layered.search) if squeezes else ():
-        with patch.multiple(squeezing, **_SQUEEZED):
-            got = search(native, dataclasses.replace(options, threads=2, **TINY))
+        with patch.multiple(squeezing, **_SQUEEZED), patch.object(auto, "_LEAST_STATES", 64):
+            got = search(native, dataclasses.replace(options, threads=1, **TINY))
         compared["squeezed" if any("squeezed" in event for event in got.events) else "not squeezed"] += 1
         if not _same(_comparable(got, False), _comparable(expected, False)):
             yield f"{search.__module__}, squeezed: {got} is not the {expected} of ram"

@@ -177,6 +177,18 @@ def test_traces_are_those_of_ram(options: Callable[..., CheckOptions], strategy:
         assert found.findings[0].kind is FindingKind.STATE and len(found.findings[0].path) == 46
 
 
+def test_it_ends_with_the_level_in_which_something_is_found(options: Callable[..., CheckOptions]) -> None:
+    """Also if memory ends in that level, after it was found."""
+    native = compiled(WIDE + 'rule "bad" a[0] = 20 & a[1] = 20 & a[2] = 4 ==> begin error "bad"; end;\n')
+    expected = ram.search(native, options())
+    ended_there = 0
+    for memory in range(500_000, 520_000, 1_500):
+        found = auto.search(native, options(state_memory=memory))
+        ended_there += told(found, f"at level {len(expected.levels) - 2}: states squeezed")
+        assert comparable(found) == comparable(expected)
+    assert ended_there
+
+
 def test_it_needs_no_disk_where_squeezed_states_fit(options: Callable[..., CheckOptions]) -> None:
     native = compiled(WIDE)
     found = auto.search(native, options(state_memory=300_000))
