@@ -2,6 +2,7 @@
 where the time goes.
 
     python bench/auto.py --models ../shared/models/murphi [--only NAME]... [--fraction 0.1] [--threads 2] [--repeat N]
+        [--squeeze off]
 
 The memory is M(p) of Table 2 in Della Penna et al. (2004), (states + longest queue) x bytes of a state, the latter
 rounded up to four; the longest queue is taken to be the largest level. The two run by turns, and the least of each
@@ -36,6 +37,8 @@ MODELS: dict[str, tuple[str, dict[str, int]]] = {
     "mcslock2 N=3": ("mux/mcslock2.m", {"N": 3}),
     "german NODE_NUM=5": ("others/german.m", {"NODE_NUM": 5}),
     "newlist6 CellCount=6": ("multiset+sym/newlist6.m", {"CellCount": 6}),
+    "ldash": ("dash/ldash.m", {}),
+    "eadash": ("dash/eadash.m", {}),
 }
 #: What is timed, and what it is called.
 PARTS = {
@@ -94,7 +97,8 @@ def measure(name: str, path: Path, constants: dict[str, int], arguments: argpars
         with_all.append(timed(lambda: ram.search(native, options)))
         in_ram = with_all[0][2]
         needed = (in_ram.states + max(in_ram.levels)) * -(-native.state_bytes // 4) * 4
-        scarce = replace(options, state_memory=int(needed * arguments.fraction))
+        memory, squeezes = int(needed * arguments.fraction), arguments.squeeze == "on"
+        scarce = replace(options, state_memory=memory, squeeze=squeezes)
         with_some.append(timed(partial(auto.search, native, scarce)))
         past = with_some[-1][2]
         if (past.levels, past.fired) != (in_ram.levels, in_ram.fired):
@@ -104,7 +108,7 @@ def measure(name: str, path: Path, constants: dict[str, int], arguments: argpars
     )
     print(
         f"{name}: {in_ram.states:,} states of {native.state_bytes} bytes, {len(in_ram.levels)} levels; "
-        f"{scarce.state_memory / 2**20:.1f} MiB\n"
+        f"{memory / 2**20:.1f} MiB\n"
         f"  ram  {ram_seconds:6.2f} s, CPU {ram_cpu:6.2f} s\n"
         f"  auto {past_seconds:6.2f} s, CPU {past_cpu:6.2f} s, disk {past.peak_disk_bytes / 2**20:,.0f} MiB\n"
         f"  ratio {past_seconds / ram_seconds:.2f}, CPU {past_cpu / ram_cpu:.2f}; {'; '.join(past.events)}"
@@ -120,6 +124,7 @@ def main() -> None:
     parser.add_argument("--fraction", type=float, default=0.1)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--repeat", type=int, default=1)
+    parser.add_argument("--squeeze", choices=["on", "off"], default="on")
     arguments = parser.parse_args()
     arguments.timer = Timer()
     for name, (file, constants) in MODELS.items():

@@ -67,6 +67,7 @@ typedef struct {
   Piece later[SQUEEZED_BITS];  /* those that have got one since */
   uint32_t later_count;        /* (atomic) */
   uint32_t places;             /* taken */
+  uint32_t first_places;       /* ... when the search began */
   pthread_mutex_t lock;
 } Squeeze;
 
@@ -88,26 +89,14 @@ static int squeeze_open(Squeeze *squeeze, const uint8_t *first, const uint8_t *c
     squeeze->pieces[i] = (Piece){squeeze->placed[i], (uint32_t)i, squeeze->places};
     squeeze->places += (uint32_t)__builtin_popcountll(squeeze->placed[i]);
   }
+  squeeze->first_places = squeeze->places;
   return squeeze->places <= SQUEEZED_BITS;
 }
 
-/* Gives 0 when the state has changed a bit that has no place. */
-static inline int squeeze_known(const Squeeze *squeeze, const uint8_t *state, uint8_t *squeezed) {
-  uint64_t words[SQUEEZED_WORDS + 2], changes[MODEL_WORDS], filling = 0, unplaced = 0;
-  int filled = 0;
-  for (int i = 0; i < MODEL_WORDS; i++) {
-    changes[i] = model_word(state, i) ^ squeeze->first[i];
-    unplaced |= changes[i] & ~__atomic_load_n(&squeeze->placed[i], __ATOMIC_RELAXED);
-    uint64_t bits = gather_bits(changes[i], squeeze->pieces[i].mask);
-    unsigned place = squeeze->pieces[i].place % 64;
-    filling |= bits << place;
-    if (place + (unsigned)__builtin_popcountll(squeeze->pieces[i].mask) < 64) continue;
-    words[filled++] = filling;
-    filling = bits >> 1 >> (63 - place);
-  }
-  if (__builtin_expect(unplaced != 0, 0)) return 0;
-  words[filled++] = filling;
-  while (filled < SQUEEZED_WORDS + 1) words[filled++] = 0;
+/* Adds those bits of a state that have got their places since the search began. Gives 0 when one has none. */
+static NOINLINE int squeeze_later(const Squeeze *squeeze, const uint64_t *changes, uint64_t *words) {
+  for (int i = 0; i < MODEL_WORDS; i++)
+    if (changes[i] & ~__atomic_load_n(&squeeze->placed[i], __ATOMIC_RELAXED)) return 0;
   /* Bits are said to have a place after that is known. */
   __atomic_thread_fence(__ATOMIC_ACQUIRE);
   const uint32_t later = __atomic_load_n(&squeeze->later_count, __ATOMIC_RELAXED);
@@ -116,6 +105,27 @@ static inline int squeeze_known(const Squeeze *squeeze, const uint8_t *state, ui
     words[piece->place / 64] |= bits << piece->place % 64;
     words[piece->place / 64 + 1] |= bits >> 1 >> (63 - piece->place % 64);
   }
+  return 1;
+}
+
+/* Gives 0 when the state has changed a bit that has no place. */
+static inline int squeeze_known(const Squeeze *squeeze, const uint8_t *state, uint8_t *squeezed) {
+  uint64_t words[SQUEEZED_WORDS + 2], changes[MODEL_WORDS], filling = 0, later = 0;
+  int filled = 0;
+  for (int i = 0; i < MODEL_WORDS; i++) {
+    const Piece piece = squeeze->pieces[i];
+    changes[i] = model_word(state, i) ^ squeeze->first[i];
+    later |= changes[i] & ~piece.mask;
+    uint64_t bits = gather_bits(changes[i], piece.mask);
+    unsigned place = piece.place % 64;
+    filling |= bits << place;
+    if (place + (unsigned)__builtin_popcountll(piece.mask) < 64) continue;
+    words[filled++] = filling;
+    filling = bits >> 1 >> (63 - place);
+  }
+  words[filled++] = filling;
+  while (filled < SQUEEZED_WORDS + 1) words[filled++] = 0;
+  if (later && !squeeze_later(squeeze, changes, words)) return 0;
   memcpy(squeezed, words, STATE_BYTES);
   return 1;
 }
@@ -157,7 +167,9 @@ static inline void spread_state(const Squeeze *squeeze, const uint8_t *squeezed,
     uint64_t word = squeeze->first[i] ^ scatter_bits(bits, piece.mask);
     memcpy(state + 8 * i, &word, sizeof word);
   }
-  const uint32_t later = __atomic_load_n(&squeeze->later_count, __ATOMIC_ACQUIRE);
+  uint64_t placed_later = words[squeeze->first_places / 64] >> squeeze->first_places % 64;
+  for (int i = (int)(squeeze->first_places / 64) + 1; i < SQUEEZED_WORDS; i++) placed_later |= words[i];
+  const uint32_t later = placed_later ? __atomic_load_n(&squeeze->later_count, __ATOMIC_ACQUIRE) : 0;
   for (const Piece *piece = squeeze->later; piece < squeeze->later + later; piece++) {
     const unsigned at = piece->place / 64, shift = piece->place % 64;
     uint64_t word, bits = words[at] >> shift | words[at + 1] << 1 << (63 - shift);

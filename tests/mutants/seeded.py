@@ -262,7 +262,7 @@ MUTANTS = [
     *_of(
         "native/squeeze.c",
         ("filling = bits >> 1 >> (63 - place);", "filling = 0;"),
-        ("if (__builtin_expect(unplaced != 0, 0)) return 0;", ""),
+        ("if (later && !squeeze_later(squeeze, changes, words)) return 0;", ""),
         ("words[piece->place / 64 + 1] |= bits >> 1 >> (63 - piece->place % 64);", ""),
     ),
     *_of(
