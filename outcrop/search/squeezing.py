@@ -89,23 +89,23 @@ class Squeezing:
         some are too wide for what they were squeezed to. Says whether it did."""
         run, search = self._run, self._run.search
         before, is_too_narrow = search.native.state_bytes, search.standing().stop is StopReason.NARROW
-        used = Spill(search).resume()
-        if not is_too_narrow and not (self._is_possible and used >= LEAST_STATES):
+        if not is_too_narrow and not self._is_possible:
             return False
-        left = _left(search)
-        form = widened(form_of(search, used, run.together), left)
-        if not is_too_narrow and not self._pays(form):
-            return False
-        if is_too_narrow and used * (form.state_bytes + _BYTES_BESIDE) > search.budget:
-            raise TooNarrow(form, run)
-        native = self._ready
-        if native is None or not has_places(native, form) or not pays(before, native.state_bytes):
-            try:
-                (native,) = run.together(partial(squeezed, self._plain, form))
-            except OutcropError:
-                if not is_too_narrow:
-                    return False
-                native = self._plain
+        try:
+            used = Spill(search).resume()
+            if not is_too_narrow and used < LEAST_STATES:
+                return False
+            left = _left(search)
+            form = widened(form_of(search, used, run.together), left)
+            if is_too_narrow and used * (form.state_bytes + _BYTES_BESIDE) > search.budget:
+                raise TooNarrow(form, run)
+            if not is_too_narrow and not self._pays(form):
+                return False
+            native = self._compiled(form, before)
+        except OutcropError:  # of the compiler
+            if not is_too_narrow:
+                return False
+            native = self._plain
         new = open_search(native, search.settings, form)
         if not carry_over(run, new, used, unexpanded, left):
             new.close()
@@ -123,6 +123,14 @@ class Squeezing:
                 f"{native.state_bytes} bytes, going on in RAM"
             )
         return True
+
+    def _compiled(self, form: Form, before: int) -> Native:
+        """The model for states of such a form, which had ``before`` bytes."""
+        ready = self._ready
+        if ready is not None and has_places(ready, form) and pays(before, ready.state_bytes):
+            return ready
+        (native,) = self._run.together(partial(squeezed, self._plain, form))
+        return native
 
     def kept_form(self, states: States) -> States:
         """States of a checkpoint, as the search keeps them."""
