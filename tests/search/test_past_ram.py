@@ -201,7 +201,7 @@ def test_a_queue_that_the_disk_has_changed_is_refused(
             yield file
 
     monkeypatch.setattr(strategy, "nameless_file", noted)
-    monkeypatch.setattr(driver, "_LEVELS_A_CALL", 1)
+    monkeypatch.setattr(driver.Exploration, "most_levels", 1)
     expand = driver.Exploration.expand
 
     def flip(run: driver.Exploration) -> None:
