@@ -409,7 +409,7 @@ class Search:
 
     def insert_block(self, worker: int, states: States) -> NDArray[np.bool_]:
         """Adds states to those visited and to the new level, and says which were new, as far as there is room."""
-        rows = self._packed(states)
+        rows = self._rows(states)
         is_new = np.zeros(len(rows), dtype=np.uint8)
         dealt = self._library.outcrop_insert_block(
             self._handle, worker, rows.ctypes.data, len(rows), is_new.ctypes.data
@@ -420,7 +420,7 @@ class Search:
         """Expands states that lie anywhere. Gives all successors, duplicates included, and the hash of each; if not
         ``with_loops``, without those that are the state they lead from. Firings, deadlocks and failures are counted and
         found as in a level; whether a successor is new is the caller's to say, and check_block its to call."""
-        rows = self._packed(states)
+        rows = self._rows(states)
         count = self._library.outcrop_expand_block(self._handle, worker, rows.ctypes.data, len(rows), with_loops)
         if count == 2**64 - 1:
             raise MemoryError("no memory for the successors of a block")
@@ -435,13 +435,13 @@ class Search:
 
     def check_block(self, worker: int, states: States) -> None:
         """Checks the properties of new states, and counts the cover goals that they meet."""
-        rows = self._packed(states)
+        rows = self._rows(states)
         self._library.outcrop_check_block(self._handle, worker, rows.ctypes.data, len(rows))
 
     def find_predecessors(self, worker: int, begin: int, end: int, targets: States) -> tuple[States, NDArray[np.bool_]]:
         """Expands a range of the arena again. Gives the least predecessor of each target in it, and whether it has
         one. Targets differ from one another; they and their predecessors are as the model packs them."""
-        rows = self._packed(self.kept_form(targets))
+        rows = self._rows(self.kept_form(targets))
         least = self.native.packed_states(len(rows))
         is_found = np.zeros(len(rows), dtype=np.uint8)
         complete = self._library.outcrop_find_predecessors(
@@ -456,7 +456,7 @@ class Search:
     ) -> None:
         """The same among some states that lie anywhere. ``least`` and ``is_found``, one row for each target, take what
         is found, and hold what was found before."""
-        rows, wanted = self._packed(states), self._packed(self.kept_form(targets))
+        rows, wanted = self._rows(states), self._rows(self.kept_form(targets))
         complete = self._library.outcrop_find_predecessors_among(
             self._handle,
             worker,
@@ -480,7 +480,7 @@ class Search:
         """States that are kept, as the model packs them."""
         return states
 
-    def _packed(self, states: States) -> States:
+    def _rows(self, states: States) -> States:
         if states.ndim != 2 or states.shape[1] != self.native.state_bytes:
             raise InternalError(f"states of {self.native.state_bytes} bytes wanted, not an array {states.shape}")
         return with_spare_bytes(states)

@@ -142,7 +142,7 @@ class Spill:
 
     def expand(self, worker: int, states: States) -> int:
         """Expands states, in order, until the arena is full; the last successors are then carried. Gives how many."""
-        rows = self._search._packed(states)
+        rows = self._search._rows(states)
         return int(self._library.outcrop_expand_states(self._handle, worker, rows.ctypes.data, len(rows)))
 
     def add_carried(self, worker: int) -> int:

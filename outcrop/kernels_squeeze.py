@@ -79,7 +79,7 @@ class SqueezedSearch(Search):
         return room[:-SPARE_BYTES].reshape(len(rows), self.native.state_bytes)
 
     def packed_form(self, states: States) -> States:
-        rows = self._packed(states)
+        rows = self._rows(states)
         room = np.empty(len(rows) * self.native.model_bytes + SPARE_BYTES, dtype=np.uint8)
         self._squeezing.outcrop_spread_block(self.handle, rows.ctypes.data, len(rows), room.ctypes.data)
         return room[:-SPARE_BYTES].reshape(len(rows), self.native.model_bytes)

@@ -76,10 +76,7 @@ static void drop_loops(Worker *worker, uint32_t many) {
     if (is_loop(worker, i)) continue;
     if (kept != i) {
       memcpy(successors + (size_t)kept * STATE_BYTES, successors + (size_t)i * STATE_BYTES, STATE_BYTES);
-      expansion->owners[kept] = expansion->owners[i];
-#if HAS_COVERAGE
-      expansion->rules[kept] = expansion->rules[i];
-#endif
+      move_origin(expansion, kept, i);
     }
     kept++;
   }

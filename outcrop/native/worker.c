@@ -168,6 +168,14 @@ static void keep_misfit(Worker *worker, const uint8_t *state) {
 }
 #endif
 
+/* What is known of the origin of a successor goes with it, to another place of the buffer. */
+static inline void move_origin(Expansion *expansion, uint32_t to, uint32_t from) {
+  expansion->owners[to] = expansion->owners[from];
+#if HAS_COVERAGE
+  expansion->rules[to] = expansion->rules[from];
+#endif
+}
+
 /* What a flush begins with: the model's code has packed the successors in the buffer. */
 static void squeeze_successors(Worker *worker) {
 #if SQUEEZED_BYTES
@@ -181,11 +189,7 @@ static void squeeze_successors(Worker *worker) {
       keep_misfit(worker, state);
       continue;
     }
-    expansion->owners[kept] = expansion->owners[i];
-#if HAS_COVERAGE
-    expansion->rules[kept] = expansion->rules[i];
-#endif
-    kept++;
+    move_origin(expansion, kept++, i);
   }
   expansion->count = kept;
   worker->generated += count - kept;

@@ -25,7 +25,7 @@ from outcrop.search.driver import DEADLOCK_RULES, Exploration, ShowProgress, Sto
 from outcrop.search.outcome import Outcome, Progress, Stop
 from outcrop.search.paths import Look, look_in_blocks
 from outcrop.search.spilling import DiskLevels, PastRam, bytes_beside
-from outcrop.search.squeezing import Squeezing, TooNarrow, open_search, squeezed
+from outcrop.search.squeezing import Reformed, Squeezing, open_search, squeezed
 from outcrop.store.workdir import WorkDirectory
 
 #: The least that a search past RAM can work with: states for each worker.
@@ -66,11 +66,11 @@ def search(
             with visited:
                 outcome = (exploration or Auto)(visited, options, progress, put, native).run()
                 return replace(outcome, seconds=seconds + outcome.seconds, events=events + outcome.events)
-        except TooNarrow as narrow:
-            seconds += narrow.seconds
-            events += narrow.events
-            options = narrow.options(options)
-            visited = open_search(squeezed(native, narrow.form), settings, narrow.form)
+        except Reformed as better:
+            seconds += better.seconds
+            events += better.events
+            options = better.options(options)
+            visited = open_search(squeezed(native, better.form), settings, better.form)
 
 
 class Auto(Exploration):

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from outcrop.errors import OutcropError
-from outcrop.kernels import Native, Search, Settings, States, StopReason
+from outcrop.kernels import Native, Search, Settings, States
 from outcrop.kernels_spill import Spill
 from outcrop.kernels_squeeze import Carrying, Form, SqueezedSearch, TooWide
 from outcrop.search.anew import BeginAnew
@@ -88,7 +88,7 @@ class Squeezing:
         """In the middle of a level, at state ``unexpanded``: goes on with narrower states; or with wider ones, where
         some are too wide for what they were squeezed to. Says whether it did."""
         run, search = self._run, self._run.search
-        before, is_too_narrow = search.native.state_bytes, search.standing().stop is StopReason.NARROW
+        before, is_too_narrow = search.native.state_bytes, _is_too_narrow(search)
         if not is_too_narrow and not self._is_possible:
             return False
         try:
@@ -98,7 +98,7 @@ class Squeezing:
             left = _left(search)
             form = widened(form_of(search, used, run.together), left)
             if is_too_narrow and used * (form.state_bytes + _BYTES_BESIDE) > search.budget:
-                raise TooNarrow(form, run)
+                raise Widened(form, run)
             if not is_too_narrow and not self._pays(form):
                 return False
             native = self._compiled(form, before)
@@ -109,7 +109,7 @@ class Squeezing:
         new = open_search(native, search.settings, form)
         if not carry_over(run, new, used, unexpanded, left):
             new.close()
-            raise TooNarrow(form, run)
+            raise Widened(form, run) if is_too_narrow else Squeezed(form, run)
         run.search, run.native = new, native
         search.close()
         if run.asked is not None:
@@ -138,23 +138,37 @@ class Squeezing:
         try:
             return search.kept_form(states)
         except TooWide:
-            raise TooNarrow(widened(form_of(search, 0), states), self._run) from None
+            raise Widened(widened(form_of(search, 0), states), self._run) from None
 
     def check_width(self) -> None:
-        """Raises TooNarrow when states do not fit what they were squeezed to."""
+        """Raises BeginAnew when states do not fit what they were squeezed to."""
         search = self._run.search
-        if isinstance(search, SqueezedSearch) and search.standing().stop is StopReason.NARROW:
-            raise TooNarrow(widened(form_of(search, 0), search.misfits()), self._run)
+        if isinstance(search, SqueezedSearch) and _is_too_narrow(search):
+            raise Widened(widened(form_of(search, 0), search.misfits()), self._run)
 
 
-class TooNarrow(BeginAnew):
-    """States cannot be squeezed as they were any more, and there is no way to carry the search over."""
+class Reformed(BeginAnew):
+    """The search is to begin anew with states of another form, because it cannot be carried over."""
 
-    def __init__(self, form: Form, run: Exploration) -> None:
-        super().__init__("squeezed states have become too narrow", run.seconds())
-        run.tell(f"states of {run.native.state_bytes} bytes have become too narrow, beginning anew with wider ones")
+    def __init__(self, form: Form, run: Exploration, why: str) -> None:
+        super().__init__(why, run.seconds())
+        run.tell(f"{why}, beginning anew")
         self.form = form
         self.events = run.events  #: what the search has told
+
+
+class Squeezed(Reformed):
+    """There is not even room for squeezed states, with those that memory did not hold before."""
+
+    def __init__(self, form: Form, run: Exploration) -> None:
+        super().__init__(form, run, f"states are squeezed from {run.native.state_bytes} to {form.state_bytes} bytes")
+
+
+class Widened(Reformed):
+    """States are too wide for what they were squeezed to."""
+
+    def __init__(self, form: Form, run: Exploration) -> None:
+        super().__init__(form, run, f"states of {run.native.state_bytes} bytes have become too narrow")
 
 
 class PackedLog:
@@ -224,6 +238,12 @@ def open_search(native: Native, settings: Settings, form: Form) -> Search:
     if native.state_bytes == native.model_bytes:
         return native.search(settings)
     return SqueezedSearch(native, settings, form)
+
+
+def _is_too_narrow(search: Search) -> bool:
+    """Whether there are successors that could not be squeezed. The search has stopped, though not always for that:
+    memory may have ended first."""
+    return isinstance(search, SqueezedSearch) and len(search.misfits()) > 0
 
 
 def _left(search: Search) -> States:

@@ -275,5 +275,6 @@ MUTANTS = [
         ("    new.check_block(0, states[is_new])\n", ""),
         ("form = widened(form_of(search, used, run.together), left)", "form = form_of(search, 0)"),
         ("for to in [*ends[1:-1], unexpanded, end]:", "for to in [*ends[1:-1], end, end]:"),
+        ("and len(search.misfits()) > 0", "and search.standing().stop == 5"),
     ),
 ]

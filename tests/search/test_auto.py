@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from functools import cache, partial
+from functools import partial
 from itertools import cycle
 from pathlib import Path
 
 import pytest
+from native_models import compiled, native_of
 
 import outcrop
 from outcrop.codegen import compiler
@@ -53,21 +54,6 @@ var x : 0 .. 2999; y : 0 .. 99;
 startstate begin x := 0; y := 0; end;
 rule x < 2999 ==> begin x := x + 1; y := (y + 7) % 100; end;
 """
-
-
-@cache
-def compiled(text: str) -> Native:
-    import tempfile
-
-    with tempfile.TemporaryDirectory() as directory:
-        path = Path(directory, "model.m")
-        path.write_text(text)
-        return native_of(path)
-
-
-def native_of(path: Path) -> Native:
-    emitted = emit(outcrop.load(path).system, False)
-    return compile_model(emitted.source, note_offsets=emitted.note_offsets)
 
 
 @pytest.fixture

@@ -12,10 +12,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from native_models import compiled
 
-import outcrop
-from outcrop.codegen.c import emit
-from outcrop.codegen.compiler import compile_model
 from outcrop.errors import UsageError
 from outcrop.kernels import Native, Settings
 from outcrop.kernels_squeeze import Form, SqueezedSearch
@@ -55,22 +53,20 @@ end;
 cover "far" a[0] = 20 & a[1] = 20;
 """
 VIOLATED = WIDE + 'invariant "sum" a[0] + a[1] + a[2] < 45;\n'
+#: 1,001 states, one a level; the last one has 4,000 successors, more than a buffer holds, and the last of these change
+#: bits that no other state does.
+BURST = """
+var unused : array [0 .. 9] of 0 .. 1000000; x : 0 .. 1001; y : 0 .. 4095; late : array [0 .. 19] of boolean;
+startstate begin
+  for i : 0 .. 9 do unused[i] := 7 * i; end; x := 0; y := 0;
+  for i : 0 .. 19 do late[i] := false; end;
+end;
+rule "chain" x < 1000 ==> begin x := x + 1; y := (y + 37) % 4096; end;
+ruleset i : 0 .. 3999 do
+  rule "burst" x = 1000 ==> begin x := 1001; y := i; if i > 3000 then for j : 0 .. 19 do late[j] := true; end; end; end;
+end;
+"""
 STRATEGIES = {"auto": auto.search, "layered": layered.search}
-
-
-@cache
-def compiled(text: str) -> Native:
-    import tempfile
-
-    with tempfile.TemporaryDirectory() as directory:
-        path = Path(directory, "model.m")
-        path.write_text(text)
-        return native_of(path)
-
-
-def native_of(path: Path) -> Native:
-    emitted = emit(outcrop.load(path).system, False)
-    return compile_model(emitted.source, note_offsets=emitted.note_offsets)
 
 
 def comparable(outcome: Outcome) -> Outcome:
@@ -214,6 +210,19 @@ def test_states_that_become_too_wide(
         limits = options(strategy=strategy, threads=threads, max_errors=max_errors, state_memory=memory)
         found = STRATEGIES[strategy](native, limits)
         assert told(found, "have become too narrow, " + ("going on with" if memory > 200_000 else ""))
+        assert comparable(found) == comparable(expected)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_states_that_become_too_wide_when_memory_has_ended_already(
+    options: Callable[..., CheckOptions], strategy: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    no_spare_places(monkeypatch)
+    native = compiled(BURST)
+    expected = ram.search(native, options())
+    for memory in range(10_000, 60_000, 5_000):
+        found = STRATEGIES[strategy](native, options(strategy=strategy, state_memory=memory))
+        assert told(found, "beginning anew")
         assert comparable(found) == comparable(expected)
 
 
