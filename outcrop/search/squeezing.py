@@ -12,6 +12,7 @@ wider states; or, where states lie on disk or memory does not allow it, begins a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
@@ -22,7 +23,9 @@ from outcrop.errors import OutcropError
 from outcrop.kernels import Native, Search, Settings, States
 from outcrop.kernels_spill import Spill
 from outcrop.kernels_squeeze import Carrying, Form, SqueezedSearch, TooWide
+from outcrop.options import CheckOptions
 from outcrop.search.anew import BeginAnew
+from outcrop.search.parts import find_parts
 from outcrop.store.frontier import RowFile
 
 if TYPE_CHECKING:
@@ -155,6 +158,13 @@ class Reformed(BeginAnew):
         run.tell(f"{why}, beginning anew")
         self.form = form
         self.events = run.events  #: what the search has told
+
+    def options(self, options: CheckOptions) -> CheckOptions:
+        """It goes on from where it was saved last, if it was."""
+        place = options.checkpoint or options.resume
+        if place is None or not find_parts(place):
+            return super().options(options)
+        return self.with_time_left(replace(options, resume=place, checkpoint=None))
 
 
 class Squeezed(Reformed):

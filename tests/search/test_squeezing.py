@@ -307,6 +307,21 @@ def test_checkpoints_hold_states_as_the_model_packs_them(
             assert found.findings == expected.findings and found.fired == expected.fired
 
 
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_it_begins_anew_from_its_checkpoint(
+    options: Callable[..., CheckOptions], strategy: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    no_spare_places(monkeypatch)
+    native = compiled(VIOLATED)
+    expected = ram.search(native, options())
+    place = str(tmp_path / "saved")
+    limits = options(strategy=strategy, state_memory=60_000, checkpoint=place, checkpoint_every=0.0)
+    found = STRATEGIES[strategy](native, limits)
+    assert told(found, "beginning anew") and told(found, f"resumed from '{place}'")
+    assert found.findings == expected.findings
+    assert (found.levels, found.fired, found.covered) == (expected.levels, expected.fired, expected.covered)
+
+
 def test_ranges_of_the_arena_tell_which_bits_change() -> None:
     native = compiled(WIDE)
     with native.search(Settings()) as search:
