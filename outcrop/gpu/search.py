@@ -24,12 +24,12 @@ from outcrop.kernels import Counts, Found, Marks, Native, Search, Settings, Stat
 from outcrop.options import CheckOptions
 from outcrop.report.text import size
 from outcrop.search import auto
+from outcrop.search.boundary import Before
 from outcrop.search.budget import state_budget
 from outcrop.search.compact import omission_bound
 from outcrop.search.driver import DEADLOCK_RULES, Exploration, ShowProgress, Stopped, TakePut, most_found
 from outcrop.search.outcome import FindingKind, Outcome, Progress, Stop
 from outcrop.search.paths import Look, Predecessors
-from outcrop.search.resume import Before
 
 if TYPE_CHECKING:
     from outcrop.codegen.c import Emitted

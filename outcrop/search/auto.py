@@ -19,14 +19,17 @@ from functools import partial
 
 from outcrop.errors import OutcropError, UsageError
 from outcrop.kernels import FIRST_LINES, Native, Search, Settings, States, StopReason
+from outcrop.kernels_squeeze import SqueezedSearch
 from outcrop.options import CheckOptions
+from outcrop.search.boundary import Boundary
 from outcrop.search.budget import state_budget, worker_count
 from outcrop.search.driver import DEADLOCK_RULES, Exploration, ShowProgress, Stopped, TakePut, most_found
+from outcrop.search.forerunner import Forerunner
 from outcrop.search.outcome import Outcome, Progress, Stop
 from outcrop.search.paths import Look, look_in_blocks
 from outcrop.search.spilling import DiskLevels, PastRam, bytes_beside
 from outcrop.search.squeezing import Reformed, Squeezing, open_search, squeezed
-from outcrop.store.workdir import WorkDirectory
+from outcrop.store.workdir import DiskFull, WorkDirectory
 
 #: The least that a search past RAM can work with: states for each worker.
 _LEAST_STATES = 256
@@ -60,16 +63,17 @@ def search(
         seed=options.seed,
         weak_hash=weak_hash,
     )
-    visited, seconds, events = native.search(settings), 0.0, list[str]()
+    visited, forerunner = native.search(settings), None
+    seconds, events = 0.0, list[str]()
     while True:
         try:
-            with visited:
-                outcome = (exploration or Auto)(visited, options, progress, put, native).run()
-                return replace(outcome, seconds=seconds + outcome.seconds, events=events + outcome.events)
+            outcome = (exploration or Auto)(visited, options, progress, put, native, forerunner).run()
+            return replace(outcome, seconds=seconds + outcome.seconds, events=events + outcome.events)
         except Reformed as better:
             seconds += better.seconds
             events += better.events
             options = better.options(options)
+            forerunner = better.forerunner
             visited = open_search(squeezed(native, better.form), settings, better.form)
 
 
@@ -78,8 +82,10 @@ class Auto(Exploration):
 
     medium = "runs"
     _is_ready = False
+    _is_taken_up = False  #: by another search, which needs its files
     _disk: PastRam | None = None
     _directory: WorkDirectory | None = None
+    _boundary: Boundary | None = None  #: where a search could be taken up that may have to be
 
     def __init__(
         self,
@@ -88,16 +94,27 @@ class Auto(Exploration):
         progress: ShowProgress | None = None,
         put: TakePut | None = None,
         plain: Native | None = None,
+        forerunner: Forerunner | None = None,
     ) -> None:
-        super().__init__(search, options, progress, put)
+        try:
+            super().__init__(search, options, progress, put)
+        except OutcropError:  # of its checkpoints
+            search.close()
+            raise
         self.squeezing = Squeezing(self, plain or self.native)
+        self._forerunner = forerunner
+        if forerunner is not None:
+            self.disk = forerunner.disk
 
     def run(self) -> Outcome:
         try:
             return super().run()
         finally:
-            self.close_files()
-            self.search.close()
+            if self._forerunner is not None:
+                self._forerunner.close()
+            if not self._is_taken_up:
+                self.close_files()
+                self.search.close()
 
     def close_files(self) -> None:
         if self._disk is not None:
@@ -106,12 +123,54 @@ class Auto(Exploration):
             self._directory.close()
 
     def explore(self) -> Stop:
-        stop = super().explore()
+        try:
+            stop = super().explore()
+        except Reformed as better:
+            self.tell(f"{better}, {self._hand_on(better)}")
+            raise
         if self._disk is not None and stop is Stop.COMPLETE:
             # A state that a damaged file took for old was not explored. Violations need no such doubt: traces are
             # replayed.
             self._disk.check_files()
         return stop
+
+    def begin(self) -> None:
+        forerunner = self._forerunner
+        if forerunner is None:
+            super().begin()
+            return
+        try:
+            forerunner.restore(self)
+        except DiskFull:
+            raise Reformed(forerunner.form, self, "there is no room on disk to take levels up") from None
+        self._forerunner = None
+        forerunner.close()
+        self.tell(f"taken up at level {len(self.levels) - 1:,}: {sum(self.levels):,} states of another form")
+
+    @property
+    def may_be_taken_up(self) -> bool:
+        return super().may_be_taken_up or isinstance(self.search, SqueezedSearch)
+
+    def level_is_complete(self) -> None:
+        super().level_is_complete()
+        if self.checkpoints is None and self.may_be_taken_up:
+            self._boundary = Boundary.of(self)
+
+    def _hand_on(self, better: Reformed) -> str:
+        """Keeps what another search can take up. Says how that will begin."""
+        disk, directory, boundary = self._disk, self._directory, self._boundary
+        if self.checkpoints is not None:
+            if disk is not None:
+                self.checkpoints.save()
+            return "going on from the last checkpoint" if self.checkpoints.has_saved else "beginning anew"
+        if disk is None or directory is None or boundary is None:
+            return "beginning anew"
+        try:
+            better.forerunner = Forerunner(self, disk, directory, boundary, better.form)
+        except DiskFull:
+            return "beginning anew"
+        self._is_taken_up = True
+        return f"going on with {better.form.state_bytes} from the last level"
 
     def create_start_states(self) -> None:
         if self.sharing is not None:

@@ -25,10 +25,11 @@ from outcrop.errors import DamagedFile
 from outcrop.kernels import Counts, DeadlockRule, Found, Marks, Search, States, StopReason
 from outcrop.machine import resident_bytes
 from outcrop.options import CheckOptions, Deadlock
+from outcrop.search.boundary import Before
 from outcrop.search.outcome import Finding, FindingKind, Outcome, Progress, Stop
 from outcrop.search.outcome import Stopped as Stopped
 from outcrop.search.paths import Look, PathFinder, look_in_arena
-from outcrop.search.resume import Before, Checkpoints
+from outcrop.search.resume import Checkpoints
 from outcrop.search.samples import Samples
 from outcrop.search.sharing import Sharing
 from outcrop.search.workers import Workers
@@ -158,6 +159,11 @@ class Exploration:
         return not self.keys and self.sharing is None
 
     @property
+    def may_be_taken_up(self) -> bool:
+        """Whether it must be known where the search stood when a level was complete."""
+        return self.checkpoints is not None
+
+    @property
     def revisits(self) -> bool:
         """Whether levels may hold a state more than once."""
         return False
@@ -201,7 +207,7 @@ class Exploration:
             self.fill_level(partial(self.sharing.fill_level, self.sharing.expand_part), self.search.finish_level)
             return
         most, largest = self.most_levels, 2**63
-        if self.checkpoints is not None:
+        if self.may_be_taken_up:
             most, largest = min(most, _LEVELS_A_CHECKPOINT), _LARGEST_BEFORE_CHECKPOINT
         if self.options.depth is not None:
             most = min(most, self.options.depth + 1 - len(self.levels))
@@ -281,12 +287,15 @@ class Exploration:
     # --- Levels ------------------------------------------------------------------------------------------------
 
     def explore(self) -> Stop:
+        self.begin()
+        self.level_is_complete()
+        return self.go_on()
+
+    def begin(self) -> None:
         if self.checkpoints is not None and self.checkpoints.is_resumed:
             self.checkpoints.restore()
         else:
             self.create_start_states()
-        self._level_is_complete()
-        return self.go_on()
 
     def go_on(self) -> Stop:
         """Expands the last level, and all that follow."""
@@ -298,10 +307,10 @@ class Exploration:
             if self.options.states is not None and sum(self.totals) >= self.options.states:
                 return Stop.STATES
             self.expand()
-            self._level_is_complete()
+            self.level_is_complete()
         return Stop.COMPLETE
 
-    def _level_is_complete(self) -> None:
+    def level_is_complete(self) -> None:
         if self.checkpoints is not None:
             self.checkpoints.level_is_complete()
 

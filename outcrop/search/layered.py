@@ -209,6 +209,12 @@ class Layers(PastRam):
     def check_files(self) -> None:
         self.refined.check()
 
+    def keep_only_levels(self) -> None:
+        self._Q.clear()
+        self._next_Q.clear()
+        self._waiting.clear()
+        self._write_pending(merge=False)
+
     def close(self) -> None:
         self.refined.close()
         self._waiting.clear()
@@ -319,7 +325,7 @@ class Layers(PastRam):
         if estimate > (1 + _PROGRESS) * self._progress[1]:
             self._progress = level, estimate
 
-    def _write_pending(self) -> None:
+    def _write_pending(self, merge: bool = True) -> None:
         """Writes layers that are only in RAM."""
         if not self._pending:
             return
@@ -329,7 +335,7 @@ class Layers(PastRam):
             end = regions[at + _MOST_LAYERS][1] if at + _MOST_LAYERS < len(regions) else self._first
             ends = np.array([begin for _, begin in part[1:]], dtype=np.uint64)
             run = self.refined.files.write(end, level=part[0][0], ends=ends)
-            self.refined.add(run, part[0][0], part[-1][0])
+            self.refined.add(run, part[0][0], part[-1][0], merge)
             self._kernels.set_known(0, end)
         self._pending = 0
         self._pending_from = len(self._run.levels)
@@ -347,8 +353,13 @@ class Layers(PastRam):
         return self.refined.layouts(len(self._run.levels))
 
     def read_level(self, level: int) -> Iterator[States]:
-        self._write_pending()
-        return self.refined.read(level)
+        """Of a layer that is only in RAM, also states of earlier ones, which were candidates for it. For a trace that
+        does no harm: no successor of theirs belongs to the next layer. Nothing is written, for the disk may be full."""
+        yield from self.refined.read(level)
+        for (each, begin), (_, end) in pairwise([*self._regions, (0, self._first)]):
+            if each == level >= self._pending_from:
+                for at in range(begin, end, _STATES_A_PART):
+                    yield self._search.read_block(at, min(end, at + _STATES_A_PART))
 
     def stored_queue(self, name: str, directory: WorkDirectory) -> RowFile:
         """A copy of the newest layer."""
@@ -367,8 +378,7 @@ class Layers(PastRam):
     @property
     def oldest(self) -> int:
         """The oldest layer that is still there."""
-        self._write_pending()
-        return self.refined.oldest
+        return self._pending_from if self.refined.oldest is None else self.refined.oldest
 
     @property
     def estimate(self) -> int:

@@ -13,20 +13,18 @@ import shlex
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
-from dataclasses import dataclass, field
-from itertools import chain, islice
+from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from outcrop.dist.exchange import exchange_of
 from outcrop.dist.owners import read_parts, write_parts
 from outcrop.errors import DamagedFile, UsageError
-from outcrop.kernels import Counts, Found, Marks, States
+from outcrop.kernels import States
 from outcrop.options import CheckOptions
-from outcrop.search.outcome import FindingKind
+from outcrop.search.boundary import Boundary, restore_counts
 from outcrop.search.parts import Beginning, find_beginning, find_parts, part_path
 from outcrop.store.checkpoint import CheckpointDirectory, Manifest, StatesPart, remove_checkpoint
 from outcrop.store.frontier import RowFile
@@ -40,33 +38,6 @@ _MOST_BLOCK_STATES = 8192
 _BLOCK_BYTES = 1 << 16
 
 
-@dataclass(frozen=True)
-class _Boundary:
-    """What is known when a level is complete. What only grows is noted by its length."""
-
-    levels: int
-    found: int
-    has_failed_start: bool
-    counts: tuple[Counts, Counts, Marks]
-    coverage: tuple[list[int] | None, list[int] | None]
-    revisits: bool
-    collision_rate: float | None
-
-
-@dataclass
-class Before:
-    """What a search had counted before the checkpoint that it began with."""
-
-    fired: Counts = field(default_factory=lambda: np.zeros(1, dtype=np.uint64))
-    covered: Counts = field(default_factory=lambda: np.zeros(1, dtype=np.uint64))
-    enabled: list[int] | None = None
-    deeper: list[int] | None = None
-    undefined_reads: frozenset[int] = frozenset()
-    omission_bound: float = 0.0
-    revisits: bool = False
-    seconds: float = 0.0
-
-
 class Checkpoints:
     """The checkpoints of one exploration: where it begins, and where it is saved."""
 
@@ -74,7 +45,7 @@ class Checkpoints:
         self._run = run
         self._every = options.checkpoint_every
         self._next_save = time.monotonic() + self._every
-        self._boundary: _Boundary | None = None
+        self._boundary: Boundary | None = None
         self._saved: tuple[int, int] | None = None  #: levels and states of the last checkpoint
         self._log: RowFile | None = None
         self._beginning: Beginning | None = None
@@ -195,7 +166,9 @@ class Checkpoints:
                     for directory, manifest in beginning.parts
                 ]
                 self._restore_levels(opened)
-        self._restore_counts(beginning)
+        restore_counts(run, [manifest for _, manifest in beginning.parts], beginning.manifests)
+        if self._sharing is not None:
+            self._sharing.told = len(run.found)
         first = beginning.manifests[0]
         run.tell(
             f"resumed from '{self._run.options.resume}': level {len(run.totals) - 1:,}, {sum(run.totals):,} states, "
@@ -214,59 +187,28 @@ class Checkpoints:
             else:
                 sharing.restore_level(blocks, beginning.stays)
 
-    def _restore_counts(self, beginning: Beginning) -> None:
-        run = self._run
-        manifest = beginning.manifests[0]
-        own = [each for _, each in beginning.parts]
-        # Searches may have checked the states while they took them. That has been counted and found before.
-        for kind in Found:
-            run.search.take_found(kind)
-        run.search.take_put()
-        fired, covered, _ = run.search.count()
-        run.before = Before(
-            _sum([each.fired for each in own], fired) - fired,
-            _sum([each.covered for each in own], covered) - covered,
-            _sum_known([each.enabled for each in own], fired),
-            _sum_known([each.deeper for each in own], fired),
-            frozenset(offset for each in own for offset in each.undefined_reads),
-            # Keys that are the same miss the same states, and their bound is that of all levels.
-            0.0 if manifest.keys == run.keys else manifest.omission_bound,
-            manifest.revisits and not run.drops_revisited,
-            manifest.seconds,
-        )
-        if run.totals == [sum(sizes) for sizes in zip(*(each.levels for each in beginning.manifests), strict=True)]:
-            run.generated = _generated([each.generated for each in own], beginning.level_count)
-        run.has_failed_start = manifest.has_failed_start
-        for kind, state, level, liveness in manifest.found:
-            run.find(FindingKind(kind), bytes.fromhex(state), level, liveness)
-        if self._sharing is not None:
-            self._sharing.told = len(run.found)
-        if manifest.revisits:
-            run.tell("rules fired include those of states that were visited again before the checkpoint")
-
     # --- Saving ------------------------------------------------------------------------------------------------
 
     def level_is_complete(self) -> None:
         """Remembers where the search stands, and saves it when it is time to."""
-        run = self._run
-        self._boundary = _Boundary(
-            len(run.levels),
-            len(run.found),
-            run.has_failed_start,
-            run.count(),
-            run.coverage(),
-            run.revisits,
-            run.collision_rate,
-        )
+        self._boundary = Boundary.of(self._run)
         is_due = time.monotonic() >= self._next_save
         if is_due if self._sharing is None else self._sharing.any(is_due):
             self._save(self._boundary)
 
-    def search_has_stopped(self) -> None:
+    def save(self) -> None:
         """Saves the search where its last level was complete."""
-        path = self._place
         if self._boundary is not None and (self._saved is None or self._saved[0] < self._boundary.levels):
             self._save(self._boundary)
+
+    @property
+    def has_saved(self) -> bool:
+        """Whether there is a checkpoint to go on from."""
+        return self._saved is not None
+
+    def search_has_stopped(self) -> None:
+        path = self._place
+        self.save()
         if self._saved is None:
             self._run.tell(f"no checkpoint in '{path}': not even the first level is complete")
             return
@@ -275,7 +217,7 @@ class Checkpoints:
             f"go on with --resume {shlex.quote(path)}"
         )
 
-    def _save(self, boundary: _Boundary) -> None:
+    def _save(self, boundary: Boundary) -> None:
         run, sharing = self._run, self._sharing
         levels = run.levels[: boundary.levels]
         try:
@@ -286,7 +228,7 @@ class Checkpoints:
                     sharing.all(False)
                 raise
             agree = (lambda is_written: is_written) if sharing is None else sharing.all
-            self._goal.save(log, lambda part: self._describe(boundary, levels, part), agree)
+            self._goal.save(log, lambda part: self._describe(boundary, part), agree)
             self._saved = (boundary.levels, sum(run.totals[: boundary.levels]))
             self._drop_source()
         except DiskFull as full:
@@ -310,51 +252,11 @@ class Checkpoints:
                 if directory is not self._goal:
                     remove_checkpoint(directory.path, with_directory=directory.path != Path(self._place))
 
-    def _describe(self, boundary: _Boundary, levels: list[int], part: StatesPart) -> Manifest:
-        run = self._run
-        fired, covered, noted = boundary.counts
-        return Manifest(
-            identity=run.native.identity,
-            strategy=run.options.strategy,
-            levels=levels,
-            fired=fired.tolist(),
-            covered=covered.tolist(),
-            undefined_reads=run.undefined_reads(noted),
-            found=[
-                [str(kind), state.hex(), level, liveness]
-                for (kind, state, liveness), level in islice(run.found.items(), boundary.found)
-            ],
-            has_failed_start=boundary.has_failed_start,
-            revisits=boundary.revisits,
-            keys=run.keys,
-            omission_bound=run.total_omission_bound(levels),
-            collision_rate=boundary.collision_rate,
-            seconds=run.before.seconds + run.seconds(),
-            states=part,
-            owners="" if self._sharing is None else self._owners,
-            owner_parts=[] if self._sharing is None else write_parts(self._sharing.balance.parts),
-            generated=run.generated[: boundary.levels],
-            enabled=boundary.coverage[0],
-            deeper=boundary.coverage[1],
-        )
-
-
-def _sum(rows: list[list[int]], like: Counts) -> Counts:
-    total = np.zeros_like(like)
-    for row in rows:
-        total += np.array(row, dtype=np.uint64)
-    return total
-
-
-def _sum_known(rows: list[list[int] | None], like: Counts) -> list[int] | None:
-    known = [row for row in rows if row is not None]
-    return _sum(known, like).tolist() if len(known) == len(rows) else None
-
-
-def _generated(rows: list[list[int | None]], level_count: int) -> list[int | None]:
-    """None where that was not counted."""
-    columns = ([row[level] if level < len(row) else None for row in rows] for level in range(level_count))
-    return [None if None in column else sum(each for each in column if each is not None) for column in columns]
+    def _describe(self, boundary: Boundary, part: StatesPart) -> Manifest:
+        manifest = boundary.describe(self._run, part)
+        if self._sharing is None:
+            return manifest
+        return replace(manifest, owners=self._owners, owner_parts=write_parts(self._sharing.balance.parts))
 
 
 class _Rows:

@@ -100,6 +100,10 @@ class PastRam:
     def read_level(self, level: int) -> Iterator[States]:
         raise NotImplementedError
 
+    def keep_only_levels(self) -> None:
+        """Nothing will be looked up any more, but levels that are complete will be read."""
+        raise NotImplementedError
+
     def close(self) -> None:
         raise NotImplementedError
 
@@ -236,6 +240,10 @@ class DiskLevels(PastRam):
 
     def check_files(self) -> None:
         self._runs.check()
+
+    def keep_only_levels(self) -> None:
+        self._runs.clear()
+        self._waiting.clear()
 
     def close(self) -> None:
         self._runs.close()

@@ -6,7 +6,7 @@ these are, carry all that was found over into a search that keeps no others, and
 full too, they go to disk, with states that are narrower there as well.
 
 Exact: a bit that changes later gets a place of its own. If no place is left, the search is carried over into one with
-wider states; or, where states lie on disk or memory does not allow it, begins anew with these.
+wider states: in RAM, if there is room, or through files (see forerunner).
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from outcrop.store.frontier import RowFile
 
 if TYPE_CHECKING:
     from outcrop.search.driver import Exploration
+    from outcrop.search.forerunner import Forerunner
 
 #: With fewer states it is not known which bits change, and to compile the model once more would not pay.
 LEAST_STATES = 1 << 15
@@ -89,7 +90,8 @@ class Squeezing:
 
     def squeeze(self, unexpanded: int) -> bool:
         """In the middle of a level, at state ``unexpanded``: goes on with narrower states; or with wider ones, where
-        some are too wide for what they were squeezed to. Says whether it did."""
+        some are too wide for what they were squeezed to. Says whether it did; if it did not, the search must go to
+        disk, even to go on with wider states."""
         run, search = self._run, self._run.search
         before, is_too_narrow = search.native.state_bytes, _is_too_narrow(search)
         if not is_too_narrow and not self._is_possible:
@@ -101,7 +103,7 @@ class Squeezing:
             left = _left(search)
             form = widened(form_of(search, used, run.together), left)
             if is_too_narrow and used * (form.state_bytes + _BYTES_BESIDE) > search.budget:
-                raise Widened(form, run)
+                return False
             if not is_too_narrow and not self._pays(form):
                 return False
             native = self._compiled(form, before)
@@ -144,23 +146,24 @@ class Squeezing:
             raise Widened(widened(form_of(search, 0), states), self._run) from None
 
     def check_width(self) -> None:
-        """Raises BeginAnew when states do not fit what they were squeezed to."""
+        """Past RAM: raises Widened when states do not fit what they were squeezed to."""
         search = self._run.search
         if isinstance(search, SqueezedSearch) and _is_too_narrow(search):
             raise Widened(widened(form_of(search, 0), search.misfits()), self._run)
 
 
 class Reformed(BeginAnew):
-    """The search is to begin anew with states of another form, because it cannot be carried over."""
+    """The search cannot go on but with states of another form: from its last level, where that is on disk, or else from
+    the beginning."""
 
     def __init__(self, form: Form, run: Exploration, why: str) -> None:
         super().__init__(why, run.seconds())
-        run.tell(f"{why}, beginning anew")
         self.form = form
         self.events = run.events  #: what the search has told
+        self.forerunner: Forerunner | None = None
 
     def options(self, options: CheckOptions) -> CheckOptions:
-        """It goes on from where it was saved last, if it was."""
+        """If checkpoints are kept, it goes on from the last one."""
         place = options.checkpoint or options.resume
         if place is None or not find_parts(place):
             return super().options(options)

@@ -140,12 +140,12 @@ class LayerFiles:
 
     # --- Layers come and go ------------------------------------------------------------------------------------
 
-    def add(self, run: Run | None, first: int, last: int) -> None:
+    def add(self, run: Run | None, first: int, last: int, merge: bool = True) -> None:
         """Takes a run of the newest layers."""
         if run is None:
             return
         self._recent.append(Group(run, first, last))
-        while self._may_merge(self._recent, self.keep):
+        while merge and self._may_merge(self._recent, self.keep):
             self._recent[-_FAN_IN:] = [self._merged(self._recent[-_FAN_IN:])]
 
     @staticmethod
@@ -174,10 +174,10 @@ class LayerFiles:
                 self._old[-_FAN_IN:] = [self._pack(last) if last[0].tails else self._merged(last)]
 
     @property
-    def oldest(self) -> int:
-        """The oldest layer of which everything is there."""
+    def oldest(self) -> int | None:
+        """The oldest layer of which everything is there, if there is any."""
         groups = [*self._old, *self._recent]
-        return groups[0].first if groups else 0
+        return groups[0].first if groups else None
 
     @property
     def counts(self) -> tuple[int, int]:

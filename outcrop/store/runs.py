@@ -224,6 +224,12 @@ class Runs:
         for run in self._runs:
             self.files.check(run)
 
+    def clear(self) -> None:
+        """Deletes them all."""
+        for run in self._runs:
+            self.files.delete(run)
+        self._runs.clear()
+
     def close(self) -> None:
         self.files.close(self._runs)
         self._runs.clear()

@@ -277,4 +277,13 @@ MUTANTS = [
         ("for to in [*ends[1:-1], unexpanded, end]:", "for to in [*ends[1:-1], end, end]:"),
         ("and len(search.misfits()) > 0", "and search.standing().stop == 5"),
     ),
+    *_of(
+        "search/forerunner.py",
+        ("        past_ram.check_files()\n", ""),
+        ("        restore_counts(run, [self._manifest], [self._manifest])\n", ""),
+    ),
+    *_of(
+        "search/layered.py",
+        ("if each == level >= self._pending_from:", "if False:"),
+    ),
 ]

@@ -176,6 +176,19 @@ def test_a_full_disk_is_unknown_and_leaves_nothing_behind(options: Callable[...,
     assert not list(tmp_path.glob("outcrop-*"))
 
 
+def test_a_full_disk_does_not_keep_it_from_finding_traces(options: Callable[..., CheckOptions]) -> None:
+    native = compiled(VIOLATED)
+    paths = {finding.path for finding in ram.search(native, options(state_memory=None, max_errors=None)).findings}
+    for memory in (20_000, 100_000):
+        needed = layered.search(native, options(state_memory=memory, max_errors=None)).peak_disk_bytes
+        full = []
+        for disk in range(needed * 4 // 5, needed, needed // 30):
+            found = layered.search(native, options(state_memory=memory, max_errors=None, disk=disk))
+            assert {finding.path for finding in found.findings} <= paths
+            full += [found.stop is Stop.DISK and bool(found.findings)]
+        assert any(full) is (memory == 20_000)  # with more of it the disk is full before anything is found
+
+
 def test_a_time_limit_ends_it(options: Callable[..., CheckOptions], tmp_path: Path) -> None:
     found = layered.search(compiled(CHAIN.replace("2999", "2999999")), options(time_limit=0.5, layers=5, forget=True))
     assert found.stop is Stop.TIME

@@ -14,13 +14,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from native_models import compiled
 
-from outcrop.errors import UsageError
+from outcrop.errors import DamagedFile, UsageError
 from outcrop.kernels import Native, Settings
 from outcrop.kernels_squeeze import Form, SqueezedSearch
 from outcrop.options import CheckOptions
-from outcrop.search import auto, layered, ram, squeezing
+from outcrop.search import auto, layered, ram, spilling, squeezing
+from outcrop.search.forerunner import Forerunner
 from outcrop.search.outcome import FindingKind, Outcome, Stop
 from outcrop.search.squeezing import form_with
+from outcrop.store.workdir import DiskFull
 
 REPOSITORY = Path(__file__).parents[2]
 
@@ -209,7 +211,8 @@ def test_states_that_become_too_wide(
         expected = ram.search(native, options(max_errors=max_errors))
         limits = options(strategy=strategy, threads=threads, max_errors=max_errors, state_memory=memory)
         found = STRATEGIES[strategy](native, limits)
-        assert told(found, "have become too narrow, " + ("going on with" if memory > 200_000 else ""))
+        assert told(found, "have become too narrow, going on with")
+        assert told(found, "states of another form") is (memory == 20_000)
         assert comparable(found) == comparable(expected)
 
 
@@ -222,8 +225,43 @@ def test_states_that_become_too_wide_when_memory_has_ended_already(
     expected = ram.search(native, options())
     for memory in range(10_000, 60_000, 5_000):
         found = STRATEGIES[strategy](native, options(strategy=strategy, state_memory=memory))
-        assert told(found, "beginning anew")
+        assert told(found, "have become too narrow, going on" if memory < 45_000 else "squeezed from 33 to 8 bytes")
         assert comparable(found) == comparable(expected)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_states_that_become_too_wide_and_no_room_on_disk_to_take_the_others_up(
+    options: Callable[..., CheckOptions], strategy: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    no_spare_places(monkeypatch)
+    native = compiled(VIOLATED)
+    restore = Forerunner.restore
+
+    def without_room(forerunner: Forerunner, run: auto.Auto) -> None:
+        restore(forerunner, run)
+        raise DiskFull("the disk budget is used up")
+
+    monkeypatch.setattr(Forerunner, "restore", without_room)
+    found = STRATEGIES[strategy](native, options(strategy=strategy, state_memory=20_000))
+    assert told(found, "no room on disk to take levels up, beginning anew")
+    assert comparable(found) == comparable(ram.search(native, options()))
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_files_that_were_damaged_before_states_became_too_wide(
+    options: Callable[..., CheckOptions], strategy: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was looked up in them may have been taken for old."""
+    no_spare_places(monkeypatch)
+    native = compiled(VIOLATED)
+
+    def damaged(files: object) -> None:
+        raise DamagedFile(Path("run-1"), "it is not what was written")
+
+    monkeypatch.setattr(spilling.DiskLevels, "check_files", damaged)
+    monkeypatch.setattr(layered.Layers, "check_files", damaged)
+    with pytest.raises(DamagedFile):
+        STRATEGIES[strategy](native, options(strategy=strategy, state_memory=20_000))
 
 
 def test_states_that_do_not_fit_when_memory_is_full(
@@ -307,17 +345,19 @@ def test_checkpoints_hold_states_as_the_model_packs_them(
             assert found.findings == expected.findings and found.fired == expected.fired
 
 
+@pytest.mark.parametrize("every", [0.0, 600.0])
 @pytest.mark.parametrize("strategy", STRATEGIES)
-def test_it_begins_anew_from_its_checkpoint(
-    options: Callable[..., CheckOptions], strategy: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_states_that_become_too_wide_where_checkpoints_are_kept(
+    options: Callable[..., CheckOptions], strategy: str, every: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """It is saved then, if it was not before."""
     no_spare_places(monkeypatch)
     native = compiled(VIOLATED)
     expected = ram.search(native, options())
     place = str(tmp_path / "saved")
-    limits = options(strategy=strategy, state_memory=60_000, checkpoint=place, checkpoint_every=0.0)
+    limits = options(strategy=strategy, state_memory=20_000, checkpoint=place, checkpoint_every=every)
     found = STRATEGIES[strategy](native, limits)
-    assert told(found, "beginning anew") and told(found, f"resumed from '{place}'")
+    assert told(found, "going on from the last checkpoint") and told(found, f"resumed from '{place}'")
     assert found.findings == expected.findings
     assert (found.levels, found.fired, found.covered) == (expected.levels, expected.fired, expected.covered)
 
