@@ -28,6 +28,7 @@ from outcrop.search.boundary import Before
 from outcrop.search.budget import state_budget
 from outcrop.search.compact import omission_bound
 from outcrop.search.driver import DEADLOCK_RULES, Exploration, ShowProgress, Stopped, TakePut, most_found
+from outcrop.search.forerunner import Forerunner
 from outcrop.search.outcome import FindingKind, Outcome, Progress, Stop
 from outcrop.search.paths import Look, Predecessors
 
@@ -268,35 +269,38 @@ class DeviceExploration(Exploration):
         return fired + more_fired, covered + more_covered, noted | self.engine.count()[2]
 
 
+class DeviceForerunner(Forerunner):
+    """A search on a device, to be taken up by the processor."""
+
+    def __init__(self, device: DeviceExploration) -> None:
+        self._device = device
+
+    def restore(self, run: Exploration) -> None:
+        device = self._device
+        for blocks in device.complete_levels():
+            run.restore_level(blocks)
+        fired, covered, noted = device.counted_so_far()
+        for each in Found:
+            run.search.take_found(each)
+        own_fired, own_covered, _ = run.search.count()
+        run.before = Before(
+            fired - own_fired,
+            covered - own_covered,
+            undefined_reads=frozenset(device.undefined_reads(noted)),
+            omission_bound=device.omission_bound(run.levels),
+        )
+        run.has_failed_start = device.has_failed_start
+        last = len(run.levels) - 1
+        for (kind, state, liveness), level in device.found.items():
+            if level < last or (level == last and kind is FindingKind.STATE):
+                run.find(kind, state, level, liveness)
+        run.tell(f"going on on the processor from level {last:,}, {sum(run.levels):,} states")
+
+
 def _go_on_on_host(
-    native: Native, before: DeviceExploration, options: CheckOptions, progress: ShowProgress | None, put: TakePut | None
+    native: Native, device: DeviceExploration, options: CheckOptions, progress: ShowProgress | None, put: TakePut | None
 ) -> Outcome:
     """All work but that of the last level, which is expanded again."""
-
-    class Continued(auto.Auto):
-        def explore(self) -> Stop:
-            self.events += before.events
-            for blocks in before.complete_levels():
-                self.restore_level(blocks)
-            fired, covered, noted = before.counted_so_far()
-            for each in Found:
-                self.search.take_found(each)
-            own_fired, own_covered, _ = self.search.count()
-            self.before = Before(
-                fired - own_fired,
-                covered - own_covered,
-                undefined_reads=frozenset(before.undefined_reads(noted)),
-                omission_bound=before.omission_bound(self.levels),
-            )
-            self.has_failed_start = before.has_failed_start
-            last = len(self.levels) - 1
-            for (kind, state, liveness), level in before.found.items():
-                if level < last or (level == last and kind is FindingKind.STATE):
-                    self.find(kind, state, level, liveness)
-            self.tell(f"going on on the processor from level {last:,}, {sum(self.levels):,} states")
-            return self.go_on()
-
-        def seconds(self) -> float:
-            return before.seconds()
-
-    return auto.search(native, options, progress, put, exploration=Continued)
+    forerunner, seconds = DeviceForerunner(device), device.seconds()
+    outcome = auto.search(native, options, progress, put, forerunner=forerunner, seconds=seconds)
+    return replace(outcome, events=device.events + outcome.events)

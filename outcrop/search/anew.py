@@ -22,8 +22,5 @@ class BeginAnew(Exception):
             exchange = exchange_of(options.ranks)
             discard(options.checkpoint, exchange)
             exchange.gather_numbers([0])  # before any rank puts something there again
-        return self.with_time_left(options)
-
-    def with_time_left(self, options: CheckOptions) -> CheckOptions:
         left = None if options.time_limit is None else max(0.0, options.time_limit - self.seconds)
         return dataclasses.replace(options, time_limit=left)

@@ -24,11 +24,11 @@ from outcrop.options import CheckOptions
 from outcrop.search.boundary import Boundary
 from outcrop.search.budget import state_budget, worker_count
 from outcrop.search.driver import DEADLOCK_RULES, Exploration, ShowProgress, Stopped, TakePut, most_found
-from outcrop.search.forerunner import Forerunner
+from outcrop.search.forerunner import Forerunner, NarrowForerunner
 from outcrop.search.outcome import Outcome, Progress, Stop
 from outcrop.search.paths import Look, look_in_blocks
 from outcrop.search.spilling import DiskLevels, PastRam, bytes_beside
-from outcrop.search.squeezing import Reformed, Squeezing, open_search, squeezed
+from outcrop.search.squeezing import Reformed, Squeezing, reopened
 from outcrop.store.workdir import DiskFull, WorkDirectory
 
 #: The least that a search past RAM can work with: states for each worker.
@@ -46,9 +46,11 @@ def search(
     *,
     weak_hash: bool = False,
     exploration: type[Auto] | None = None,
+    forerunner: Forerunner | None = None,
+    seconds: float = 0.0,
 ) -> Outcome:
     """``weak_hash``, for tests: different states often have the same hash. ``exploration``: one that goes on otherwise
-    when memory ends."""
+    when memory ends. ``forerunner``: a search that is to be taken up, after so many ``seconds``."""
     workers = worker_count(options)
     bytes_a_state = native.state_bytes + 8
     budget = max(state_budget(options, bytes_beside(options)), _LEAST_STATES * workers * bytes_a_state)
@@ -63,18 +65,21 @@ def search(
         seed=options.seed,
         weak_hash=weak_hash,
     )
-    visited, forerunner = native.search(settings), None
-    seconds, events = 0.0, list[str]()
+    visited, takes_up, events = native.search(settings), forerunner, list[str]()
     while True:
         try:
-            outcome = (exploration or Auto)(visited, options, progress, put, native, forerunner).run()
-            return replace(outcome, seconds=seconds + outcome.seconds, events=events + outcome.events)
+            run = (exploration or Auto)(visited, options, progress, put, native, takes_up, seconds)
+            outcome = run.run()
+            return replace(outcome, events=events + outcome.events)
         except Reformed as better:
-            seconds += better.seconds
+            seconds = better.seconds
             events += better.events
             options = better.options(options)
-            forerunner = better.forerunner
-            visited = open_search(squeezed(native, better.form), settings, better.form)
+            takes_up = better.forerunner or forerunner
+            visited = reopened(native, settings, better.form)
+            if visited.native is native:
+                # The next time that memory ends, fewer bits may have changed than are known to.
+                options = replace(options, squeeze=False)
 
 
 class Auto(Exploration):
@@ -95,15 +100,18 @@ class Auto(Exploration):
         put: TakePut | None = None,
         plain: Native | None = None,
         forerunner: Forerunner | None = None,
+        seconds_before: float = 0.0,
     ) -> None:
         try:
             super().__init__(search, options, progress, put)
         except OutcropError:  # of its checkpoints
             search.close()
             raise
+        self._started -= seconds_before
+        self._seconds_before = seconds_before
         self.squeezing = Squeezing(self, plain or self.native)
         self._forerunner = forerunner
-        if forerunner is not None:
+        if forerunner is not None and forerunner.disk is not None:
             self.disk = forerunner.disk
 
     def run(self) -> Outcome:
@@ -138,14 +146,11 @@ class Auto(Exploration):
         forerunner = self._forerunner
         if forerunner is None:
             super().begin()
+            self.before.seconds = max(0.0, self.before.seconds - self._seconds_before)  # which its clock counts
             return
-        try:
-            forerunner.restore(self)
-        except DiskFull:
-            raise Reformed(forerunner.form, self, "there is no room on disk to take levels up") from None
+        forerunner.restore(self)
         self._forerunner = None
         forerunner.close()
-        self.tell(f"taken up at level {len(self.levels) - 1:,}: {sum(self.levels):,} states of another form")
 
     @property
     def may_be_taken_up(self) -> bool:
@@ -166,7 +171,7 @@ class Auto(Exploration):
         if disk is None or directory is None or boundary is None:
             return "beginning anew"
         try:
-            better.forerunner = Forerunner(self, disk, directory, boundary, better.form)
+            better.forerunner = NarrowForerunner(self, disk, directory, boundary, better.form)
         except DiskFull:
             return "beginning anew"
         self._is_taken_up = True

@@ -163,11 +163,11 @@ class Reformed(BeginAnew):
         self.forerunner: Forerunner | None = None
 
     def options(self, options: CheckOptions) -> CheckOptions:
-        """If checkpoints are kept, it goes on from the last one."""
+        """If checkpoints are kept, it goes on from the last one. Its clock goes on as well."""
         place = options.checkpoint or options.resume
         if place is None or not find_parts(place):
-            return super().options(options)
-        return self.with_time_left(replace(options, resume=place, checkpoint=None))
+            return replace(super().options(options), time_limit=options.time_limit)
+        return replace(options, resume=place, checkpoint=None)
 
 
 class Squeezed(Reformed):
@@ -244,6 +244,15 @@ def squeezed(native: Native, form: Form) -> Native:
     narrow = native.compile_squeezed(form.state_bytes)
     narrow.identity = native.identity
     return narrow
+
+
+def reopened(native: Native, settings: Settings, form: Form) -> Search:
+    """A search of a model with states of such a form; or as the model packs them, where it cannot be compiled for
+    others."""
+    try:
+        return open_search(squeezed(native, form), settings, form)
+    except OutcropError:
+        return native.search(settings)
 
 
 def open_search(native: Native, settings: Settings, form: Form) -> Search:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -15,11 +15,10 @@ from hypothesis import strategies as st
 from native_models import compiled
 
 from outcrop.errors import DamagedFile, UsageError
-from outcrop.kernels import Native, Settings
+from outcrop.kernels import Native, Settings, States
 from outcrop.kernels_squeeze import Form, SqueezedSearch
 from outcrop.options import CheckOptions
 from outcrop.search import auto, layered, ram, spilling, squeezing
-from outcrop.search.forerunner import Forerunner
 from outcrop.search.outcome import FindingKind, Outcome, Stop
 from outcrop.search.squeezing import form_with
 from outcrop.store.workdir import DiskFull
@@ -235,13 +234,14 @@ def test_states_that_become_too_wide_and_no_room_on_disk_to_take_the_others_up(
 ) -> None:
     no_spare_places(monkeypatch)
     native = compiled(VIOLATED)
-    restore = Forerunner.restore
+    restore_level = auto.Auto.restore_level
 
-    def without_room(forerunner: Forerunner, run: auto.Auto) -> None:
-        restore(forerunner, run)
-        raise DiskFull("the disk budget is used up")
+    def without_room(run: auto.Auto, blocks: Iterator[States]) -> None:
+        restore_level(run, blocks)
+        if len(run.levels) == 20:
+            raise DiskFull("the disk budget is used up")
 
-    monkeypatch.setattr(Forerunner, "restore", without_room)
+    monkeypatch.setattr(auto.Auto, "restore_level", without_room)
     found = STRATEGIES[strategy](native, options(strategy=strategy, state_memory=20_000))
     assert told(found, "no room on disk to take levels up, beginning anew")
     assert comparable(found) == comparable(ram.search(native, options()))
@@ -312,6 +312,61 @@ def test_without_a_compiler_it_goes_to_disk(
     found = auto.search(native, options(state_memory=100_000))
     assert not told(found, "squeezed") and told(found, "disk")
     assert comparable(found) == comparable(ram.search(native, options()))
+
+
+def test_without_a_compiler_for_wider_states_it_goes_on_as_the_model_packs_them(
+    options: Callable[..., CheckOptions], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    no_spare_places(monkeypatch)
+    native = compiled(WIDE)
+    compile_squeezed = native.compile_squeezed
+    assert compile_squeezed is not None
+
+    def compiled_twice(state_bytes: int) -> Native:
+        if state_bytes > 4:
+            raise UsageError("the C compiler ran out of memory")
+        return compile_squeezed(state_bytes)
+
+    monkeypatch.setattr(native, "compile_squeezed", compiled_twice)
+    found = auto.search(native, options(state_memory=20_000))
+    assert told(found, "states of 4 bytes have become too narrow") and told(found, "taken up")
+    assert comparable(found) == comparable(ram.search(native, options()))
+
+
+def test_time_goes_on_where_states_become_too_wide(
+    options: Callable[..., CheckOptions], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    no_spare_places(monkeypatch)
+    native = compiled(WIDE)
+    seconds = auto.Auto.seconds
+    monkeypatch.setattr(auto.Auto, "seconds", lambda run: 100.0 + seconds(run))
+    found = auto.search(native, options(state_memory=20_000))
+    times = sum("have become too narrow" in event and "from the last level" in event for event in found.events)
+    assert times and 100.0 * (times + 1) <= found.seconds < 100.0 * (times + 2)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_states_that_become_as_wide_as_declared(options: Callable[..., CheckOptions], strategy: str) -> None:
+    """They are not squeezed once more when memory ends the next time, before all of their bits have changed."""
+    native = compiled("""
+type Count : 0 .. 20;
+var a : array [0 .. 2] of Count; late : array [0 .. 399] of boolean;
+startstate begin
+  for i : 0 .. 2 do a[i] := 0; end;
+  for i : 0 .. 399 do late[i] := false; end;
+end;
+ruleset i : 0 .. 2 do
+  rule "up" a[i] < 20 ==> begin
+    a[i] := a[i] + 1;
+    for j : 0 .. 399 do late[j] := a[0] > 15 & a[1] = j % 20; end;
+  end;
+end;
+""")
+    expected = ram.search(native, options())
+    for memory in (20_000, 60_000, 150_000):
+        found = STRATEGIES[strategy](native, options(strategy=strategy, state_memory=memory))
+        assert told(found, "squeezed") and told(found, "have become too narrow")
+        assert comparable(found) == comparable(expected)
 
 
 def test_it_is_not_worth_it_for_states_that_use_what_they_declare(options: Callable[..., CheckOptions]) -> None:
