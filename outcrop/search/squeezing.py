@@ -102,8 +102,6 @@ class Squeezing:
                 return False
             left = _left(search)
             form = widened(form_of(search, used, run.together), left)
-            if is_too_narrow and used * (form.state_bytes + _BYTES_BESIDE) > search.budget:
-                return False
             if not is_too_narrow and not self._pays(form):
                 return False
             native = self._compiled(form, before)
@@ -111,6 +109,8 @@ class Squeezing:
             if not is_too_narrow:
                 return False
             native = self._plain
+        if is_too_narrow and used * (native.state_bytes + _BYTES_BESIDE) > search.budget:
+            return False
         new = open_search(native, search.settings, form)
         if not carry_over(run, new, used, unexpanded, left):
             new.close()
