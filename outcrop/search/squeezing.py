@@ -44,6 +44,8 @@ _BYTES_STEP = 4
 #: What a state takes in RAM beside its bytes; and by what factor more states must find room.
 _BYTES_BESIDE = 7
 _LEAST_GAIN = 1.4
+#: The part of memory that wider states may take when the search is carried over: what turns out to find no room is lost.
+_MOST_OF_MEMORY = 0.8
 #: What compiling may take, when the search has just begun.
 _SECONDS_TO_COMPILE = 2.0
 #: Kernels keep a state of this size on the stack.
@@ -109,7 +111,7 @@ class Squeezing:
             if not is_too_narrow:
                 return False
             native = self._plain
-        if is_too_narrow and used * (native.state_bytes + _BYTES_BESIDE) > search.budget:
+        if is_too_narrow and used * (native.state_bytes + _BYTES_BESIDE) > _MOST_OF_MEMORY * search.budget:
             return False
         new = open_search(native, search.settings, form)
         if not carry_over(run, new, used, unexpanded, left):
