@@ -29,7 +29,7 @@ _SIGNATURES: dict[str, Signature] = {
     "outcrop_take_stretch": (_NUMBER, (_POINTER, _NUMBER, _POINTER, _POINTER, _POINTER)),
     "outcrop_take_oldest": (_NUMBER, (_POINTER,)),
     "outcrop_restart": (None, (_POINTER,)),
-    "outcrop_read_layer": (_NUMBER, (_POINTER, _POINTER, _NUMBER, _NUMBER, _POINTER)),
+    "outcrop_read_layers": (_NUMBER, (_POINTER, _POINTER, _NUMBER, _NUMBER, _NUMBER, _POINTER, _POINTER)),
 }
 
 _Fetch = ctypes.CFUNCTYPE(_POINTER, _NUMBER, _NUMBER)
@@ -145,16 +145,17 @@ class LayerKernels:
         """Forgets all states, and why the search had to stop."""
         self._library.outcrop_restart(self._search.handle)
 
-    def read_layer(self, run: RunLayout, slice: int, level: int) -> States:
-        """The states of a level in a slice of a run."""
-        width = self._search.native.state_bytes
-        room = np.empty(int(run.counts[slice]) * width + SPARE_BYTES, dtype=np.uint8)
-        count = self._library.outcrop_read_layer(
-            self._search.handle, run_table([run]), slice, level % 65536, room.ctypes.data
+    def read_layers(self, run: RunLayout, slice: int, first: int, levels: int) -> tuple[States, NDArray[np.uint16]]:
+        """The states of some levels in a slice of a run, and how many levels after the ``first`` each is."""
+        width, most = self._search.native.state_bytes, int(run.counts[slice])
+        room = np.empty(most * width + SPARE_BYTES, dtype=np.uint8)
+        after = np.empty(most, dtype=np.uint16)
+        count = self._library.outcrop_read_layers(
+            self._search.handle, run_table([run]), slice, first % 65536, levels, room.ctypes.data, after.ctypes.data
         )
         if count == 2**64 - 1:
             raise run_failure(self._search)
-        return room[:-SPARE_BYTES].reshape(-1, width)[:count]
+        return room[:-SPARE_BYTES].reshape(-1, width)[:count], after[:count]
 
 
 def _stretches(stretches: Sequence[Stretch]) -> ctypes.Array[_Stretch]:

@@ -220,16 +220,19 @@ static void restore_first_word(const Hasher *hasher, uint8_t *state, uint64_t ha
   memcpy(state, &word, STATE_BYTES < 8 ? STATE_BYTES : 8);
 }
 
-/* The states of one level, known modulo 65536, in a slice of a run. Gives how many, UINT64_MAX when they cannot be
- * read. */
-static uint64_t read_layer(const Search *search, const Run *run, unsigned number, uint16_t level, uint8_t *states) {
+/* The states of some levels, known modulo 65536, in a slice of a run, and how many levels after the `first` each is. Gives
+ * how many, UINT64_MAX when they cannot be read. */
+static uint64_t read_layers(const Search *search, const Run *run, unsigned number, uint16_t first, uint64_t levels,
+                            uint8_t *states, uint16_t *levels_after) {
   if (!run->counts[number]) return 0;
   Slice slice = run_slice(run, number);
   uint64_t found = 0;
   if (run->fetch && !(slice.tails = run->fetch(run->number, number))) return UINT64_MAX;
   for (uint64_t entry = 0; entry < slice.count; entry++) {
     const uint8_t *rest = slice.rests + entry * run->stride;
-    if (rest_level(run, rest) != level) continue;
+    const uint16_t after = (uint16_t)(rest_level(run, rest) - first);
+    if (after >= levels) continue;
+    levels_after[found] = after;
     uint8_t *state = states + found++ * STATE_BYTES;
     uint64_t hash = 0;
     memcpy(&hash, rest, HASH_REST_BYTES);
@@ -296,7 +299,7 @@ EXPORT void outcrop_restart(Search *search) {
   __atomic_store_n(&search->stop, STOP_NONE, __ATOMIC_RELAXED);
 }
 
-EXPORT uint64_t outcrop_read_layer(const Search *search, const Run *run, uint64_t slice, uint64_t level,
-                                   uint8_t *states) {
-  return read_layer(search, run, (unsigned)slice, (uint16_t)level, states);
+EXPORT uint64_t outcrop_read_layers(const Search *search, const Run *run, uint64_t slice, uint64_t first, uint64_t levels,
+                                    uint8_t *states, uint16_t *levels_after) {
+  return read_layers(search, run, (unsigned)slice, (uint16_t)first, levels, states, levels_after);
 }

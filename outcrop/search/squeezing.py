@@ -44,7 +44,7 @@ _BYTES_STEP = 4
 #: What a state takes in RAM beside its bytes; and by what factor more states must find room.
 _BYTES_BESIDE = 7
 _LEAST_GAIN = 1.4
-#: The part of memory that wider states may take when the search is carried over: what turns out to find no room is lost.
+#: The part of memory that wider states may take when the search is carried over: what finds no room then is lost.
 _MOST_OF_MEMORY = 0.8
 #: What compiling may take, when the search has just begun.
 _SECONDS_TO_COMPILE = 2.0

@@ -49,6 +49,9 @@ _MOST_SPAN = 1 << 15
 _LEAST_TAIL = 8
 #: What is packed together, in bytes before packing.
 _PACKED_BYTES = 1 << 17
+#: What layers that are read together should take, and may take at the most.
+_WINDOW_BYTES = 1 << 22
+_MOST_WINDOW_BYTES = 1 << 24
 _PACKED_STRIDE = HASH_REST_BYTES + LEVEL_BYTES
 
 
@@ -74,6 +77,14 @@ class Group:
     @property
     def bytes(self) -> int:
         return self.run.bytes + (self.tails.file.bytes if self.tails else 0)
+
+
+@dataclass(frozen=True)
+class _Window:
+    """Layers of a group that were read together, by level."""
+
+    group: Group
+    layers: dict[int, States]
 
 
 class LayerFiles:
@@ -106,6 +117,7 @@ class LayerFiles:
         self._packed: dict[int, Group] = {}  #: by the number that kernels know it by
         self._held: dict[tuple[int, int], tuple[int, Bytes]] = {}  #: by thread and number, a block
         self._next_number = 0
+        self._window: _Window | None = None  #: that was read last
         self._guard = threading.Lock()
 
     # --- Looking up --------------------------------------------------------------------------------------------
@@ -285,15 +297,44 @@ class LayerFiles:
     def read(self, level: int) -> Iterator[States]:
         """The states of a layer, in no order."""
         for group in (*self._old, *self._recent):
-            if not group.first <= level <= group.last:
-                continue
-            for slice in range(SLICES):
-                try:
-                    states = self._kernels.read_layer(group.run.layout, slice, level)
-                except RunDamaged:
-                    raise self.failure(group.run.path) from None
-                if len(states):
-                    yield states
+            if group.first <= level <= group.last:
+                yield from self._read_from(group, level)
+
+    def _read_from(self, group: Group, level: int) -> Iterator[States]:
+        """To find one layer takes reading the whole group. So small ones are read together with their neighbours, which
+        are likely to be asked for next: by a trace, or to take up a search."""
+        window = self._window
+        if window is None or window.group is not group or level not in window.layers:
+            span = group.last - group.first + 1
+            count = max(1, min(span, _WINDOW_BYTES * span // (group.run.entries * (self._tail + 8))))
+            first = group.first + (level - group.first) // count * count
+            self._window = window = self._read_window(group, range(first, first + count)) if count > 1 else None
+        if window is not None:
+            yield window.layers[level]
+            return
+        for slice in range(SLICES):
+            states, _ = self._read_slice(group, slice, range(level, level + 1))
+            if len(states):
+                yield states
+
+    def _read_window(self, group: Group, levels: range) -> _Window | None:
+        """None if these layers are much larger than most of the group."""
+        parts, count = [], 0
+        for slice in range(SLICES):
+            parts.append(self._read_slice(group, slice, levels))
+            count += len(parts[-1][0])
+            if count * (self._tail + 8) > _MOST_WINDOW_BYTES:
+                return None
+        states, after = (np.concatenate(each) for each in zip(*parts, strict=True))
+        order = np.argsort(after, kind="stable")
+        ends = np.searchsorted(after[order], np.arange(1, len(levels)))
+        return _Window(group, dict(zip(levels, np.split(states[order], ends), strict=True)))
+
+    def _read_slice(self, group: Group, slice: int, levels: range) -> tuple[States, NDArray[np.uint16]]:
+        try:
+            return self._kernels.read_layers(group.run.layout, slice, levels[0], len(levels))
+        except RunDamaged:
+            raise self.failure(group.run.path) from None
 
 
 def _ranked(group: Group, rank: int) -> Group:

@@ -218,7 +218,7 @@ MUTANTS = [
         "native/layers.c",
         ("kept += !is_equal;", "kept++;"),
         ("kept += !work->is_old[at];", "kept++;"),
-        ("if (rest_level(run, rest) != level) continue;", ""),
+        ("if (after >= levels) continue;", "if (after > levels) continue;"),
     ),
     *_of(
         "native/spill.c",

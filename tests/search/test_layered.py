@@ -152,6 +152,19 @@ def test_a_trace_through_many_layers(options: Callable[..., CheckOptions]) -> No
     assert found.findings == expected.findings
 
 
+@pytest.mark.parametrize("layers", ["all", 3])
+@pytest.mark.parametrize("window", [(1, 1 << 24), (1 << 22, 1), (1 << 12, 1 << 14), (1 << 22, 1 << 24)])
+def test_layers_are_read_one_by_one_or_several_together(
+    options: Callable[..., CheckOptions], layers: int | str, window: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("outcrop.store.layers._WINDOW_BYTES", window[0])
+    monkeypatch.setattr("outcrop.store.layers._MOST_WINDOW_BYTES", window[1])
+    native = compiled(VIOLATED)
+    expected = ram.search(native, options(state_memory=None, max_errors=20))
+    found = layered.search(native, options(layers=layers, max_errors=20, state_memory=20_000))
+    assert spilled(found) and found.findings == expected.findings
+
+
 def test_what_is_forgotten_saves_disk(options: Callable[..., CheckOptions]) -> None:
     native = compiled(GRID)
     disk = {
