@@ -196,12 +196,12 @@ class Auto(Exploration):
 
     def expand(self) -> None:
         if self.sharing is not None:
-            end = sum(self.levels)
+            end = self.levels.states
             part = self.sharing.expand_part if self._disk is None else self._disk.parts(end - self.levels[-1], end)
             self.fill_level(partial(self._fill_shared, part), self._new_states)
             return
         if self._disk is not None:
-            self._expand_on_disk(self._disk, sum(self.levels[:-1]))
+            self._expand_on_disk(self._disk, self.levels.ends[-2])
             return
         while self._disk is None:
             try:
@@ -218,12 +218,12 @@ class Auto(Exploration):
                 self._expand_on_disk(disk, begin)
 
     def _expand_on_disk(self, disk: PastRam, begin: int) -> None:
-        disk.expand(begin, sum(self.levels))
+        disk.expand(begin, self.levels.states)
         self._level_is_on_disk()
 
     def _level_is_on_disk(self) -> None:
         assert self._disk is not None
-        self.level_done([self._disk.states - sum(self.levels)])
+        self.level_done([self._disk.states - self.levels.states])
 
     # --- With several ranks, each of which goes to disk when it must -------------------------------------------
 
@@ -234,7 +234,7 @@ class Auto(Exploration):
             self._disk.resolve()
 
     def _new_states(self) -> int:
-        return self.search.finish_level() if self._disk is None else self._disk.states - sum(self.levels)
+        return self.search.finish_level() if self._disk is None else self._disk.states - self.levels.states
 
     def go_past_memory(self, expand: Callable[[int], bool]) -> Callable[[int], bool]:
         if self._disk is not None:
@@ -243,7 +243,7 @@ class Auto(Exploration):
         unexpanded = self.search.standing().expanded
         disk = self._go_to_disk()
         disk.make_room()
-        return disk.parts(unexpanded, sum(self.levels)) if self.levels else expand
+        return disk.parts(unexpanded, self.levels.states) if self.levels else expand
 
     # --- Carrying over -----------------------------------------------------------------------------------------
 
@@ -258,14 +258,14 @@ class Auto(Exploration):
             super().restore_level(iter(()))
         else:
             self._disk.resolve()
-            self.levels.append(self._disk.states - sum(self.levels))
+            self.levels.append(self._disk.states - self.levels.states)
 
     def _make_room(self) -> None:
         if self.search.standing().stop is not StopReason.MEMORY:
             self.check_stop()
         if self._disk is None:
             self._is_ready = True
-            if self.levels and self.squeezing.squeeze(sum(self.levels[:-1])):
+            if self.levels and self.squeezing.squeeze(self.levels.ends[-2]):
                 return
         disk = self._disk or self._go_to_disk()
         disk.make_room()

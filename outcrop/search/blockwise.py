@@ -14,7 +14,6 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack, suppress
-from itertools import accumulate
 from queue import SimpleQueue
 from typing import Protocol, TypeVar
 
@@ -210,7 +209,7 @@ class BlockLevels:
 
     def expand(self, begin: int) -> None:
         """Expands the last level, from state ``begin`` of all on."""
-        run, end = self._run, sum(self._run.levels)
+        run, end = self._run, self._run.levels.states
         self.expanded = begin
 
         def insert() -> None:
@@ -260,7 +259,7 @@ class BlockLevels:
             yield expand
 
     def _insert_level(self, insert: Callable[[], None]) -> None:
-        begin = sum(self._run.levels)
+        begin = self._run.levels.states
 
         def fill() -> None:
             insert()
@@ -270,7 +269,7 @@ class BlockLevels:
         self._run.fill_level(fill, lambda: len(self.log) - begin)
 
     def read_level(self, level: int) -> Iterator[States]:
-        ends = [0, *accumulate(self._run.levels)]
+        ends = self._run.levels.ends
         return self.log.blocks(ends[level], ends[level + 1])
 
     def look(self) -> Look:
@@ -322,7 +321,7 @@ class BlockExploration(Exploration):
         self.blocks.add_start_states(self.search.read_block(0, self.search.finish_level()))
 
     def expand(self) -> None:
-        self.blocks.expand(sum(self.levels[:-1]))
+        self.blocks.expand(self.levels.ends[-2])
 
     def restore_level(self, blocks: Iterator[States]) -> None:
         self.levels.append(self.blocks.restore(blocks))

@@ -26,6 +26,7 @@ from outcrop.kernels import Counts, DeadlockRule, Found, Marks, Search, States, 
 from outcrop.machine import resident_bytes
 from outcrop.options import CheckOptions, Deadlock
 from outcrop.search.boundary import Before
+from outcrop.search.levels import Levels
 from outcrop.search.outcome import Finding, FindingKind, Outcome, Progress, Stop
 from outcrop.search.outcome import Stopped as Stopped
 from outcrop.search.paths import Look, PathFinder, look_in_arena
@@ -74,7 +75,7 @@ class Exploration:
         self.search = search
         self.native = search.native
         self.options = options
-        self.levels: list[int] = []  #: sizes; with several ranks, of what this one owns
+        self.levels = Levels()  #: sizes; with several ranks, of what this one owns
         self.totals = self.levels  #: of what all ranks own
         self.generated: list[int | None] = []  #: successors, known ones included, among which each level was found
         self._generated = 0  #: in all levels so far
@@ -82,7 +83,7 @@ class Exploration:
         exchange = exchange_of(options.ranks)
         self.sharing: Sharing | None = None
         if not exchange.is_alone:
-            self.totals = []
+            self.totals = Levels()
             self.sharing = Sharing(self, exchange)
         self.events: list[str] = []
         self._progress = progress
@@ -304,7 +305,7 @@ class Exploration:
                 return Stop.VIOLATION
             if self.options.depth is not None and len(self.levels) > self.options.depth:
                 return Stop.DEPTH
-            if self.options.states is not None and sum(self.totals) >= self.options.states:
+            if self.options.states is not None and self.totals.states >= self.options.states:
                 return Stop.STATES
             self.expand()
             self.level_is_complete()

@@ -57,7 +57,7 @@ class NarrowForerunner(Forerunner):
         if run.levels != self._manifest.levels:
             raise DamagedFile(self._directory.path, "levels are not what was written")
         restore_counts(run, [self._manifest], [self._manifest])
-        run.tell(f"taken up at level {len(run.levels) - 1:,}: {sum(run.levels):,} states of another form")
+        run.tell(f"taken up at level {len(run.levels) - 1:,}: {run.levels.states:,} states of another form")
 
     def close(self) -> None:
         self._search.close()

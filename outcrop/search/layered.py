@@ -17,7 +17,7 @@ deleted, and compared as well: each state is visited once, and the search ends. 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import accumulate, pairwise
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -115,7 +115,7 @@ class Layered(auto.Auto):
         if is_going_round if self.sharing is None else self.sharing.any(is_going_round):
             if self._layers is not None and self._layers.is_going_round():
                 self.tell(
-                    f"given up at level {len(self.levels) - 1:,}: {sum(self.levels):,} states visited, about "
+                    f"given up at level {len(self.levels) - 1:,}: {self.levels.states:,} states visited, about "
                     f"{self._layers.estimate:,} of them different; more layers, or none forgotten, would tell more"
                 )
             raise Stopped(Stop.REDUNDANT)
@@ -186,8 +186,8 @@ class Layers(PastRam):
     def take_over(self) -> None:
         """Makes layers of what the arena holds, all of it visited; the last one may be incomplete."""
         used, levels = self._spill.resume(), self._run.levels
-        complete = sum(levels)
-        self._regions = list(enumerate([0, *accumulate(levels)]))
+        complete = levels.states
+        self._regions = list(enumerate(levels.ends))
         self._Q_begin = complete - sum(levels[-1:])
         self._pending = self._states = self._first = used
         self._candidates = used - complete
@@ -301,7 +301,7 @@ class Layers(PastRam):
             self.refined.keep = max(_LEAST_LAYERS, self._longest + self._longest // _MARGIN_PART + 1)
         # In Fig. 2 layers are counted from the shallowest one that RAM holds.
         self.refined.retire(min(level, self._regions[0][0] + 1) if self._forget else level)
-        size = self._states - sum(self._run.levels)
+        size = self._states - self._run.levels.states
         self._rows.append(
             LayerRow(
                 level,

@@ -9,7 +9,6 @@ properties at a time.
 from __future__ import annotations
 
 from functools import partial
-from itertools import accumulate
 
 import numpy as np
 
@@ -27,7 +26,7 @@ def check_liveness(run: Exploration) -> None:
     standing = run.search.standing()
     if standing.positions > state_budget(run.options):
         raise Stopped(Stop.MEMORY)
-    ends = list(accumulate(run.levels))
+    ends = run.levels.ends[1:]
     levels = list(zip([0, *ends], ends, strict=False))
     for first in range(0, run.native.liveness_count, _AT_A_TIME):
         count = min(_AT_A_TIME, run.native.liveness_count - first)

@@ -43,7 +43,7 @@ class Ndfs(Exploration):
         self.create_start_states()
         if self._count_findings():
             return Stop.VIOLATION
-        self.starts = sum(self.levels)
+        self.starts = self.levels.states
         depth_first = DepthFirst(self.search)
         try:
             (end,) = self.together(depth_first.run)
@@ -51,7 +51,7 @@ class Ndfs(Exploration):
         finally:
             depth_first.close()
         self.search.finish_level()
-        self.levels[:] = [self.search.standing().level_end]
+        self.levels.set([self.search.standing().level_end])
         self.generated = [self.search.standing().generated]
         if end is DfsEnd.CYCLE:
             self.traced.append(self._lasso(path, loop_start))

@@ -21,7 +21,6 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from functools import partial
-from itertools import accumulate
 
 from outcrop.errors import InternalError, UsageError
 from outcrop.kernels import Found, Native, Search, Settings
@@ -124,7 +123,7 @@ class Owcty(CycleExploration):
 
     def holds_a_cycle(self) -> bool:
         """Algorithm 1, from its second line on."""
-        size, phase = sum(self.totals), Phase.FIRST
+        size, phase = self.totals.states, Phase.FIRST
         while True:
             old_size = size
             size = self._all_workers(phase)  # Reset; S is S and F
@@ -166,7 +165,7 @@ class Owcty(CycleExploration):
 
     def _confirm(self, candidates: list[bytes]) -> None:
         """Cycles among the states that have been expanded, if there are any."""
-        limit = sum(self.levels[:-1])
+        limit = self.levels.ends[-2]
         for level, state in sorted((self._level(state), state) for state in candidates):
             if self.strength is Acceptance.TERMINAL:
                 self._endless_run(level, state)
@@ -189,7 +188,7 @@ class Owcty(CycleExploration):
         for size in self.levels:
             begin, end = end, end + size
             while (state := self._least_accepting(begin, end)) is not None:
-                self._conclude(self._shortest_cycle(state, sum(self.levels), within_s=True, keeps_marks=True))
+                self._conclude(self._shortest_cycle(state, self.levels.states, within_s=True, keeps_marks=True))
         raise InternalError("S does not shrink any more, and yet no cycle is found in it")
 
     def _conclude(self, path: list[bytes] | None) -> None:
@@ -228,7 +227,7 @@ class Owcty(CycleExploration):
     def _level(self, state: bytes) -> int:
         if self._shared is not None:
             return self._shared.level(state)
-        return bisect_right(list(accumulate(self.levels)), self._index(state))
+        return bisect_right(self.levels.ends[1:], self._index(state))
 
     def _path(self, state: bytes, level: int) -> tuple[bytes, ...]:
         look = self.look() if self.sharing is None else self.sharing.look(self.look())

@@ -114,7 +114,7 @@ class CompactedOwcty(CycleExploration):
     # --- Algorithm 2 -------------------------------------------------------------------------------------------
 
     def look_for_cycles(self) -> None:
-        size, seeds = sum(self.totals), self._log
+        size, seeds = self.totals.states, self._log
         if self.strength is not Acceptance.GENERAL:
             self._work_off(BlockPhase.FIRST, seeds)
             size = self._size
@@ -268,7 +268,7 @@ class CompactedOwcty(CycleExploration):
 
     def _log(self) -> Iterator[States]:
         """All states that the first search met. Phases begin with the accepting ones only."""
-        return read_arena(self.search, 0, sum(self.levels))
+        return read_arena(self.search, 0, self.levels.states)
 
     def _in_s(self, blocks: Blocks) -> Blocks:
         self.seeds.clear()
@@ -328,7 +328,7 @@ class CompactedOwcty(CycleExploration):
 
     @property
     def signature_coverage(self) -> float | None:
-        return expected_coverage(sum(self.totals), self.bits)
+        return expected_coverage(self.totals.states, self.bits)
 
 
 def expected_coverage(signatures: int, bits: int) -> float:

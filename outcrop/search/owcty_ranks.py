@@ -7,7 +7,6 @@ where it lies) is gathered. So all agree on the state whose cycle is looked for 
 from __future__ import annotations
 
 from bisect import bisect_right
-from itertools import accumulate
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -46,7 +45,7 @@ class SharedCycles:
     def level(self, state: bytes) -> int:
         """That its owner knows."""
         index = self._run.cycles.index(state)
-        own = -1 if index is None else bisect_right(list(accumulate(self._run.levels)), index)
+        own = -1 if index is None else bisect_right(self._run.levels.ends[1:], index)
         return int(self._sharing.exchange.gather_numbers([own], self._run.look_at_clock).max())
 
     def least_accepting(self, begin: int, end: int) -> bytes | None:

@@ -171,7 +171,7 @@ class Checkpoints:
             self._sharing.told = len(run.found)
         first = beginning.manifests[0]
         run.tell(
-            f"resumed from '{self._run.options.resume}': level {len(run.totals) - 1:,}, {sum(run.totals):,} states, "
+            f"resumed from '{self._run.options.resume}': level {len(run.totals) - 1:,}, {run.totals.states:,} states, "
             f"{first.strategy} for {first.seconds:,.0f} s"
         )
 

@@ -62,13 +62,13 @@ class Serial(Cached):
 
     def expand(self) -> None:
         if self.blocks is not None:
-            self.blocks.expand(sum(self.levels[:-1]))
+            self.blocks.expand(self.levels.ends[-2])
             return
         super().expand()
         if self._has_forgotten_much():
             unexpanded = self.search.standing().unexpanded
             blocks = self._switch()
-            if unexpanded < sum(self.levels[:-1]):
+            if unexpanded < self.levels.ends[-2]:
                 self.take_level_back()
                 blocks.expand(unexpanded)
 
@@ -93,7 +93,7 @@ class Serial(Cached):
         return blocks
 
     def _states_in_arena(self, rows: int) -> Iterator[States]:
-        end = sum(self.levels)
+        end = self.levels.states
         for begin in range(0, end, rows):
             yield self.search.read_block(begin, min(end, begin + rows))
 

@@ -314,7 +314,7 @@ class Sharing:
         return RankReport(
             rank=self.exchange.rank,
             host=self.exchange.host,
-            states=sum(run.levels),
+            states=run.levels.states,
             rules_fired=outcome.rules_fired,
             successors_of_others=self.route.foreign(),
             states_sent=traffic.states,

@@ -18,7 +18,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from functools import partial
-from itertools import accumulate, pairwise
+from itertools import pairwise
 
 from outcrop.errors import DamagedFile
 from outcrop.kernels import States, StopReason
@@ -122,7 +122,8 @@ class PastRam:
             while not self._search.is_stopping() and expand_some(worker):
                 pass
 
-        while self._until_full(work):
+        pieces = 1 + (end - begin) // log_block_rows(self._search.native.state_bytes)
+        while self._until_full(work, pieces):
             self.make_room()
         self.resolve()
 
@@ -147,9 +148,9 @@ class PastRam:
 
         return expand_some
 
-    def _until_full(self, work: Callable[[int], None]) -> bool:
-        """Lets all workers work until the work is done, or, which it says, the arena is full."""
-        self._share(work)
+    def _until_full(self, work: Callable[[int], None], pieces: int) -> bool:
+        """Lets workers work until the work is done, or, which it says, the arena is full."""
+        self._share(work, pieces)
         if self._search.standing().stop is StopReason.MEMORY:
             return True
         self._run.check_stop()
@@ -198,7 +199,7 @@ class PastRam:
                 with self._guard:
                     self._enqueue(fresh)
 
-        self._share(work)
+        self._share(work, len(range(first, used, part)))
 
     def _take_new(self, worker: int, fresh: States) -> None:
         """Checks and enqueues states that are new."""
@@ -206,8 +207,10 @@ class PastRam:
         with self._guard:
             self._enqueue(fresh)
 
-    def _share(self, work: Callable[[int], None]) -> None:
-        self._run.together(*(partial(work, worker) for worker in range(self._search.workers)))
+    def _share(self, work: Callable[[int], None], pieces: int) -> None:
+        """No more workers than pieces of work: to wake one takes as long as to expand a hundred states."""
+        workers = min(self._search.workers, pieces)
+        self._run.together(*(partial(work, worker) for worker in range(workers)))
 
 
 class DiskLevels(PastRam):
@@ -235,7 +238,7 @@ class DiskLevels(PastRam):
         self._spill.defer()
 
     def read_level(self, level: int) -> Iterator[States]:
-        ends = [0, *accumulate(self._run.levels)]
+        ends = self._run.levels.ends
         return self.log.blocks(ends[level], ends[level + 1])
 
     def check_files(self) -> None:

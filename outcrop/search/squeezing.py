@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
-from itertools import accumulate, pairwise
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -281,7 +281,7 @@ def carry_over(run: Exploration, new: Search, used: int, unexpanded: int, left: 
     level, at state ``unexpanded``; ``left`` are states of the next one that it could not keep. Says whether there was
     room for all."""
     old = run.search
-    ends = [0, *accumulate(run.levels)]
+    ends = run.levels.ends
     begin, end = ends[-2:]
     leaving = Carrying(old)
     at = 0
