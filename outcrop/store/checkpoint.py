@@ -275,10 +275,14 @@ class CheckpointDirectory(Directory):
 
 
 def remove_checkpoint(path: Path, with_directory: bool) -> None:
-    """Removes every file of a checkpoint."""
+    """Removes every file of a checkpoint. The first of several ranks may do the same to the parts of others, at the same
+    time: whatever is gone already is fine."""
     # The manifests first: states without one are no checkpoint, a manifest without states is a damaged one.
-    for each in (path / _MANIFEST, path / _PREVIOUS, *path.glob(_STATES + "*")):
+    for each in (path / _MANIFEST, path / _PREVIOUS):
         each.unlink(missing_ok=True)
+    with contextlib.suppress(FileNotFoundError):
+        for each in list(path.glob(_STATES + "*")):
+            each.unlink(missing_ok=True)
     if with_directory:
         with contextlib.suppress(OSError):
             path.rmdir()

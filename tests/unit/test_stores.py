@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ import pytest
 
 from outcrop.errors import DamagedFile, UsageError
 from outcrop.store.blockfile import BlockFile, checksum
+from outcrop.store.checkpoint import remove_checkpoint
 from outcrop.store.frontier import RowFile
 from outcrop.store.workdir import DiskBudget, DiskFull, WorkDirectory
 
@@ -212,3 +214,19 @@ def test_rows_may_be_flushed_cut_and_reopened(directory: WorkDirectory) -> None:
         RowFile(directory, "rows", 5, 3, reopen=True, length=length - 1)
     with pytest.raises(DamagedFile, match="rows of 7 bytes"):
         RowFile(directory, "rows", 7, 3, reopen=True)
+
+
+def test_a_checkpoint_that_another_rank_removes_meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    part = tmp_path / "1-of-2"
+    part.mkdir()
+    (part / "manifest.json").touch()
+    (part / "states-0").touch()
+
+    def gone(path: Path, pattern: str) -> Iterator[Path]:
+        shutil.rmtree(path)
+        raise FileNotFoundError(path)
+        yield
+
+    monkeypatch.setattr(Path, "glob", gone)
+    remove_checkpoint(part, with_directory=True)
+    assert list(tmp_path.iterdir()) == []
