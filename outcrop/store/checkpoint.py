@@ -275,8 +275,8 @@ class CheckpointDirectory(Directory):
 
 
 def remove_checkpoint(path: Path, with_directory: bool) -> None:
-    """Removes every file of a checkpoint. The first of several ranks may do the same to the parts of others, at the same
-    time: whatever is gone already is fine."""
+    """Removes every file of a checkpoint. The first of several ranks may be doing the same to the parts of others: what
+    is gone already is fine."""
     # The manifests first: states without one are no checkpoint, a manifest without states is a damaged one.
     for each in (path / _MANIFEST, path / _PREVIOUS):
         each.unlink(missing_ok=True)
