@@ -294,7 +294,7 @@ class DeviceForerunner(Forerunner):
         for (kind, state, liveness), level in device.found.items():
             if level < last or (level == last and kind is FindingKind.STATE):
                 run.find(kind, state, level, liveness)
-        run.tell(f"going on on the processor from level {last:,}, {sum(run.levels):,} states")
+        run.tell(f"going on on the processor from level {last:,}, {run.levels.states:,} states")
 
 
 def _go_on_on_host(

@@ -9,7 +9,7 @@ from typing import SupportsIndex
 
 
 class Levels(list[int]):
-    """``ends``: where each level ends, in a row of all states, and before them a 0.
+    """Changes at its end only. ``ends``: where each level ends, in a row of all states, and before them a 0.
 
     >>> levels = Levels([1, 4])
     >>> levels += [7]

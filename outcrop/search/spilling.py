@@ -208,7 +208,7 @@ class PastRam:
             self._enqueue(fresh)
 
     def _share(self, work: Callable[[int], None], pieces: int) -> None:
-        """No more workers than pieces of work: to wake one takes as long as to expand a hundred states."""
+        """No more workers than pieces of work: in thin levels most of the time goes into waking them."""
         workers = min(self._search.workers, pieces)
         self._run.together(*(partial(work, worker) for worker in range(workers)))
 
