@@ -165,6 +165,23 @@ def test_layers_are_read_one_by_one_or_several_together(
     assert spilled(found) and found.findings == expected.findings
 
 
+def test_predecessors_are_of_the_layer_before(
+    options: Callable[..., CheckOptions], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not of the same one, in which some states have predecessors too."""
+    monkeypatch.setattr("outcrop.store.layers._WINDOW_BYTES", 1)
+    native = compiled("""
+var y : 0 .. 60; x : 0 .. 60;
+startstate begin x := 0; y := 60; end;
+rule x < 60 ==> begin x := x + 1; end;
+ruleset k : 0 .. 60 do rule y != k ==> begin y := k; end; end;
+invariant x < 50 | y != 30;
+""")
+    expected = ram.search(native, options(state_memory=None))
+    found = layered.search(native, options(state_memory=5_000))
+    assert spilled(found) and found.findings == expected.findings
+
+
 def test_what_is_forgotten_saves_disk(options: Callable[..., CheckOptions]) -> None:
     native = compiled(GRID)
     disk = {
