@@ -77,7 +77,7 @@ class Timer:
 
 def native_of(path: Path, constants: dict[str, int]) -> Native:
     emitted = emit(outcrop.load(path, constants).system, False)
-    return compile_model(emitted.source, note_offsets=emitted.note_offsets)
+    return compile_model(emitted.source, notes=emitted.notes)
 
 
 def timed(search: Callable[[], Outcome]) -> tuple[float, float, Outcome]:

@@ -45,7 +45,7 @@ MODELS: dict[str, tuple[str, dict[str, int], bool]] = {
 
 def native_of(path: Path, constants: dict[str, int], symmetry: bool) -> Native:
     emitted = emit(outcrop.load(path, constants).system, symmetry)
-    return compile_model(emitted.source, note_offsets=emitted.note_offsets)
+    return compile_model(emitted.source, notes=emitted.notes)
 
 
 class Timed:

@@ -16,7 +16,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -24,7 +24,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from outcrop.engines import CYCLE_STRATEGIES, Searched, search
 from outcrop.errors import InternalError, UsageError
 from outcrop.ir.layout import Layout
-from outcrop.ir.system import PropertyKind, System
+from outcrop.ir.system import Property, PropertyKind, System, TemporalProperty
+from outcrop.ir.vacuity import Antecedent, antecedents, vacuous, with_witnesses
 from outcrop.machine import peak_rss
 from outcrop.options import (
     CheckOptions,
@@ -142,8 +143,10 @@ class Model:
         checks = self._temporal_checks(chosen)
         searched = None
         violations: list[Violation] = []
+        # Of formulas that may not be those of the search that is gone on with, nothing is known until there.
+        asked = antecedents(self.system, formulas=chosen.resume is None)
         if not checks or (self.system.automaton is None and chosen.strategy not in CYCLE_STRATEGIES):
-            searched = search(self.system, self.options, chosen, progress, output)
+            searched = search(with_witnesses(self.system, asked), self.options, chosen, progress, output)
             violations = _violations(self.system, chosen, searched)
             place = chosen.checkpoint or chosen.resume
             if place is not None and searched.outcome.stop.is_conclusive:
@@ -152,7 +155,7 @@ class Model:
 
                 discard(place, exchange_of(chosen.ranks))
         checked = self._check_temporal(checks, chosen, searched, violations, progress, output)
-        return _conclude(self, chosen, searched, violations, checked)
+        return _conclude(self, chosen, searched, violations, checked, asked)
 
     def _temporal_checks(self, options: CheckOptions) -> list[TemporalCheck]:
         asked = options.fair is not Fair.NONE or options.properties
@@ -269,6 +272,7 @@ def _conclude(
     searched: Searched | None,
     violations: list[Violation],
     checked: list[Checked],
+    asked: list[Antecedent],
 ) -> Result:
     """What all searches come to. The figures are those of the search for bad states, or if there was none, of the first
     search for a formula."""
@@ -278,6 +282,9 @@ def _conclude(
         system, main = checked[0].check.product, checked[0].searched
     outcome = main.outcome
     states_searched = _search_of_states(model.system, searched, checked)
+    is_complete = searched is not None and searched.outcome.stop is Stop.COMPLETE
+    unmet = vacuous(asked, set(outcome.noted)) if is_complete else None
+    unmet_by_runs = None if options.resume is not None else unmet
     looked_at = "none" if states_searched is None else "all" if states_searched is searched else "product"
     every = [*([] if searched is None else [searched]), *(each.searched for each in checked if each.searched)]
     found = [*violations, *(violation for each in checked for violation in (*each.violations, *each.failures))]
@@ -305,12 +312,15 @@ def _conclude(
         compile_seconds=sum(each.compile_seconds for each in every),
         state_bits=Layout(system).bits,
         peak_rss_bytes=sum(each.peak_rss_bytes for each in outcome.ranks) or peak_rss(),
-        properties=[*_properties(model.system, states_searched, found), *(each.row() for each in checked)],
+        properties=[
+            *_properties(model.system, states_searched, found, unmet),
+            *(each.row() | {"vacuous": _texts(each.check.judged.property, unmet_by_runs)} for each in checked),
+        ],
         coverage=_coverage(system, options, outcome),
         violations=found,
         ranks=max(1, len(outcome.ranks)),
         per_rank=[dataclasses.asdict(each) for each in outcome.ranks],
-        notes=_notes(model, options, searched, checked),
+        notes=[*_notes(model, options, searched, checked), *_vacuity_notes(unmet or [])],
         peak_disk_bytes=max(each.outcome.peak_disk_bytes for each in every),
         events=list(dict.fromkeys(event for each in every for event in each.outcome.events)),
         layers=layers_document(outcome),
@@ -381,7 +391,9 @@ def _search_of_states(system: System, searched: Searched | None, checked: list[C
     return searched if searched is not None or system.automaton is None else next(beside, None)
 
 
-def _properties(system: System, searched: Searched | None, violations: list[Violation]) -> list[dict[str, Any]]:
+def _properties(
+    system: System, searched: Searched | None, violations: list[Violation], unmet: list[Antecedent] | None
+) -> list[dict[str, Any]]:
     """What was checked, and how each fared. An assumption is not checked: it narrows what is."""
     rows = []
     for each in system.properties:
@@ -398,6 +410,8 @@ def _properties(system: System, searched: Searched | None, violations: list[Viol
         else:
             status = "unknown"
         row["status"] = status
+        if each.kind is PropertyKind.INVARIANT:
+            row["vacuous"] = _texts(each, unmet)
         if each.cover is not None and searched is not None:
             row["met"] = searched.outcome.covered[each.cover]
         rows.append(row)
@@ -417,9 +431,22 @@ def _coverage(system: System, options: CheckOptions, outcome: Outcome) -> list[d
     return rows
 
 
+def _texts(subject: Property | TemporalProperty | None, unmet: list[Antecedent] | None) -> list[str] | None:
+    """What was never true of what stands before the arrows of a property; None where that is not known."""
+    return None if unmet is None else [each.text for each in unmet if each.subject is subject]
+
+
+def _vacuity_notes(unmet: list[Antecedent]) -> Iterator[Diagnostic]:
+    for each in unmet:
+        is_formula = isinstance(each.subject, TemporalProperty)
+        kind, this = ("ltl", f"'{each.text}'") if is_formula else ("invariant", "this")
+        text = f'{kind} "{each.subject.name}" says nothing here: {this} is true in no state reached'
+        yield Diagnostic(Severity.WARNING, text, each.span)
+
+
 def _undefined_note(system: System, outcome: Outcome) -> list[Diagnostic]:
     """One note for all undefined values that were copied or compared: it names the first place in the source."""
-    offsets = sorted(set(outcome.undefined_reads))
+    offsets = sorted({note for note in outcome.noted if note >= 0})
     if not offsets:
         return []
     word = re.compile(r"\w+").match(system.source.text, offsets[0])

@@ -111,7 +111,7 @@ def _search_native(
     native = exchange.first_of_each_machine(
         lambda: compile_model(
             emitted.source,
-            note_offsets=emitted.note_offsets,
+            notes=emitted.notes,
             keep_c=options.keep_c,
             all_kernels=on_gpu or _needs_all_kernels(options),
         )

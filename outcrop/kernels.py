@@ -191,15 +191,13 @@ _SIGNATURES: dict[str, Signature] = {
 
 
 class Native:
-    """A compiled model. ``note_offsets``: where in the source each of its noted undefined reads stands. ``compile_all``
+    """A compiled model. ``notes``: what each of its marks means, see Property. ``compile_all``
     gives one with all kernels, if this has only those that most searches need.
 
     Raises OSError when the library cannot be loaded or is not one of ours.
     """
 
-    def __init__(
-        self, path: Path, note_offsets: Sequence[int] = (), compile_all: Callable[[], Native] | None = None
-    ) -> None:
+    def __init__(self, path: Path, notes: Sequence[int] = (), compile_all: Callable[[], Native] | None = None) -> None:
         self._path = path
         self._compile_all = compile_all
         self._declared: dict[int, ctypes.CDLL] = {}  #: by the identity of the table of types
@@ -218,7 +216,7 @@ class Native:
         self.successor_room = int(shape.successor_room)  #: how many successors a worker gathers
         self.prints = bool(shape.prints)
         self.has_coverage = bool(shape.coverage)  #: counts what Search.coverage gives
-        self.note_offsets = tuple(note_offsets)
+        self.notes = tuple(notes)
         self.identity: dict[str, Any] = {}  #: what checkpoints of its searches must agree on
         self.strength = "general"  #: of the automaton that the model was compiled with, see outcrop.ltl.graph
         self.compile_squeezed: Callable[[int], Native] | None = None  #: for states of so many bytes
@@ -359,7 +357,7 @@ class Search:
         )
 
     def count(self) -> tuple[Counts, Counts, NDArray[np.uint8]]:
-        """Times fired per rule, times met per cover goal, and which undefined reads were noted."""
+        """Times fired per rule, times met per cover goal, and a mark for each note of what has happened."""
         fired = np.zeros(self.native.rule_count, dtype=np.uint64)
         covered = np.zeros(self.native.cover_count, dtype=np.uint64)
         noted = np.zeros(self.native.note_count, dtype=np.uint8)

@@ -94,7 +94,7 @@ class EmittedModel:
 
     @property
     def noted(self) -> set[int]:
-        sites = enumerate(self.emitted.note_offsets)
+        sites = enumerate(self.emitted.notes)
         return {offset for site, offset in sites if self.library.driver_noted(ctypes.c_uint64(site))}
 
     @property

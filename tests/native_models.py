@@ -23,4 +23,4 @@ def compiled(text: str) -> Native:
 
 def native_of(path: Path) -> Native:
     emitted = emit(outcrop.load(path).system, False)
-    return compile_model(emitted.source, note_offsets=emitted.note_offsets)
+    return compile_model(emitted.source, notes=emitted.notes)

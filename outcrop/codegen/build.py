@@ -11,4 +11,4 @@ from outcrop.kernels import Native
 def build(system: System, symmetry: bool, keep_c: str | None = None, coverage: bool = False) -> tuple[Native, Emitted]:
     """The compiled model, and what its numbers mean."""
     emitted = emit(system, symmetry, coverage)
-    return compile_model(emitted.source, note_offsets=emitted.note_offsets, keep_c=keep_c), emitted
+    return compile_model(emitted.source, notes=emitted.notes, keep_c=keep_c), emitted

@@ -26,7 +26,7 @@ class Emitted:
     layout: Layout
     start_count: int
     liveness_count: int
-    note_offsets: tuple[int, ...]  #: the source offset of each undefined-read site
+    notes: tuple[int, ...]  #: what each mark in a Context means, see Property
     put_sites: tuple[Put, ...]  #: the statement of each put site; see puts.py
 
 
@@ -59,7 +59,7 @@ def emit(system: System, symmetry: bool, coverage: bool = False, normalise: bool
         layout=unit.layout,
         start_count=constants["START_COUNT"],
         liveness_count=constants["LIVENESS_COUNT"],
-        note_offsets=tuple(unit.notes),
+        notes=tuple(unit.notes),
         put_sites=tuple(unit.puts),
     )
 
@@ -77,7 +77,7 @@ def _constants(unit: Unit, symmetry: bool, model: list[str]) -> dict[str, int]:
         "MAX_CALL_DEPTH": MAX_CALL_DEPTH,
         "HAS_ASSUMPTIONS": int(bool(of_kind(PropertyKind.ASSUMPTION))),
         "HAS_INVARIANTS": int(bool(of_kind(PropertyKind.INVARIANT))),
-        "HAS_COVER_PROPERTIES": int(bool(of_kind(PropertyKind.COVER))),
+        "HAS_COVER_PROPERTIES": int(bool(of_kind(PropertyKind.COVER) or of_kind(PropertyKind.WITNESS))),
         "HAS_NORMALISE": int(needs_normalise(system, layout, symmetry)),
         "HAS_PUT": int(bool(unit.puts)),
         **_product_constants(system),

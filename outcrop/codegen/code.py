@@ -18,7 +18,6 @@ from outcrop.ir.layout import Layout, encode, leaf_offsets, size
 from outcrop.ir.nodes import Put
 from outcrop.ir.system import Function, System
 from outcrop.ir.types import INTEGER, Real, Simple, Type
-from outcrop.source import Span
 
 #: Bytes behind packed bits that a 64-bit access may touch.
 SPARE_BYTES = 8
@@ -87,7 +86,7 @@ class Unit:
     system: System
     layout: Layout
     functions: dict[Function, Callee] = field(default_factory=dict)
-    notes: dict[int, int] = field(default_factory=dict)  #: source offset of a NOTE read -> its site
+    notes: dict[int, int] = field(default_factory=dict)  #: note (see Property) -> its mark in a Context
     puts: list[Put] = field(default_factory=list)
     clear_tables: dict[Type, tuple[str, int]] = field(default_factory=dict)  #: type -> name, packed bits
     widest_buffer: int = 0  #: bytes of the largest complex value that is not part of the state
@@ -102,8 +101,9 @@ class Unit:
         self.widest_buffer = max(self.widest_buffer, buffer_bytes(kind))
         return f"BUFFER({name}, {buffer_bytes(kind)})"
 
-    def note_site(self, span: Span) -> int:
-        return self.notes.setdefault(span.start, len(self.notes))
+    def mark(self, note: int) -> str:
+        """What in a Context is set once that has happened."""
+        return f"context->noted[{self.notes.setdefault(note, len(self.notes))}]"
 
     def put_site(self, node: Put) -> int:
         self.puts.append(node)

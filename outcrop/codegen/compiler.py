@@ -113,7 +113,7 @@ def _run(command: list[str]) -> str | None:
 def compile_model(
     text: str,
     *,
-    note_offsets: Sequence[int] = (),
+    notes: Sequence[int] = (),
     keep_c: str | None = None,
     flags: Sequence[str] = FLAGS,
     all_kernels: bool = True,
@@ -123,16 +123,16 @@ def compile_model(
     takes about half as long, and those that are missing are compiled when something needs them."""
 
     def squeezed(state_bytes: int) -> Native:
-        return compile_model(f"#define SQUEEZED_BYTES {state_bytes}\n{text}", note_offsets=note_offsets, flags=flags)
+        return compile_model(f"#define SQUEEZED_BYTES {state_bytes}\n{text}", notes=notes, flags=flags)
 
-    native = _compile_model(text, note_offsets, keep_c, flags, all_kernels)
+    native = _compile_model(text, notes, keep_c, flags, all_kernels)
     native.compile_squeezed = squeezed
     native.seconds_to_compile = _SECONDS_FOR_KERNELS + len(text) / _TEXT_A_SECOND
     return native
 
 
 def _compile_model(
-    text: str, note_offsets: Sequence[int], keep_c: str | None, flags: Sequence[str], all_kernels: bool
+    text: str, notes: Sequence[int], keep_c: str | None, flags: Sequence[str], all_kernels: bool
 ) -> Native:
     whole = text + '\n#include "kernels.c"\n'
     if len(whole) > MOST_TEXT:
@@ -140,26 +140,26 @@ def _compile_model(
     if keep_c is not None:
         keep_source(whole, Path(keep_c))
     compiler = find_compiler()
-    known = _load(_library_of(whole, compiler, flags), note_offsets)
+    known = _load(_library_of(whole, compiler, flags), notes)
     if known is not None:
         return known
     if all_kernels:
-        return _made(whole, compiler, flags, note_offsets)
-    compile_all = partial(compile_model, text, note_offsets=note_offsets, flags=flags)
+        return _made(whole, compiler, flags, notes)
+    compile_all = partial(compile_model, text, notes=notes, flags=flags)
     part = f"#define HAS_ALL_KERNELS 0\n{whole}"
-    known = _load(_library_of(part, compiler, flags), note_offsets, compile_all)
-    return known or _made(part, compiler, flags, note_offsets, compile_all)
+    known = _load(_library_of(part, compiler, flags), notes, compile_all)
+    return known or _made(part, compiler, flags, notes, compile_all)
 
 
 def _library_of(text: str, compiler: Compiler, flags: Sequence[str]) -> Path:
     return cache_directory() / f"{_key(text, compiler, flags)}.so"
 
 
-def _load(library: Path, note_offsets: Sequence[int], compile_all: Callable[[], Native] | None = None) -> Native | None:
+def _load(library: Path, notes: Sequence[int], compile_all: Callable[[], Native] | None = None) -> Native | None:
     """What was compiled before; None if there is nothing, or nothing of use."""
     if _is_whole(library):
         try:
-            return Native(library, note_offsets, compile_all)
+            return Native(library, notes, compile_all)
         except OSError:
             library.unlink(missing_ok=True)
     return None
@@ -169,12 +169,12 @@ def _made(
     text: str,
     compiler: Compiler,
     flags: Sequence[str],
-    note_offsets: Sequence[int],
+    notes: Sequence[int],
     compile_all: Callable[[], Native] | None = None,
 ) -> Native:
     library = _library_of(text, compiler, flags)
     _compile(text, compiler, flags, library)
-    return Native(library, note_offsets, compile_all)
+    return Native(library, notes, compile_all)
 
 
 def keep_source(text: str, directory: Path) -> Path:

@@ -162,9 +162,8 @@ class Places(Code):
         if node.undefined is Undefined.ERROR:
             return self.require(value)
         self.only_for_real()
-        site = self.unit.note_site(node.span)
         self.has_effects = True
-        self.line(f"if (unlikely(!{value.defined})) context->noted[{site}] = 1;")
+        self.line(f"if (unlikely(!{value.defined})) {self.unit.mark(node.span.start)} = 1;")
         return value
 
     def store(self, location: Location, kind: Simple, value: Value) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from outcrop.codegen.code import Unit
@@ -75,12 +76,12 @@ def write_properties(unit: Unit) -> list[str]:
             lines += write_condition(unit, names[each], each.parameters, [each.condition]).lines
 
     def instances(kind: PropertyKind, action: Sequence[str]) -> list[str]:
-        """``action`` for each instance, with CALL and COVER replaced."""
+        """``action`` for each instance, with CALL, COVER and MARK replaced."""
         return [
             line
             for each in unit.system.of_kind(kind)
             if each in names
-            for line in _for_each_instance(each, names[each], action)
+            for line in _for_each_instance(unit, each, names[each], action)
         ]
 
     holds = "const int holds = CALL;"
@@ -94,9 +95,10 @@ def write_properties(unit: Unit) -> list[str]:
             "*keep = 1;",
             *instances(PropertyKind.ASSUMPTION, [holds, failed, *unsatisfied]),
         ],
-        f"model_covers({_READS_STATE})": instances(
-            PropertyKind.COVER, [holds, failed, "cover(context, COVER, holds);"]
-        ),
+        f"model_covers({_READS_STATE})": [
+            *instances(PropertyKind.COVER, [holds, failed, "cover(context, COVER, holds);"]),
+            *instances(PropertyKind.WITNESS, ["if (CALL == 1) MARK = 1;"]),
+        ],
         f"model_liveness({_READS_STATE}, uint64_t *satisfied)": [
             "uint64_t number = 0;",
             "(void)number, (void)satisfied;",
@@ -111,11 +113,12 @@ def write_properties(unit: Unit) -> list[str]:
     return lines
 
 
-def _for_each_instance(each: Property, name: str, action: Sequence[str]) -> list[str]:
+def _for_each_instance(unit: Unit, each: Property, name: str, action: Sequence[str]) -> list[str]:
     variables = parameter_names(each.parameters)
-    call = f"{name}({', '.join(['state', 'context', *variables])})"
-    cover = str(each.cover)
-    lines = braced("", [line.replace("CALL", call).replace("COVER", cover) for line in action])
+    words = {"CALL": f"{name}({', '.join(['state', 'context', *variables])})", "COVER": str(each.cover)}
+    if each.note is not None:
+        words["MARK"] = unit.mark(each.note)
+    lines = braced("", [re.sub(r"[A-Z]{4,}", lambda word: words.get(word[0], word[0]), line) for line in action])
     for variable, parameter in reversed(list(zip(variables, each.parameters, strict=True))):
         lines = braced(loop_head(variable, parameter.values), lines)
-    return lines
+    return braced(f"if (unlikely(!{words['MARK']}))", lines) if "MARK" in words else lines

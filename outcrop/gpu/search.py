@@ -279,14 +279,14 @@ class DeviceForerunner(Forerunner):
         device = self._device
         for blocks in device.complete_levels():
             run.restore_level(blocks)
-        fired, covered, noted = device.counted_so_far()
+        fired, covered, marks = device.counted_so_far()
         for each in Found:
             run.search.take_found(each)
         own_fired, own_covered, _ = run.search.count()
         run.before = Before(
             fired - own_fired,
             covered - own_covered,
-            undefined_reads=frozenset(device.undefined_reads(noted)),
+            noted=frozenset(device.noted(marks)),
             omission_bound=device.omission_bound(run.levels),
         )
         run.has_failed_start = device.has_failed_start

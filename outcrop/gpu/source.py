@@ -72,7 +72,7 @@ def why_not(system: System, emitted: Emitted) -> str | None:
         return "it has a recursive function"
     if words_of(emitted) > MOST_WORDS:
         return f"its states are wider than {MOST_WORDS * 64:,} bits"
-    if len(system.rules) + len(system.covers) + len(emitted.note_offsets) // 4 > MOST_COUNTERS:
+    if len(system.rules) + len(system.covers) + len(emitted.notes) // 4 > MOST_COUNTERS:
         return f"it has more than {MOST_COUNTERS:,} rules and cover goals"
     lines = emitted.source.count("\n")
     if lines > MOST_LINES:

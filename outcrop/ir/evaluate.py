@@ -73,7 +73,7 @@ class Evaluator(Calls):
 
     def __init__(self, system: System) -> None:
         super().__init__(system)
-        self.noted: set[int] = set()  #: source offsets of NOTE reads that met an undefined value
+        self.noted: set[int] = set()  #: see Property
 
     def defined(self, node: Expression) -> Evaluate:
         """An expression whose value is used, so that undefined is a fault."""

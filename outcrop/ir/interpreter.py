@@ -73,8 +73,7 @@ class Check:
 class Interpreter:
     """Runs a System. ``put`` takes what the model prints; ``normalise`` replaces the normal form of states.
 
-    Counters that grow as it runs: ``covered`` (per cover goal), ``noted`` (source offsets of undefined reads that
-    are to be reported).
+    Counters that grow as it runs: ``covered`` (per cover goal), ``noted`` (see Property).
     """
 
     def __init__(
@@ -221,6 +220,7 @@ class Interpreter:
             return Check(False) if assumption.fault is None else Check(True, assumption)
         failure = self._first_failure(PropertyKind.INVARIANT, state)
         cover_failure = self._count_covers(state)
+        self._note_witnesses(state)
         return Check(True, failure or cover_failure)
 
     def _count_covers(self, state: State) -> Failure | None:
@@ -232,6 +232,12 @@ class Interpreter:
                 assert each.cover is not None
                 self.covered[each.cover] += 1
         return None
+
+    def _note_witnesses(self, state: State) -> None:
+        for each, _, truth in self._evaluate(PropertyKind.WITNESS, state):
+            if truth is True:
+                assert each.note is not None
+                self.noted.add(each.note)
 
     def liveness(self, state: State) -> list[bool] | Failure:
         """The truth of every instance of every liveness property, in order."""
@@ -263,10 +269,12 @@ class Interpreter:
         return each, Instances(each, self.executor), Condition(each.condition, self.executor)
 
     def _evaluate(self, kind: PropertyKind, state: State) -> Iterator[tuple[Property, tuple[int, ...], bool | Fault]]:
-        """Every instance of the properties of one kind with its truth."""
+        """Every instance of the properties of one kind with its truth; of a witness only until one is true."""
         working = list(state)
         for each, instances, condition in self._properties[kind]:
             for arguments, frame in instances:
+                if each.note in self.noted:
+                    break
                 truth: bool | Fault
                 try:
                     truth = condition(working, frame)

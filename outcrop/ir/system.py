@@ -86,13 +86,18 @@ class PropertyKind(StrEnum):
     ASSUMPTION = "assume"  #: states in which it is false are dropped
     COVER = "cover"  #: true in some reachable state; all instances of one property share one counter
     LIVENESS = "liveness"  #: from every reachable state a state where it is true can be reached (AG EF)
+    WITNESS = "witness"  #: is it true in some reachable state? Noted, and nothing else; a failure in it is no matter
 
 
 @dataclass(frozen=True, eq=False)
 class Property(Instantiable):
+    """Notes say what has happened at least once: the offset in the source of a NOTE read that met an undefined value,
+    or, for a WITNESS, the negative number that it has as its ``note``."""
+
     kind: PropertyKind
     condition: Expression
     cover: int | None = None  #: for COVER, the counter: an index into System.covers
+    note: int | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import fields
+from collections.abc import Callable, Iterator
+from dataclasses import fields, replace
 from typing import Any
 
 from outcrop.ir.nodes import Call, Expression, Place, Statement, StepDomain, TypeDomain
@@ -21,6 +21,16 @@ def walk(node: Any) -> Iterator[Any]:
         elif isinstance(each, NODE_TYPES):
             yield each
             pending.extend(getattr(each, field.name) for field in reversed(fields(each)) if field.name != "span")
+
+
+def changed(node: Any, change: Callable[[Any], Any]) -> Any:
+    """``node`` with every node in it changed, outermost first; the bodies of called functions stay."""
+    if isinstance(node, tuple):
+        return tuple(changed(each, change) for each in node)
+    if not isinstance(node, NODE_TYPES):
+        return node
+    node = change(node)
+    return replace(node, **{each.name: changed(getattr(node, each.name), change) for each in fields(node)})
 
 
 def writes_state(node: Any) -> bool:

@@ -49,7 +49,7 @@ typedef struct Context {
   Counter deeper[RULE_COUNT + 1];  /* firings that led to a state of the next level */
 #endif
   Counter covered[COVER_COUNT + 1];
-  uint8_t noted[NOTE_COUNT + 1]; /* undefined reads that went through, by site */
+  uint8_t noted[NOTE_COUNT + 1]; /* what has happened: undefined reads that went through, and witnesses */
   uint32_t depth;                /* of calls of functions that recurse */
 #if HAS_PUT
   uint64_t *put; /* records of executed put statements: the site, then its words */

@@ -25,7 +25,7 @@ class Before:
     covered: Counts = field(default_factory=lambda: np.zeros(1, dtype=np.uint64))
     enabled: list[int] | None = None
     deeper: list[int] | None = None
-    undefined_reads: frozenset[int] = frozenset()
+    noted: frozenset[int] = frozenset()
     omission_bound: float = 0.0
     revisits: bool = False
     seconds: float = 0.0
@@ -57,7 +57,7 @@ class Boundary:
 
     def describe(self, run: Exploration, part: StatesPart) -> Manifest:
         """Of a search that may have gone on since. ``part``: where its states are."""
-        fired, covered, noted = self.counts
+        fired, covered, marks = self.counts
         levels = run.levels[: self.levels]
         return Manifest(
             identity=run.native.identity,
@@ -65,7 +65,7 @@ class Boundary:
             levels=levels,
             fired=fired.tolist(),
             covered=covered.tolist(),
-            undefined_reads=run.undefined_reads(noted),
+            noted=run.noted(marks),
             found=[
                 [str(kind), state.hex(), level, liveness]
                 for (kind, state, liveness), level in islice(run.found.items(), self.found)
@@ -97,7 +97,7 @@ def restore_counts(run: Exploration, own: list[Manifest], everyone: list[Manifes
         _sum([each.covered for each in own], covered) - covered,
         _sum_known([each.enabled for each in own], fired),
         _sum_known([each.deeper for each in own], fired),
-        frozenset(offset for each in own for offset in each.undefined_reads),
+        frozenset(note for each in own for note in each.noted),
         # Keys that are the same miss the same states, and their bound is that of all levels.
         0.0 if manifest.keys == run.keys else manifest.omission_bound,
         manifest.revisits and not run.drops_revisited,

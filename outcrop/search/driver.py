@@ -116,7 +116,7 @@ class Exploration:
                 stop = Stop.VIOLATION
             if self.checkpoints is not None and not stop.is_conclusive:
                 self.checkpoints.search_has_stopped()
-            fired, covered, noted = self.count()
+            fired, covered, marks = self.count()
             enabled, deeper = self.coverage()
             seconds = self.seconds()
             if self.sharing is not None:
@@ -129,7 +129,7 @@ class Exploration:
                 levels=levels,
                 fired=[int(count) for count in fired],
                 covered=[int(count) for count in covered],
-                undefined_reads=self.undefined_reads(noted),
+                noted=self.noted(marks),
                 findings=self._findings(),
                 omission_bound=self.total_omission_bound(levels),
                 seconds=seconds,
@@ -363,8 +363,8 @@ class Exploration:
 
     def count(self) -> tuple[Counts, Counts, Marks]:
         """As the kernels count, and what was counted before the checkpoint that the search began with."""
-        fired, covered, noted = self.search.count()
-        return fired + self.before.fired, covered + self.before.covered, noted
+        fired, covered, marks = self.search.count()
+        return fired + self.before.fired, covered + self.before.covered, marks
 
     def coverage(self) -> tuple[list[int] | None, list[int] | None]:
         """Per rule, how often it was enabled, and how often it led one level deeper; None where that is not known."""
@@ -375,10 +375,10 @@ class Exploration:
             enabled, deeper = _added(enabled, self.before.enabled), _added(deeper, self.before.deeper)
         return enabled, deeper if self.knows_levels else None
 
-    def undefined_reads(self, noted: Marks) -> list[int]:
-        """Where in the source an undefined value was read."""
-        seen = {offset for offset, mark in zip(self.native.note_offsets, noted, strict=False) if mark}
-        return sorted(seen | self.before.undefined_reads)
+    def noted(self, marks: Marks) -> list[int]:
+        """The notes (see Property) of what has happened."""
+        seen = {note for note, mark in zip(self.native.notes, marks, strict=False) if mark}
+        return sorted(seen | self.before.noted)
 
     def total_omission_bound(self, levels: list[int]) -> float:
         before, since = self.before.omission_bound, self.omission_bound(levels)

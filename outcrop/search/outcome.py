@@ -106,7 +106,7 @@ class Outcome:
     levels: list[int]  #: new states per level; the start states are level 0
     fired: list[int]  #: times fired, per rule of the System
     covered: list[int]  #: times met, per cover goal of the System
-    undefined_reads: list[int] = field(default_factory=list)  #: source offsets of NOTE reads that met undefined
+    noted: list[int] = field(default_factory=list)  #: the notes (see Property) of what has happened
     findings: list[Finding] = field(default_factory=list)  #: shortest path first
     omission_bound: float = 0.0  #: probability that a state was missed; 0 is exact
     seconds: float = 0.0

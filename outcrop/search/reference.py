@@ -93,7 +93,7 @@ class ReferenceSearch:
             levels=[len(level) for level in self.levels if level],
             fired=self.fired[:-1],
             covered=list(self.interpreter.covered),
-            undefined_reads=sorted(self.interpreter.noted),
+            noted=sorted(self.interpreter.noted),
             findings=self._findings(),
             seconds=time.monotonic() - self.started,
             generated=list(self.generated),

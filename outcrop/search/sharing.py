@@ -293,7 +293,7 @@ class Sharing:
             outcome,
             fired=_sums([each.fired for each in outcomes]),
             covered=_sums([each.covered for each in outcomes]),
-            undefined_reads=sorted({offset for each in outcomes for offset in each.undefined_reads}),
+            noted=sorted({note for each in outcomes for note in each.noted}),
             omission_bound=max(each.omission_bound for each in outcomes),
             seconds=max(each.seconds for each in outcomes),
             peak_disk_bytes=sum(each.peak_disk_bytes for each in outcomes),

@@ -28,7 +28,7 @@ from outcrop.store.frontier import RowFile
 from outcrop.store.workdir import Directory, DiskBudget, DiskFull, disk_errors
 
 #: Of manifest and state file; raised whenever what is there would be misread.
-FORMAT = 1
+FORMAT = 2
 
 #: What a manifest may lack.
 _OPTIONAL = {"generated", "enabled", "deeper", "owners", "owner_parts"}
@@ -60,7 +60,7 @@ class Manifest:
     levels: list[int]  #: states of each; the last one is the queue
     fired: list[int]
     covered: list[int]
-    undefined_reads: list[int]
+    noted: list[int]
     found: list[list[Any]]  #: kind, state, level and liveness instance of each
     has_failed_start: bool
     revisits: bool  #: levels may hold a state more than once

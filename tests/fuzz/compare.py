@@ -15,6 +15,7 @@ from expectations import TINY
 from outcrop.codegen.c import emit
 from outcrop.codegen.compiler import compile_model
 from outcrop.ir.system import System
+from outcrop.ir.vacuity import antecedents, with_witnesses
 from outcrop.kernels import Native
 from outcrop.lang import load_text
 from outcrop.options import CheckOptions, Deadlock, LoadOptions, UndefinedReads
@@ -56,9 +57,10 @@ def disagreement(text: str, name: str, seed: int) -> str:
     random = Random(seed)
     options = LoadOptions(undefined=random.choice(list(UndefinedReads)), while_limit=100)
     system, _ = load_text(text, name, options)
+    system = with_witnesses(system, antecedents(system))
     for symmetry in sorted({False, bool(system.scalarsets) and system.allows_symmetry}):
         emitted = emit(system, symmetry, coverage=True)
-        native = compile_model(emitted.source, note_offsets=emitted.note_offsets)
+        native = compile_model(emitted.source, notes=emitted.notes)
         for max_errors, deadlock in ((1, Deadlock.STUTTERING), (None, random.choice(list(Deadlock)))):
             chosen = CheckOptions(symmetry=symmetry, max_errors=max_errors, deadlock=deadlock)
             squeezes = random.random() < _SQUEEZED_PART

@@ -12,6 +12,7 @@ from outcrop.gpu.device import Device
 from outcrop.gpu.memory import Sizes
 from outcrop.gpu.search import Program, search
 from outcrop.gpu.source import Tuning
+from outcrop.ir.vacuity import antecedents, with_witnesses
 from outcrop.options import CheckOptions
 from outcrop.search import ram
 from outcrop.search.outcome import Outcome
@@ -24,9 +25,10 @@ TINY_TUNING = Tuning(block_shift=5, group=2)
 
 
 def program(model: Model, *, symmetry: bool) -> Program:
-    emitted = emit(model.system, symmetry and model.system.allows_symmetry)
-    native = compile_model(emitted.source, note_offsets=emitted.note_offsets)
-    return Program(model.system, emitted, native)
+    system = with_witnesses(model.system, antecedents(model.system))
+    emitted = emit(system, symmetry and system.allows_symmetry)
+    native = compile_model(emitted.source, notes=emitted.notes)
+    return Program(system, emitted, native)
 
 
 def load_program(path: Path, *, symmetry: bool = False, **constants: object) -> Program:

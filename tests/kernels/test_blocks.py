@@ -20,7 +20,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 
 def compiled(name: str) -> Native:
     emitted = emit(outcrop.load(EXAMPLES / name).system, False)
-    return compile_model(emitted.source, note_offsets=emitted.note_offsets)
+    return compile_model(emitted.source, notes=emitted.notes)
 
 
 @pytest.mark.parametrize("name", ["two_phase_commit.m", "bounded_buffer.m"])

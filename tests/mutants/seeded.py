@@ -286,4 +286,10 @@ MUTANTS = [
         "search/layered.py",
         ("if each == level >= self._pending_from:", "if False:"),
     ),
+    *_of("ir/vacuity.py", ("place(_binary(BinaryOperator.AND, left, condition))", "place(condition)")),
+    *_of(
+        "codegen/properties.py",
+        ("if (CALL == 1) MARK = 1;", "if (CALL) MARK = 1;"),
+    ),
+    *_of("search/boundary.py", ("frozenset(note for each in own for note in each.noted)", "frozenset()")),
 ]

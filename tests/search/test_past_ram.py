@@ -69,7 +69,7 @@ def compare(watch: Watch, strategy: str, native: Native, options: CheckOptions) 
         return outcome
     assert outcome.stop is expected.stop
     assert outcome.findings == expected.findings
-    assert outcome.undefined_reads == expected.undefined_reads
+    assert outcome.noted == expected.noted
     assert outcome.visited == len(watch.states)
     if expected.stop is Stop.STATES:
         return outcome
@@ -120,7 +120,7 @@ def larger(shared: Path) -> list[Native]:
         path = next(shared.rglob(f"murphi/**/{name}.m"), None)
         if path is not None:
             emitted = emit(outcrop.load(path, constants).system, True)
-            natives.append(compile_model(emitted.source, note_offsets=emitted.note_offsets))
+            natives.append(compile_model(emitted.source, notes=emitted.notes))
     assert natives
     return natives
 

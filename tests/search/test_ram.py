@@ -27,7 +27,7 @@ def compiled(path: Path, symmetry: bool) -> tuple[outcrop.Model, Native]:
     except ModelError:
         pytest.skip("no model")
     emitted = emit(model.system, symmetry, coverage=True)
-    return model, compile_model(emitted.source, note_offsets=emitted.note_offsets)
+    return model, compile_model(emitted.source, notes=emitted.notes)
 
 
 def comparable(outcome: Outcome) -> Outcome:

@@ -133,7 +133,7 @@ def test_a_violation_without_a_finding_is_our_bug(path: Path, monkeypatch: pytes
 
 def test_undefined_reads_are_noted_once_at_the_first_place(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = MODEL.index("x + 1")
-    monkeypatch.setattr(reference, "search", outcome(stop=Stop.COMPLETE, undefined_reads=[first + 9, first, first]))
+    monkeypatch.setattr(reference, "search", outcome(stop=Stop.COMPLETE, noted=[first + 9, first, first]))
     notes = [each for each in check(path).notes if each.severity == "note"]
     assert len(notes) == 1
     assert "and at 1 more place" in notes[0].message

@@ -76,7 +76,7 @@ def begun(path: Path, found: int) -> Search:
     """A search that has come to so many states."""
     model = outcrop.load(path)
     emitted = emit(model.system, False)
-    search = compile_model(emitted.source, note_offsets=emitted.note_offsets).search(Settings())
+    search = compile_model(emitted.source, notes=emitted.notes).search(Settings())
     search.start()
     search.finish_level()
     while search.standing().level_end < found:

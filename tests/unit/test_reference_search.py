@@ -220,7 +220,7 @@ def test_symmetry_counts_orbits() -> None:
 def test_undefined_reads_are_listed_by_offset() -> None:
     text = 'var x, y: 0..9; startstate x := y; end; rule "r" true ==> x := y; end;'
     starts = [at for at in range(len(text)) if text.startswith("y;", at)]
-    assert explore(text, deadlock=Deadlock.OFF).undefined_reads == starts
+    assert explore(text, deadlock=Deadlock.OFF).noted == starts
 
 
 def test_liveness_of_one_scalarset_value_turns_the_reduction_off() -> None:

@@ -1,0 +1,182 @@
+"""Properties that hold because what stands before an arrow in them is never true."""
+
+from __future__ import annotations
+
+import doctest
+from pathlib import Path
+
+import pytest
+from expectations import TINY
+
+import outcrop
+from outcrop.ir import vacuity
+from outcrop.lang import load_text
+from outcrop.options import LoadOptions
+from outcrop.result import Result
+from outcrop.source import Severity
+
+#: Counts up from 0 to 20; ``gone`` is true in the first state only, ``last`` in the last one.
+COUNTER = """
+var x: 0..20; y: array [0..2] of 0..20;
+startstate begin x := 0; for i: 0..2 do y[i] := i; end; end;
+rule x < 20 ==> begin x := x + 1; if x > 5 then undefine y[1]; end; end;
+rule x = 20 ==> begin x := 20; end;
+function odd(n: 0..20): boolean; begin return n % 2 = 1; end;
+function loud(n: 0..20): boolean; begin put "asked\\n"; return n = 20; end;
+"""
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    return tmp_path / "counter.m"
+
+
+def check(path: Path, properties: str, ltl: str = "", **options: object) -> Result:
+    path.write_text(COUNTER + properties)
+    return outcrop.load(path, ltl=[ltl] if ltl else []).check(deadlock="off", **options)
+
+
+def unmet(result: Result) -> list[list[str] | None]:
+    return [row["vacuous"] for row in result.properties if "vacuous" in row]
+
+
+#: Invariants, and what stands before an arrow in them and is never true.
+INVARIANTS = [
+    ("x <= 20", []),
+    ("x = 0 -> x < 1", []),
+    ("x = 20 -> x > 1", []),
+    ("x > 20 -> false", ["x > 20"]),
+    ("x = 3 & x = 4 -> false", ["x = 3 & x = 4"]),
+    ("!(x > 20) | x = 3", ["x > 20"]),
+    ("x <= 20 & (x > 20 -> false)", ["x > 20"]),
+    ("x > 3 -> (x < 4 -> false)", ["x < 4"]),
+    ("x > 20 -> (x < 4 -> false)", ["x > 20"]),  # and not what stands behind it
+    ("odd(x) -> (x % 2 = 0 -> false)", ["x % 2 = 0"]),
+    ("forall i: 0..2 do x = i + 18 -> x > 17 end", []),
+    ("forall i: 0..2 do i = 5 -> false end", ["i = 5"]),
+    ("forall i: 0..2 do forall j: 0..2 do i < j & x = j + 20 -> false end end", ["i < j & x = j + 20"]),
+    ("(x > 20 -> false) & (x < 0 -> false) & (x = 1 -> true)", ["x > 20", "x < 0"]),
+    ("(x > 20 -> false) | x < 30", []),  # not looked for: it may well be needed
+    ("!(x = 3 -> x = 4) | x < 30", []),
+    # What stands in front protects what follows, there as here.
+    ("x > 0 -> (20 / x > 30 -> false)", ["20 / x > 30"]),
+    ("(isundefined(y[1]) | true) & (!isundefined(y[1]) -> (y[1] = 7 -> false))", ["y[1] = 7"]),
+]
+FORMULAS = [
+    ("G ({x = 3} -> F {x = 4})", []),
+    ("G ({x > 20} -> F {x = 4})", ["{x > 20}"]),
+    ("G (!{x > 20} || F {x = 4})", ["{x > 20}"]),
+    ("G !{x > 20}", []),
+    ("F G {x = 20} && G ({x > 20} -> X {x = 4})", ["{x > 20}"]),
+    ("GF {x > 20} -> G {x = 4}", ["{x > 20}"]),
+    ("({x < 9} U {x > 20}) -> G {x = 4}", ["{x > 20}"]),
+    ("G (({x = 3} && F {x > 20}) -> F {x = 4})", []),  # the first of both decides
+    ("G ({x = 3} && !{x < 4} -> {x = 7})", ["{x = 3} && !{x < 4}"]),
+    ("G ({x = 3} -> ({x = 4} -> false))", []),  # each is true somewhere
+    ("G {y[1] = 1} -> F {x = 20}", []),  # undefined later, which is no matter where only its value is asked for
+]
+
+
+@pytest.mark.parametrize("engine", ["interpreter", "native"])
+def test_invariants(engine: str, model: Path) -> None:
+    properties = [f'invariant "{number}" {condition};' for number, (condition, _) in enumerate(INVARIANTS)]
+    result = check(model, "\n".join(properties), engine=engine)
+    assert str(result.verdict) == "holds"
+    assert unmet(result) == [expected for _, expected in INVARIANTS]
+    warnings = [note for note in result.notes if "says nothing" in note.message]
+    assert [note.span.text for note in warnings if note.span] == [text for _, texts in INVARIANTS for text in texts]
+    assert all(note.severity is Severity.WARNING for note in warnings)
+
+
+@pytest.mark.parametrize(("formula", "expected"), FORMULAS)
+def test_formulas(formula: str, expected: list[str], model: Path) -> None:
+    result = check(model, "", formula, engine="interpreter")
+    assert unmet(result) == [expected]
+    assert sum("says nothing" in note.message for note in result.notes) == len(expected)
+    assert not any("undefined value" in note.message for note in result.notes)
+
+
+def test_formulas_in_compiled_code(model: Path) -> None:
+    """Declared in the model, and given beside it."""
+    result = check(model, 'ltl "it" : G ({x = 3} -> F {x = 4});', "G ({x > 20} -> F {x = 4})")
+    assert unmet(result) == [[], ["{x > 20}"]]
+
+
+@pytest.mark.parametrize("engine", ["interpreter", "native"])
+def test_a_failure_is_that_of_the_formula(engine: str, model: Path) -> None:
+    """What stands before its arrow fails from 3 on: the search for bad states says nothing about that."""
+    result = check(model, "", "G ({y[x] = 20} -> F {x = 4})", engine=engine, max_errors=None)
+    assert len(result.violations) == 1
+    assert unmet(result) == [["{y[x] = 20}"]]
+    assert result.states_checked == "all"
+    assert len(result.levels) == 21
+
+
+def test_instances_share_what_they_are_about(model: Path) -> None:
+    """An invariant inside rulesets is put to the test if one of its instances is."""
+    some = 'ruleset i: 10..30 do invariant "some" x = i -> x > 9; end;'
+    none = 'ruleset i: 21..30 do invariant "none" x = i -> false; end;'
+    named = 'alias z: y[0] do invariant "named" z = 1 -> false; end;'
+    assert unmet(check(model, some + none + named)) == [[], ["x = i"], ["z = 1"]]
+
+
+def test_symmetry() -> None:
+    text = """
+        type P: scalarset(3); var s: array [P] of 0..2;
+        startstate begin for p: P do s[p] := 0; end; end;
+        ruleset p: P do rule s[p] < 1 ==> begin s[p] := s[p] + 1; end; end;
+        ruleset p: P do invariant "one" s[p] = 1 -> s[p] != 2; invariant "two" s[p] = 2 -> false; end;
+    """
+    system, _ = load_text(text, "m.m", LoadOptions())
+    model = outcrop.Model(system, (), LoadOptions())
+    for symmetry in (True, False):
+        assert unmet(model.check(deadlock="off", symmetry=symmetry)) == [[], ["s[p] = 2"]]
+
+
+def test_only_a_complete_search_knows(model: Path) -> None:
+    result = check(model, 'invariant "it" x > 20 -> false;', depth=5)
+    assert str(result.verdict) == "unknown"
+    assert unmet(result) == [None]
+    assert not any("says nothing" in note.message for note in result.notes)
+
+
+def test_what_prints_is_not_asked_twice(model: Path) -> None:
+    printed: list[str] = []
+    result = check(model, 'invariant "it" loud(x) -> x = 20;', output=printed.append)
+    assert "".join(printed) == 21 * "asked\n"
+    assert unmet(result) == [[]]
+
+
+@pytest.mark.parametrize("strategy", ["auto", "compact", "cached", "disk", "locality", "serial", "layered"])
+def test_strategies(strategy: str, model: Path, tmp_path: Path) -> None:
+    """Each new state is asked, wherever it is found to be new."""
+    model.write_text("""
+        var x: 0..40; y: 0..40;
+        startstate begin x := 0; y := 0; end;
+        rule x < 40 ==> begin x := x + 1; end;
+        rule y < 40 ==> begin y := y + 1; end;
+        ruleset i: 0..40 do invariant "all" x = i & y = 40 - i -> x + y = 40; end;
+        invariant "last" x = 40 -> (y = 40 -> true);
+        invariant "never" x = 41 - y -> (x + y = 40 -> true);
+    """)
+    small = {} if strategy in ("compact", "cached") else TINY
+    result = outcrop.load(model).check(
+        strategy=strategy, deadlock="off", workdir=str(tmp_path), threads=2, bits=64, **small
+    )
+    assert unmet(result) == [[], [], ["x + y = 40"]]
+
+
+@pytest.mark.parametrize("strategy", ["ram", "auto", "layered"])
+def test_resumed(strategy: str, model: Path, tmp_path: Path) -> None:
+    """What was true before a checkpoint is not forgotten; of formulas that may be new nothing is said."""
+    place = str(tmp_path / "saved")
+    properties = 'invariant "first" x = 0 -> true; invariant "never" x > 20 -> true;'
+    check(model, properties, checkpoint=place, depth=10)
+    result = check(model, properties, "G ({x = 0} -> {x = 0})", resume=place, strategy=strategy)
+    assert str(result.verdict) == "holds"
+    assert unmet(result) == [[], ["x > 20"], None]
+
+
+def test_doctests() -> None:
+    assert doctest.testmod(vacuity).attempted > 0
+    assert doctest.testmod(vacuity).failed == 0
