@@ -286,6 +286,8 @@ class DeviceForerunner(Forerunner):
         run.before = Before(
             fired - own_fired,
             covered - own_covered,
+            enabled=None,
+            deeper=None,
             noted=frozenset(device.noted(marks)),
             omission_bound=device.omission_bound(run.levels),
         )

@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 @dataclass
 class Before:
-    """What was counted before the place at which a search has taken up another."""
+    """What was counted before the place at which a search has taken up another. None: that is not known."""
 
     fired: Counts = field(default_factory=lambda: np.zeros(1, dtype=np.uint64))
     covered: Counts = field(default_factory=lambda: np.zeros(1, dtype=np.uint64))
-    enabled: list[int] | None = None
-    deeper: list[int] | None = None
+    enabled: list[int] | None = field(default_factory=list)
+    deeper: list[int] | None = field(default_factory=list)
     noted: frozenset[int] = frozenset()
     omission_bound: float = 0.0
     revisits: bool = False

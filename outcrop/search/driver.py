@@ -371,8 +371,7 @@ class Exploration:
         if not self.native.has_coverage:
             return None, None
         enabled, deeper = (counts.tolist() for counts in self.search.coverage())
-        if self.checkpoints is not None and self.checkpoints.is_resumed:
-            enabled, deeper = _added(enabled, self.before.enabled), _added(deeper, self.before.deeper)
+        enabled, deeper = _added(enabled, self.before.enabled), _added(deeper, self.before.deeper)
         return enabled, deeper if self.knows_levels else None
 
     def noted(self, marks: Marks) -> list[int]:
@@ -494,4 +493,4 @@ class Exploration:
 
 
 def _added(counts: list[int], before: list[int] | None) -> list[int] | None:
-    return None if before is None else [now + then for now, then in zip(counts, before, strict=True)]
+    return None if before is None else np.add(counts, before or 0).tolist()

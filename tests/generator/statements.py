@@ -172,8 +172,10 @@ class StatementGenerator(ExpressionGenerator):
             kind: Kind = self.random.choice(scope.kinds.of(Range))
             first, last = self.atom(scope, kind), self.atom(scope, kind)
             step = ""
+            # Constant bounds must not be the wrong way round, and an alias may be one.
+            if first[0] == "a" or last[0] == "a":
+                last = first
             if first.lstrip("-").isdigit() and last.lstrip("-").isdigit():
-                # Constant bounds must not be the wrong way round.
                 step = f" by {1 if int(first) <= int(last) else -1}"
             elif self.chance(0.4):
                 step = f" by {self.random.choice((1, 2, -1))}"
