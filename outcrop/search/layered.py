@@ -91,8 +91,8 @@ class Layered(auto.Auto):
         finally:
             if self._again is not None:
                 self._again.close()
-        if self._layers is not None:
-            outcome.layers = self._layers.report()
+        report = None if self._layers is None else self._layers.report()
+        outcome.layers = report if self.sharing is None else self.sharing.merged_layers(report)
         return outcome
 
     @property

@@ -27,7 +27,7 @@ from outcrop.kernels import States
 from outcrop.kernels_route import Message, Route
 from outcrop.machine import peak_rss
 from outcrop.search.balance import Balance
-from outcrop.search.outcome import FindingKind, Outcome, Progress, RankReport, Stop, Stopped
+from outcrop.search.outcome import FindingKind, LayerReport, LayerRow, Outcome, Progress, RankReport, Stop, Stopped
 from outcrop.search.paths import Look, Predecessors
 from outcrop.store.workdir import DiskFull
 
@@ -309,6 +309,20 @@ class Sharing:
             ranks=[report for _, report in everyone],
         )
 
+    def merged_layers(self, own: LayerReport | None) -> LayerReport | None:
+        """The layers of all ranks."""
+        everyone = self.exchange.gather((own, list(self._run.levels)))
+        reports = [report for report, _ in everyone if report is not None]
+        if not reports:
+            return None
+        levels = sorted({row.level for report in reports for row in report.rows})
+        return replace(
+            reports[0],
+            kept=_most_kept([report.kept for report in reports]),
+            longest_back_edge=max(report.longest_back_edge for report in reports),
+            rows=[_merged_row(level, everyone) for level in levels],
+        )
+
     def _report(self, outcome: Outcome) -> RankReport:
         run, traffic = self._run, self.traffic
         return RankReport(
@@ -328,6 +342,28 @@ class Sharing:
 
 def _as_generator(blocks: Iterator[States]) -> Generator[States, None, None]:
     yield from blocks
+
+
+def _merged_row(level: int, everyone: list[tuple[LayerReport | None, list[int]]]) -> LayerRow:
+    """Of a layer that a rank had in RAM, whole, it has no row: it found all duplicates there."""
+    rows, in_ram = [], 0
+    for report, sizes in everyone:
+        own = [row for row in report.rows if row.level == level] if report is not None else []
+        rows += own
+        in_ram += sizes[level] if not own and level < len(sizes) else 0
+    return LayerRow(
+        level,
+        sum(row.states for row in rows) + in_ram,
+        sum(row.candidates for row in rows) + in_ram,
+        max(row.longest_back_edge for row in rows),
+        _most_kept([row.kept for row in rows]),
+        sum(row.layer_bytes for row in rows),
+        sum(row.disk_bytes for row in rows),
+    )
+
+
+def _most_kept(each: list[int | None]) -> int | None:
+    return None if None in each else max(kept for kept in each if kept is not None)
 
 
 def _sums(rows: list[list[int]]) -> list[int]:

@@ -30,7 +30,7 @@ def summary(result: Result) -> dict[str, Any]:
     rows["traces"] = [violation["trace"] for violation in document["violations"]]
     rows["messages"] = [violation["message"] for violation in document["violations"]]
     rows["notes"] = [note["message"] for note in document["notes"]]
-    return {"same": rows, "ranks": document["ranks"], "per_rank": document["per_rank"], "events": document["events"]}
+    return {"same": rows, **{name: document[name] for name in ("ranks", "per_rank", "events", "layers")}}
 
 
 def begin() -> tuple[int, Exchange]:

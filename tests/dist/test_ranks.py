@@ -108,6 +108,18 @@ def test_states_are_shared_out_evenly() -> None:
             assert all(0.8 * share < row["states"] < 1.2 * share for row in rows)
 
 
+@pytest.mark.parametrize("ranks", [1, 2, 3])
+def test_layers_are_those_of_all_ranks(ranks: int) -> None:
+    layered = next(i for i, (*_, each) in enumerate(jobs()) if each == {**each, "strategy": "layered", "state_memory": "8K"})
+    result = results(ranks)[layered]
+    sizes, duplicates = [*result["same"]["levels"], 0], result["same"]["duplicates"]
+    assert len(result["layers"]["rows"]) > 5
+    for row in result["layers"]["rows"]:
+        assert row["states"] == sizes[row["level"]]
+        if row["duplicates_ram"] is not None:
+            assert row["duplicates_ram"] + row["duplicates_delayed"] == duplicates[row["level"] - 1]
+
+
 def test_a_rank_out_of_memory_goes_to_disk() -> None:
     past_ram = next(number for number, (_, _, options) in enumerate(jobs()) if options.get("state_memory") == "8K")
     assert any("runs on disk" in event for event in results(2)[past_ram]["events"])
