@@ -36,6 +36,12 @@ class CompilerNotFound(OutcropError):
     exit_code = 2
 
 
+class Undecided(OutcropError):
+    """A limit ended a search before it knew what was asked for."""
+
+    exit_code = 3
+
+
 class DamagedFile(OutcropError):
     """A file that we wrote is not as it was written: a disk fault, or somebody's hand."""
 

@@ -152,6 +152,7 @@ def build_parser() -> Parser:
     add_meaning(check)
     add_formulas(check)
     add_search(check)
+    _add_ranks(check)
     add_limits(check)
     _add_checkpoints(check)
     _add_output(check)
@@ -175,15 +176,16 @@ def add_model(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_meaning(parser: argparse.ArgumentParser) -> None:
+def add_meaning(parser: argparse.ArgumentParser, deadlocks: bool = True) -> None:
     group = parser.add_argument_group("what counts as wrong")
-    group.add_argument(
-        "--deadlock",
-        choices=[*map(str, Deadlock)],
-        default=_DEFAULT.deadlock,
-        help="a deadlock is a state that no rule leaves (stuttering, the default), or in which no rule is enabled "
-        "(stuck); off: do not look for any",
-    )
+    if deadlocks:
+        group.add_argument(
+            "--deadlock",
+            choices=[*map(str, Deadlock)],
+            default=_DEFAULT.deadlock,
+            help="a deadlock is a state that no rule leaves (stuttering, the default), or in which no rule is enabled "
+            "(stuck); off: do not look for any",
+        )
     group.add_argument(
         "--undefined",
         choices=[*map(str, UndefinedReads)],
@@ -203,6 +205,24 @@ def add_meaning(parser: argparse.ArgumentParser) -> None:
         choices=[*map(str, Overflow)],
         default=LoadOptions.overflow,
         help="storing a value outside the range of a DVE variable: an error (the default), or it wraps around",
+    )
+
+
+def _add_ranks(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("several processes")
+    group.add_argument(
+        "--ranks",
+        metavar="N",
+        type=count,
+        help="search with so many processes that share the states out, over MPI; starts them on this machine, unless "
+        "mpiexec or srun has. docs/CLUSTER.md says more",
+    )
+    group.add_argument(
+        "--owners",
+        choices=("auto", "hash"),
+        default="auto",
+        help="with several ranks: share states out by a hash, or (auto, the default), once there are many, so that "
+        "successors mostly stay with the rank that makes them",
     )
 
 
@@ -246,20 +266,6 @@ def add_search(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--threads", metavar="N", type=count, help="default: every core this process may use")
     group.add_argument(
-        "--ranks",
-        metavar="N",
-        type=count,
-        help="search with so many processes that share the states out, over MPI; starts them on this machine, unless "
-        "mpiexec or srun has. docs/CLUSTER.md says more",
-    )
-    group.add_argument(
-        "--owners",
-        choices=("auto", "hash"),
-        default="auto",
-        help="with several ranks: share states out by a hash, or (auto, the default), once there are many, so that "
-        "successors mostly stay with the rank that makes them",
-    )
-    group.add_argument(
         "--compact",
         action="store_true",
         help="with owcty: keep signatures instead of states; a violation is real, but one may be missed",
@@ -268,7 +274,8 @@ def add_search(parser: argparse.ArgumentParser) -> None:
         "--bits",
         metavar="B",
         type=count,
-        help="of a signature (default: 40 with compact and cached, 64 with disk, locality and serial)",
+        help="of a signature (default: 40 with compact and cached, 64 with disk, locality and serial, 32 with "
+        "--compact)",
     )
     group.add_argument(
         "--keep",

@@ -60,7 +60,7 @@ def _explore(verbs: Any) -> Parser:
         usage="%(prog)s MODEL [-D NAME=VALUE]... [--load FILE] [-c COMMAND]...",
     )
     add_model(parser)
-    add_meaning(parser)
+    add_meaning(parser, deadlocks=False)
     parser.add_argument("--load", metavar="FILE", help="begin with a saved trace, of --trace-json or --json")
     parser.add_argument(
         "-c",

@@ -55,7 +55,7 @@ _SECONDS_BETWEEN_LOOKS = 0.1
 
 def refuse_liveness(native: Native, options: CheckOptions) -> None:
     if native.liveness_count:
-        raise UsageError(f"the strategy {options.strategy} does not check liveness; ram and compact do")
+        raise UsageError(f"the strategy {options.strategy} does not check liveness; auto, ram, compact and layered do")
 
 
 class Visited(Protocol):

@@ -59,6 +59,8 @@ def refuse(options: CheckOptions) -> None:
         raise UsageError(f"the strategy {options.strategy} keeps no checkpoints")
     if (options.ranks or 1) > 1 and options.strategy == "ndfs":
         raise UsageError("the strategy ndfs goes depth first, in one process; owcty runs over several ranks")
+    if options.depth is not None and options.strategy == "ndfs":
+        raise UsageError("the strategy ndfs goes depth first, and knows of no state how deep it lies; owcty does")
 
 
 def _search(

@@ -27,7 +27,7 @@ import numpy as np
 
 from outcrop.api import Model
 from outcrop.codegen.build import build
-from outcrop.errors import UsageError
+from outcrop.errors import Undecided
 from outcrop.kernels import Settings
 from outcrop.kernels_distances import UNIT, Distances
 from outcrop.options import CheckOptions, Deadlock
@@ -103,7 +103,7 @@ class Locality:
 def measure(
     model: Model, options: CheckOptions, with_loops: bool = False, progress: ShowProgress | None = None
 ) -> Locality:
-    """Explores every reachable state, whatever is wrong with some, and measures. Raises UsageError when a limit ends
+    """Explores every reachable state, whatever is wrong with some, and measures. Raises Undecided when a limit ends
     the search: a part of the states has another distribution."""
     options = replace(options, deadlock=Deadlock.OFF, max_errors=None)
     symmetry = options.symmetry and model.system.allows_symmetry and bool(model.system.scalarsets)
@@ -116,7 +116,7 @@ def measure(
         run.with_loops = with_loops
         outcome = run.run()
         if outcome.stop is not Stop.COMPLETE:
-            raise UsageError(
+            raise Undecided(
                 f"locality is that of all reachable states, and the search ended before it had them: {outcome.stop} "
                 f"after {outcome.visited:,} states"
             )
