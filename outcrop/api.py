@@ -16,7 +16,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -24,8 +24,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from outcrop.engines import CYCLE_STRATEGIES, Searched, search
 from outcrop.errors import InternalError, UsageError
 from outcrop.ir.layout import Layout
-from outcrop.ir.system import Property, PropertyKind, System, TemporalProperty
-from outcrop.ir.vacuity import Antecedent, antecedents, vacuous, with_witnesses
+from outcrop.ir.system import PropertyKind, System
+from outcrop.ir.vacuity import Antecedent, Subject, Vacuity, vacuity
 from outcrop.machine import peak_rss
 from outcrop.options import (
     CheckOptions,
@@ -52,6 +52,9 @@ from outcrop.source import Diagnostic, Severity, Source, Span, whole
 
 if TYPE_CHECKING:
     from outcrop.temporal import Checked, TemporalCheck
+
+#: What stands before an arrow in a property and was never true.
+Unmet = dict[Subject | None, list[Antecedent]]
 
 #: Of a model or a file of formulas: what is read takes up to a hundred times as much memory.
 MOST_BYTES = 5_000_000
@@ -144,9 +147,10 @@ class Model:
         searched = None
         violations: list[Violation] = []
         # Of formulas that may not be those of the search that is gone on with, nothing is known until there.
-        asked = antecedents(self.system, formulas=chosen.resume is None)
+        formulas = dict.fromkeys(each.judged.property for each in checks) if chosen.resume is None else ()
+        witnesses = vacuity(self.system, [each for each in formulas if each is not None])
         if not checks or (self.system.automaton is None and chosen.strategy not in CYCLE_STRATEGIES):
-            searched = search(with_witnesses(self.system, asked), self.options, chosen, progress, output)
+            searched = search(witnesses.system, self.options, chosen, progress, output)
             violations = _violations(self.system, chosen, searched)
             place = chosen.checkpoint or chosen.resume
             if place is not None and searched.outcome.stop.is_conclusive:
@@ -155,7 +159,7 @@ class Model:
 
                 discard(place, exchange_of(chosen.ranks))
         checked = self._check_temporal(checks, chosen, searched, violations, progress, output)
-        return _conclude(self, chosen, searched, violations, checked, asked)
+        return _conclude(self, chosen, searched, violations, checked, witnesses)
 
     def _temporal_checks(self, options: CheckOptions) -> list[TemporalCheck]:
         asked = options.fair is not Fair.NONE or options.properties
@@ -272,7 +276,7 @@ def _conclude(
     searched: Searched | None,
     violations: list[Violation],
     checked: list[Checked],
-    asked: list[Antecedent],
+    witnesses: Vacuity,
 ) -> Result:
     """What all searches come to. The figures are those of the search for bad states, or if there was none, of the first
     search for a formula."""
@@ -282,9 +286,7 @@ def _conclude(
         system, main = checked[0].check.product, checked[0].searched
     outcome = main.outcome
     states_searched = _search_of_states(model.system, searched, checked)
-    is_complete = searched is not None and searched.outcome.stop is Stop.COMPLETE
-    unmet = vacuous(asked, set(outcome.noted)) if is_complete else None
-    unmet_by_runs = None if options.resume is not None else unmet
+    unmet = _unmet(witnesses, searched, checked)
     looked_at = "none" if states_searched is None else "all" if states_searched is searched else "product"
     every = [*([] if searched is None else [searched]), *(each.searched for each in checked if each.searched)]
     found = [*violations, *(violation for each in checked for violation in (*each.violations, *each.failures))]
@@ -314,13 +316,16 @@ def _conclude(
         peak_rss_bytes=sum(each.peak_rss_bytes for each in outcome.ranks) or peak_rss(),
         properties=[
             *_properties(model.system, states_searched, found, unmet),
-            *(each.row() | {"vacuous": _texts(each.check.judged.property, unmet_by_runs)} for each in checked),
+            *(each.row() | {"vacuous": _texts(unmet.get(each.check.judged.property))} for each in checked),
         ],
         coverage=_coverage(system, options, outcome),
         violations=found,
         ranks=max(1, len(outcome.ranks)),
         per_rank=[dataclasses.asdict(each) for each in outcome.ranks],
-        notes=[*_notes(model, options, searched, checked), *_vacuity_notes(unmet or [])],
+        notes=[
+            *_notes(model, options, searched, checked),
+            *(each.warning() for each in witnesses.antecedents if each in unmet.get(each.subject, ())),
+        ],
         peak_disk_bytes=max(each.outcome.peak_disk_bytes for each in every),
         events=list(dict.fromkeys(event for each in every for event in each.outcome.events)),
         layers=layers_document(outcome),
@@ -392,7 +397,10 @@ def _search_of_states(system: System, searched: Searched | None, checked: list[C
 
 
 def _properties(
-    system: System, searched: Searched | None, violations: list[Violation], unmet: list[Antecedent] | None
+    system: System,
+    searched: Searched | None,
+    violations: list[Violation],
+    unmet: dict[Subject | None, list[Antecedent]],
 ) -> list[dict[str, Any]]:
     """What was checked, and how each fared. An assumption is not checked: it narrows what is."""
     rows = []
@@ -411,7 +419,7 @@ def _properties(
             status = "unknown"
         row["status"] = status
         if each.kind is PropertyKind.INVARIANT:
-            row["vacuous"] = _texts(each, unmet)
+            row["vacuous"] = _texts(unmet.get(each))
         if each.cover is not None and searched is not None:
             row["met"] = searched.outcome.covered[each.cover]
         rows.append(row)
@@ -431,17 +439,21 @@ def _coverage(system: System, options: CheckOptions, outcome: Outcome) -> list[d
     return rows
 
 
-def _texts(subject: Property | TemporalProperty | None, unmet: list[Antecedent] | None) -> list[str] | None:
-    """What was never true of what stands before the arrows of a property; None where that is not known."""
-    return None if unmet is None else [each.text for each in unmet if each.subject is subject]
+def _unmet(witnesses: Vacuity, searched: Searched | None, checked: list[Checked]) -> Unmet:
+    """What stands before an arrow and was never true, by property; of properties that are violated, or not searched
+    for to the end, it is not known."""
+    if searched is None or searched.outcome.stop is not Stop.COMPLETE or searched.outcome.findings:
+        return {}
+    violated = {each.check.judged.property for each in checked if each.violations or each.failures}
+    rows: Unmet = {each: [] for each in witnesses.asked if each not in violated}
+    for antecedent in witnesses.unmet(searched.outcome.noted):
+        if antecedent.subject in rows:
+            rows[antecedent.subject].append(antecedent)
+    return rows
 
 
-def _vacuity_notes(unmet: list[Antecedent]) -> Iterator[Diagnostic]:
-    for each in unmet:
-        is_formula = isinstance(each.subject, TemporalProperty)
-        kind, this = ("ltl", f"'{each.text}'") if is_formula else ("invariant", "this")
-        text = f'{kind} "{each.subject.name}" says nothing here: {this} is true in no state reached'
-        yield Diagnostic(Severity.WARNING, text, each.span)
+def _texts(unmet: list[Antecedent] | None) -> list[str] | None:
+    return None if unmet is None else [each.text for each in unmet]
 
 
 def _undefined_note(system: System, outcome: Outcome) -> list[Diagnostic]:

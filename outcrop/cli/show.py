@@ -25,9 +25,9 @@ def run(arguments: argparse.Namespace) -> int:
         emit(print_system(model.system))
     elif arguments.c:
         from outcrop.codegen.c import emit as emit_c
-        from outcrop.ir.vacuity import antecedents, with_witnesses
+        from outcrop.ir.vacuity import vacuity
 
-        emit(emit_c(with_witnesses(model.system, antecedents(model.system)), symmetry=True).source)
+        emit(emit_c(vacuity(model.system, model.system.temporal).system, symmetry=True).source)
     elif arguments.json:
         emit(dump(document(model.system)))
     else:

@@ -30,6 +30,7 @@ from outcrop.ir.nodes import (
     SlotUsed,
     Unary,
     UnaryOperator,
+    Witnessed,
 )
 from outcrop.ir.types import Enum, Multiset, Real, Scalarset, Simple, Union
 from outcrop.ir.walk import writes_state
@@ -106,6 +107,10 @@ class Expressions(Quantifiers):
             case Let():
                 self._let(node)
                 return self.value(node.body)
+            case Witnessed():
+                self.only_for_real()
+                self.has_effects = True
+                return truth(f"({self.condition(node.operand)} && ({self.unit.mark(node.note)} = 1))")
         raise TypeError(f"not an expression: {node}")
 
     def defined(self, node: Expression) -> Value:

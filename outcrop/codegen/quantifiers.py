@@ -25,6 +25,7 @@ from outcrop.ir.nodes import (
     TypeDomain,
     Unary,
     UnaryOperator,
+    Witnessed,
 )
 from outcrop.ir.walk import walk
 
@@ -35,6 +36,9 @@ def literals(node: Expression, holds: bool) -> Iterator[Literal]:
     """What must be so for ``node`` to hold, or not to hold, as far as that is a conjunction; in order."""
     if isinstance(node, Unary) and node.operator is UnaryOperator.NOT:
         yield from literals(node.operand, not holds)
+        return
+    if isinstance(node, Witnessed) and holds:
+        yield from literals(node.operand, holds)
         return
     if isinstance(node, Binary):
         match node.operator, holds:
@@ -89,6 +93,8 @@ class Quantifiers(Loops):
             holding.append(text if holds else negated(text))
         if not holding:
             return None
+        # Until all is noted that can be, there is more to a turn than whether it decides.
+        undefined += [f"!{self.unit.mark(each.note)}" for each in walk(node.body) if isinstance(each, Witnessed)]
         known = holding[0] if len(holding) == 1 else f"({' && '.join(holding)})"
         return " || ".join([*undefined, known]) if undefined else bare(known)
 

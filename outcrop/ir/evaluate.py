@@ -42,6 +42,7 @@ from outcrop.ir.nodes import (
     Unary,
     UnaryOperator,
     Undefined,
+    Witnessed,
 )
 from outcrop.ir.places import Evaluate, Locate, Store, source_text
 from outcrop.ir.system import System
@@ -125,7 +126,20 @@ class Evaluator(Calls):
                 return self.real_call(node)
             case Let():
                 return self._let(node)
+            case Witnessed():
+                return self._witnessed(node)
         raise TypeError(f"not an expression: {node}")
+
+    def _witnessed(self, node: Witnessed) -> Evaluate:
+        operand, note = self.defined(node.operand), node.note
+
+        def witnessed(state: Store, frame: Store) -> Any:
+            truth = operand(state, frame)
+            if truth:
+                self.noted.add(note)
+            return truth
+
+        return witnessed
 
     def _load(self, node: Load) -> Evaluate:
         locate = self.place(node.place)

@@ -314,6 +314,14 @@ class Let(Expression):
     body: Expression
 
 
+@dataclass(frozen=True, kw_only=True)
+class Witnessed(Expression):
+    """The truth of ``operand``. That it was true is noted, as ``note`` (see Property)."""
+
+    operand: Expression
+    note: int
+
+
 # --- Statements --------------------------------------------------------------------------------------------
 
 

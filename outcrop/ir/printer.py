@@ -60,6 +60,7 @@ from outcrop.ir.nodes import (
     Undefined,
     ValuePlace,
     While,
+    Witnessed,
 )
 from outcrop.ir.system import Function, Instantiable, Parameter, Property, Rule, StartState, System
 from outcrop.ir.types import BOOLEAN, Scalarset, Simple, Type
@@ -354,6 +355,8 @@ def _primary(node: Expression) -> str:
             return f"{node.function.name}({', '.join(map(_argument, node.arguments))})"
         case RealCall():
             return f"{node.name}({', '.join(map(expression, node.arguments))})"
+        case Witnessed():
+            return f"witnessed({expression(node.operand)})"
         case Let():
             bindings = "; ".join(map(_binding, node.bindings))
             return f"alias {bindings} do {expression(node.body)} end"

@@ -1,9 +1,9 @@
 """Properties that hold because they are never put to the test.
 
 ``A -> B`` is true wherever A is false. Where A is true in no reachable state it says nothing, and to hear that it
-holds is to be told less than one believes. So a search also asks, of every such A in an invariant or formula, whether
-it was ever true: each becomes a witness, a property of the System of which that is noted. Once A has been true, that
-costs a look at a mark for each new state.
+holds is to be told less than one believes. So a search also notes of every such A in an invariant or formula whether
+it was ever true. In an invariant that is done where A is evaluated anyway. What a formula asks for is not evaluated
+in the search for bad states, so there A becomes a property of its own, a witness, which is looked at until it is met.
 
 This is the plainest kind of vacuity, antecedent failure: I. Beer, S. Ben-David, C. Eisner and Y. Rodeh, "Efficient
 detection of vacuity in temporal model checking" (2001). Parts that do not matter for other reasons are not looked for.
@@ -11,13 +11,13 @@ detection of vacuity in temporal model checking" (2001). Parts that do not matte
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial, reduce
 from hashlib import blake2b
 from typing import Any
 
-from outcrop.ir.formula import TEMPORAL_BINARY, Formula, Operator
+from outcrop.ir.formula import Formula, Operator
 from outcrop.ir.nodes import (
     Binary,
     BinaryOperator,
@@ -30,138 +30,137 @@ from outcrop.ir.nodes import (
     Put,
     Quantified,
     Quantifier,
+    SlotUsed,
     Unary,
     UnaryOperator,
     Undefined,
+    Witnessed,
 )
 from outcrop.ir.places import source_text
 from outcrop.ir.system import Function, Property, PropertyKind, System, TemporalProperty
 from outcrop.ir.types import BOOLEAN
 from outcrop.ir.walk import changed, walk
-from outcrop.source import Span
+from outcrop.source import Diagnostic, Severity, Span
+
+Subject = Property | TemporalProperty
 
 
 @dataclass(frozen=True, eq=False)
 class Antecedent:
-    """What stands before an arrow in a property."""
+    """What stands before an arrow in a property. ``note``: see Property."""
 
-    subject: Property | TemporalProperty
+    subject: Subject
     text: str
     span: Span
-    witness: Property
+    note: int
     within: Antecedent | None  #: the arrow that this one stands behind
+    is_part: bool  #: the property says something beside it
 
-    def is_witnessed(self, noted: set[int]) -> bool:
-        return self.witness.note in noted
-
-
-@dataclass(frozen=True, eq=False)
-class _Found:
-    """``condition``: that an evaluation of the property comes to the antecedent, and that this is true."""
-
-    text: str
-    span: Span
-    condition: Expression
-    within: _Found | None = None
+    def warning(self) -> Diagnostic:
+        is_formula = isinstance(self.subject, TemporalProperty)
+        kind, this = ("ltl", f"'{self.text}'") if is_formula else ("invariant", "this")
+        subject = f'{"part of " if self.is_part else ""}{kind} "{self.subject.name}"'
+        return Diagnostic(Severity.WARNING, f"{subject} says nothing: {this} is true in no state reached", self.span)
 
 
-def antecedents(system: System, formulas: bool = True) -> list[Antecedent]:
-    """Those of all invariants and formulas. What is left out: what prints or counts when it is evaluated, and what
-    speaks of single values of scalarsets, which symmetry renames."""
-    every: list[Antecedent] = []
-    for each in system.of_kind(PropertyKind.INVARIANT):
-        every += _witnesses(each, _of_invariant(each.condition, lambda condition: condition, None))
-    for subject in system.temporal if formulas else ():
-        if not subject.has_scalarset_values:
-            every += _witnesses(subject, _of_formula(subject, subject.formula, None))
-    return every
+@dataclass(frozen=True)
+class Vacuity:
+    """``system``: what to search. ``asked``: the properties of which it will be known."""
+
+    system: System
+    antecedents: list[Antecedent]
+    asked: frozenset[Subject]
+
+    def unmet(self, noted: Iterable[int]) -> list[Antecedent]:
+        """Those that were never true. What stands behind such an arrow goes without saying."""
+        met = set(noted)
+        return [
+            each
+            for each in self.antecedents
+            if each.note not in met and (each.within is None or each.within.note in met)
+        ]
 
 
-def with_witnesses(system: System, every: list[Antecedent]) -> System:
-    """The System of which a search notes which of these are true somewhere."""
-    return replace(system, properties=(*system.properties, *(each.witness for each in every)))
-
-
-def vacuous(every: list[Antecedent], noted: set[int]) -> list[Antecedent]:
-    """Those that were never true. What stands behind such an arrow goes without saying."""
-    return [
-        each
-        for each in every
-        if not each.is_witnessed(noted) and (each.within is None or each.within.is_witnessed(noted))
-    ]
-
-
-def _witnesses(subject: Property | TemporalProperty, found: Iterator[_Found]) -> Iterator[Antecedent]:
-    made: dict[_Found | None, Antecedent] = {}
-    for number, each in enumerate(found):
-        if _has_effects(each.condition):
+def vacuity(system: System, formulas: Iterable[TemporalProperty] = ()) -> Vacuity:
+    """Of all invariants, and of some formulas. Left out are formulas that speak of single values of scalarsets, which
+    symmetry renames, and those whose conditions would be noticed to be evaluated once more."""
+    found: list[Antecedent] = []
+    properties: list[Property] = []
+    asked: set[Subject] = set()
+    for each in system.properties:
+        if each.kind is PropertyKind.INVARIANT:
+            marking = _Marking(each)
+            properties.append(replace(each, condition=marking.marked(each.condition)))
+            found += marking.found
+            asked.add(each)
+        else:
+            properties.append(each)
+    for subject in formulas:
+        arrows = list(_arrows(subject, subject.formula, None, False))
+        if subject.has_scalarset_values or any(_has_effects(condition) for _, condition in arrows):
             continue
-        # The same for any number of ranks, and in a search that goes on with another one's checkpoint.
-        key = f"{subject.name}\0{subject.span.start}\0{number}\0{each.text}".encode()
-        witness = Property(
-            name=subject.name,
-            parameters=subject.parameters,
-            frame=subject.frame,
-            span=each.span,
-            kind=PropertyKind.WITNESS,
-            condition=each.condition,
-            note=-1 - int.from_bytes(blake2b(key, digest_size=6).digest()),
-        )
-        made[each] = Antecedent(subject, each.text, each.span, witness, made.get(each.within))
-        yield made[each]
+        found += [antecedent for antecedent, _ in arrows]
+        properties += [_witness(antecedent, condition) for antecedent, condition in arrows]
+        asked.add(subject)
+    return Vacuity(replace(system, properties=tuple(properties)), found, frozenset(asked))
 
 
-def _has_effects(condition: Expression) -> bool:
-    """Does evaluating it once more show?"""
-    waiting: list[object] = [condition]
-    entered: set[Function] = set()
-    while waiting:
-        for node in walk(waiting.pop()):
-            if isinstance(node, Put | Cover):
-                return True
-            if isinstance(node, Call) and node.function not in entered:
-                entered.add(node.function)
-                waiting.append(node.function.body)
-    return False
+def _note(subject: Subject, text: str, span: Span) -> int:
+    """The same for any number of ranks, and in a search that goes on with another one's checkpoint."""
+    key = f"{subject.name}\0{subject.span.start}\0{span.start}\0{text}".encode()
+    return -1 - int.from_bytes(blake2b(key, digest_size=6).digest())
 
 
 # --- Invariants --------------------------------------------------------------------------------------------
 
-#: From a condition at some place in a property to a condition of the state: that it is true there, for some values of
-#: what is bound around it, when the evaluation of the property comes to it.
-_Place = Callable[[Expression], Expression]
 
+class _Marking:
+    """Has an invariant note which of its arrows it comes to."""
 
-def _of_invariant(node: Expression, place: _Place, within: _Found | None) -> Iterator[_Found]:
-    match node:
-        case Quantified(quantifier=Quantifier.FORALL):
-            some = Quantifier.EXISTS
-            yield from _of_invariant(node.body, lambda body: place(replace(node, quantifier=some, body=body)), within)
-        case Let():
-            yield from _of_invariant(node.body, lambda body: place(replace(node, body=body)), within)
-        case Binary(operator=BinaryOperator.AND):
-            yield from _of_invariant(node.left, place, within)
-            yield from _of_invariant(node.right, _behind(node.left, place), within)
-        case Binary(operator=BinaryOperator.IMPLIES):
-            yield from _of_arrow(node.left, node.right, place, within)
-        case Binary(operator=BinaryOperator.OR, left=Unary(operator=UnaryOperator.NOT, operand=operand)):
-            yield from _of_arrow(operand, node.right, place, within)
+    def __init__(self, subject: Property) -> None:
+        self._subject = subject
+        self.found: list[Antecedent] = []
 
+    def marked(self, node: Expression, within: Antecedent | None = None, is_part: bool = False) -> Expression:
+        match node:
+            case Quantified(quantifier=Quantifier.FORALL) | Let():
+                return replace(node, body=self.marked(node.body, within, is_part))
+            case Binary(operator=BinaryOperator.AND):
+                left, right = (self.marked(each, within, True) for each in (node.left, node.right))
+                return replace(node, left=left, right=right)
+            case Binary(operator=BinaryOperator.IMPLIES, left=SlotUsed()):  # a choose around the invariant
+                return replace(node, right=self.marked(node.right, within, is_part))
+            case Binary(operator=BinaryOperator.IMPLIES):
+                left, right = self._arrow(node.left, node.right, within, is_part)
+                return replace(node, left=left, right=right)
+            case Binary(operator=BinaryOperator.OR, left=Unary(operator=UnaryOperator.NOT) as negation):
+                operand, right = self._arrow(negation.operand, node.right, within, is_part)
+                return replace(node, left=replace(negation, operand=operand), right=right)
+        return node
 
-def _of_arrow(left: Expression, right: Expression, place: _Place, within: _Found | None) -> Iterator[_Found]:
-    found = _Found(source_text(left.span), left.span, place(left), within)
-    yield found
-    yield from _of_invariant(right, _behind(left, place), found)
-
-
-def _behind(left: Expression, place: _Place) -> _Place:
-    """What is only evaluated where something before it is true: it may fail elsewhere."""
-    return lambda condition: place(_binary(BinaryOperator.AND, left, condition))
+    def _arrow(
+        self, left: Expression, right: Expression, within: Antecedent | None, is_part: bool
+    ) -> tuple[Expression, Expression]:
+        text = source_text(left.span)
+        note = _note(self._subject, text, left.span)
+        found = Antecedent(self._subject, text, left.span, note, within, is_part)
+        self.found.append(found)
+        return Witnessed(type=BOOLEAN, span=left.span, operand=left, note=note), self.marked(right, found, is_part)
 
 
 # --- Formulas ----------------------------------------------------------------------------------------------
 
-_TEMPORAL = frozenset((Operator.NEXT, Operator.FINALLY, Operator.GLOBALLY)) | TEMPORAL_BINARY
+#: The operands that leave nothing to be said if they say nothing.
+_DECISIVE = {
+    Operator.NEXT: slice(None),
+    Operator.FINALLY: slice(None),
+    Operator.GLOBALLY: slice(None),
+    Operator.UNTIL: slice(1, None),
+    Operator.RELEASE: slice(1, None),
+    Operator.WEAK_UNTIL: slice(None),
+    Operator.OR: slice(None),
+}
+_TEMPORAL = (*_DECISIVE.keys() - {Operator.OR}, Operator.STRONG_RELEASE)
 _BINARY = {
     Operator.AND: BinaryOperator.AND,
     Operator.OR: BinaryOperator.OR,
@@ -169,27 +168,30 @@ _BINARY = {
     Operator.IFF: BinaryOperator.EQUAL,
     Operator.XOR: BinaryOperator.NOT_EQUAL,
 }
+_Arrow = tuple[Antecedent, Expression]
 
 
-def _of_formula(subject: TemporalProperty, formula: Formula, within: _Found | None) -> Iterator[_Found]:
-    operands = formula.operands
-    if formula.operator is Operator.IMPLIES:
-        yield from _of_formula_arrow(subject, operands[0], operands[1], within)
-    elif formula.operator is Operator.OR and operands[0].operator is Operator.NOT:
-        yield from _of_formula_arrow(subject, operands[0].operands[0], operands[1], within)
-    elif formula.operator in _TEMPORAL or formula.operator in (Operator.AND, Operator.OR):
-        for each in operands:
-            yield from _of_formula(subject, each, within)
+def _arrows(subject: TemporalProperty, formula: Formula, within: Antecedent | None, is_part: bool) -> Iterator[_Arrow]:
+    """What stands before the arrows of a formula, each with the condition that must be true in some state."""
+    operator, operands = formula.operator, formula.operands
+    if operator is Operator.IMPLIES:
+        yield from _arrow(subject, operands[0], operands[1], within, is_part)
+    elif operator is Operator.OR and operands[0].operator is Operator.NOT:
+        yield from _arrow(subject, operands[0].operands[0], operands[1], within, is_part)
+    elif operator is Operator.AND or operator in _DECISIVE:
+        for each in operands[_DECISIVE.get(operator, slice(None))]:
+            yield from _arrows(subject, each, within, is_part or operator is Operator.AND)
 
 
-def _of_formula_arrow(
-    subject: TemporalProperty, left: Formula, right: Formula, within: _Found | None
-) -> Iterator[_Found]:
+def _arrow(
+    subject: TemporalProperty, left: Formula, right: Formula, within: Antecedent | None, is_part: bool
+) -> Iterator[_Arrow]:
     needed = _needed(left)
     if needed is not None:
-        within = _Found(str(needed), subject.span, _expression(subject, needed), within)
-        yield within
-    yield from _of_formula(subject, right, within)
+        text = str(needed)
+        within = Antecedent(subject, text, subject.span, _note(subject, text, subject.span), within, is_part)
+        yield within, _expression(subject, needed)
+    yield from _arrows(subject, right, within, is_part)
 
 
 def _needed(formula: Formula) -> Formula | None:
@@ -214,6 +216,33 @@ def _needed(formula: Formula) -> Formula | None:
     if operator is Operator.AND:
         return known[0] if known else None
     return Formula(Operator.OR, *known) if operator is Operator.OR and len(known) == len(parts) else None
+
+
+def _witness(antecedent: Antecedent, condition: Expression) -> Property:
+    subject = antecedent.subject
+    return Property(
+        name=subject.name,
+        parameters=subject.parameters,
+        frame=subject.frame,
+        span=antecedent.span,
+        kind=PropertyKind.WITNESS,
+        condition=condition,
+        note=antecedent.note,
+    )
+
+
+def _has_effects(condition: Expression) -> bool:
+    """Does evaluating it once more show? What functions print, count, or note of undefined values does."""
+    waiting: list[object] = [condition]
+    entered: set[Function] = set()
+    while waiting:
+        for node in walk(waiting.pop()):
+            if isinstance(node, Put | Cover) or (isinstance(node, Load) and node.undefined is Undefined.NOTE):
+                return True
+            if isinstance(node, Call) and node.function not in entered:
+                entered.add(node.function)
+                waiting.append(node.function.body)
+    return False
 
 
 def _silenced(node: Any) -> Any:

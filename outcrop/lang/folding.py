@@ -67,9 +67,10 @@ def fold_short_circuit(what: BinaryOperator, left: Expression, right: Expression
     if isinstance(left, Constant):
         if left.value == neutral:
             return right
-        if what is BinaryOperator.IMPLIES:
-            return Constant(type=left.type, span=left.span, value=1)
-        return left
+        if what is not BinaryOperator.IMPLIES:
+            return left
+        # That it goes without saying is worth a word (see ir/vacuity.py), so it stays as long as it can.
+        return Constant(type=left.type, span=left.span, value=1) if isinstance(right, Constant) else None
     if isinstance(right, Constant) and right.value == neutral and what is not BinaryOperator.IMPLIES:
         return left
     return None

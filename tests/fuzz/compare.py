@@ -15,7 +15,7 @@ from expectations import TINY
 from outcrop.codegen.c import emit
 from outcrop.codegen.compiler import compile_model
 from outcrop.ir.system import System
-from outcrop.ir.vacuity import antecedents, with_witnesses
+from outcrop.ir.vacuity import vacuity
 from outcrop.kernels import Native
 from outcrop.lang import load_text
 from outcrop.options import CheckOptions, Deadlock, LoadOptions, UndefinedReads
@@ -57,7 +57,7 @@ def disagreement(text: str, name: str, seed: int) -> str:
     random = Random(seed)
     options = LoadOptions(undefined=random.choice(list(UndefinedReads)), while_limit=100)
     system, _ = load_text(text, name, options)
-    system = with_witnesses(system, antecedents(system))
+    system = vacuity(system, system.temporal).system
     for symmetry in sorted({False, bool(system.scalarsets) and system.allows_symmetry}):
         emitted = emit(system, symmetry, coverage=True)
         native = compile_model(emitted.source, notes=emitted.notes)

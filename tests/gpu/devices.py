@@ -12,7 +12,7 @@ from outcrop.gpu.device import Device
 from outcrop.gpu.memory import Sizes
 from outcrop.gpu.search import Program, search
 from outcrop.gpu.source import Tuning
-from outcrop.ir.vacuity import antecedents, with_witnesses
+from outcrop.ir.vacuity import vacuity
 from outcrop.options import CheckOptions
 from outcrop.search import ram
 from outcrop.search.outcome import Outcome
@@ -25,7 +25,7 @@ TINY_TUNING = Tuning(block_shift=5, group=2)
 
 
 def program(model: Model, *, symmetry: bool) -> Program:
-    system = with_witnesses(model.system, antecedents(model.system))
+    system = vacuity(model.system, model.system.temporal).system
     emitted = emit(system, symmetry and system.allows_symmetry)
     native = compile_model(emitted.source, notes=emitted.notes)
     return Program(system, emitted, native)

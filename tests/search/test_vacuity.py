@@ -9,6 +9,7 @@ import pytest
 from expectations import TINY
 
 import outcrop
+from outcrop.codegen.c import emit
 from outcrop.ir import vacuity
 from outcrop.lang import load_text
 from outcrop.options import LoadOptions
@@ -31,8 +32,8 @@ def model(tmp_path: Path) -> Path:
     return tmp_path / "counter.m"
 
 
-def check(path: Path, properties: str, ltl: str = "", **options: object) -> Result:
-    path.write_text(COUNTER + properties)
+def check(path: Path, more: str, ltl: str = "", **options: object) -> Result:
+    path.write_text(COUNTER + more)
     return outcrop.load(path, ltl=[ltl] if ltl else []).check(deadlock="off", **options)
 
 
@@ -54,6 +55,8 @@ INVARIANTS = [
     ("odd(x) -> (x % 2 = 0 -> false)", ["x % 2 = 0"]),
     ("forall i: 0..2 do x = i + 18 -> x > 17 end", []),
     ("forall i: 0..2 do i = 5 -> false end", ["i = 5"]),
+    ("forall i: 0..2 do i = 1 -> x < 21 end", []),
+    ("forall i: 0..2 do x < 21 -> (i = 1 -> y[0] = 0) end", []),
     ("forall i: 0..2 do forall j: 0..2 do i < j & x = j + 20 -> false end end", ["i < j & x = j + 20"]),
     ("(x > 20 -> false) & (x < 0 -> false) & (x = 1 -> true)", ["x > 20", "x < 0"]),
     ("(x > 20 -> false) | x < 30", []),  # not looked for: it may well be needed
@@ -73,7 +76,8 @@ FORMULAS = [
     ("G (({x = 3} && F {x > 20}) -> F {x = 4})", []),  # the first of both decides
     ("G ({x = 3} && !{x < 4} -> {x = 7})", ["{x = 3} && !{x < 4}"]),
     ("G ({x = 3} -> ({x = 4} -> false))", []),  # each is true somewhere
-    ("G {y[1] = 1} -> F {x = 20}", []),  # undefined later, which is no matter where only its value is asked for
+    ("({x > 20} -> {x = 3}) U {x = 20}", []),  # it still says that 20 is reached
+    ("({x > 20} -> {x = 3}) W {x = 19}", ["{x > 20}"]),
 ]
 
 
@@ -107,7 +111,7 @@ def test_a_failure_is_that_of_the_formula(engine: str, model: Path) -> None:
     """What stands before its arrow fails from 3 on: the search for bad states says nothing about that."""
     result = check(model, "", "G ({y[x] = 20} -> F {x = 4})", engine=engine, max_errors=None)
     assert len(result.violations) == 1
-    assert unmet(result) == [["{y[x] = 20}"]]
+    assert unmet(result) == [None]
     assert result.states_checked == "all"
     assert len(result.levels) == 21
 
@@ -142,9 +146,64 @@ def test_only_a_complete_search_knows(model: Path) -> None:
 
 def test_what_prints_is_not_asked_twice(model: Path) -> None:
     printed: list[str] = []
-    result = check(model, 'invariant "it" loud(x) -> x = 20;', output=printed.append)
-    assert "".join(printed) == 21 * "asked\n"
-    assert unmet(result) == [[]]
+    properties = 'invariant "it" loud(x) -> x = 20; invariant "never" loud(x) & x = 3 -> false;'
+    result = check(model, properties, "G ({loud(x) & x = 3} -> false)", output=printed.append)
+    assert "".join(printed) == 2 * 21 * "asked\n"
+    assert unmet(result) == [[], ["loud(x) & x = 3"], None]
+
+
+def test_what_changes_the_state_meanwhile(model: Path) -> None:
+    """A turn of a loop begins with what the one before it has left."""
+    bump = "function bump(): boolean; begin x := (x + 1) % 21; return true; end;"
+    assert unmet(check(model, bump + 'invariant "it" forall i: 0..20 do (x = 30 - i -> true) & bump() end;')) == [[]]
+
+
+def test_constants(model: Path) -> None:
+    properties = """
+        invariant "some" forall i: 1..N do forall j: 1..N do N > 1 & i != j -> x < 21 end end;
+        invariant "several" N > 1 -> x < 21;
+    """
+    model.write_text("const N: 2;" + COUNTER + properties)
+    for nodes, expected in ((2, [[], []]), (1, [["N > 1"], ["N > 1"]])):
+        assert unmet(outcrop.load(model, N=nodes).check(deadlock="off")) == expected
+
+
+def test_only_what_is_checked(model: Path) -> None:
+    formulas = 'ltl "a" : G ({x > 20} -> false); ltl "b" : G ({x < 0} -> false);'
+    result = check(model, formulas, engine="interpreter", properties=("b",))
+    told = [note.message for note in result.notes if "says" in note.message]
+    assert told == ["ltl \"b\" says nothing: '{x < 0}' is true in no state reached"]
+
+
+def test_nothing_is_said_of_what_is_violated(model: Path) -> None:
+    result = check(
+        model, 'invariant "it" x < 20 & (x > 20 -> false); invariant "never" x > 20 -> false;', max_errors=None
+    )
+    assert unmet(result) == [None, None]
+    assert not any("says nothing" in note.message for note in result.notes)
+
+
+def test_parts_are_told_from_the_whole(model: Path) -> None:
+    result = check(
+        model, 'invariant "a" x > 20 -> false; invariant "b" x < 21 & (x > 20 -> false);', engine="interpreter"
+    )
+    told = [note.message.split(" says")[0] for note in result.notes if "says" in note.message]
+    assert told == ['invariant "a"', 'part of invariant "b"']
+
+
+def test_what_choose_stands_for_is_no_arrow(model: Path) -> None:
+    bag = 'var bag: multiset [2] of 0..3; choose j: bag do invariant "it" bag[j] < 3; end;'
+    assert unmet(check(model, bag)) == [[]]
+
+
+def test_code_grows_with_the_model(model: Path) -> None:
+    """And not with its square, where every arrow stands behind all others."""
+    sizes = []
+    for count in (20, 80):
+        arrows = " & ".join(f"(x = {number % 20} & y[0] = {number} -> x < 21)" for number in range(count))
+        system, _ = load_text(COUNTER + f'invariant "it" {arrows};', "m.m", LoadOptions())
+        sizes.append(len(emit(vacuity.vacuity(system).system, False).source))
+    assert sizes[1] < 5 * sizes[0]
 
 
 @pytest.mark.parametrize("strategy", ["auto", "compact", "cached", "disk", "locality", "serial", "layered"])
