@@ -315,7 +315,7 @@ def _conclude(
         state_bits=Layout(system).bits,
         peak_rss_bytes=sum(each.peak_rss_bytes for each in outcome.ranks) or peak_rss(),
         properties=[
-            *_properties(model.system, states_searched, found, unmet),
+            *_properties(model.system, states_searched if looked_at == "all" else None, found, unmet),
             *(each.row() | {"vacuous": _texts(unmet.get(each.check.judged.property))} for each in checked),
         ],
         coverage=_coverage(system, options, outcome),
@@ -344,6 +344,9 @@ def _notes(model: Model, options: CheckOptions, searched: Searched | None, check
     notes = list(model.warnings)
     if searched is not None:
         notes += _undefined_note(model.system, searched.outcome)
+        if options.symmetry and model.system.scalarsets and not model.system.allows_symmetry:
+            text = "symmetry is off: a liveness property speaks of one value of a scalarset"
+            notes.append(Diagnostic(Severity.NOTE, text))
     if checked:
         from outcrop.temporal import memory_notes, symmetry_notes
 
@@ -407,7 +410,8 @@ def _properties(
     for each in system.properties:
         row: dict[str, Any] = {"kind": str(each.kind), "name": each.name, "position": position(each.span)}
         violated = any(
-            str(violation.kind) == str(each.kind) and violation.property == each.name for violation in violations
+            str(violation.kind) in (str(each.kind), ViolationKind.RUNTIME) and violation.property == each.name
+            for violation in violations
         )
         if each.kind is PropertyKind.ASSUMPTION:
             status = "assumed"

@@ -1,4 +1,4 @@
-"""The compiled model and its kernels, as Python objects: the only module that touches pointers.
+"""The compiled model and its kernels, as Python objects. Only modules of that name touch pointers.
 
 A Native is a loaded library; a Search is the state of one exploration inside it (arena, visited set, workers). Calls
 release the GIL, so workers are plain Python threads, each with a number of its own. Packed states go in and out as
@@ -232,7 +232,7 @@ class Native:
         known = self._declared.get(id(signatures))
         if known is not None:
             return known
-        library = self._declared[id(signatures)] = ctypes.CDLL(str(self._path.resolve()))
+        library = ctypes.CDLL(str(self._path.resolve()))
         for name, (result, arguments) in signatures.items():
             try:
                 function = getattr(library, name)
@@ -240,6 +240,7 @@ class Native:
                 raise OSError(f"{self._path} is not a compiled model: it lacks {name}") from None
             function.restype = result
             function.argtypes = arguments
+        self._declared[id(signatures)] = library  # whole: other threads may ask for it
         return library
 
     def search(self, settings: Settings) -> Search:
@@ -263,6 +264,9 @@ class Native:
 
 class Search:
     """One exploration. Close it, or use it in a ``with``: it holds memory that Python does not see."""
+
+    #: Its memory is left to the end of the process, because workers that cannot be waited for still use it.
+    is_abandoned = False
 
     def __init__(self, native: Native, settings: Settings) -> None:
         self.native = native
@@ -298,13 +302,9 @@ class Search:
         self.close()
 
     def close(self) -> None:
-        if self._handle is not None:
+        if self._handle is not None and not self.is_abandoned:
             self._library.outcrop_close(self._handle)
             self._handle = None
-
-    def abandon(self) -> None:
-        """Leaves the memory to the end of the process, because workers that cannot be waited for still use it."""
-        self._handle = None
 
     @property
     def handle(self) -> int:

@@ -32,7 +32,6 @@ _SIGNATURES: dict[str, Signature] = {
     "outcrop_cycles_begin": (_NUMBER, (_POINTER, _NUMBER)),
     "outcrop_cycles_work": (None, (_POINTER, _NUMBER)),
     "outcrop_cycles_end": (_NUMBER, (_POINTER,)),
-    "outcrop_cycles_standing": (_NUMBER, (_POINTER,)),
     "outcrop_find_state": (_NUMBER, (_POINTER, _POINTER)),
     "outcrop_read_states": (None, (_POINTER, _POINTER, _NUMBER, _POINTER)),
     "outcrop_step": (_NUMBER, (_POINTER, _POINTER, _NUMBER, _NUMBER, _NUMBER, _NUMBER, _POINTER)),
@@ -210,10 +209,6 @@ class Cycles(Paths):
         """The size of S after a phase."""
         return int(self._library.outcrop_cycles_end(self.search.handle))
 
-    def standing(self) -> int:
-        """About how many states have entered or left S in this phase."""
-        return int(self._library.outcrop_cycles_standing(self.search.handle))
-
     def least_accepting(self, begin: int, end: int) -> int | None:
         """In a range of the arena, the least accepting state of S that no step led to."""
         index = self._library.outcrop_least_accepting(self.search.handle, begin, end)
@@ -306,7 +301,7 @@ class DepthFirst:
             raise MemoryError("no memory for a depth-first search")
 
     def close(self) -> None:
-        if self._handle is not None:
+        if self._handle is not None and not self._search.is_abandoned:
             self._library.outcrop_dfs_close(self._handle)
             self._handle = None
 

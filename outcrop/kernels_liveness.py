@@ -1,4 +1,4 @@
-"""The kernels that check liveness, as Python objects; beside outcrop.kernels the only module that touches pointers."""
+"""The kernels that check liveness, as Python objects."""
 
 from __future__ import annotations
 

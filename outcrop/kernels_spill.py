@@ -1,4 +1,4 @@
-"""The kernels of a search past RAM, as Python objects; beside outcrop.kernels the only module that touches pointers.
+"""The kernels of a search past RAM, as Python objects.
 
 The arena of the search holds the states met last, runs on disk those that it had to forget. States that are not in the
 arena are candidates, until they have been compared with the runs.

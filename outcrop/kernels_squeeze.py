@@ -1,5 +1,4 @@
-"""Squeezed states, and carrying a search over into one with states of another size, as Python objects; beside
-outcrop.kernels the only module that touches pointers.
+"""Squeezed states, and carrying a search over into one with states of another size, as Python objects.
 
 A squeezed state holds only those bits of a packed one that have been seen to change; all others are as in the first
 state. See native/squeeze.c.

@@ -163,6 +163,8 @@ class CheckOptions:
                 continue
             wanted = f"at least {least}" if most == math.inf else f"from {least} to {most}"
             raise UsageError(f"{name.replace('_', ' ')} must be {wanted}, not {value}")
+        if "" in (self.checkpoint, self.resume, self.workdir):
+            raise UsageError("a directory must have a name: use . for this one")
         if not (self.layers in ("all", "auto") or (isinstance(self.layers, int) and self.layers >= 1)):
             raise UsageError(f"layers must be a number from 1 on, all or auto, not {self.layers}")
 

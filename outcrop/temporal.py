@@ -182,24 +182,37 @@ def run_check(
         max_errors=1,
     )
     failures: tuple[Violation, ...] = ()
-    searched = search(check.product, load, chosen, progress, output)
+    spent = 0.0
+
+    def look(output: TakeOutput | None) -> Searched:
+        """Within the time that is left."""
+        nonlocal spent
+        searched = search(check.product, load, _later(chosen, spent), progress, output)
+        spent += searched.outcome.seconds
+        return dataclasses.replace(searched, outcome=dataclasses.replace(searched.outcome, seconds=spent))
+
+    searched = look(output)
     if check.product.error_state is not None and _has_failed(searched):
         # Runs go on from the error state, so that the formula can be judged beside.
         failures = _explained(check, searched, chosen)
         check = dataclasses.replace(check, product=dataclasses.replace(check.product, forgives_failures=True))
-        searched = search(check.product, load, chosen, progress, None)
+        searched = look(None)
         if _has_failed(searched):  # the automaton itself fails
             failures = ()
     if strategy == "owcty" and options.strategy == "auto" and searched.outcome.stop is Stop.MEMORY:
-        strategy, left = COMPACTED, options.time_limit
-        if left is not None:
-            left = max(0.0, left - searched.outcome.seconds)
-        chosen = dataclasses.replace(chosen, compact=True, time_limit=left)
-        searched = search(check.product, load, chosen, progress, output)
+        strategy, chosen = COMPACTED, dataclasses.replace(chosen, compact=True)
+        searched = look(output)
     violations = _explained(check, searched, chosen)
     if searched.outcome.stop is Stop.VIOLATION and not violations:
         raise InternalError("the search stopped for a violation that it does not name")
     return Checked(check, strategy, searched, violations, failures)
+
+
+def _later(options: CheckOptions, spent: float) -> CheckOptions:
+    """For a search that follows others."""
+    if options.time_limit is None:
+        return options
+    return dataclasses.replace(options, time_limit=max(0.0, options.time_limit - spent))
 
 
 def _has_failed(searched: Searched) -> bool:

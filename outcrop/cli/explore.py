@@ -6,9 +6,10 @@ import argparse
 import contextlib
 import sys
 from collections.abc import Iterator
+from typing import Any
 
 from outcrop.api import read_source
-from outcrop.cli.files import dump, write
+from outcrop.cli.files import dump, keep_apart, write
 from outcrop.cli.output import complain, emit
 from outcrop.explore.evaluate import Scope
 from outcrop.explore.session import Session
@@ -29,7 +30,12 @@ def run(arguments: argparse.Namespace) -> int:
     system, warnings, scope = load_open(read_source(arguments.model), options)
     for warning in warnings:
         complain(warning.render(), bare=True)
-    shell = Shell(Session(system), Scope(scope).evaluate, lambda path, document: write(path, dump(document)))
+
+    def save(path: str, document: dict[str, Any]) -> None:
+        keep_apart((arguments.model,), (path,))
+        write(path, dump(document))
+
+    shell = Shell(Session(system), Scope(scope).evaluate, save)
     lines = [*shell.greet()] if arguments.load is None else [*shell.greet(), *shell.run(f"load {arguments.load!r}")]
     emit("\n".join(lines))
     for line in _input(arguments.command):

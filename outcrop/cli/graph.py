@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from outcrop.api import load
-from outcrop.cli.files import write
+from outcrop.cli.files import keep_apart, write
 from outcrop.cli.output import complain, emit
 from outcrop.errors import UsageError
 from outcrop.explore.formats import FORMATS
@@ -20,6 +20,7 @@ def run(arguments: argparse.Namespace) -> int:
     layout = arguments.format or _SUFFIXES.get(Path(arguments.output or "").suffix, "dot")
     if arguments.around is None and arguments.radius is not None:
         raise UsageError("--radius goes with --around")
+    keep_apart((arguments.model, arguments.around), (arguments.output,))
     model = load(arguments.model, dict(arguments.constants))
     if arguments.around is not None:
         radius = 1 if arguments.radius is None else arguments.radius

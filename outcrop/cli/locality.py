@@ -6,7 +6,7 @@ import argparse
 from shutil import get_terminal_size
 
 from outcrop.api import load
-from outcrop.cli.files import dump, write
+from outcrop.cli.files import dump, keep_apart, write
 from outcrop.cli.output import complain, emit
 from outcrop.options import CheckOptions
 from outcrop.tools.distances import measure
@@ -14,6 +14,7 @@ from outcrop.tools.locality_report import chart, text
 
 
 def run(arguments: argparse.Namespace) -> int:
+    keep_apart((arguments.model,), (arguments.svg,))
     if arguments.svg:
         write(arguments.svg, "")
     model = load(arguments.model, dict(arguments.constants))

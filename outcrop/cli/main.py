@@ -32,6 +32,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command and gives its exit code."""
     # Numpy's library for linear algebra, which we have no use for, starts threads that wait busily for 0.1 seconds.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # the shell has closed it
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         # A model may name things in letters that the terminal's encoding lacks.
         if hasattr(stream, "reconfigure"):

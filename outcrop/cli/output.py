@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterable
 from typing import TextIO
 
+from outcrop.errors import UsageError
 from outcrop.report.annotations import wanted
 
 
@@ -18,8 +19,15 @@ def emit(text: str) -> None:
             print(text.rstrip("\n"))
         sys.stdout.flush()
     except BrokenPipeError:
-        # What is still buffered would raise once more when the interpreter flushes at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_rest()
+    except OSError as error:
+        _drop_rest()
+        raise UsageError(f"cannot write to stdout: {error.strerror}") from None
+
+
+def _drop_rest() -> None:
+    """What is still buffered would raise once more when the interpreter flushes at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def complain(message: str, bare: bool = False) -> None:

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from outcrop.cli.files import keep_apart
 from outcrop.cli.output import emit
 from outcrop.cli.results import write_report
 from outcrop.errors import UsageError
@@ -16,6 +17,7 @@ from outcrop.errors import UsageError
 def run(arguments: argparse.Namespace) -> int:
     source = Path(arguments.result)
     goal = Path(arguments.output or source.with_suffix(".html").name)
+    keep_apart((arguments.result, arguments.locality), (goal,))
     document = _read(arguments.result)
     if arguments.locality:
         document["locality"] = _read(arguments.locality)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from outcrop.api import Model
-from outcrop.cli.files import dump, write
+from outcrop.cli.files import beside, dump, keep_apart, write
 from outcrop.errors import ModelError, OutcropError
 from outcrop.options import CheckOptions, Engine
 from outcrop.result import Result, Verdict
@@ -25,6 +25,7 @@ class Files:
 
     def __init__(self, arguments: argparse.Namespace) -> None:
         self._model: str = arguments.model
+        self._read = (arguments.model, arguments.ltl_file or beside(arguments.model))
         self.trace = Path(arguments.trace_json) if arguments.trace_json else None
         self.report = Path(arguments.report) if arguments.report else None
         self.junit = Path(arguments.junit) if arguments.junit else None
@@ -34,6 +35,7 @@ class Files:
         """Makes all files, empty: whether they can be written is found out now rather than after hours of searching,
         and what an earlier check has left must not outlive us. Those still empty in the end are removed."""
         paths = [path for path in (self.trace, self.report, self.junit) if path]
+        keep_apart(self._read, paths)
         for path in paths:
             write(path, "")
         try:

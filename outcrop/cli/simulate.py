@@ -6,7 +6,7 @@ import argparse
 import sys
 
 from outcrop.api import Model, load
-from outcrop.cli.files import dump, write
+from outcrop.cli.files import dump, keep_apart, write
 from outcrop.cli.output import complain, emit, wants_color
 from outcrop.options import Deadlock
 from outcrop.report.text import Paint
@@ -18,6 +18,7 @@ from outcrop.trace.render import TraceStyle
 
 
 def run(arguments: argparse.Namespace) -> int:
+    keep_apart((arguments.model,), (arguments.trace_json,))
     if arguments.trace_json:
         write(arguments.trace_json, "")
     model = load(

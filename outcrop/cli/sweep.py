@@ -9,7 +9,7 @@ import time
 from dataclasses import asdict
 
 from outcrop.cli.check import check_options
-from outcrop.cli.files import write
+from outcrop.cli.files import beside, keep_apart, write
 from outcrop.cli.output import complain, emit
 from outcrop.errors import UsageError
 from outcrop.options import CheckOptions
@@ -23,6 +23,7 @@ _STRATEGY = "strategy"
 
 
 def run(arguments: argparse.Namespace) -> int:
+    keep_apart((arguments.model, arguments.ltl_file or beside(arguments.model)), (arguments.csv, arguments.svg))
     for path in (arguments.csv, arguments.svg):
         if path:
             write(path, "")
@@ -36,7 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
             started = time.monotonic()
             rows.append(Row(place, run_cell(_cell(arguments, options, place))))
             _say(arguments, f"  {rows[-1].answer.verdict} after {time.monotonic() - started:.1f} s")
-            if rows[-1].answer.figure("kind") == "interrupted":
+            if rows[-1].answer.was_interrupted:
                 break
     except KeyboardInterrupt:
         pass

@@ -11,7 +11,7 @@ from outcrop.codegen.properties import write_properties, write_start
 from outcrop.codegen.rules import write_rules
 from outcrop.codegen.symmetry import emit_normalise, needs_normalise
 from outcrop.codegen.text import braced, comment
-from outcrop.ir.faults import MAX_CALL_DEPTH
+from outcrop.ir.faults import MAX_CALL_DEPTH, allow_deep_nesting
 from outcrop.ir.layout import Layout
 from outcrop.ir.nodes import Put
 from outcrop.ir.system import PropertyKind, System
@@ -33,6 +33,7 @@ class Emitted:
 def emit(system: System, symmetry: bool, coverage: bool = False, normalise: bool = True) -> Emitted:
     """Compiles a System to C. ``symmetry``: reduce states by the scalarsets; ``coverage``: count what Search.coverage
     gives; ``normalise`` false: leave states as the rules leave them, multisets unsorted."""
+    allow_deep_nesting()
     unit = Unit(system, Layout(system))
     model = [
         *write_functions(unit),

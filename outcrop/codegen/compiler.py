@@ -173,7 +173,10 @@ def _made(
     compile_all: Callable[[], Native] | None = None,
 ) -> Native:
     library = _library_of(text, compiler, flags)
-    _compile(text, compiler, flags, library)
+    try:
+        _compile(text, compiler, flags, library)
+    except OSError as error:
+        raise UsageError(f"cannot compile the model in '{library.parent}': {error.strerror}") from None
     return Native(library, notes, compile_all)
 
 

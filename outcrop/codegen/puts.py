@@ -16,6 +16,11 @@ from outcrop.ir.places import source_text
 from outcrop.ir.types import Real, Simple
 
 
+def _words(argument: str | Expression | Place) -> int:
+    """Of a record."""
+    return 1 if isinstance(argument, str) else 3 + argument.type.leaf_count if isinstance(argument, Place) else 3
+
+
 class PutFormatter:
     """Formats the records of one model."""
 
@@ -27,10 +32,13 @@ class PutFormatter:
         self._leaf_at = {bit: number for number, (bit, _, _) in reversed(list(enumerate(layout.leaves)))}
 
     def texts(self, words: Sequence[int]) -> Iterator[str]:
-        """What was printed, piece by piece."""
+        """What was printed, piece by piece. Kernels keep no more than so many words, which may end within a record."""
         at = 0
         while at < len(words):
             argument = self._sites[words[at]].argument
+            if at + _words(argument) > len(words):
+                yield "\n... and more, which is left out\n"
+                return
             at += 1
             if isinstance(argument, str):
                 yield argument

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from enum import StrEnum
 
 from outcrop.source import Span
@@ -9,6 +10,15 @@ from outcrop.source import Span
 #: Calls within calls before a recursion counts as endless. Every engine has the same cap, so that all of them
 #: agree on a verdict; it is low enough for a thread's C stack and for Python's.
 MAX_CALL_DEPTH = 1_000
+
+
+#: Python frames for so many calls of the model, each within expressions and statements that nest.
+_RECURSION_LIMIT = 100_000
+
+
+def allow_deep_nesting() -> None:
+    """For whatever goes down the tree of a model by calling itself."""
+    sys.setrecursionlimit(max(sys.getrecursionlimit(), _RECURSION_LIMIT))
 
 
 class FaultKind(StrEnum):

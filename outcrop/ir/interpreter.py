@@ -5,7 +5,6 @@ Slow and plain; every other engine is tested against it. A state is a tuple of l
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -13,15 +12,12 @@ from itertools import groupby
 from outcrop.ir.automaton import Automaton
 from outcrop.ir.conditions import Condition, Instances
 from outcrop.ir.execute import Execute, Executor, ignore
-from outcrop.ir.faults import Abandoned, Fault
+from outcrop.ir.faults import Abandoned, Fault, allow_deep_nesting
 from outcrop.ir.layout import Leaf, State
 from outcrop.ir.places import Store
 from outcrop.ir.product import Beside
 from outcrop.ir.symmetry import Normaliser
 from outcrop.ir.system import Property, PropertyKind, Rule, StartState, System
-
-#: Python frames for MAX_CALL_DEPTH calls of the model, each within expressions and statements that nest.
-_RECURSION_LIMIT = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +79,7 @@ class Interpreter:
         put: Callable[[str], object] = ignore,
         normalise: Callable[[Sequence[Leaf]], State] | None = None,
     ) -> None:
-        sys.setrecursionlimit(max(sys.getrecursionlimit(), _RECURSION_LIMIT))
+        allow_deep_nesting()
         self.system = system
         self.normalise = normalise or Normaliser(system, symmetry)
         self.executor = Executor(system, put)

@@ -65,14 +65,6 @@ EXPORT uint64_t outcrop_cycles_end(Search *search) {
   return cycles->size;
 }
 
-/* How many states workers have dealt with in this phase, about. */
-EXPORT uint64_t outcrop_cycles_standing(const Search *search) {
-  uint64_t dealt = 0;
-  for (uint32_t i = 0; i < search->worker_count; i++)
-    dealt += search->cycles->mine[i].entered + search->cycles->mine[i].removed;
-  return dealt;
-}
-
 /* --- Paths --------------------------------------------------------------------------------------------------- */
 
 /* The index of a state, UINT64_MAX when it was never entered. */

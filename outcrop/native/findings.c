@@ -1,8 +1,7 @@
 /* What is wrong and where: of each kind, the least few states by their bytes, as the model packs them, so that which ones
  * are reported does not depend on the order in which threads come upon them. */
 
-/* In the order of FindingKind; the first and the last are found by Python. FOUND_CYCLE: accepting states that probably
- * lie on a cycle. */
+/* What kernels find themselves. FOUND_CYCLE: accepting states that probably lie on a cycle. */
 enum { FOUND_DEADLOCK, FOUND_STATE, FOUND_RULE, FOUND_CYCLE, FOUND_KINDS };
 
 typedef struct {

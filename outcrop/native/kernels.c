@@ -241,7 +241,7 @@ EXPORT Search *outcrop_open(const Settings *settings) {
   return NULL;
 }
 
-EXPORT void outcrop_stop(Search *search) { stop_search(search, STOP_REQUESTED); }
+EXPORT void outcrop_stop(Search *search) { request_stop(search); }
 
 EXPORT void outcrop_standing(Search *search, Standing *standing) {
   uint64_t generated = total_generated(search);

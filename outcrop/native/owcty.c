@@ -1,7 +1,7 @@
 /* OWCTY on states kept in full: what outcrop/search/owcty.py has done for each state of the arena.
  *
  * Beside each state there is a word: whether it is in S, and how many of its predecessors are. While the states are
- * being found there is another one, its greatest accepting predecessor so far (MAP), and what is propagated are 32 bits
+ * being found there is another one, its greatest accepting predecessor so far (MAP), and what is propagated are 31 bits
  * of hashes: which cycles they betray then depends on the model alone, not on who came first. A cycle betrayed
  * is only a probable one; the caller looks for it.
  *
@@ -88,10 +88,9 @@ static inline uint32_t value_passed(Worker *worker, uint64_t first, uint32_t num
 static inline void count_accepting(const Worker *worker, uint32_t position, int is_so) {
   const Search *search = worker->search;
   if (!is_so || search->cycles->strength != WEAK_AUTOMATON) return;
-  if (search->worker_count > 1)
-    __atomic_fetch_add(word_of(search, position), 1, __ATOMIC_RELAXED);
-  else
-    ++*word_of(search, position);
+  uint32_t *word = word_of(search, position);
+  const uint32_t before = search->worker_count > 1 ? __atomic_fetch_add(word, 1, __ATOMIC_RELAXED) : (*word)++;
+  if ((before & PREDECESSORS) == PREDECESSORS) stop_search(worker->search, STOP_MEMORY);
 }
 
 /* What becomes of a value that a state passes on to another one. */

@@ -14,7 +14,8 @@ EXPORT int outcrop_defer(Search *search) {
 EXPORT uint64_t outcrop_resume(Search *search) {
   close_holes(search);
   int memory = STOP_MEMORY;
-  __atomic_compare_exchange_n(&search->stop, &memory, STOP_NONE, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+  __atomic_compare_exchange_n(&search->stop, &memory, STOP_NONE, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+  if (__atomic_load_n(&search->requested, __ATOMIC_SEQ_CST)) stop_search(search, STOP_REQUESTED);
   return search->lost ? UINT64_MAX : search->arena.used;
 }
 

@@ -54,6 +54,7 @@ typedef struct Context {
 #if HAS_PUT
   uint64_t *put; /* records of executed put statements: the site, then its words */
   uint64_t put_length, put_room;
+  int put_is_full; /* there was no memory for more */
 #endif
 } Context;
 
@@ -147,10 +148,14 @@ static inline int round_real(double value, int digits, int max_exponent, double 
 
 #if HAS_PUT
 static inline void put_word(Context *context, uint64_t word) {
+  if (context->put_is_full) return; /* what follows a gap could not be read */
   if (context->put_length == context->put_room) {
     const uint64_t room = 2 * context->put_room + 1024;
     uint64_t *grown = realloc(context->put, room * sizeof *grown);
-    if (!grown) return;
+    if (!grown) {
+      context->put_is_full = 1;
+      return;
+    }
     context->put = grown;
     context->put_room = room;
   }

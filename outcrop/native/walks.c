@@ -119,7 +119,10 @@ EXPORT uint64_t outcrop_walk_again(Search *search, uint64_t number, const Walks 
                                    uint64_t *steps) {
   Worker *worker = &search->workers[0];
   worker->expansion.context = worker->scratch;
+  /* What ended the others is no reason not to walk this one to its end. */
+  int stop = __atomic_exchange_n(&search->stop, STOP_NONE, __ATOMIC_SEQ_CST);
   int ending = walk_one(worker, walks, number, walked, path, steps);
+  stop_search(search, stop);
   worker->expansion.context = worker->counted;
   forget_found(worker);
   return (uint64_t)ending;

@@ -28,11 +28,12 @@ typedef struct {
   uint64_t chunk_states;           /* how much of the arena a worker claims at once, at most MOST_CHUNK_STATES */
   uint64_t level_chunk_states;     /* the same when the level being expanded was found */
   int stop;                        /* atomic */
+  int requested;                   /* somebody has asked it to (atomic) */
 
   /* Past RAM. */
   int carries;         /* successors that memory does not hold are gathered, not lost */
   int defers;          /* states not in the arena need not be new: they are checked later */
-  int lost;            /* ... but some were lost, because there was no memory even to gather them */
+  int lost;            /* some successors were: there was no memory even to gather them */
   uint64_t started;    /* start instances dealt with */
   uint64_t start_end;  /* the last of them, plus one */
   uint64_t unexpanded; /* the first state of the level before that was not expanded */
@@ -134,7 +135,13 @@ static int stopping(const Search *search) { return __atomic_load_n(&search->stop
 /* The first reason stays. */
 static void stop_search(Search *search, int reason) {
   int none = STOP_NONE;
-  __atomic_compare_exchange_n(&search->stop, &none, reason, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+  __atomic_compare_exchange_n(&search->stop, &none, reason, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+}
+
+/* Also where it has stopped for want of memory, and goes on past that. */
+static void request_stop(Search *search) {
+  __atomic_store_n(&search->requested, 1, __ATOMIC_SEQ_CST);
+  stop_search(search, STOP_REQUESTED);
 }
 
 /* --- The two forms of a state -------------------------------------------------------------------------------- */

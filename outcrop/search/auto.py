@@ -186,13 +186,15 @@ class Auto(Exploration):
         except Stopped as stopped:
             self._memory_has_ended(stopped)
             disk, _ = self._hand_over()
+            self.fill_level(partial(self._start_on_disk, disk), self._new_states)
+
+    def _start_on_disk(self, disk: PastRam) -> None:
+        disk.make_room()
+        while not self.search.standing().has_started:
+            (failures,) = self.together(self.search.start)
+            self.has_failed_start |= failures > 0
             disk.make_room()
-            while not self.search.standing().has_started:
-                (failures,) = self.together(self.search.start)
-                self.has_failed_start |= failures > 0
-                disk.make_room()
-            disk.resolve()
-            self._level_is_on_disk()
+        disk.resolve()
 
     def expand(self) -> None:
         if self.sharing is not None:
@@ -201,7 +203,7 @@ class Auto(Exploration):
             self.fill_level(partial(self._fill_shared, part), self._new_states)
             return
         if self._disk is not None:
-            self._expand_on_disk(self._disk, self.levels.ends[-2])
+            self.fill_level(partial(self._disk.expand, self.levels.ends[-2], self.levels.states), self._new_states)
             return
         while self._disk is None:
             try:
@@ -214,16 +216,11 @@ class Auto(Exploration):
             self.most_levels = 1
             if not self.squeezing.squeeze(self.search.standing().unexpanded):
                 disk, begin = self._hand_over()
-                disk.make_room()
-                self._expand_on_disk(disk, begin)
+                self.fill_level(partial(self._expand_rest, disk, begin), self._new_states)
 
-    def _expand_on_disk(self, disk: PastRam, begin: int) -> None:
+    def _expand_rest(self, disk: PastRam, begin: int) -> None:
+        disk.make_room()
         disk.expand(begin, self.levels.states)
-        self._level_is_on_disk()
-
-    def _level_is_on_disk(self) -> None:
-        assert self._disk is not None
-        self.level_done([self._disk.states - self.levels.states])
 
     # --- With several ranks, each of which goes to disk when it must -------------------------------------------
 

@@ -21,7 +21,6 @@ the packed state for each visit.
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import accumulate
@@ -33,7 +32,7 @@ from outcrop.machine import cache_home
 from outcrop.options import CheckOptions, Keep, Replacement
 from outcrop.search.blockwise import refuse_liveness
 from outcrop.search.budget import state_budget, worker_count
-from outcrop.search.compact import nameless_file, omission_bound
+from outcrop.search.compact import disk_limit, nameless_file, omission_bound
 from outcrop.search.driver import DEADLOCK_RULES, Exploration, ShowProgress, TakePut, most_found
 from outcrop.search.outcome import Outcome, Stop
 
@@ -64,7 +63,6 @@ def queue_on_disk(native: Native, options: CheckOptions, share: float) -> Iterat
     refuse_liveness(native, options)
     directory = Path(options.workdir) if options.workdir is not None else cache_home() / "outcrop-work"
     with nameless_file(directory) as file:
-        free = shutil.disk_usage(directory).free
         settings = Settings(
             workers=worker_count(options),
             seed=options.seed,
@@ -74,7 +72,7 @@ def queue_on_disk(native: Native, options: CheckOptions, share: float) -> Iterat
             most_found=most_found(options),
             first_lines=1,
             file=file,
-            disk_limit=int(share * (free if options.disk is None else min(free, options.disk))),
+            disk_limit=disk_limit(options, directory, share),
         )
         with native.search(settings) as search:
             yield search
@@ -121,7 +119,8 @@ class Cached(Exploration):
         try:
             return super().run()
         finally:
-            self.T.close()
+            if not self.search.is_abandoned:
+                self.T.close()
 
     def stop_reason(self) -> Stop | None:
         return Stop.COLLISIONS if self.T.gives_up else super().stop_reason()

@@ -20,7 +20,7 @@ import math
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from itertools import accumulate
 from pathlib import Path
 
@@ -50,7 +50,7 @@ def search(
             most_states=options.states,
             most_found=most_found(options),
             file=file,
-            disk_limit=shutil.disk_usage(directory).free,
+            disk_limit=disk_limit(options, directory),
         )
         with native.search(settings) as visited:
             return Compact(visited, options, progress, put, bits).run()
@@ -93,9 +93,16 @@ def work_place(options: CheckOptions) -> Path:
 @contextmanager
 def nameless_file(directory: Path) -> Iterator[int]:
     """A file that is gone when it is closed, or when the process ends in whatever way."""
-    try:
-        directory.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with tempfile.TemporaryFile(dir=directory, prefix="outcrop-") as file:
-            yield file.fileno()
-    except OSError as error:
-        raise UsageError(f"cannot make a file in '{directory}': {error.strerror}") from None
+    with ExitStack() as opened:
+        try:
+            directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+            file = opened.enter_context(tempfile.TemporaryFile(dir=directory, prefix="outcrop-"))
+        except OSError as error:
+            raise UsageError(f"cannot make a file in '{directory}': {error.strerror}") from None
+        yield file.fileno()
+
+
+def disk_limit(options: CheckOptions, directory: Path, share: float = 1.0) -> int:
+    """What a file there may take of the disk."""
+    free = shutil.disk_usage(directory).free
+    return int(share * (free if options.disk is None else min(free, options.disk)))

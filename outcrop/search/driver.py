@@ -417,7 +417,7 @@ class Exploration:
 
     def together(self, *tasks: Callable[[], _Result]) -> list[_Result]:
         """Runs each task in a thread of its own, and watches the clock meanwhile."""
-        return self._workers.run(tasks, self._wait)
+        return self._workers.run(tasks, self._wait, lambda: self._ask_to_stop(Stop.INTERRUPTED))
 
     def _wait(self, ended: threading.Semaphore) -> None:
         while not ended.acquire(timeout=self.seconds_to_next_look()):
@@ -480,7 +480,7 @@ class Exploration:
 
         def interrupted(number: int, frame: FrameType | None) -> None:
             if self.asked is Stop.INTERRUPTED:
-                self.search.abandon()
+                self.search.is_abandoned = True
                 raise KeyboardInterrupt
             self._ask_to_stop(Stop.INTERRUPTED)
             self.asked = Stop.INTERRUPTED

@@ -19,7 +19,9 @@ state (8 for a weak automaton), and the time of two or three such searches. At t
 
 from __future__ import annotations
 
+import time
 from bisect import bisect_right
+from dataclasses import replace
 from functools import partial
 
 from outcrop.errors import InternalError, UsageError
@@ -47,10 +49,15 @@ def search(
 
         return owcty_compact.search(native, options, progress, put)
     strength = Acceptance[native.strength.upper()]
+    begun = time.monotonic()
     try:
         return _search(native, options, progress, put, strength)
     except EndlessRunNotFound:
-        return _search(native, options, progress, put, Acceptance.WEAK)
+        spent = time.monotonic() - begun
+        if options.time_limit is not None:
+            options = replace(options, time_limit=max(0.0, options.time_limit - spent))
+        outcome = _search(native, options, progress, put, Acceptance.WEAK)
+        return replace(outcome, seconds=outcome.seconds + spent)
 
 
 def refuse(options: CheckOptions) -> None:
@@ -117,7 +124,6 @@ class Owcty(CycleExploration):
         self.strength = strength
         self.cycles = Cycles(search, strength)
         self._shared = None if self.sharing is None else SharedCycles(self, self.sharing)
-        self.phase = ""  #: what is being done, once all states are found
 
     def look_for_cycles(self) -> None:
         if self.holds_a_cycle():
@@ -139,7 +145,6 @@ class Owcty(CycleExploration):
 
     def _all_workers(self, phase: Phase) -> int:
         """One phase. Gives the size of S after it."""
-        self.phase = phase.name.lower()
         self.cycles.begin(phase)
         sharing = self.sharing
         if sharing is not None and phase in (Phase.REACH, Phase.ELIMINATE):

@@ -22,7 +22,6 @@ others. Costs 5 to 9 bytes a state in RAM: the count of predecessors is in the s
 from __future__ import annotations
 
 import math
-import shutil
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -35,7 +34,7 @@ from outcrop.kernels_route import Message
 from outcrop.options import CheckOptions
 from outcrop.search.budget import state_budget, worker_count
 from outcrop.search.closest import closest_cycle
-from outcrop.search.compact import nameless_file, omission_bound, work_place
+from outcrop.search.compact import disk_limit, nameless_file, omission_bound, work_place
 from outcrop.search.driver import ShowProgress, TakePut, most_found
 from outcrop.search.hunt import Hunt, find_level, read_arena
 from outcrop.search.lasso import lasso
@@ -78,7 +77,7 @@ def _settings(resources: ExitStack, options: CheckOptions, bits: int, seed: int)
         most_states=options.states,
         most_found=most_found(options),
         file=resources.enter_context(nameless_file(place)),
-        disk_limit=min(shutil.disk_usage(place).free, options.disk or 2**63),
+        disk_limit=disk_limit(options, place),
         note_bits=NOTE_BITS,
     )
 

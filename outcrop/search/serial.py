@@ -23,9 +23,10 @@ from outcrop.search.blockwise import BYTES_BESIDE, BlockLevels
 from outcrop.search.cached import DISK_SHARE, Cached, queue_on_disk
 from outcrop.search.driver import Exploration, ShowProgress, TakePut
 from outcrop.search.locality import Locality, signature_bits
-from outcrop.search.outcome import Outcome, Progress, Stop
+from outcrop.search.outcome import Outcome, Progress, Stop, Stopped
 from outcrop.search.paths import Look
-from outcrop.store.workdir import WorkDirectory
+from outcrop.search.sharing import Sharing
+from outcrop.store.workdir import DiskFull, WorkDirectory
 
 
 def search(
@@ -67,7 +68,7 @@ class Serial(Cached):
         super().expand()
         if self._has_forgotten_much():
             unexpanded = self.search.standing().unexpanded
-            blocks = self._switch()
+            blocks = self._switch() if self.sharing is None else self._switch_together(self.sharing)
             if unexpanded < self.levels.ends[-2]:
                 self.take_level_back()
                 blocks.expand(unexpanded)
@@ -76,6 +77,19 @@ class Serial(Cached):
         if self.sharing is None:
             return self.T.gives_up
         return self.sharing.any(self.T.collision_rate >= self.options.threshold)
+
+    def _switch_together(self, sharing: Sharing) -> BlockLevels:
+        """All ranks, or none."""
+        try:
+            blocks = self._switch()
+        except Stopped as stopped:
+            sharing.agree_to_go_on(stopped.stop)
+            raise
+        except DiskFull:
+            sharing.agree_to_go_on(Stop.DISK)
+            raise
+        sharing.agree_to_go_on()
+        return blocks
 
     def _switch(self) -> BlockLevels:
         self._directory = WorkDirectory(self.options.workdir, self.disk)

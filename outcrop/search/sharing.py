@@ -193,9 +193,9 @@ class Sharing:
         self.told = len(run.found)
         return min((_STOPS[code] for code in stops.tolist() if code), key=_STOPS.index, default=None)
 
-    def agree_to_go_on(self) -> None:
-        """Raises Stopped, on all ranks, if one of them must stop."""
-        stop = _STOPS.index(self._run.stop_reason())
+    def agree_to_go_on(self, must: Stop | None = None) -> None:
+        """Raises Stopped, on all ranks, if one of them must stop. ``must``: why this one does."""
+        stop = _STOPS.index(must or self._run.stop_reason())
         stops = self.exchange.gather_numbers([stop], self._run.look_at_clock)
         why = min((code for code in stops[:, 0].tolist() if code), default=0)
         if why:
@@ -235,6 +235,10 @@ class Sharing:
                 run.restore_level(own)
             except Stopped as stopped:
                 stop = stopped.stop
+                run.levels.append(0)
+            except DiskFull as full:
+                run.tell(f"disk: {full}")
+                stop = Stop.DISK
                 run.levels.append(0)
         sizes, stops = self.exchange.gather_numbers([run.levels[-1], _STOPS.index(stop)], run.look_at_clock).T
         run.totals.append(int(sizes.sum()))

@@ -21,10 +21,14 @@ class Workers:
         self._inboxes: list[SimpleQueue[_Job | None]] = []
 
     def run(
-        self, tasks: tuple[Callable[[], _Result], ...], wait: Callable[[threading.Semaphore], None]
+        self,
+        tasks: tuple[Callable[[], _Result], ...],
+        wait: Callable[[threading.Semaphore], None],
+        stop: Callable[[], None],
     ) -> list[_Result]:
         """Runs each task in a thread of its own. ``wait`` takes one permit from a semaphore, and may do what it likes
-        until there is one. Raises what a task raised, once all have ended."""
+        until there is one. Raises what a task raised, or what ``wait`` did, once all have ended: ``stop`` has them do
+        so. Only a second Ctrl-C does not wait for them."""
         results: dict[int, _Result] = {}
         failures: list[BaseException] = []
         ended = threading.Semaphore(0)
@@ -45,8 +49,16 @@ class Workers:
             threading.Thread(target=_serve, args=(self._inboxes[-1],), daemon=True).start()
         for number, task in enumerate(tasks):
             self._inboxes[number].put(job(number, task))
-        for _ in tasks:
-            wait(ended)
+        left = len(tasks)
+        try:
+            while left:
+                wait(ended)
+                left -= 1
+        except Exception:
+            stop()
+            for _ in range(left):
+                ended.acquire()
+            raise
         if failures:
             raise failures[0]
         return [results[number] for number in range(len(tasks))]

@@ -192,11 +192,6 @@ class LayerFiles:
         return groups[0].first if groups else None
 
     @property
-    def counts(self) -> tuple[int, int]:
-        """Files of layers that are as they were, and of others."""
-        return len(self._recent), len(self._old)
-
-    @property
     def bytes(self) -> int:
         return sum(group.bytes for group in (*self._old, *self._recent))
 

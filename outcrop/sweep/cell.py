@@ -7,9 +7,10 @@ As a program, ``python -m outcrop.sweep.cell``, it reads a request from stdin an
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from outcrop.errors import OutcropError
@@ -31,6 +32,7 @@ class Answer:
 
     document: dict[str, Any] | None
     error: str = ""
+    was_interrupted: bool = False
 
     @property
     def verdict(self) -> str:
@@ -56,11 +58,12 @@ def run(cell: Cell) -> Answer:
         output, _ = process.communicate(request)
     except KeyboardInterrupt:
         interrupted = True
+        process.send_signal(signal.SIGINT)  # to one that was not reached
         output, _ = process.communicate()
     answer = _answer(output, process.returncode)
     if interrupted and answer.document is None:
         raise KeyboardInterrupt
-    return answer
+    return replace(answer, was_interrupted=interrupted or answer.figure("kind") == "interrupted")
 
 
 def _answer(output: str, code: int) -> Answer:

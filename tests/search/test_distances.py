@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import outcrop
+from outcrop.errors import Undecided
 from outcrop.ir.interpreter import Interpreter
 from outcrop.ir.layout import State
 from outcrop.options import CheckOptions
@@ -80,7 +81,7 @@ def test_published_figures(shared: Path, name: str) -> None:
 
 def test_a_search_that_is_cut_short_is_refused(repository: Path) -> None:
     model = outcrop.load(repository / "tests/models/interleaved.m")
-    with pytest.raises(outcrop.UsageError, match="state bound reached"):
+    with pytest.raises(Undecided, match="state bound reached"):
         measure(model, CheckOptions(states=2, threads=1))
 
 

@@ -179,7 +179,7 @@ class DeclarationLowering(ExpressionLowering):
                 if value.value or not isinstance(variable.type, Array):
                     self._start.append(Assign(span=span, target=target, value=value))
             else:
-                self._late_start.append(Assign(span=span, target=target, value=self.stored(value, element)))
+                self._late_start.append(Assign(span=span, target=target, value=build.reduced(value, element)))
 
     def _fill(self, variable: Variable, value: Expression) -> Statement:
         assert isinstance(variable.type, Array)
@@ -192,10 +192,6 @@ class DeclarationLowering(ExpressionLowering):
 
     def start_local(self, kind: Type) -> Local:
         """A local of the start state."""
-        raise NotImplementedError
-
-    def stored(self, value: Expression, kind: Range) -> Expression:
-        """``value`` as an effect stores it."""
         raise NotImplementedError
 
     def _constant(self, node: syntax.VariableDeclaration, is_global: bool) -> None:
@@ -218,7 +214,9 @@ class DeclarationLowering(ExpressionLowering):
         if value is None or isinstance(node.initial, tuple):
             self.declare(node.name, UnknownSymbol(node.name.span))
             return
-        if node.initial is not None:
+        if replacement is not None and not kind.lower <= value < kind.lower + kind.cardinality:
+            self.report.error(f"{value} does not fit into {kind}", node.initial.span)  # type: ignore[union-attr]
+        elif node.initial is not None:
             value = self._cast(value, kind, node.initial.span)
         self.declare(node.name, ConstantSymbol(value, node.name.span))
         if is_global:

@@ -100,6 +100,7 @@ class TransitionLowering(DeclarationLowering):
     # --- Single transitions --------------------------------------------------------------------------------
 
     def stored(self, value: Expression, kind: Range) -> Expression:
+        """``value`` as an effect stores it."""
         return build.reduced(value, kind) if self.options.overflow is Overflow.WRAP else value
 
     def assignment(self, target: Place, value: Expression, span: Span) -> Assign:
