@@ -106,7 +106,8 @@ def test_a_request_to_stop_outlives_the_end_of_memory() -> None:
 def test_what_is_printed_may_be_too_much(tmp_path: Path) -> None:
     path = tmp_path / "loud.m"
     path.write_text(
-        "var x: 0..1; startstate begin x := 0; end; rule x = 0 ==> begin for i: 0..500000 do put i + 0; end; x := 1; end;"
+        "var x: 0..1; startstate begin x := 0; end;"
+        "rule x = 0 ==> begin for i: 0..500000 do put i + 0; end; x := 1; end;"
     )
     printed: list[str] = []
     result = outcrop.load(path).check(deadlock="off", output=printed.append)
