@@ -76,7 +76,7 @@ def _chosen(subjects: list[TemporalProperty | Automaton], options: CheckOptions)
         if not found:
             names = "; ".join(f"{number}: {each.name}" for number, each in enumerate(subjects, 1)) or "it has none"
             raise UsageError(f"the model has no formula '{wanted}' ({names})")
-        chosen += found
+        chosen += [each for each in found if each not in chosen]
     return chosen
 
 

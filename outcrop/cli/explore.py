@@ -36,8 +36,7 @@ def run(arguments: argparse.Namespace) -> int:
         write(path, dump(document))
 
     shell = Shell(Session(system), Scope(scope).evaluate, save)
-    lines = [*shell.greet()] if arguments.load is None else [*shell.greet(), *shell.run(f"load {arguments.load!r}")]
-    emit("\n".join(lines))
+    emit("\n".join([*shell.greet(), *(shell.load(arguments.load) if arguments.load is not None else ())]))
     for line in _input(arguments.command):
         emit("\n".join(shell.run(line)))
         if shell.has_ended:

@@ -10,7 +10,7 @@ from outcrop.cli.files import keep_apart, write
 from outcrop.cli.output import complain, emit
 from outcrop.errors import UsageError
 from outcrop.explore.formats import FORMATS
-from outcrop.explore.graph import around, explore
+from outcrop.explore.graph import around, explore, unknown_names
 from outcrop.explore.saved import read
 
 _SUFFIXES = {".dot": "dot", ".gv": "dot", ".graphml": "graphml", ".json": "json"}
@@ -20,8 +20,12 @@ def run(arguments: argparse.Namespace) -> int:
     layout = arguments.format or _SUFFIXES.get(Path(arguments.output or "").suffix, "dot")
     if arguments.around is None and arguments.radius is not None:
         raise UsageError("--radius goes with --around")
+    if not arguments.states:
+        raise UsageError("--states must be at least 1")
     keep_apart((arguments.model, arguments.around), (arguments.output,))
     model = load(arguments.model, dict(arguments.constants))
+    for name in unknown_names(model.system, arguments.show or ()):
+        raise UsageError(f"the model has no variable, field or element '{name}' to show")
     if arguments.around is not None:
         radius = 1 if arguments.radius is None else arguments.radius
         graph = around(model.system, read(arguments.around), arguments.states, radius)

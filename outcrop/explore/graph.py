@@ -89,6 +89,11 @@ def _belongs(name: str, wanted: str) -> bool:
     return name == wanted or (name.startswith(wanted) and name[len(wanted)] in ".[")
 
 
+def unknown_names(system: System, wanted: Iterable[str]) -> list[str]:
+    """Of those that labels are asked for."""
+    return [name for name in wanted if not any(_belongs(item.name, name) for item in items(system))]
+
+
 def explore(system: System, symmetry: bool, most_states: int, depth: int | None) -> Graph:
     """From the start states, breadth-first, until there are ``most_states`` or all within ``depth`` steps."""
     builder = _Builder(system, Interpreter(system, symmetry and system.allows_symmetry), most_states)

@@ -121,7 +121,11 @@ class Shell:
         yield from self._where()
 
     def _load(self, rest: str) -> Iterator[str]:
-        count = self.session.load(read(_file(rest)))
+        yield from self.load(_file(rest))
+
+    def load(self, path: str) -> Iterator[str]:
+        """Goes on from a saved trace; raises UsageError where there is none."""
+        count = self.session.load(read(path))
         yield f"{count} states, of which this is the last; 'jump 0' goes to the first"
         yield from self._where()
 

@@ -38,8 +38,11 @@ def of_document(document: dict[str, Any]) -> list[str]:
     for violation in document["violations"]:
         parts = [violation["message"], *(f"false: {part}" for part in violation["because"])]
         if violation["trace"]:
-            parts.append(f"after {len(violation['trace']['states']) - 1} steps from a start state")
-        lines.append(_line("error", "\n".join(parts), violation["position"] or model))
+            steps = len(violation["trace"]["states"]) - 1
+            parts.append(f"after {steps} step{'' if steps == 1 else 's'} from a start state")
+        place = violation["position"] or model
+        # A formula of the command line stands in no file.
+        lines.append(_line("error", "\n".join(parts), model if place["file"].startswith("--") else place))
     if document["verdict"] == "unknown":
         lines.append(_line("warning", f"unknown: {document['kind']}", model))
     return lines

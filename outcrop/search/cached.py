@@ -24,17 +24,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import accumulate
-from pathlib import Path
 
 from outcrop.kernels import Native, Search, Settings
 from outcrop.kernels_tables import Cache
-from outcrop.machine import cache_home
 from outcrop.options import CheckOptions, Keep, Replacement
 from outcrop.search.blockwise import refuse_liveness
 from outcrop.search.budget import state_budget, worker_count
 from outcrop.search.compact import disk_limit, nameless_file, omission_bound
 from outcrop.search.driver import DEADLOCK_RULES, Exploration, ShowProgress, TakePut, most_found
 from outcrop.search.outcome import Outcome, Stop
+from outcrop.store.workdir import work_place
 
 #: Of signatures in RAM, as in the paper.
 _BITS = 40
@@ -61,7 +60,7 @@ def search(
 def queue_on_disk(native: Native, options: CheckOptions, share: float) -> Iterator[Search]:
     """A search whose arena is a file, which may take some share of the disk budget."""
     refuse_liveness(native, options)
-    directory = Path(options.workdir) if options.workdir is not None else cache_home() / "outcrop-work"
+    directory = work_place(options.workdir)
     with nameless_file(directory) as file:
         settings = Settings(
             workers=worker_count(options),

@@ -30,6 +30,7 @@ from outcrop.options import CheckOptions
 from outcrop.search.budget import state_budget, worker_count
 from outcrop.search.driver import DEADLOCK_RULES, Exploration, ShowProgress, TakePut, most_found
 from outcrop.search.outcome import Outcome
+from outcrop.store.workdir import work_place
 
 #: Of a signature.
 _BITS = 40
@@ -39,7 +40,7 @@ def search(
     native: Native, options: CheckOptions, progress: ShowProgress | None = None, put: TakePut | None = None
 ) -> Outcome:
     bits = options.bits or _BITS
-    directory = work_place(options)
+    directory = work_place(options.workdir)
     with nameless_file(directory) as file:
         settings = Settings(
             workers=worker_count(options),
@@ -84,10 +85,6 @@ def omission_bound(table_sizes: Iterable[int], bits: int) -> float:
             return 1.0
         log_found += math.log1p(-(table_size - 1) / space)
     return -math.expm1(log_found)
-
-
-def work_place(options: CheckOptions) -> Path:
-    return Path(options.workdir) if options.workdir is not None else Path(tempfile.gettempdir())
 
 
 @contextmanager

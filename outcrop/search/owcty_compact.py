@@ -34,7 +34,7 @@ from outcrop.kernels_route import Message
 from outcrop.options import CheckOptions
 from outcrop.search.budget import state_budget, worker_count
 from outcrop.search.closest import closest_cycle
-from outcrop.search.compact import disk_limit, nameless_file, omission_bound, work_place
+from outcrop.search.compact import disk_limit, nameless_file, omission_bound
 from outcrop.search.driver import ShowProgress, TakePut, most_found
 from outcrop.search.hunt import Hunt, find_level, read_arena
 from outcrop.search.lasso import lasso
@@ -43,7 +43,7 @@ from outcrop.search.owcty import CycleExploration, CycleFound
 from outcrop.search.owcty_compact_ranks import SharedPhases
 from outcrop.search.paths import Look, PathFinder, look_in_blocks
 from outcrop.store.frontier import RowFile
-from outcrop.store.workdir import DiskFull, WorkDirectory
+from outcrop.store.workdir import DiskFull, WorkDirectory, work_place
 
 #: Gives states, as often as it is asked.
 Blocks = Callable[[], Iterator[States]]
@@ -68,7 +68,7 @@ def search(
 
 
 def _settings(resources: ExitStack, options: CheckOptions, bits: int, seed: int) -> Settings:
-    place = work_place(options)
+    place = work_place(options.workdir)
     return Settings(
         workers=worker_count(options),
         bits=bits,

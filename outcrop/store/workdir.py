@@ -97,11 +97,16 @@ class Directory:
         self.budget.release(count)
 
 
+def work_place(base: str | os.PathLike[str] | None) -> Path:
+    """Where searches keep files: as asked, or next to the cache."""
+    return Path(base) if base is not None else cache_home() / "outcrop-work"
+
+
 class WorkDirectory(Directory):
     """``base``: where it is made, None for a place next to the cache."""
 
     def __init__(self, base: str | os.PathLike[str] | None = None, budget: DiskBudget | None = None) -> None:
-        home = Path(base) if base is not None else cache_home() / "outcrop-work"
+        home = work_place(base)
         try:
             home.mkdir(parents=True, exist_ok=True, mode=0o700)
             # The base may be shared with others, as /tmp is: our directories, and the lock that keeps one without a

@@ -36,7 +36,9 @@ def axis(name: str, text: str) -> Axis:
             values.append(part.strip())
             continue
         first, last, step = int(match[1]), int(match[2]), int(match[3] or 1)
-        if not step or first > last or (last - first) // step >= MOST_CELLS:
+        if step and (last - first) // step >= MOST_CELLS:
+            raise UsageError(f"'{part}' has too many values: a sweep makes at most {MOST_CELLS:,} checks")
+        if not step or first > last:
             raise UsageError(f"'{part}' is no range; write it like 2..6, or 2..10..2 in steps of two")
         values += map(str, range(first, last + 1, step))
     if not all(values):

@@ -169,3 +169,23 @@ def test_symmetry_that_is_off_is_told(tmp_path: Path) -> None:
     result = outcrop.load(path).check(engine="interpreter")
     assert result.states == 4
     assert any("symmetry is off" in note.message for note in result.notes)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("graph model.m --states 0", "at least 1"),
+        ("graph model.m --show nothing", "'nothing' to show"),
+        ("explore model.m --load model.m -c 1", "no JSON document"),
+        ("sweep model.m -D N=1..1000000000", "too many values"),
+    ],
+)
+def test_what_cannot_be_done_is_refused(words: str, message: str, model: Path) -> None:
+    done = run(*words.split(), cwd=model.parent)
+    assert done.returncode == 2
+    assert message in done.stderr
+
+
+def test_a_formula_named_twice_is_checked_once(model: Path) -> None:
+    result = outcrop.load(model, ltl=["G F {true}"]).check(engine="interpreter", properties=("1", "1"))
+    assert [row["kind"] for row in result.properties].count("ltl") == 1
