@@ -70,7 +70,9 @@ def test_explore_goes_on_from_a_trace(cli: Cli, repository: Path, tmp_path: Path
     shown = cli("explore", model, "--load", saved, "-c", "jump 0", "-c", "list")
     assert shown.code == 0
     assert "Step 0" in shown.out
-    assert "does not fit" in cli("explore", repository / "examples/peterson.m", "--load", saved, "-c", "quit").out
+    other = cli("explore", repository / "examples/peterson.m", "--load", saved, "-c", "quit")
+    assert other.code == 2
+    assert "does not fit" in other.err
 
 
 def test_graph(cli: Cli, repository: Path, tmp_path: Path) -> None:
