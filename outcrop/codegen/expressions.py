@@ -110,7 +110,8 @@ class Expressions(Quantifiers):
             case Witnessed():
                 self.only_for_real()
                 self.has_effects = True
-                return truth(f"({self.condition(node.operand)} && ({self.unit.mark(node.note)} = 1))")
+                mark = self.unit.mark(node.note)
+                return truth(f"({self.condition(node.operand)} && (likely({mark}) || ({mark} = 1)))")
         raise TypeError(f"not an expression: {node}")
 
     def defined(self, node: Expression) -> Value:

@@ -286,7 +286,7 @@ MUTANTS = [
         "search/layered.py",
         ("if each == level >= self._pending_from:", "if False:"),
     ),
-    *_of("codegen/expressions.py", ("({self.unit.mark(node.note)} = 1))", "({self.unit.mark(node.note)} = 0, 1))")),
+    *_of("codegen/expressions.py", ("|| ({mark} = 1)))", "|| ({mark} = 0, 1)))")),
     *_of(
         "codegen/properties.py",
         ("if (CALL == 1) MARK = 1;", "if (CALL) MARK = 1;"),
