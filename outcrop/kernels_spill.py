@@ -46,6 +46,7 @@ _SIGNATURES: dict[str, tuple[type | None, tuple[type, ...]]] = {
     "outcrop_forget": (None, (_POINTER, _NUMBER)),
     "outcrop_enter": (None, (_POINTER, _NUMBER, _NUMBER)),
     "outcrop_run_starved": (_FLAG, ()),
+    "outcrop_run_full": (_FLAG, ()),
 }
 
 
@@ -92,11 +93,16 @@ class RunDamaged(Exception):
     """A run could not be read or written, or is not what was written."""
 
 
+class RunFull(RunDamaged):
+    """There was no room on the disk to write one."""
+
+
 def run_failure(search: Search) -> Exception:
     """Why a kernel could not read or write runs."""
-    if search.native.with_all_kernels.library_with(_SIGNATURES).outcrop_run_starved():
+    library = search.native.with_all_kernels.library_with(_SIGNATURES)
+    if library.outcrop_run_starved():
         return MemoryError("no memory to compare states with those on disk")
-    return RunDamaged()
+    return RunFull() if library.outcrop_run_full() else RunDamaged()
 
 
 #: Bytes of an entry's tag.

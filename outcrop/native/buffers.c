@@ -15,8 +15,9 @@ typedef struct {
   uint64_t at, used;
 } Output;
 
-/* Whether a call that could not read or write a run had no memory (atomic): what fails for that is not damaged. */
-static int run_starved;
+/* Whether a call that could not read or write a run had no memory, or the disk no room (atomic): what fails for that is
+ * not damaged. */
+static int run_starved, run_full;
 
 static int has_no_memory(void) {
   __atomic_store_n(&run_starved, 1, __ATOMIC_RELAXED);
@@ -52,6 +53,8 @@ static int write_all(int64_t file, const void *bytes, size_t count, uint64_t at)
   for (size_t done = 0; done < count;) {
     ssize_t part = pwrite((int)file, (const uint8_t *)bytes + done, count - done, (off_t)(at + done));
     if (part < 0 && errno == EINTR) continue;
+    if (part < 0 && (errno == ENOSPC || errno == EDQUOT || errno == EFBIG))
+      __atomic_store_n(&run_full, 1, __ATOMIC_RELAXED);
     if (part <= 0) return 0;
     done += (size_t)part;
   }

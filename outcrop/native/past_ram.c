@@ -3,7 +3,7 @@
 /* From now on states that are not in the arena are candidates. Gives 0 when there is no memory. */
 EXPORT int outcrop_defer(Search *search) {
   search->defers = 1;
-  run_starved = 0;
+  run_starved = run_full = 0;
   watch_mapped_files();
   if (!search->known) search->known = map_pages(search->arena.capacity / 8 + 2, -1);
   return search->known != NULL;
@@ -35,8 +35,10 @@ EXPORT uint64_t outcrop_add_carried(Search *search, uint64_t number) {
   return left;
 }
 
-/* Whether memory was what some call below lacked. */
+/* Whether memory was what some call below lacked; and whether it was room on the disk. */
 EXPORT int outcrop_run_starved(void) { return __atomic_load_n(&run_starved, __ATOMIC_RELAXED); }
+
+EXPORT int outcrop_run_full(void) { return __atomic_load_n(&run_full, __ATOMIC_RELAXED); }
 
 /* Gives 0 when a run cannot be read. */
 EXPORT int outcrop_resolve(Search *search, uint64_t number, uint64_t first, uint64_t begin, uint64_t end,

@@ -12,7 +12,6 @@ import os
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,7 @@ import numpy as np
 from outcrop.errors import DamagedFile
 from outcrop.kernels import States
 from outcrop.kernels_layers import LayerKernels, Stretch, candidate_bytes
-from outcrop.kernels_spill import SLICES, RunDamaged, RunLayout
+from outcrop.kernels_spill import SLICES, RunDamaged, RunFull, RunLayout
 from outcrop.search.driver import Exploration
 from outcrop.store.runs import Run, RunFiles, share_slices
 from outcrop.store.workdir import Directory, DiskFull, disk_errors
@@ -29,8 +28,6 @@ from outcrop.store.workdir import Directory, DiskFull, disk_errors
 _STRETCH_BYTES = 1 << 19
 _PARTS_A_WORKER = 4
 _NAME = "candidates"
-#: A disk with less is full.
-_LEAST_FREE_BYTES = 1 << 20
 
 
 def bytes_to_sort(state_bytes: int) -> int:
@@ -79,6 +76,8 @@ class WaitingCandidates:
 
         try:
             self._share(work)
+        except RunFull:
+            raise DiskFull("no space left on the disk") from None
         except RunDamaged:
             raise DamagedFile(self._directory.path / _NAME, "it cannot be written") from None
 
@@ -97,10 +96,8 @@ class WaitingCandidates:
 
         try:
             share_slices(self._run.together, self._workers, _PARTS_A_WORKER * self._workers, part)
-        except RunDamaged:
-            if _free_bytes(self._directory.path) < _LEAST_FREE_BYTES:
-                raise DiskFull("no space left on the disk") from None
-            raise
+        except RunFull:
+            raise DiskFull("no space left on the disk") from None
         if read[0] != np.sum([stretch.sums[0] for stretch in stretches], dtype=np.uint64):
             raise self._damaged()
         refined = self._files.completed(run)
@@ -128,8 +125,3 @@ class WaitingCandidates:
 
     def _share(self, work: Callable[[int], None]) -> None:
         self._run.together(*(partial(work, worker) for worker in range(self._workers)))
-
-
-def _free_bytes(path: Path) -> int:
-    room = os.statvfs(path)
-    return room.f_bavail * room.f_frsize

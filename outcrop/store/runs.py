@@ -24,12 +24,13 @@ from outcrop.kernels_spill import (
     SPARE_RUN_BYTES,
     TAG_BYTES,
     RunDamaged,
+    RunFull,
     RunLayout,
     Spill,
     index_bytes,
     rest_bytes,
 )
-from outcrop.store.workdir import WorkDirectory, disk_errors
+from outcrop.store.workdir import DiskFull, WorkDirectory, disk_errors
 
 #: So many runs of a kind are merged into one.
 _FAN_IN = 8
@@ -109,6 +110,8 @@ class RunFiles:
         """Lets all workers do their part for a run."""
         try:
             share_slices(self._together, self._workers, _PARTS_A_WORKER * self._workers, part)
+        except RunFull:
+            raise DiskFull("no space left on the disk") from None
         except RunDamaged:
             raise DamagedFile(path, "a run cannot be written, or those that it is made of cannot be read") from None
 

@@ -71,6 +71,7 @@ STRATEGIES: dict[str, dict[str, Any]] = {
 }
 KINDS = {
     "no room": ("write", errno.ENOSPC),
+    "no room in the quota": ("write", errno.EDQUOT),
     "write error": ("write", errno.EIO),
     "short write": ("write", "short"),
     "read error": ("read", errno.EIO),
@@ -115,6 +116,7 @@ def hold(strategy: str, at: int, shim: Path, directory: Path) -> None:
             assert code == 3, (kind, message)
             assert message, kind
             assert not kind.startswith("short"), (kind, message)
+            assert not (kind.startswith("no room") and "damaged" in message), (kind, message)
     left = {each.name for each in work.iterdir() if not each.name.endswith("-lock")}
     assert left <= {"checkpoint"}
 
