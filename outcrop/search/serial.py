@@ -85,7 +85,8 @@ class Serial(Cached):
         except Stopped as stopped:
             sharing.agree_to_go_on(stopped.stop)
             raise
-        except DiskFull:
+        except DiskFull as full:
+            self.tell(f"disk: {full}")
             sharing.agree_to_go_on(Stop.DISK)
             raise
         sharing.agree_to_go_on()

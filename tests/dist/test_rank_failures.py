@@ -81,6 +81,18 @@ LARGER = [MODEL, "-D", "N=40", "--continue", "--threads", "1", "--json", "--trac
 COUNTS = ("verdict", "states", "rules_fired", "levels")
 
 
+@needs_mpi
+def test_a_full_disk_on_one_rank_when_a_checkpoint_is_taken(tmp_path: Path) -> None:
+    """The others do not wait for it."""
+    place = str(tmp_path / "saved")
+    saving = [MODEL, "--continue", "--depth", "40", "--checkpoint", place]
+    assert run_each(saving, saving).returncode in (1, 3)
+    common = [MODEL, "--strategy", "disk", "--continue", "--json", "--state-memory", "8K", "--resume", place]
+    done = run_each(common, [*common, "--disk", "1K"])
+    assert done.returncode in (1, 3), done.stderr
+    assert any("disk" in event for event in json.loads(done.stdout)["events"])
+
+
 @cache
 def result_alone() -> dict[str, Any]:
     done = subprocess.run([*CHECK, *LARGER], capture_output=True, text=True, timeout=120, check=False)
