@@ -101,13 +101,17 @@ def load(
     return Model(system, tuple(warnings), options)
 
 
+def formula_file(model: str | os.PathLike[str]) -> Path | None:
+    """The file beside a model that its formulas are read from, if there is one."""
+    place = Path(model)
+    return place.with_suffix(".ltl") if place.suffix and place.with_suffix(".ltl").is_file() else None
+
+
 def _formulas(
     model: str | os.PathLike[str], texts: list[str], file: str | os.PathLike[str] | None
 ) -> tuple[FormulaText, ...]:
     """Those of the file, then those given as text, which may use the names that the file defines."""
-    place = Path(model)
-    if file is None and place.suffix and place.with_suffix(".ltl").is_file():
-        file = place.with_suffix(".ltl")
+    file = file or formula_file(model)
     if file is None and not texts:
         return ()
     from outcrop.ltl.file import formula_texts, parse_file
@@ -403,7 +407,7 @@ def _properties(
     system: System,
     searched: Searched | None,
     violations: list[Violation],
-    unmet: dict[Subject | None, list[Antecedent]],
+    unmet: Unmet,
 ) -> list[dict[str, Any]]:
     """What was checked, and how each fared. An assumption is not checked: it narrows what is."""
     rows = []

@@ -32,11 +32,6 @@ def _identity(path: str | Path) -> object:
         return path
 
 
-def beside(model: str) -> Path:
-    """Where formulas of a model are read from if there is such a file."""
-    return Path(model).with_suffix(".ltl") if Path(model).suffix else Path(model)
-
-
 def write(path: str | Path, text: str) -> None:
     try:
         Path(path).write_text(text, encoding="utf-8", errors="backslashreplace")

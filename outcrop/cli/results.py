@@ -9,8 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from outcrop.api import Model
-from outcrop.cli.files import beside, dump, keep_apart, write
+from outcrop.api import Model, formula_file
+from outcrop.cli.files import dump, keep_apart, write
 from outcrop.errors import ModelError, OutcropError
 from outcrop.options import CheckOptions, Engine
 from outcrop.result import Result, Verdict
@@ -25,7 +25,7 @@ class Files:
 
     def __init__(self, arguments: argparse.Namespace) -> None:
         self._model: str = arguments.model
-        self._read = (arguments.model, arguments.ltl_file or beside(arguments.model))
+        self._read = (arguments.model, arguments.ltl_file or formula_file(arguments.model))
         self.trace = Path(arguments.trace_json) if arguments.trace_json else None
         self.report = Path(arguments.report) if arguments.report else None
         self.junit = Path(arguments.junit) if arguments.junit else None

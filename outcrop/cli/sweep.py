@@ -8,8 +8,9 @@ import sys
 import time
 from dataclasses import asdict
 
+from outcrop.api import formula_file
 from outcrop.cli.check import check_options
-from outcrop.cli.files import beside, keep_apart, write
+from outcrop.cli.files import keep_apart, write
 from outcrop.cli.output import complain, emit
 from outcrop.errors import UsageError
 from outcrop.options import CheckOptions
@@ -23,7 +24,7 @@ _STRATEGY = "strategy"
 
 
 def run(arguments: argparse.Namespace) -> int:
-    keep_apart((arguments.model, arguments.ltl_file or beside(arguments.model)), (arguments.csv, arguments.svg))
+    keep_apart((arguments.model, arguments.ltl_file or formula_file(arguments.model)), (arguments.csv, arguments.svg))
     for path in (arguments.csv, arguments.svg):
         if path:
             write(path, "")

@@ -1,9 +1,9 @@
 /* The arena: every state found, packed without gaps in BFS order. It is the queue (a level is a range of it), for the
  * exact search the visited states, and what traces are rebuilt from.
  *
- * Address space is reserved once, so states never move; pages come as they are touched. Where no state
- * is kept in RAM for long (`compact`, `cached`, `serial`, `owcty --compact`) the arena is a file without a name: what lies behind is dropped from memory and stays on
- * disk, and the file is gone however the process ends. */
+ * Address space is reserved once, so states never move; pages come as they are touched. Where no state is kept in RAM
+ * for long (`compact`, `cached`, `serial`, `owcty --compact`) the arena is a file without a name: what lies behind is
+ * dropped from memory and stays on disk, and the file is gone however the process ends. */
 
 typedef struct {
   uint8_t *base;

@@ -224,15 +224,19 @@ class Exploration:
 
     def fill_level(self, fill: Callable[[], None], size: Callable[[], int]) -> None:
         """Makes a new level, and takes note of it also when it must remain incomplete."""
-        stop: Stop | None = None
+        stop = self.stopped_by(fill)
+        self.level_done([size()], None, stop)
+
+    def stopped_by(self, action: Callable[[], object]) -> Stop | None:
+        """Does something, and says why that had to stop, if it had."""
         try:
-            fill()
+            action()
         except Stopped as stopped:
-            stop = stopped.stop
+            return stopped.stop
         except DiskFull as full:
             self.tell(f"disk: {full}")
-            stop = Stop.DISK
-        self.level_done([size()], None, stop)
+            return Stop.DISK
+        return None
 
     def go_past_memory(self, expand: Callable[[int], bool]) -> Callable[[int], bool] | None:
         """With several ranks, in the middle of a level: makes room, and gives what expands the rest of it. None: that

@@ -23,10 +23,9 @@ from outcrop.search.blockwise import BYTES_BESIDE, BlockLevels
 from outcrop.search.cached import DISK_SHARE, Cached, queue_on_disk
 from outcrop.search.driver import Exploration, ShowProgress, TakePut
 from outcrop.search.locality import Locality, signature_bits
-from outcrop.search.outcome import Outcome, Progress, Stop, Stopped
+from outcrop.search.outcome import Outcome, Progress, Stop
 from outcrop.search.paths import Look
-from outcrop.search.sharing import Sharing
-from outcrop.store.workdir import DiskFull, WorkDirectory
+from outcrop.store.workdir import WorkDirectory
 
 
 def search(
@@ -68,31 +67,20 @@ class Serial(Cached):
         super().expand()
         if self._has_forgotten_much():
             unexpanded = self.search.standing().unexpanded
-            blocks = self._switch() if self.sharing is None else self._switch_together(self.sharing)
-            if unexpanded < self.levels.ends[-2]:
+            if self.sharing is None:
+                self._switch()
+            else:  # all ranks, or none
+                self.sharing.agree_to_go_on(self.stopped_by(self._switch))
+            if self.blocks is not None and unexpanded < self.levels.ends[-2]:
                 self.take_level_back()
-                blocks.expand(unexpanded)
+                self.blocks.expand(unexpanded)
 
     def _has_forgotten_much(self) -> bool:
         if self.sharing is None:
             return self.T.gives_up
         return self.sharing.any(self.T.collision_rate >= self.options.threshold)
 
-    def _switch_together(self, sharing: Sharing) -> BlockLevels:
-        """All ranks, or none."""
-        try:
-            blocks = self._switch()
-        except Stopped as stopped:
-            sharing.agree_to_go_on(stopped.stop)
-            raise
-        except DiskFull as full:
-            self.tell(f"disk: {full}")
-            sharing.agree_to_go_on(Stop.DISK)
-            raise
-        sharing.agree_to_go_on()
-        return blocks
-
-    def _switch(self) -> BlockLevels:
+    def _switch(self) -> None:
         self._directory = WorkDirectory(self.options.workdir, self.disk)
         blocks = BlockLevels(self, self._directory, self.memory, lambda run: Locality(run, self.bits))
         try:
@@ -105,7 +93,6 @@ class Serial(Cached):
         self.search.empty_arena()
         self.disk.limit = self.options.disk
         self.blocks = blocks
-        return blocks
 
     def _states_in_arena(self, rows: int) -> Iterator[States]:
         end = self.levels.states

@@ -229,17 +229,10 @@ class Sharing:
         """Takes a level from this rank's part of a checkpoint. Unless its states stay with it, they go to the ranks
         that own them now, and it takes those that come to it."""
         run = self._run
-        stop: Stop | None = None
         with closing(_as_generator(blocks) if stays else self._routed(blocks)) as own:
-            try:
-                run.restore_level(own)
-            except Stopped as stopped:
-                stop = stopped.stop
-                run.levels.append(0)
-            except DiskFull as full:
-                run.tell(f"disk: {full}")
-                stop = Stop.DISK
-                run.levels.append(0)
+            stop = run.stopped_by(partial(run.restore_level, own))
+        if stop is not None:
+            run.levels.append(0)
         sizes, stops = self.exchange.gather_numbers([run.levels[-1], _STOPS.index(stop)], run.look_at_clock).T
         run.totals.append(int(sizes.sum()))
         self.balance.owned += sizes

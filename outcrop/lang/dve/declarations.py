@@ -214,10 +214,11 @@ class DeclarationLowering(ExpressionLowering):
         if value is None or isinstance(node.initial, tuple):
             self.declare(node.name, UnknownSymbol(node.name.span))
             return
-        if replacement is not None and not kind.lower <= value < kind.lower + kind.cardinality:
-            self.report.error(f"{value} does not fit into {kind}", node.initial.span)  # type: ignore[union-attr]
-        elif node.initial is not None:
-            value = self._cast(value, kind, node.initial.span)
+        if node.initial is not None:
+            if replacement is not None and not kind.lower <= value <= kind.upper:
+                self.report.error(f"{value} does not fit into {kind}", node.initial.span)
+            else:
+                value = self._cast(value, kind, node.initial.span)
         self.declare(node.name, ConstantSymbol(value, node.name.span))
         if is_global:
             self.constants[node.name.text] = value
