@@ -116,6 +116,14 @@ def test_a_failure_is_that_of_the_formula(engine: str, model: Path) -> None:
     assert len(result.levels) == 21
 
 
+@pytest.mark.parametrize("engine", ["interpreter", "native"])
+def test_what_fails_where_the_formula_does_not_look_is_not_true_there(engine: str, model: Path) -> None:
+    """It asks about the start state alone; from 3 on what it asks for cannot be evaluated."""
+    result = check(model, "", "{y[x] = 20} -> F {x = 4}", engine=engine)
+    assert str(result.verdict) == "holds"
+    assert unmet(result) == [["{y[x] = 20}"]]
+
+
 def test_instances_share_what_they_are_about(model: Path) -> None:
     """An invariant inside rulesets is put to the test if one of its instances is."""
     some = 'ruleset i: 10..30 do invariant "some" x = i -> x > 9; end;'
