@@ -191,10 +191,7 @@ class Model:
             enough = options.max_errors is not None and len(violations) >= options.max_errors
             if enough or not searched.outcome.stop.is_conclusive:
                 return [Checked(each, cycle_strategy(options)) for each in checks]
-            left = options.time_limit
-            if left is not None:
-                left = max(0.0, left - searched.outcome.seconds)
-            options = dataclasses.replace(options, checkpoint=None, resume=None, time_limit=left)
+            options = dataclasses.replace(options.after(searched.outcome.seconds), checkpoint=None, resume=None)
             output = None  # it has printed already
         return run_checks(checks, self.options, options, progress, output)
 

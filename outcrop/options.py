@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from outcrop.errors import UsageError
@@ -167,6 +167,14 @@ class CheckOptions:
             raise UsageError("a directory must have a name: use . for this one")
         if not (self.layers in ("all", "auto") or (isinstance(self.layers, int) and self.layers >= 1)):
             raise UsageError(f"layers must be a number from 1 on, all or auto, not {self.layers}")
+
+    def after(self, seconds: float) -> CheckOptions:
+        """For a search that follows others, which have taken so long.
+
+        >>> CheckOptions(time_limit=5.0).after(2.0).time_limit
+        3.0
+        """
+        return self if self.time_limit is None else replace(self, time_limit=max(0.0, self.time_limit - seconds))
 
 
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", re.IGNORECASE)

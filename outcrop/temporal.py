@@ -187,7 +187,7 @@ def run_check(
     def look(output: TakeOutput | None) -> Searched:
         """Within the time that is left."""
         nonlocal spent
-        searched = search(check.product, load, _later(chosen, spent), progress, output)
+        searched = search(check.product, load, chosen.after(spent), progress, output)
         spent += searched.outcome.seconds
         return dataclasses.replace(searched, outcome=dataclasses.replace(searched.outcome, seconds=spent))
 
@@ -206,13 +206,6 @@ def run_check(
     if searched.outcome.stop is Stop.VIOLATION and not violations:
         raise InternalError("the search stopped for a violation that it does not name")
     return Checked(check, strategy, searched, violations, failures)
-
-
-def _later(options: CheckOptions, spent: float) -> CheckOptions:
-    """For a search that follows others."""
-    if options.time_limit is None:
-        return options
-    return dataclasses.replace(options, time_limit=max(0.0, options.time_limit - spent))
 
 
 def _has_failed(searched: Searched) -> bool:

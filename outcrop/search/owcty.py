@@ -54,9 +54,7 @@ def search(
         return _search(native, options, progress, put, strength)
     except EndlessRunNotFound:
         spent = time.monotonic() - begun
-        if options.time_limit is not None:
-            options = replace(options, time_limit=max(0.0, options.time_limit - spent))
-        outcome = _search(native, options, progress, put, Acceptance.WEAK)
+        outcome = _search(native, options.after(spent), progress, put, Acceptance.WEAK)
         return replace(outcome, seconds=outcome.seconds + spent)
 
 

@@ -14,6 +14,7 @@ from ltl_random import BINARY, random_formula
 from runs import random_lasso, word
 
 import outcrop
+from outcrop import engines, temporal
 from outcrop.errors import InternalError, ModelError, UsageError
 from outcrop.ir.formula import UNARY, Operator
 from outcrop.ir.interpreter import Interpreter
@@ -360,3 +361,24 @@ def test_runs_through_the_error_state_are_judged(accepting: str, status: str, tm
     messages = [each.message for each in result.violations]
     assert messages[-1] == "value 256 is outside 0..255 of x"
     assert [str(each.kind) for each in result.violations] == (["ltl"] if status == "violated" else []) + ["runtime"]
+
+
+def test_time_is_shared_by_all_searches_for_a_formula(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A step fails, so that the product is searched a second time."""
+    path = tmp_path / "m.dve"
+    path.write_text(
+        "byte x = 254; process P { state a, b; init a; trans a -> b { effect x = x + 1; }, b -> a {}; } system async;"
+    )
+    limits: list[float | None] = []
+
+    def slow_search(*arguments: Any) -> engines.Searched:
+        limits.append(arguments[2].time_limit)
+        searched = engines.search(*arguments)
+        return dataclasses.replace(searched, outcome=dataclasses.replace(searched.outcome, seconds=4.0))
+
+    monkeypatch.setattr(temporal, "search", slow_search)
+    model = outcrop.load(path, ltl=["G F {P.a}"])
+    model.check(engine="interpreter", strategy="ram", deadlock="off", time_limit=100.0, max_errors=None)
+    first, second = limits
+    assert first is not None and second is not None
+    assert second == pytest.approx(first - 4.0)
