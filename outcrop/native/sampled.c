@@ -20,12 +20,12 @@ static void choose_successor(Expansion *expansion) {
   expansion->count = 0;
 }
 
-/* Where a walk begins: at a state of the arena, not before `first`; at a start state if that is UINT64_MAX, if no such state is
- * there, or if the arena is a file, whose states may be gone. */
+/* Where a walk begins: at a state of the arena, not before `first`; at a start state if that is UINT64_MAX, or if no such state
+ * is there. */
 static int begin_stroll(Worker *worker, uint64_t first, Stroll *stroll) {
   const Arena *arena = &worker->search->arena;
   int failed = 0;
-  if (arena->file >= 0 || first >= arena->used) return random_start(worker, &stroll->random, stroll->state, &failed);
+  if (first >= arena->used) return random_start(worker, &stroll->random, stroll->state, &failed);
   const uint64_t index = first + multiply_high(next_random(&stroll->random), arena->used - first);
   memcpy(stroll->state, arena_state(arena, index), STATE_BYTES);
   return 1;
@@ -56,5 +56,7 @@ static uint64_t sample_steps(Worker *worker, uint64_t seed, uint64_t steps, uint
     }
     memcpy(stroll.state, stroll.chosen, STATE_BYTES);
   }
+  Arena *arena = &worker->search->arena;
+  if (arena->file >= 0) arena_drop(arena, 0, arena->resident);
   return written;
 }

@@ -6,6 +6,9 @@ change (outcrop/dist/owners.py), and begins anew with these: the little that it 
 they turn out to divide the states unevenly, it begins anew once more, by a hash.
 
 All ranks know how many states each has when a level is complete, and so come to the same decisions.
+
+By a hash, states of the same signature have the same owner. By parities they may have different ones, who then tell
+them apart: of what compaction misses, several ranks may find some.
 """
 
 from __future__ import annotations
@@ -60,8 +63,6 @@ class Balance:
     def parts(self) -> States | None:
         """Of states, whose parities say who owns these. None: a hash does."""
         run, owners = self._run, self._run.options.owners
-        if run.owner_bits < 64:  # states of the same signature must have the same owner
-            return None
         if run.checkpoints is not None and run.checkpoints.is_resumed:
             # Those that must be sent anyway may as well go where they will stay.
             return run.checkpoints.owner_parts if run.checkpoints.stays or owners == "hash" else self._learn()
@@ -107,5 +108,5 @@ class Balance:
         """What a model has printed would be printed again."""
         run = self._run
         is_resumed = run.checkpoints is not None and run.checkpoints.is_resumed
-        is_free = run.options.owners == "auto" and run.owner_bits == 64 and not is_resumed
+        is_free = run.options.owners == "auto" and not is_resumed
         return is_free and not self._has_learned and not run.native.prints

@@ -37,6 +37,7 @@ SMALL = (
 #: Bits of states whose parities name their owners, for so many ranks. Those of "00" leave all states to the first.
 PARTS = {"2": "2d96", "4": "2d96,53c3"}
 UNEVEN = {"2": "00", "4": "00,53"}
+BY_HASH = {"2": "hash", "3": "hash", "4": "hash"}
 
 
 def jobs() -> list[tuple[str, dict[str, Any], dict[str, Any]]]:
@@ -55,7 +56,8 @@ def jobs() -> list[tuple[str, dict[str, Any], dict[str, Any]]]:
     listed.append((str(HERE / "grid.m"), {}, {"strategy": "disk", "keep": "states", "state_memory": "8K"}))
     listed.append((str(HERE / "grid.m"), {}, {"strategy": "ram", "depth": 9}))
     listed.append((str(HERE / "grid.m"), {}, {"strategy": "ram", "states": 900}))
-    listed.append((str(HERE / "grid.m"), {}, {"strategy": "compact", "bits": 8, "max_errors": None}))
+    listed.append((str(HERE / "grid.m"), {}, {"strategy": "compact", "owners": PARTS, "max_errors": 3}))
+    listed.append((str(HERE / "grid.m"), {}, {"strategy": "compact", "bits": 8, "owners": BY_HASH, "max_errors": None}))
     return listed
 
 
@@ -79,11 +81,24 @@ def test_all_strategies_agree_with_one_rank(ranks: int) -> None:
 
 
 def test_states_of_one_signature_have_one_owner() -> None:
-    """With next to no bits, several ranks have no more signatures than one."""
+    """By the hash. With next to no bits, several ranks then have no more signatures than one."""
     bits, listed = 8, jobs()
     few = next(number for number, (_, _, options) in enumerate(listed) if options.get("bits") == bits)
     for ranks in (2, 3, 4):
         assert results(ranks)[few]["same"]["states_visited"] <= 1 << bits
+
+
+def test_states_and_signatures_find_their_owners_alike() -> None:
+    """By parities too: as many successors are another rank's."""
+    given = [
+        number
+        for number, (path, _, options) in enumerate(jobs())
+        if Path(path).name == "grid.m" and options.get("owners") == PARTS and options["strategy"] in ("ram", "compact")
+    ]
+    assert len(given) == 2
+    for ranks in (2, 4):
+        of_others = [[row["successors_of_others"] for row in results(ranks)[number]["per_rank"]] for number in given]
+        assert of_others[0] == of_others[1]
 
 
 def test_ranks_report_what_they_did() -> None:
