@@ -71,6 +71,7 @@ def load(
     undefined: UndefinedReads | str = UndefinedReads.PERMIT,
     while_limit: int | None = LoadOptions.while_limit,
     overflow: Overflow | str = LoadOptions.overflow,
+    invariants: str | Iterable[str] = (),
     ltl: str | Iterable[str] = (),
     ltl_file: str | os.PathLike[str] | None = None,
     **named: object,
@@ -80,9 +81,9 @@ def load(
     ``constants``, and keywords with the names of constants, replace the values that the model gives them:
     ``load("ring.m", N=4)``. ``undefined`` says whether copying an undefined value is permitted (as in CMurphi) or an
     error (as in rumur); ``while_limit`` how often a ``while`` loop may turn, None for no limit; ``overflow`` whether
-    storing a value outside the range of a DVE variable is an error or wraps around. ``ltl`` are formulas that every
-    run must satisfy, beside those that the model declares; more of them stand in ``ltl_file``, or in the file with the
-    suffix ``.ltl`` beside the model.
+    storing a value outside the range of a DVE variable is an error or wraps around. Beside what the model declares,
+    ``invariants`` are expressions of its language that must be true in every state, and ``ltl`` are formulas that every
+    run must satisfy; more formulas stand in ``ltl_file``, or in the file with the suffix ``.ltl`` beside the model.
 
     Raises UsageError when the file cannot be read and ModelError, with every diagnostic, when it is no model.
     """
@@ -92,13 +93,23 @@ def load(
         _choice(UndefinedReads, "undefined", undefined),
         while_limit,
         _choice(Overflow, "overflow", overflow),
-        _formulas(path, [ltl] if isinstance(ltl, str) else list(ltl), ltl_file),
+        _formulas(path, _texts_of(ltl), ltl_file),
+        given_invariants(invariants),
     )
     source = read_source(path)
     from outcrop.lang import front_end
 
     system, warnings = front_end(source.name)(source, options)
     return Model(system, tuple(warnings), options)
+
+
+def given_invariants(given: str | Iterable[str]) -> tuple[Span, ...]:
+    """Those that do not stand in a model."""
+    return tuple(whole(Source("--invariant", text)) for text in _texts_of(given))
+
+
+def _texts_of(given: str | Iterable[str]) -> list[str]:
+    return [given] if isinstance(given, str) else list(given)
 
 
 def formula_file(model: str | os.PathLike[str]) -> Path | None:

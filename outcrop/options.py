@@ -86,6 +86,7 @@ class LoadOptions:
     while_limit: int | None = 1_000_000
     overflow: Overflow = Overflow.ERROR
     formulas: tuple[FormulaText, ...] = ()  #: properties of runs beside those that the model declares
+    invariants: tuple[Span, ...] = ()  #: ... and of states
 
 
 #: The least and the greatest value of options.

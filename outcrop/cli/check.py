@@ -79,6 +79,7 @@ def _check(arguments: argparse.Namespace, is_first: bool = True) -> int:
             undefined=arguments.undefined,
             while_limit=arguments.while_limit or None,
             overflow=arguments.overflow,
+            invariants=arguments.invariants,
             ltl=arguments.ltl,
             ltl_file=arguments.ltl_file,
         )

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from outcrop.api import read_source
+from outcrop.api import given_invariants, read_source
 from outcrop.cli.files import dump, keep_apart, write
 from outcrop.cli.output import complain, emit
 from outcrop.explore.evaluate import Scope
@@ -26,6 +26,7 @@ def run(arguments: argparse.Namespace) -> int:
         UndefinedReads(arguments.undefined),
         arguments.while_limit or None,
         Overflow(arguments.overflow),
+        invariants=given_invariants(arguments.invariants),
     )
     system, warnings, scope = load_open(read_source(arguments.model), options)
     for warning in warnings:

@@ -187,6 +187,15 @@ def add_meaning(parser: argparse.ArgumentParser, deadlocks: bool = True) -> None
             "(stuck); off: do not look for any",
         )
     group.add_argument(
+        "--invariant",
+        dest="invariants",
+        metavar="EXPRESSION",
+        action="append",
+        default=[],
+        help="what must be true in every state, beside what the model declares, in its own language, like 'x < 3'; may "
+        "be repeated",
+    )
+    group.add_argument(
         "--undefined",
         choices=[*map(str, UndefinedReads)],
         default=UndefinedReads.PERMIT,

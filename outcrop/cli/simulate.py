@@ -27,6 +27,7 @@ def run(arguments: argparse.Namespace) -> int:
         undefined=arguments.undefined,
         while_limit=arguments.while_limit or None,
         overflow=arguments.overflow,
+        invariants=arguments.invariants,
     )
     for warning in model.warnings:
         complain(warning.render(), bare=True)

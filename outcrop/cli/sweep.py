@@ -70,6 +70,7 @@ def _cell(arguments: argparse.Namespace, options: CheckOptions, place: dict[str,
         "undefined": arguments.undefined,
         "while_limit": arguments.while_limit or None,
         "overflow": arguments.overflow,
+        "invariants": arguments.invariants,
         "ltl": arguments.ltl,
         "ltl_file": arguments.ltl_file,
     }

@@ -31,6 +31,7 @@ def identity(system: System, load: LoadOptions, options: CheckOptions) -> dict[s
         "--undefined": str(load.undefined),
         "--while-limit": load.while_limit or 0,
         "--overflow": str(load.overflow),
+        "--invariant": "; ".join(each.text for each in load.invariants) or None,
         "--deadlock": str(options.deadlock),
         "--symmetry": "on" if symmetry else "off",
         "the representative of states": _digest(canonical) if symmetry else None,

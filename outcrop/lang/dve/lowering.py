@@ -76,6 +76,8 @@ class _ModelLowering(TemporalLowering):
         if not self.report.error_count:
             self._found_rules = self.rules(moves)
         self._property_processes(tree, automata)
+        for invariant in self.options.invariants:
+            self._given_invariant(invariant)
         for formula in self.options.formulas:
             self.given_formula(formula)
 
@@ -129,6 +131,17 @@ class _ModelLowering(TemporalLowering):
                 name = f"{process.name}.{each.state.text}: {text}"
                 self._properties.append(Property(name, (), Frame(), each.span, PropertyKind.INVARIANT, whole))
         self.scope = self.globals
+
+    def _given_invariant(self, span: Span) -> None:
+        """One that does not stand in the model."""
+        self.scope = self.globals
+        try:
+            condition = self.condition(parse_expression(span, "expression"))
+        except ModelError as error:
+            self.report.take(error.diagnostics)
+            return
+        name = " ".join(span.text.split())
+        self._properties.append(Property(name, (), Frame(), span, PropertyKind.INVARIANT, condition))
 
     # --- The property process ------------------------------------------------------------------------------
 

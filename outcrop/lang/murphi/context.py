@@ -128,7 +128,10 @@ class Context:
         return Constant(type=UNKNOWN, span=span, value=None)
 
     def relaxed(self, value: Expression, undefined: Undefined) -> Expression:
-        """The same expression, where it is a plain read of a simple value meeting undefined in another way."""
+        """The same expression, where it is a plain read of a simple value meeting undefined in another way. Notes are
+        places in the model: of what does not stand there none is taken."""
+        if undefined is Undefined.NOTE and value.span.source.name != self.source.name:
+            undefined = Undefined.ALLOW
         if type(value) is Load and value.type.is_simple:
             if value.undefined is undefined:
                 return value

@@ -74,6 +74,8 @@ class _ModelLowering(TemporalLowering):
                 self.function_declaration(item)
             else:
                 self.rule_item(item)
+        for invariant in self.options.invariants:
+            self.given_invariant(invariant)
         for formula in self.options.formulas:
             self.given_formula(formula)
 

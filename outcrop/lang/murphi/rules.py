@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from outcrop.errors import ModelError
 from outcrop.ir.nodes import (
     Binary,
     BinaryOperator,
@@ -29,6 +30,7 @@ from outcrop.ir.system import CoverGoal, Parameter, Property, PropertyKind, Rule
 from outcrop.ir.types import BOOLEAN, Multiset, Range, Simple, Type
 from outcrop.lang.murphi import syntax
 from outcrop.lang.murphi.declarations import DeclarationLowering
+from outcrop.lang.murphi.parser import parse_expression
 from outcrop.lang.murphi.scope import LocalSymbol, UnknownSymbol
 from outcrop.options import LoadOptions
 from outcrop.source import Source, Span
@@ -245,6 +247,15 @@ class RuleLowering(DeclarationLowering):
             body=body,
         )
         self.start_states.append(start)
+
+    def given_invariant(self, span: Span) -> None:
+        """One that does not stand in the model."""
+        try:
+            condition = parse_expression(span)
+        except ModelError as error:
+            self.report.take(error.diagnostics)
+            return
+        self._property_item(syntax.PropertySyntax(span, "invariant", " ".join(span.text.split()), condition))
 
     def _property_item(self, node: syntax.PropertySyntax) -> None:
         kind = PropertyKind(node.kind)
