@@ -20,9 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from outcrop.errors import InternalError
-
-#: What native/kernels.c must have been compiled with.
-ABI_VERSION = 14
+from outcrop.kernels_abi import ABI_VERSION, SIGNATURES, RawSettings, RawShape, RawStanding, Signature
 
 States = NDArray[np.uint8]  #: one row a state
 Counts = NDArray[np.uint64]
@@ -56,64 +54,6 @@ class Found(IntEnum):
     STATE = 1
     RULE = 2
     CYCLE = 3  #: an accepting state that probably lies on a cycle; for outcrop.kernels_cycles
-
-
-class _Settings(ctypes.Structure):
-    _fields_ = (
-        ("workers", ctypes.c_uint64),
-        ("exact", ctypes.c_uint64),
-        ("bits", ctypes.c_uint64),
-        ("seed", ctypes.c_uint64),
-        ("deadlock", ctypes.c_uint64),
-        ("budget", ctypes.c_uint64),
-        ("disk_limit", ctypes.c_uint64),
-        ("most_states", ctypes.c_uint64),
-        ("most_found", ctypes.c_uint64),
-        ("file", ctypes.c_int64),
-        ("first_lines", ctypes.c_uint64),
-        ("wide", ctypes.c_uint64),
-        ("spills", ctypes.c_uint64),
-        ("note_bits", ctypes.c_uint64),
-    )
-
-
-class _Shape(ctypes.Structure):
-    _fields_ = tuple(
-        (name, ctypes.c_uint64)
-        for name in (
-            "abi_version",
-            "state_bytes",
-            "model_bytes",
-            "state_bits",
-            "rules",
-            "covers",
-            "notes",
-            "liveness",
-            "successor_room",
-            "prints",
-            "coverage",
-        )
-    )
-
-
-class _Standing(ctypes.Structure):
-    _fields_ = tuple(
-        (name, ctypes.c_uint64)
-        for name in (
-            "states",
-            "expanded",
-            "levels",
-            "level_begin",
-            "level_end",
-            "memory",
-            "disk",
-            "positions",
-            "stop",
-            "started",
-            "unexpanded",
-            "generated",
-        )
-    )
 
 
 @dataclass(frozen=True)
@@ -154,42 +94,6 @@ class Settings:
     weak_hash: bool = False  #: for tests of spilling: hashes the first eight bytes of a state only
 
 
-_POINTER = ctypes.c_void_p
-_NUMBER = ctypes.c_uint64
-
-#: Result and argument types of an exported function.
-Signature = tuple[type | None, tuple[type, ...]]
-_SIGNATURES: dict[str, Signature] = {
-    "outcrop_shape": (None, (_POINTER,)),
-    "outcrop_open": (_POINTER, (_POINTER,)),
-    "outcrop_close": (None, (_POINTER,)),
-    "outcrop_stop": (None, (_POINTER,)),
-    "outcrop_standing": (None, (_POINTER, _POINTER)),
-    "outcrop_start": (_NUMBER, (_POINTER,)),
-    "outcrop_finish_level": (_NUMBER, (_POINTER,)),
-    "outcrop_expand_levels": (_NUMBER, (_POINTER, _NUMBER, _NUMBER, _NUMBER, _POINTER, _POINTER)),
-    "outcrop_count": (None, (_POINTER, _POINTER, _POINTER, _POINTER)),
-    "outcrop_coverage": (None, (_POINTER, _POINTER, _POINTER)),
-    "outcrop_take_found": (_NUMBER, (_POINTER, _NUMBER, _NUMBER, _POINTER)),
-    "outcrop_take_put": (_NUMBER, (_POINTER, _NUMBER, _POINTER)),
-    "outcrop_read_block": (None, (_POINTER, _NUMBER, _NUMBER, _POINTER)),
-    "outcrop_empty_arena": (None, (_POINTER,)),
-    "outcrop_insert_block": (_NUMBER, (_POINTER, _NUMBER, _POINTER, _NUMBER, _POINTER)),
-    "outcrop_expand_block": (_NUMBER, (_POINTER, _NUMBER, _POINTER, _NUMBER, _NUMBER)),
-    "outcrop_take_successors": (None, (_POINTER, _NUMBER, _POINTER, _POINTER)),
-    "outcrop_check_block": (None, (_POINTER, _NUMBER, _POINTER, _NUMBER)),
-    "outcrop_normalise_block": (None, (_POINTER, _NUMBER)),
-    "outcrop_find_predecessors": (
-        ctypes.c_int,
-        (_POINTER, _NUMBER, _NUMBER, _NUMBER, _POINTER, _NUMBER, _POINTER, _POINTER),
-    ),
-    "outcrop_find_predecessors_among": (
-        ctypes.c_int,
-        (_POINTER, _NUMBER, _POINTER, _NUMBER, _POINTER, _NUMBER, _POINTER, _POINTER),
-    ),
-}
-
-
 class Native:
     """A compiled model. ``notes``: what each of its marks means, see Property. ``compile_all``
     gives one with all kernels, if this has only those that most searches need.
@@ -201,8 +105,8 @@ class Native:
         self._path = path
         self._compile_all = compile_all
         self._declared: dict[int, ctypes.CDLL] = {}  #: by the identity of the table of types
-        self._library = self.library_with(_SIGNATURES)
-        shape = _Shape()
+        self._library = self.library_with(SIGNATURES)
+        shape = RawShape()
         self._library.outcrop_shape(ctypes.byref(shape))
         if shape.abi_version != ABI_VERSION:
             raise OSError(f"{path} was compiled for version {shape.abi_version} of the kernels, not {ABI_VERSION}")
@@ -275,7 +179,7 @@ class Search:
         self.workers = settings.workers
         self._library = native._library
         self._handle: int | None = None
-        given = _Settings(
+        given = RawSettings(
             workers=settings.workers,
             exact=settings.bits is None,
             bits=settings.bits or 0,
@@ -339,7 +243,7 @@ class Search:
         return self.standing().stop is not StopReason.NONE
 
     def standing(self) -> Standing:
-        raw = _Standing()
+        raw = RawStanding()
         self._library.outcrop_standing(self._handle, ctypes.byref(raw))
         return Standing(
             raw.states,

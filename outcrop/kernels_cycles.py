@@ -11,7 +11,8 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from outcrop.kernels import SPARE_BYTES, Search, Signature, States, with_spare_bytes
+from outcrop.kernels import SPARE_BYTES, Search, States, with_spare_bytes
+from outcrop.kernels_abi import FLAG, NUMBER, POINTER, Signature
 from outcrop.kernels_route import Message
 
 Indexes = NDArray[np.uint32]  #: of states, in the arena
@@ -23,48 +24,45 @@ NOTE_BITS = 8
 _BATCHES_A_PART = 32
 
 _NONE = 2**64 - 1
-_POINTER = ctypes.c_void_p
-_NUMBER = ctypes.c_uint64
-_FLAG = ctypes.c_int
 
 _SIGNATURES: dict[str, Signature] = {
-    "outcrop_cycles_open": (_FLAG, (_POINTER, _NUMBER)),
-    "outcrop_cycles_begin": (_NUMBER, (_POINTER, _NUMBER)),
-    "outcrop_cycles_work": (None, (_POINTER, _NUMBER)),
-    "outcrop_cycles_end": (_NUMBER, (_POINTER,)),
-    "outcrop_find_state": (_NUMBER, (_POINTER, _POINTER)),
-    "outcrop_read_states": (None, (_POINTER, _POINTER, _NUMBER, _POINTER)),
-    "outcrop_step": (_NUMBER, (_POINTER, _POINTER, _NUMBER, _NUMBER, _NUMBER, _NUMBER, _POINTER)),
-    "outcrop_take_step": (None, (_POINTER, _POINTER)),
-    "outcrop_pass": (None, (_POINTER, _POINTER, _NUMBER, _NUMBER)),
-    "outcrop_keep_accepting": (_NUMBER, (_POINTER, _NUMBER)),
-    "outcrop_successors": (_NUMBER, (_POINTER, _POINTER, _NUMBER)),
-    "outcrop_least_accepting": (_NUMBER, (_POINTER, _NUMBER, _NUMBER)),
+    "outcrop_cycles_open": (FLAG, (POINTER, NUMBER)),
+    "outcrop_cycles_begin": (NUMBER, (POINTER, NUMBER)),
+    "outcrop_cycles_work": (None, (POINTER, NUMBER)),
+    "outcrop_cycles_end": (NUMBER, (POINTER,)),
+    "outcrop_find_state": (NUMBER, (POINTER, POINTER)),
+    "outcrop_read_states": (None, (POINTER, POINTER, NUMBER, POINTER)),
+    "outcrop_step": (NUMBER, (POINTER, POINTER, NUMBER, NUMBER, NUMBER, NUMBER, POINTER)),
+    "outcrop_take_step": (None, (POINTER, POINTER)),
+    "outcrop_pass": (None, (POINTER, POINTER, NUMBER, NUMBER)),
+    "outcrop_keep_accepting": (NUMBER, (POINTER, NUMBER)),
+    "outcrop_successors": (NUMBER, (POINTER, POINTER, NUMBER)),
+    "outcrop_least_accepting": (NUMBER, (POINTER, NUMBER, NUMBER)),
 }
 #: Over several processes.
 _SHARED: dict[str, Signature] = {
-    "outcrop_cycles_part": (_FLAG, (_POINTER, _NUMBER, _NUMBER)),
-    "outcrop_cycles_message": (None, (_POINTER, _NUMBER, _POINTER)),
-    "outcrop_cycles_has_work": (_FLAG, (_POINTER,)),
-    "outcrop_step_to": (_NUMBER, (_POINTER, _POINTER, _NUMBER, _NUMBER, _NUMBER, _POINTER)),
+    "outcrop_cycles_part": (FLAG, (POINTER, NUMBER, NUMBER)),
+    "outcrop_cycles_message": (None, (POINTER, NUMBER, POINTER)),
+    "outcrop_cycles_has_work": (FLAG, (POINTER,)),
+    "outcrop_step_to": (NUMBER, (POINTER, POINTER, NUMBER, NUMBER, NUMBER, POINTER)),
 }
 _COMPACTED: dict[str, Signature] = {
-    "outcrop_compacted_open": (_FLAG, (_POINTER, _NUMBER)),
-    "outcrop_compacted_size": (_NUMBER, (_POINTER,)),
-    "outcrop_compacted_reset": (None, (_POINTER, _NUMBER, _NUMBER)),
+    "outcrop_compacted_open": (FLAG, (POINTER, NUMBER)),
+    "outcrop_compacted_size": (NUMBER, (POINTER,)),
+    "outcrop_compacted_reset": (None, (POINTER, NUMBER, NUMBER)),
     "outcrop_compacted_block": (
-        _NUMBER,
-        (_POINTER, _NUMBER, _NUMBER, _NUMBER, _POINTER, _NUMBER, _NUMBER, _POINTER, _POINTER, _POINTER),
+        NUMBER,
+        (POINTER, NUMBER, NUMBER, NUMBER, POINTER, NUMBER, NUMBER, POINTER, POINTER, POINTER),
     ),
-    "outcrop_compacted_message": (_NUMBER, (_POINTER, _NUMBER, _NUMBER, _POINTER, _POINTER, _POINTER, _POINTER)),
-    "outcrop_compacted_take": (None, (_POINTER, _NUMBER, _POINTER, _POINTER)),
-    "outcrop_compacted_keep": (_NUMBER, (_POINTER, _POINTER, _NUMBER)),
+    "outcrop_compacted_message": (NUMBER, (POINTER, NUMBER, NUMBER, POINTER, POINTER, POINTER, POINTER)),
+    "outcrop_compacted_take": (None, (POINTER, NUMBER, POINTER, POINTER)),
+    "outcrop_compacted_keep": (NUMBER, (POINTER, POINTER, NUMBER)),
 }
 _DEPTH_FIRST: dict[str, Signature] = {
-    "outcrop_dfs_open": (_POINTER, (_POINTER,)),
-    "outcrop_dfs_close": (None, (_POINTER,)),
-    "outcrop_dfs": (_FLAG, (_POINTER, _POINTER)),
-    "outcrop_dfs_path": (_NUMBER, (_POINTER, _POINTER, _POINTER)),
+    "outcrop_dfs_open": (POINTER, (POINTER,)),
+    "outcrop_dfs_close": (None, (POINTER,)),
+    "outcrop_dfs": (FLAG, (POINTER, POINTER)),
+    "outcrop_dfs_path": (NUMBER, (POINTER, POINTER, POINTER)),
 }
 
 

@@ -6,15 +6,13 @@ import ctypes
 
 import numpy as np
 
-from outcrop.kernels import Counts, Search, Signature
-
-_POINTER = ctypes.c_void_p
-_NUMBER = ctypes.c_uint64
+from outcrop.kernels import Counts, Search
+from outcrop.kernels_abi import NUMBER, POINTER, Signature
 
 _SIGNATURES: dict[str, Signature] = {
     "outcrop_measure_distances": (
         ctypes.c_int,
-        (_POINTER, _NUMBER, _NUMBER, _NUMBER, _POINTER, _NUMBER, _NUMBER, _POINTER, _POINTER),
+        (POINTER, NUMBER, NUMBER, NUMBER, POINTER, NUMBER, NUMBER, POINTER, POINTER),
     ),
 }
 

@@ -9,30 +9,27 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from outcrop.kernels import SPARE_BYTES, Counts, Search, Signature, States
+from outcrop.kernels import SPARE_BYTES, Counts, Search, States
+from outcrop.kernels_abi import FLAG, NUMBER, POINTER, Signature
 from outcrop.kernels_spill import RunLayout, run_failure, run_table
 
-_POINTER = ctypes.c_void_p
-_NUMBER = ctypes.c_uint64
-_FLAG = ctypes.c_int
-
 _SIGNATURES: dict[str, Signature] = {
-    "outcrop_set_known": (None, (_POINTER, _NUMBER, _NUMBER)),
-    "outcrop_write_stretch": (_FLAG, (_POINTER, _NUMBER, _NUMBER, _NUMBER, _POINTER)),
+    "outcrop_set_known": (None, (POINTER, NUMBER, NUMBER)),
+    "outcrop_write_stretch": (FLAG, (POINTER, NUMBER, NUMBER, NUMBER, POINTER)),
     "outcrop_resolve_stretches": (
-        _FLAG,
+        FLAG,
         (
-            *(_POINTER, _NUMBER, _POINTER, _NUMBER, _POINTER, _NUMBER, _NUMBER, _NUMBER),
-            *(_POINTER, _POINTER, _POINTER, _POINTER, _POINTER, _POINTER),
+            *(POINTER, NUMBER, POINTER, NUMBER, POINTER, NUMBER, NUMBER, NUMBER),
+            *(POINTER, POINTER, POINTER, POINTER, POINTER, POINTER),
         ),
     ),
-    "outcrop_take_stretch": (_NUMBER, (_POINTER, _NUMBER, _POINTER, _POINTER, _POINTER)),
-    "outcrop_take_oldest": (_NUMBER, (_POINTER,)),
-    "outcrop_restart": (None, (_POINTER,)),
-    "outcrop_read_layers": (_NUMBER, (_POINTER, _POINTER, _NUMBER, _NUMBER, _NUMBER, _POINTER, _POINTER)),
+    "outcrop_take_stretch": (NUMBER, (POINTER, NUMBER, POINTER, POINTER, POINTER)),
+    "outcrop_take_oldest": (NUMBER, (POINTER,)),
+    "outcrop_restart": (None, (POINTER,)),
+    "outcrop_read_layers": (NUMBER, (POINTER, POINTER, NUMBER, NUMBER, NUMBER, POINTER, POINTER)),
 }
 
-_Fetch = ctypes.CFUNCTYPE(_POINTER, _NUMBER, _NUMBER)
+_Fetch = ctypes.CFUNCTYPE(POINTER, NUMBER, NUMBER)
 
 
 class _Stretch(ctypes.Structure):
@@ -79,7 +76,7 @@ class Fetcher:
 
     @property
     def address(self) -> int | None:
-        return ctypes.cast(self._function, _POINTER).value
+        return ctypes.cast(self._function, POINTER).value
 
 
 class LayerKernels:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import ctypes
 
-from outcrop.kernels import Marks, Search, Signature
-
-_POINTER = ctypes.c_void_p
-_NUMBER = ctypes.c_uint64
+from outcrop.kernels import Marks, Search
+from outcrop.kernels_abi import NUMBER, POINTER, Signature
 
 _SIGNATURES: dict[str, Signature] = {
-    "outcrop_mark_satisfied": (None, (_POINTER, _NUMBER, _NUMBER, _NUMBER, _NUMBER, _POINTER)),
-    "outcrop_mark_predecessors": (_NUMBER, (_POINTER, _NUMBER, _NUMBER, _NUMBER, _NUMBER, _POINTER)),
-    "outcrop_least_unmarked": (ctypes.c_int, (_POINTER, _NUMBER, _NUMBER, _NUMBER, _POINTER, _POINTER)),
+    "outcrop_mark_satisfied": (None, (POINTER, NUMBER, NUMBER, NUMBER, NUMBER, POINTER)),
+    "outcrop_mark_predecessors": (NUMBER, (POINTER, NUMBER, NUMBER, NUMBER, NUMBER, POINTER)),
+    "outcrop_least_unmarked": (ctypes.c_int, (POINTER, NUMBER, NUMBER, NUMBER, POINTER, POINTER)),
 }
 
 

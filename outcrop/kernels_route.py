@@ -11,25 +11,22 @@ import ctypes
 import numpy as np
 from numpy.typing import NDArray
 
-from outcrop.kernels import SPARE_BYTES, Counts, Search, Signature, States
-
-_POINTER = ctypes.c_void_p
-_NUMBER = ctypes.c_uint64
-_FLAG = ctypes.c_int
+from outcrop.kernels import SPARE_BYTES, Counts, Search, States
+from outcrop.kernels_abi import FLAG, NUMBER, POINTER, Signature
 
 _SIGNATURES: dict[str, Signature] = {
-    "outcrop_route": (_FLAG, (_POINTER, _NUMBER, _NUMBER, _NUMBER, _NUMBER, _POINTER)),
-    "outcrop_sample_steps": (_NUMBER, (_POINTER, *5 * (_NUMBER,), _POINTER, _POINTER)),
-    "outcrop_filter": (None, (_POINTER, _NUMBER)),
-    "outcrop_expand_part": (_FLAG, (_POINTER, _NUMBER, _NUMBER, _NUMBER)),
-    "outcrop_add_message": (None, (_POINTER, _NUMBER, _POINTER)),
-    "outcrop_most_packed": (_NUMBER, ()),
-    "outcrop_write_message": (_NUMBER, (_POINTER, _NUMBER, _POINTER)),
-    "outcrop_read_message": (None, (_POINTER, _POINTER)),
-    "outcrop_outgoing": (None, (_POINTER, _NUMBER, _POINTER)),
-    "outcrop_take_outgoing": (_NUMBER, (_POINTER, _NUMBER, _NUMBER, _POINTER)),
-    "outcrop_owners": (None, (_POINTER, _POINTER, _NUMBER, _POINTER)),
-    "outcrop_count_foreign": (_NUMBER, (_POINTER, _POINTER)),
+    "outcrop_route": (FLAG, (POINTER, NUMBER, NUMBER, NUMBER, NUMBER, POINTER)),
+    "outcrop_sample_steps": (NUMBER, (POINTER, *5 * (NUMBER,), POINTER, POINTER)),
+    "outcrop_filter": (None, (POINTER, NUMBER)),
+    "outcrop_expand_part": (FLAG, (POINTER, NUMBER, NUMBER, NUMBER)),
+    "outcrop_add_message": (None, (POINTER, NUMBER, POINTER)),
+    "outcrop_most_packed": (NUMBER, ()),
+    "outcrop_write_message": (NUMBER, (POINTER, NUMBER, POINTER)),
+    "outcrop_read_message": (None, (POINTER, POINTER)),
+    "outcrop_outgoing": (None, (POINTER, NUMBER, POINTER)),
+    "outcrop_take_outgoing": (NUMBER, (POINTER, NUMBER, NUMBER, POINTER)),
+    "outcrop_owners": (None, (POINTER, POINTER, NUMBER, POINTER)),
+    "outcrop_count_foreign": (NUMBER, (POINTER, POINTER)),
 }
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from outcrop.kernels import SPARE_BYTES, Counts, Search, States
+from outcrop.kernels_abi import FLAG, NUMBER, POINTER
 
 #: Stretches that a run is made of, by the first bits of the hash.
 SLICES = 256
@@ -24,29 +25,26 @@ MOST_BITS = 27
 SPARE_RUN_BYTES = 64
 
 _NONE = 2**64 - 1
-_POINTER = ctypes.c_void_p
-_NUMBER = ctypes.c_uint64
-_FLAG = ctypes.c_int
 
 _SIGNATURES: dict[str, tuple[type | None, tuple[type, ...]]] = {
-    "outcrop_defer": (_FLAG, (_POINTER,)),
-    "outcrop_resume": (_NUMBER, (_POINTER,)),
-    "outcrop_expand_states": (_NUMBER, (_POINTER, _NUMBER, _POINTER, _NUMBER)),
-    "outcrop_add_carried": (_NUMBER, (_POINTER, _NUMBER)),
-    "outcrop_take_new": (_NUMBER, (_POINTER, _NUMBER, _NUMBER, _NUMBER)),
-    "outcrop_resolve": (_FLAG, (_POINTER, _NUMBER, _NUMBER, _NUMBER, _NUMBER, _NUMBER, _POINTER, _NUMBER)),
-    "outcrop_take_fresh": (None, (_POINTER, _NUMBER, _POINTER)),
-    "outcrop_count_unknown": (_NUMBER, (_POINTER, _NUMBER)),
+    "outcrop_defer": (FLAG, (POINTER,)),
+    "outcrop_resume": (NUMBER, (POINTER,)),
+    "outcrop_expand_states": (NUMBER, (POINTER, NUMBER, POINTER, NUMBER)),
+    "outcrop_add_carried": (NUMBER, (POINTER, NUMBER)),
+    "outcrop_take_new": (NUMBER, (POINTER, NUMBER, NUMBER, NUMBER)),
+    "outcrop_resolve": (FLAG, (POINTER, NUMBER, NUMBER, NUMBER, NUMBER, NUMBER, POINTER, NUMBER)),
+    "outcrop_take_fresh": (None, (POINTER, NUMBER, POINTER)),
+    "outcrop_count_unknown": (NUMBER, (POINTER, NUMBER)),
     "outcrop_write_run": (
-        _FLAG,
-        (_POINTER, _NUMBER, _NUMBER, _NUMBER, _NUMBER, _POINTER, _POINTER, _POINTER, _POINTER),
+        FLAG,
+        (POINTER, NUMBER, NUMBER, NUMBER, NUMBER, POINTER, POINTER, POINTER, POINTER),
     ),
-    "outcrop_check_run": (_FLAG, (_POINTER, _NUMBER, _NUMBER)),
-    "outcrop_merge_runs": (_FLAG, (_POINTER, _NUMBER, _POINTER, _NUMBER, _POINTER, _NUMBER, _NUMBER)),
-    "outcrop_forget": (None, (_POINTER, _NUMBER)),
-    "outcrop_enter": (None, (_POINTER, _NUMBER, _NUMBER)),
-    "outcrop_run_starved": (_FLAG, ()),
-    "outcrop_run_full": (_FLAG, ()),
+    "outcrop_check_run": (FLAG, (POINTER, NUMBER, NUMBER)),
+    "outcrop_merge_runs": (FLAG, (POINTER, NUMBER, POINTER, NUMBER, POINTER, NUMBER, NUMBER)),
+    "outcrop_forget": (None, (POINTER, NUMBER)),
+    "outcrop_enter": (None, (POINTER, NUMBER, NUMBER)),
+    "outcrop_run_starved": (FLAG, ()),
+    "outcrop_run_full": (FLAG, ()),
 }
 
 

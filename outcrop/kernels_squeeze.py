@@ -6,32 +6,28 @@ state. See native/squeeze.c.
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from outcrop.errors import InternalError
-from outcrop.kernels import SPARE_BYTES, Native, Search, Settings, Signature, States, with_spare_bytes
-
-_POINTER = ctypes.c_void_p
-_NUMBER = ctypes.c_uint64
-_FLAG = ctypes.c_int
+from outcrop.kernels import SPARE_BYTES, Native, Search, Settings, States, with_spare_bytes
+from outcrop.kernels_abi import FLAG, NUMBER, POINTER, Signature
 
 _CARRYING: dict[str, Signature] = {
-    "outcrop_changing_bits": (None, (_POINTER, _NUMBER, _NUMBER, _POINTER)),
-    "outcrop_let_go": (None, (_POINTER, _NUMBER)),
-    "outcrop_carried": (_NUMBER, (_POINTER, _NUMBER, _POINTER)),
-    "outcrop_take_up": (None, (_POINTER, _NUMBER, _NUMBER, _NUMBER, _NUMBER)),
-    "outcrop_set_counts": (None, (_POINTER, _POINTER, _POINTER, _POINTER, _POINTER, _POINTER)),
+    "outcrop_changing_bits": (None, (POINTER, NUMBER, NUMBER, POINTER)),
+    "outcrop_let_go": (None, (POINTER, NUMBER)),
+    "outcrop_carried": (NUMBER, (POINTER, NUMBER, POINTER)),
+    "outcrop_take_up": (None, (POINTER, NUMBER, NUMBER, NUMBER, NUMBER)),
+    "outcrop_set_counts": (None, (POINTER, POINTER, POINTER, POINTER, POINTER, POINTER)),
 }
 _SQUEEZING: dict[str, Signature] = {
-    "outcrop_squeeze": (_FLAG, (_POINTER, _POINTER, _POINTER)),
-    "outcrop_placed_bits": (None, (_POINTER, _POINTER)),
-    "outcrop_squeeze_block": (_NUMBER, (_POINTER, _POINTER, _NUMBER, _POINTER)),
-    "outcrop_spread_block": (None, (_POINTER, _POINTER, _NUMBER, _POINTER)),
-    "outcrop_misfits": (_NUMBER, (_POINTER, _NUMBER, _POINTER)),
+    "outcrop_squeeze": (FLAG, (POINTER, POINTER, POINTER)),
+    "outcrop_placed_bits": (None, (POINTER, POINTER)),
+    "outcrop_squeeze_block": (NUMBER, (POINTER, POINTER, NUMBER, POINTER)),
+    "outcrop_spread_block": (None, (POINTER, POINTER, NUMBER, POINTER)),
+    "outcrop_misfits": (NUMBER, (POINTER, NUMBER, POINTER)),
 }
 
 

@@ -11,34 +11,32 @@ from typing import Self
 
 import numpy as np
 
-from outcrop.kernels import Counts, Native, Search, Signature, States, with_spare_bytes
-
-_POINTER = ctypes.c_void_p
-_NUMBER = ctypes.c_uint64
+from outcrop.kernels import Counts, Native, Search, States, with_spare_bytes
+from outcrop.kernels_abi import NUMBER, POINTER, Signature
 
 _SIGNATURES: dict[str, Signature] = {
-    "outcrop_cache_open": (ctypes.c_int, (_POINTER, *6 * (_NUMBER,), ctypes.c_double)),
-    "outcrop_cache_close": (None, (_POINTER,)),
-    "outcrop_cache_standing": (None, (_POINTER, _POINTER)),
-    "outcrop_memory_table_open": (_POINTER, (_POINTER, _NUMBER, _NUMBER)),
-    "outcrop_memory_table_close": (None, (_POINTER,)),
-    "outcrop_memory_table_clear": (None, (_POINTER,)),
-    "outcrop_memory_table_insert": (_NUMBER, (_POINTER, _POINTER, _POINTER, _NUMBER, _POINTER)),
-    "outcrop_memory_table_remove": (_NUMBER, (_POINTER, _POINTER, _NUMBER)),
-    "outcrop_memory_table_keep": (_NUMBER, (_POINTER, _POINTER, _NUMBER, _POINTER)),
-    "outcrop_memory_table_limit": (_NUMBER, (_POINTER,)),
+    "outcrop_cache_open": (ctypes.c_int, (POINTER, *6 * (NUMBER,), ctypes.c_double)),
+    "outcrop_cache_close": (None, (POINTER,)),
+    "outcrop_cache_standing": (None, (POINTER, POINTER)),
+    "outcrop_memory_table_open": (POINTER, (POINTER, NUMBER, NUMBER)),
+    "outcrop_memory_table_close": (None, (POINTER,)),
+    "outcrop_memory_table_clear": (None, (POINTER,)),
+    "outcrop_memory_table_insert": (NUMBER, (POINTER, POINTER, POINTER, NUMBER, POINTER)),
+    "outcrop_memory_table_remove": (NUMBER, (POINTER, POINTER, NUMBER)),
+    "outcrop_memory_table_keep": (NUMBER, (POINTER, POINTER, NUMBER, POINTER)),
+    "outcrop_memory_table_limit": (NUMBER, (POINTER,)),
 }
 
 
 class _CacheStanding(ctypes.Structure):
     _fields_ = tuple(
-        (name, _NUMBER)
+        (name, NUMBER)
         for name in ("insertions", "collisions", "lost", "buckets", "chain", "bytes", "packed", "gives_up")
     )
 
 
 #: What also a product with an automaton has, which has no tables past RAM.
-_HASHING: dict[str, Signature] = {"outcrop_hash_block": (None, (_POINTER, _POINTER, _NUMBER, _POINTER))}
+_HASHING: dict[str, Signature] = {"outcrop_hash_block": (None, (POINTER, POINTER, NUMBER, POINTER))}
 
 
 def key_bytes(native: Native, bits: int | None) -> int:

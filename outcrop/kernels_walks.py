@@ -9,15 +9,14 @@ from enum import IntEnum
 
 import numpy as np
 
-from outcrop.kernels import Counts, Search, Signature
+from outcrop.kernels import Counts, Search
+from outcrop.kernels_abi import NUMBER, POINTER, Signature
 
-_POINTER = ctypes.c_void_p
-_NUMBER = ctypes.c_uint64
 _NONE = 2**64 - 1
 
 _SIGNATURES: dict[str, Signature] = {
-    "outcrop_walk": (None, (_POINTER, _NUMBER, _POINTER, _POINTER)),
-    "outcrop_walk_again": (_NUMBER, (_POINTER, _NUMBER, _POINTER, _POINTER, _POINTER, _POINTER)),
+    "outcrop_walk": (None, (POINTER, NUMBER, POINTER, POINTER)),
+    "outcrop_walk_again": (NUMBER, (POINTER, NUMBER, POINTER, POINTER, POINTER, POINTER)),
 }
 
 #: As in native/walks.c.
@@ -38,22 +37,22 @@ class Ending(IntEnum):
 
 class _Walks(ctypes.Structure):
     _fields_ = (
-        ("seed", _NUMBER),
-        ("most_walks", _NUMBER),
-        ("most_steps", _NUMBER),
-        ("weights", _POINTER),
-        ("next", _NUMBER),
-        ("first_wrong", _NUMBER),
+        ("seed", NUMBER),
+        ("most_walks", NUMBER),
+        ("most_steps", NUMBER),
+        ("weights", POINTER),
+        ("next", NUMBER),
+        ("first_wrong", NUMBER),
     )
 
 
 class _Walked(ctypes.Structure):
     _fields_ = (
-        ("walks", _NUMBER),
-        ("steps", _NUMBER),
-        ("dead_ends", _NUMBER),
-        ("taken", _POINTER),
-        ("registers", _POINTER),
+        ("walks", NUMBER),
+        ("steps", NUMBER),
+        ("dead_ends", NUMBER),
+        ("taken", POINTER),
+        ("registers", POINTER),
     )
 
 
@@ -111,7 +110,7 @@ class Walks:
         """How a walk ends, and its states."""
         native = self._search.native
         room = native.states(int(self._raw.most_steps) + 1)
-        walked, steps = Walked(native.rule_count), _NUMBER()
+        walked, steps = Walked(native.rule_count), NUMBER()
         ending = Ending(
             self._library.outcrop_walk_again(
                 self._search.handle,

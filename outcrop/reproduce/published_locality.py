@@ -20,7 +20,8 @@ import numpy as np
 from outcrop.codegen.c import emit
 from outcrop.codegen.compiler import compile_model
 from outcrop.ir.system import System
-from outcrop.kernels import Native, Search, Settings, Signature
+from outcrop.kernels import Native, Search, Settings
+from outcrop.kernels_abi import Signature
 from outcrop.reproduce.murphi_symmetry import normal_form_source
 
 _BUDGET = 64 << 20

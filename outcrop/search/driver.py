@@ -1,4 +1,4 @@
-"""The skeleton of every search: levels, limits, progress, Ctrl-C, findings. As it stands it searches in RAM.
+"""The skeleton of every search: levels, limits, counts, findings. As it stands it searches in RAM.
 
 Breadth-first, level by level, each level to its end. Many levels are expanded inside one kernel call, the small ones by
 one worker, so that deep, thin models pay nothing per level. Counts, verdict and paths do not depend on the number of
@@ -7,16 +7,10 @@ workers: what is reported is chosen by the bytes of states, never by who found t
 
 from __future__ import annotations
 
-import signal
-import threading
-import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, nullcontext
-from dataclasses import replace
+from contextlib import closing, nullcontext
 from functools import partial
 from pathlib import Path
-from types import FrameType
-from typing import TypeVar
 
 import numpy as np
 
@@ -31,17 +25,14 @@ from outcrop.search.outcome import Finding, FindingKind, Outcome, Progress, Stop
 from outcrop.search.outcome import Stopped as Stopped
 from outcrop.search.paths import Look, PathFinder, look_in_arena
 from outcrop.search.resume import Checkpoints
-from outcrop.search.samples import Samples
 from outcrop.search.sharing import Sharing
-from outcrop.search.workers import Workers
+from outcrop.search.watched import ShowProgress as ShowProgress
+from outcrop.search.watched import Watched
 from outcrop.store.frontier import RowFile
 from outcrop.store.workdir import Directory, DiskBudget, DiskFull
 
-ShowProgress = Callable[[Progress], None]
 #: Takes what the ``put`` statements of one worker have recorded.
 TakePut = Callable[[Counts], None]
-
-_Result = TypeVar("_Result")
 
 #: Levels that one kernel call may expand; and while checkpoints are kept, which know only where a call has ended, as
 #: long as they are small.
@@ -50,7 +41,6 @@ _LEVELS_A_CHECKPOINT = 256
 _LARGEST_BEFORE_CHECKPOINT = 2048
 #: Findings of one kind and level that are kept when there is no limit.
 _MOST_FOUND = 10_000
-_SECONDS_BETWEEN_LOOKS = 0.1
 
 _KIND_ORDER = {kind: position for position, kind in enumerate(FindingKind)}
 _STOPS = {StopReason.MEMORY: Stop.MEMORY, StopReason.NARROW: Stop.MEMORY, StopReason.DISK: Stop.DISK}
@@ -66,35 +56,27 @@ def most_found(options: CheckOptions) -> int:
     return _MOST_FOUND if options.max_errors is None else min(options.max_errors, _MOST_FOUND)
 
 
-class Exploration:
+class Exploration(Watched):
     """One run of a search, from start states to Outcome."""
 
     def __init__(
         self, search: Search, options: CheckOptions, progress: ShowProgress | None = None, put: TakePut | None = None
     ) -> None:
-        self.search = search
+        super().__init__(search, options, progress)
         self.native = search.native
-        self.options = options
         self.levels = Levels()  #: sizes; with several ranks, of what this one owns
         self.totals = self.levels  #: of what all ranks own
         self.generated: list[int | None] = []  #: successors, known ones included, among which each level was found
         self._generated = 0  #: in all levels so far
-        self.samples = Samples()
         exchange = exchange_of(options.ranks)
         self.sharing: Sharing | None = None
         if not exchange.is_alone:
             self.totals = Levels()
             self.sharing = Sharing(self, exchange)
-        self.events: list[str] = []
-        self._progress = progress
         self._put = put
-        self._workers = Workers()
         self.found: dict[tuple[FindingKind, bytes, int | None], int] = {}  #: with the level of the state
         self.has_failed_start = False
         self.traced: list[Finding] = []  #: what was found together with a path
-        self.asked: Stop | None = None  #: why the workers were asked to stop
-        self._started = time.monotonic()
-        self._next_look = 0.0
         self.disk = DiskBudget(options.disk)
         self.before = Before()
         wants_checkpoints = options.checkpoint is not None or options.resume is not None
@@ -274,6 +256,9 @@ class Exploration:
         standing = self.search.standing()
         return self.progress_at(standing.levels - 1, standing.states, standing.expanded)
 
+    def standing_of_all(self) -> Progress:
+        return self.snapshot() if self.sharing is None else self.sharing.progress_of_all(self.snapshot())
+
     def progress_at(self, level: int, states: int, expanded: int) -> Progress:
         """A snapshot of a search that has visited so many states and expanded so many."""
         standing = self.search.standing()
@@ -416,84 +401,6 @@ class Exploration:
         for (_, _, _, liveness, kind), path in zip(rows, paths, strict=True):
             findings.append(Finding(kind, path, None if liveness < 0 else liveness))
         return [*findings, *self.traced][: self.options.max_errors]
-
-    # --- Workers and the clock ---------------------------------------------------------------------------------
-
-    def together(self, *tasks: Callable[[], _Result]) -> list[_Result]:
-        """Runs each task in a thread of its own, and watches the clock meanwhile."""
-        return self._workers.run(tasks, self._wait, lambda: self._ask_to_stop(Stop.INTERRUPTED))
-
-    def _wait(self, ended: threading.Semaphore) -> None:
-        while not ended.acquire(timeout=self.seconds_to_next_look()):
-            self.look_at_clock()
-
-    def poll(self) -> None:
-        """Looks at the clock now and then. Raises Stopped when the search must end."""
-        now = time.monotonic()
-        if now >= self._next_look:
-            self._next_look = now + self.seconds_to_next_look()
-            self.look_at_clock()
-        if self.asked is not None:
-            raise Stopped(self.asked)
-
-    def seconds_to_next_look(self) -> float:
-        limit = self.options.time_limit
-        if limit is None or self.asked is not None:
-            return _SECONDS_BETWEEN_LOOKS
-        return min(_SECONDS_BETWEEN_LOOKS, max(0.001, self._started + limit - time.monotonic()))
-
-    def look_at_clock(self) -> None:
-        limit = self.options.time_limit
-        if limit is not None and self.seconds() >= limit:
-            self._ask_to_stop(Stop.TIME)
-        if self.samples.is_due(self.seconds()):
-            self._sample()
-        self._report_progress()
-
-    def _sample(self) -> None:
-        self.samples.take(self._progress_of_all())
-
-    def _ask_to_stop(self, why: Stop) -> None:
-        if self.asked is None:
-            self.asked = why
-            self.search.stop()
-
-    def seconds(self) -> float:
-        """Since the search began."""
-        return time.monotonic() - self._started
-
-    def tell(self, event: str) -> None:
-        """Says what the search has done that the user should know of."""
-        self.events.append(event)
-        if self._progress is not None:
-            self._progress(replace(self._progress_of_all(), event=event))
-
-    def _report_progress(self) -> None:
-        if self._progress is not None:
-            self._progress(self._progress_of_all())
-
-    def _progress_of_all(self) -> Progress:
-        return self.snapshot() if self.sharing is None else self.sharing.progress_of_all(self.snapshot())
-
-    @contextmanager
-    def _interruptible(self) -> Iterator[None]:
-        """Ctrl-C asks the workers to stop; a second one does not wait for them."""
-        if threading.current_thread() is not threading.main_thread():
-            yield
-            return
-
-        def interrupted(number: int, frame: FrameType | None) -> None:
-            if self.asked is Stop.INTERRUPTED:
-                self.search.is_abandoned = True
-                raise KeyboardInterrupt
-            self._ask_to_stop(Stop.INTERRUPTED)
-            self.asked = Stop.INTERRUPTED
-
-        before = signal.signal(signal.SIGINT, interrupted)
-        try:
-            yield
-        finally:
-            signal.signal(signal.SIGINT, before)
 
 
 def _added(counts: list[int], before: list[int] | None) -> list[int] | None:

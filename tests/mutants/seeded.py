@@ -68,8 +68,11 @@ MUTANTS = [
         ("continue;\n    if (kept != i) {", "continue;\n    if (0) {"),
     ),
     *_of(
-        "native/worker.c",
+        "native/growth.c",
         ("if (hole->next > begin) table_enter(", "if (0) table_enter("),
+    ),
+    *_of(
+        "native/adding.c",
         ("bytes > search->budget && !search->cache", "0"),
         ("if (reserved <= visited_limit(search)) return 1;", "return 1;"),
     ),
