@@ -41,7 +41,8 @@ ALLOWED = {
     "gpu": {"ir", "codegen", "kernels", "search", "report"},
     "engines": {"ir", "codegen", "kernels", "dist", "gpu", "search"},
     "temporal": {"ir", "ltl", "engines", "search", "trace", "report", "result"},
-    "api": {"ir", "lang", "ltl", "engines", "temporal", "dist", "search", "trace", "report", "result"},
+    "conclusion": {"ir", "engines", "temporal", "search", "trace", "report", "result"},
+    "api": {"ir", "lang", "ltl", "engines", "temporal", "conclusion", "dist", "search", "result"},
     "tools": {
         *("ir", "codegen", "kernels", "kernels_distances", "kernels_walks"),
         *("search", "trace", "report", "result", "api"),
