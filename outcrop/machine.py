@@ -86,8 +86,9 @@ def available_cores() -> int:
     return max(1, math.ceil(min(limits)))
 
 
-def take_core(number: int, of: int) -> None:
-    """Moves the calling thread to the core that is its own when ``of`` threads have one each. It may be moved again.
+def take_core(number: int, of: int, *, stays: bool = False) -> None:
+    """Moves the calling thread to the core that is its own when ``of`` threads have one each. It may be moved again,
+    unless it ``stays`` there: what has many short pieces of work to do would be moved to and fro all the time.
 
     Left to itself, a kernel may keep threads that wake one another on one core for seconds, and some virtual machines
     pack them there. With more cores than threads the scheduler, which knows which cores share hardware, chooses better.
@@ -99,7 +100,8 @@ def take_core(number: int, of: int) -> None:
         return
     try:
         os.sched_setaffinity(0, {sorted(cores)[number % len(cores)]})
-        os.sched_setaffinity(0, cores)
+        if not stays:
+            os.sched_setaffinity(0, cores)
     except OSError:
         pass  # not allowed in this container
 

@@ -42,8 +42,8 @@ _FEW_STATES = 512
 #: Pieces that a level is expanded in, at the least, unless they would be smaller than that.
 _PIECES_A_LEVEL = 4
 #: ... and few enough that they, and their successors, take no more than that.
-_MOST_BLOCK_BYTES = 1 << 18
-_MOST_SUCCESSOR_BYTES = 1 << 20
+_MOST_BLOCK_BYTES = 1 << 19
+_MOST_SUCCESSOR_BYTES = 1 << 21
 #: What each worker may take beside the states, mostly for successors that are on their way.
 BYTES_BESIDE = 8 << 20
 #: The share of memory for states that the two ends of a queue may take.
@@ -103,7 +103,12 @@ class BlockLevels:
         self._free_workers: SimpleQueue[int] = SimpleQueue()
         for worker in range(self.threads):
             self._free_workers.put(worker)
-        self._pool = ThreadPoolExecutor(self.threads) if self.threads > 1 else None
+        self._pool = None
+        if self.threads > 1:
+            numbers = iter(range(self.threads))
+            self._pool = ThreadPoolExecutor(
+                self.threads, initializer=lambda: take_core(next(numbers), self.threads, stays=True)
+            )
         self._checks: deque[Future[None]] = deque()  #: of new states, that workers have not done yet
         self.visited = remember(self)
 
@@ -155,7 +160,7 @@ class BlockLevels:
             return
         self._finish_checks(2 * self.threads)
         self._checks.append(
-            self._pool.submit(self._at_its_core, lambda worker: self.search.check_block(worker, states))
+            self._pool.submit(self._with_worker, lambda worker: self.search.check_block(worker, states))
         )
 
     def _finish_checks(self, most_left: int) -> None:
@@ -172,7 +177,7 @@ class BlockLevels:
         waiting: deque[Future[_Result]] = deque()
         try:
             for task in tasks:
-                waiting.append(self._pool.submit(self._at_its_core, task))
+                waiting.append(self._pool.submit(self._with_worker, task))
                 if len(waiting) > self.threads + 1:
                     yield self._result(waiting.popleft())
             while waiting:
@@ -186,13 +191,6 @@ class BlockLevels:
             return task(worker)
         finally:
             self._free_workers.put(worker)
-
-    def _at_its_core(self, task: Callable[[int], _Result]) -> _Result:
-        def work(worker: int) -> _Result:
-            take_core(worker, self.threads)
-            return task(worker)
-
-        return self._with_worker(work)
 
     def _result(self, future: Future[_Result]) -> _Result:
         self._run.poll()
