@@ -318,15 +318,27 @@ class Search:
         )
         return is_new[:dealt].astype(np.bool_)
 
-    def expand_block(self, worker: int, states: States, *, with_loops: bool = True) -> tuple[States, Counts]:
-        """Expands states that lie anywhere. Gives all successors, duplicates included, and the hash of each; if not
-        ``with_loops``, without those that are the state they lead from. Firings, deadlocks and failures are counted and
-        found as in a level; whether a successor is new is the caller's to say, and check_block its to call."""
-        rows = self._rows(states)
-        count = self._library.outcrop_expand_block(self._handle, worker, rows.ctypes.data, len(rows), with_loops)
-        if count == 2**64 - 1:
+    def expand_block(self, worker: int, states: States) -> tuple[States, Counts]:
+        """Expands states that lie anywhere. Gives all successors, duplicates included, and the hash of each. Firings,
+        deadlocks and failures are counted and found as in a level; whether a successor is new is the caller's to say,
+        and check_block its to call."""
+        successors, hashes, _ = self.expand_some(worker, states, 2**64 - 1, with_loops=True)
+        return successors, hashes
+
+    def expand_some(
+        self, worker: int, states: States, most: int, *, with_loops: bool = False
+    ) -> tuple[States, Counts, int]:
+        """The same, until there are ``most`` successors or somewhat more; gives also how many states it expanded.
+        Without successors that are the state they lead from, unless ``with_loops``."""
+        rows, made = self._rows(states), ctypes.c_uint64()
+        expanded = int(
+            self._library.outcrop_expand_block(
+                *(self._handle, worker, rows.ctypes.data, len(rows), with_loops, most, ctypes.byref(made))
+            )
+        )
+        if not expanded and len(rows):
             raise MemoryError("no memory for the successors of a block")
-        return self.take_successors(worker, count)
+        return (*self.take_successors(worker, made.value), expanded)
 
     def take_successors(self, worker: int, count: int) -> tuple[States, Counts]:
         """What a worker has gathered."""

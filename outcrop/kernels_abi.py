@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 
 #: What native/kernels.c must have been compiled with.
-ABI_VERSION = 14
+ABI_VERSION = 15
 
 POINTER = ctypes.c_void_p
 NUMBER = ctypes.c_uint64
@@ -29,7 +29,7 @@ SIGNATURES: dict[str, Signature] = {
     "outcrop_read_block": (None, (POINTER, NUMBER, NUMBER, POINTER)),
     "outcrop_empty_arena": (None, (POINTER,)),
     "outcrop_insert_block": (NUMBER, (POINTER, NUMBER, POINTER, NUMBER, POINTER)),
-    "outcrop_expand_block": (NUMBER, (POINTER, NUMBER, POINTER, NUMBER, NUMBER)),
+    "outcrop_expand_block": (NUMBER, (POINTER, NUMBER, POINTER, NUMBER, NUMBER, NUMBER, POINTER)),
     "outcrop_take_successors": (None, (POINTER, NUMBER, POINTER, POINTER)),
     "outcrop_check_block": (None, (POINTER, NUMBER, POINTER, NUMBER)),
     "outcrop_normalise_block": (None, (POINTER, NUMBER)),

@@ -5,7 +5,7 @@
 static void gather_successors(Expansion *expansion) {
   Worker *worker = (Worker *)expansion;
   squeeze_successors(worker);
-  drop_loops(worker, 1);
+  drop_loops(worker, 0); /* all of them, so that it does not matter where a block ends */
   hash_own_successors(worker);
   uint32_t count = expansion->count;
   expansion->count = 0;
@@ -13,20 +13,21 @@ static void gather_successors(Expansion *expansion) {
   if (!gather(&worker->gathered, expansion->successors, expansion->hashes, count)) worker->overflow = 1;
 }
 
-/* Gives how many successors the worker has gathered, UINT64_MAX when memory does not hold them. `with_loops`: also those
- * that are the state they lead from. */
-static uint64_t gather_block(Worker *worker, const uint8_t *states, uint64_t count, int with_loops) {
+/* Expands states, until they have `most` successors; gives how many it expanded, 0 when memory does not hold what follows.
+ * `with_loops`: also successors that are the state they lead from. */
+static uint64_t gather_block(Worker *worker, const uint8_t *states, uint64_t count, int with_loops, uint64_t most) {
+  uint64_t number = 0;
   worker->gathered.count = 0;
   worker->overflow = 0;
   worker->expansion.flush = gather_successors;
   worker->block = with_loops ? NULL : states;
-  for (uint64_t number = 0; number < count && !worker->overflow; number++) {
+  for (; number < count && worker->gathered.count + worker->expansion.count < most && !worker->overflow; number++) {
     worker->expansion.owner = (uint32_t)number;
     expand_state(worker, states + number * STATE_BYTES);
   }
   gather_successors(&worker->expansion);
   limit_put(worker);
-  return worker->overflow ? UINT64_MAX : worker->gathered.count;
+  return worker->overflow ? 0 : number;
 }
 
 static void check_block(Worker *worker, const uint8_t *states, uint64_t count) {

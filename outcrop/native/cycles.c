@@ -130,10 +130,10 @@ EXPORT uint64_t outcrop_successors(Search *search, const uint8_t *states, uint64
   Worker *worker = uncounted(search, 0);
   const uint32_t ranks = search->route.ranks;
   search->route.ranks = 0; /* also those that others own */
-  uint64_t successors = gather_block(worker, states, count, 1);
+  uint64_t expanded = gather_block(worker, states, count, 1, UINT64_MAX);
   search->route.ranks = ranks;
   worker->expansion.context = worker->counted;
-  return successors;
+  return expanded < count ? UINT64_MAX : worker->gathered.count;
 }
 
 EXPORT uint64_t outcrop_least_accepting(const Search *search, uint64_t begin, uint64_t end) {

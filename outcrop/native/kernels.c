@@ -61,7 +61,7 @@
 #endif
 
 /* Raised whenever what is exported changes. */
-enum { ABI_VERSION = 14 };
+enum { ABI_VERSION = 15 };
 
 #define EXPORT __attribute__((visibility("default"), used))
 
@@ -365,11 +365,14 @@ EXPORT uint64_t outcrop_insert_block(Search *search, uint64_t number, const uint
   return done;
 }
 
-/* Expands states that have spare bytes behind them; counts and finds as a level does. Gives how many successors there
- * are, which the next call takes; UINT64_MAX when memory does not hold them. */
+/* Expands states that have spare bytes behind them, until they have `most` successors; counts and finds as a level does.
+ * Gives how many it expanded, 0 when memory does not hold what follows. `*made`: successors, which the next call takes. */
 EXPORT uint64_t outcrop_expand_block(Search *search, uint64_t number, const uint8_t *states, uint64_t count,
-                                     uint64_t with_loops) {
-  return gather_block(&search->workers[number], states, count, (int)with_loops);
+                                     uint64_t with_loops, uint64_t most, uint64_t *made) {
+  Worker *worker = &search->workers[number];
+  uint64_t expanded = gather_block(worker, states, count, (int)with_loops, most);
+  *made = worker->gathered.count;
+  return expanded;
 }
 
 EXPORT void outcrop_take_successors(Search *search, uint64_t number, uint8_t *states, uint64_t *hashes) {

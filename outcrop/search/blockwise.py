@@ -14,6 +14,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack, suppress
+from functools import partial
 from queue import SimpleQueue
 from typing import Protocol, TypeVar
 
@@ -37,13 +38,16 @@ _Result = TypeVar("_Result")
 #: States that are expanded at a time, and between which numbers memory decides: enough that Python's share is small.
 MOST_BLOCK_STATES = 8192
 FEWEST_BLOCK_STATES = 64
+#: ... and so few until it is known how many successors those of a level have, which may be a hundred times as many as
+#: those of the level before.
+_FIRST_BLOCK_STATES = 128
 #: A level, or a few new states, that the main thread is done with before a worker would have begun.
 _FEW_STATES = 512
 #: Pieces that a level is expanded in, at the least, unless they would be smaller than that.
 _PIECES_A_LEVEL = 4
-#: ... and few enough that they, and their successors, take no more than that.
-_MOST_BLOCK_BYTES = 1 << 19
-_MOST_SUCCESSOR_BYTES = 1 << 21
+#: ... and few enough that they take no more than that, and their successors probably no more than half of that.
+_MOST_BLOCK_BYTES = 1 << 18
+_MOST_SUCCESSOR_BYTES = 1 << 20
 #: What each worker may take beside the states, mostly for successors that are on their way.
 BYTES_BESIDE = 8 << 20
 #: The share of memory for states that the two ends of a queue may take.
@@ -67,9 +71,9 @@ class Visited(Protocol):
     def revisits(self) -> bool:
         """Whether states may have been visited more than once."""
 
-    def expand(self, worker: int, block: States) -> Callable[[], None]:
-        """Expands states. Gives what the main thread is to do with the successors, in the order of the blocks. Sooner
-        or later the new ones are given to ``enqueue``."""
+    def expand(self, worker: int, block: States, most: int) -> tuple[Callable[[], None], int]:
+        """Expands states, until they have so many successors. Gives what the main thread is to do with these, in the
+        order of the blocks, and how many states it expanded. Sooner or later the new ones are given to ``enqueue``."""
 
     def insert(self, states: States, hashes: Counts) -> None:
         """Takes the successors that come from elsewhere, which it may overwrite, as it does its own."""
@@ -110,6 +114,7 @@ class BlockLevels:
                 self.threads, initializer=lambda: take_core(next(numbers), self.threads, stays=True)
             )
         self._checks: deque[Future[None]] = deque()  #: of new states, that workers have not done yet
+        self._successors_each: float | None = None  #: of a state of this level, by what was expanded last
         self.visited = remember(self)
 
     def close(self) -> None:
@@ -124,17 +129,27 @@ class BlockLevels:
         return RowFile(self.directory, name, self.native.state_bytes, self._block_rows())
 
     def piece_rows(self, states: int) -> int:
-        """States of a level that are expanded at a time: so many that Python's share is small, so few that all workers
-        have something to do. It must not depend on the number of workers."""
-        width, successors = self.native.state_bytes, self._successors_a_state()
-        fitting = min(MOST_BLOCK_STATES, _MOST_BLOCK_BYTES // width, int(_MOST_SUCCESSOR_BYTES / (successors * width)))
+        """Of so many states, those that are dealt with at a time: so many that Python's share is small, so few that all
+        workers have something to do."""
+        fitting = min(MOST_BLOCK_STATES, _MOST_BLOCK_BYTES // self.native.state_bytes)
         wanted = max(_FEW_STATES, -(-states // _PIECES_A_LEVEL))
         return self.options.block_states or max(FEWEST_BLOCK_STATES, min(fitting, wanted))
 
-    def _successors_a_state(self) -> float:
-        """On average, in the level that was expanded last; at least one."""
-        sizes, generated = self._run.levels[-2:-1], self._run.generated[-1:]
-        return max(1.0, (generated[0] or 0) / sizes[0]) if sizes and generated and sizes[0] else 1.0
+    def _rows_to_expand(self, states: int) -> int:
+        """The same for states that are expanded: so few that their successors fit, too."""
+        if self._successors_each is None:
+            return self.options.block_states or _FIRST_BLOCK_STATES
+        fitting = int(self._most_successors / 2 / self._successors_each)
+        return self.options.block_states or max(FEWEST_BLOCK_STATES, min(fitting, self.piece_rows(states)))
+
+    @property
+    def _most_successors(self) -> int:
+        """Of states that are expanded as one piece of work."""
+        return max(1, _MOST_SUCCESSOR_BYTES // self.native.state_bytes)
+
+    def has_expanded(self, states: int, successors: int) -> None:
+        """Some states had so many successors."""
+        self._successors_each = max(1.0, successors / states)
 
     def _block_rows(self) -> int:
         fitting = min(int(self.memory * _QUEUE_SHARE) // 2, _MOST_BLOCK_BYTES) // self.native.state_bytes
@@ -209,12 +224,13 @@ class BlockLevels:
         """Expands the last level, from state ``begin`` of all on."""
         run, end = self._run, self._run.levels.states
         self.expanded = begin
+        self._successors_each = None
 
         def insert() -> None:
             if run.sharing is not None:
                 self._insert_shared(run.sharing, begin, end)
                 return
-            for take in self.in_order(self._expansions(begin, end), end - begin < _FEW_STATES):
+            for take in self._expansions(begin, end):
                 take()
 
         self._insert_level(insert)
@@ -222,7 +238,7 @@ class BlockLevels:
     def _insert_shared(self, sharing: Sharing, begin: int, end: int) -> None:
         """The same with several ranks: inserts the successors that this one owns, whoever makes them."""
         with sharing.round() as round:
-            for take in self.in_order(self._expansions(begin, end, round.send)):
+            for take in self._expansions(begin, end, round.send):
                 take()
                 for arrived in sharing.arrived(round, self._run.poll):
                     self.visited.insert(arrived, hash_block(self.search, arrived))
@@ -244,17 +260,26 @@ class BlockLevels:
 
     def _expansions(
         self, begin: int, end: int, send: Callable[[int], None] = lambda worker: None
-    ) -> Iterator[Callable[[int], Callable[[], None]]]:
-        """``send`` takes what a worker has made for others."""
-        for block in in_pieces(self.log.blocks(begin, end), self.piece_rows(end - begin)):
-            self.expanded += len(block)
+    ) -> Iterator[Callable[[], None]]:
+        """Expands states, and gives what is to be done with their successors. ``send`` takes what a worker has made for
+        others. Where a block has more successors than expected, those of the rest are made when the first are gone."""
 
-            def expand(worker: int, block: States = block) -> Callable[[], None]:
-                take = self.visited.expand(worker, block)
-                send(worker)
-                return take
+        def expand(block: States, worker: int) -> tuple[Callable[[], None], States]:
+            take, expanded = self.visited.expand(worker, block, self._most_successors)
+            send(worker)
+            return take, block[expanded:]
 
-            yield expand
+        def blocks() -> Iterator[Callable[[int], tuple[Callable[[], None], States]]]:
+            for block in in_pieces(self.log.blocks(begin, end), lambda: self._rows_to_expand(end - begin)):
+                self.expanded += len(block)
+                yield partial(expand, block)
+
+        for take, rest in self.in_order(blocks(), end - begin < _FEW_STATES):
+            yield take
+            while len(rest):
+                del take
+                take, rest = next(self.in_order([partial(expand, rest)]))
+                yield take
 
     def _insert_level(self, insert: Callable[[], None]) -> None:
         begin = self._run.levels.states
@@ -350,14 +375,14 @@ class BlockExploration(Exploration):
         return self.blocks.snapshot()
 
 
-def in_pieces(blocks: Iterable[States], rows: int) -> Iterator[States]:
-    """The same rows in pieces of so many, but for the last one."""
+def in_pieces(blocks: Iterable[States], rows: Callable[[], int]) -> Iterator[States]:
+    """The same rows in pieces of so many, as is said anew for each, but for the last one."""
     gathered: list[States] = []
-    missing = rows
+    missing = rows()
     for block in blocks:
         while len(block) >= missing:
             yield np.concatenate([*gathered, block[:missing]]) if gathered else block[:missing]
-            gathered, block, missing = [], block[missing:], rows
+            gathered, block, missing = [], block[missing:], rows()
         if len(block):
             gathered.append(block)
             missing -= len(block)

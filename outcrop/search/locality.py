@@ -79,8 +79,10 @@ class Locality:
 
     # --- The papers' procedures --------------------------------------------------------------------------------
 
-    def expand(self, worker: int, block: States) -> Callable[[], None]:
-        return partial(self.insert, *self.run.search.expand_block(worker, block, with_loops=False))
+    def expand(self, worker: int, block: States, most: int) -> tuple[Callable[[], None], int]:
+        states, hashes, expanded = self.run.search.expand_some(worker, block, most)
+        self.run.has_expanded(expanded, len(states))
+        return partial(self.insert, states, hashes), expanded
 
     def insert(self, states: States, hashes: Counts) -> None:
         """Insert."""
@@ -123,7 +125,7 @@ class Locality:
             self.calibrate(deleted_in_cloud, self._remove(others))
         self.revisits = self.revisits or bool(others and not is_calibration)
         unchecked = len(self.Q_unck)
-        pieces = in_pieces(self.Q_unck.blocks(0, unchecked), self.run.piece_rows(unchecked))
+        pieces = in_pieces(self.Q_unck.blocks(0, unchecked), lambda: self.run.piece_rows(unchecked))
         for new, keys in self.run.in_order((partial(self._keep, each) for each in pieces), unchecked < _FEW_UNCHECKED):
             self.D.append(keys)
             self.run.enqueue(new)

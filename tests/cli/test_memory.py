@@ -15,14 +15,22 @@ var a : array [0 .. 5] of 0 .. 8; wide : array [0 .. 119] of 0 .. 255;
 startstate begin for i : 0 .. 5 do a[i] := 0; end; for i : 0 .. 119 do wide[i] := 7; end; end;
 ruleset i : 0 .. 5 do rule a[i] < 8 ==> begin a[i] := a[i] + 1; wide[i] := a[i]; end; end;
 """
+#: 4,000 states with one successor each, and then 300 each: 1.2 million in all, of 126 bytes.
+FAN = """
+var phase : 0 .. 3; a : 0 .. 3999; b : 0 .. 299; wide : array [0 .. 119] of 0 .. 255;
+startstate begin phase := 0; a := 0; b := 0; for i : 0 .. 119 do wide[i] := 7; end; end;
+ruleset i : 0 .. 3999 do rule phase = 0 ==> begin phase := 1; a := i; end; end;
+rule phase = 1 ==> begin phase := 2; end;
+ruleset i : 0 .. 299 do rule phase = 2 ==> begin phase := 3; a := 0; b := i; end; end;
+"""
 #: For Python, two workers, and a part of the states.
 MEBIBYTES = 80
 
 
-def peak(tmp_path: Path, *arguments: str) -> int:
+def peak(tmp_path: Path, *arguments: str, text: str = MODEL) -> int:
     """In MiB, of a search that goes through all states."""
     model = tmp_path / "model.m"
-    model.write_text(MODEL)
+    model.write_text(text)
     command = [sys.executable, "-m", "outcrop", "check", str(model), "--deadlock", "off", "--threads", "2", "--json"]
     memory = ["--memory", f"{MEBIBYTES}M", "--workdir", str(tmp_path)]
     done = subprocess.run([*command, *memory, *arguments], capture_output=True, text=True, check=False)
@@ -34,6 +42,11 @@ def peak(tmp_path: Path, *arguments: str) -> int:
 @pytest.mark.parametrize("strategy", ["auto", "layered", "disk", "cached", "serial"])
 def test_peak_memory(strategy: str, tmp_path: Path) -> None:
     assert peak(tmp_path, "--strategy", strategy) < 1.05 * MEBIBYTES
+
+
+@pytest.mark.parametrize("strategy", ["auto", "layered", "disk", "locality"])
+def test_more_successors_than_the_level_before_had(strategy: str, tmp_path: Path) -> None:
+    assert peak(tmp_path, "--strategy", strategy, text=FAN) < 1.05 * MEBIBYTES
 
 
 def test_what_was_expanded_of_a_queue_does_not_stay_in_memory(tmp_path: Path) -> None:

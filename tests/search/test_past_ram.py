@@ -85,6 +85,38 @@ def compare(watch: Watch, strategy: str, native: Native, options: CheckOptions) 
     return outcome
 
 
+#: Steps from a state to itself, of some; and levels in which states have few and very many successors.
+UNEVEN = """
+var a, b: 0 .. 40; wide: array [0 .. 19] of 0 .. 9;
+startstate begin a := 0; b := 0; clear wide; end;
+rule "a" a < 40 ==> a := a + 1; end;
+rule "b" b < 40 ==> b := b + 1; end;
+rule "stay" a % 7 = 3 ==> b := b; end;
+ruleset i: 0 .. 40 do rule "jump" b % 8 = 5 ==> a := i; b := 40 - i; end; end;
+rule "back" a = 40 ==> a := 0; b := b / 2; end;
+"""
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_what_is_visited_does_not_depend_on_blocks(
+    threads: int, watch: Watch, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "uneven.m"
+    path.write_text(UNEVEN, encoding="utf-8")
+    _, native = compiled(path, symmetry=False)
+    options = CheckOptions(deadlock=Deadlock.OFF, threads=threads, state_memory=6000, block_size=16, cloud=0.5)
+    visited = []
+    for first, most in ((1, 1), (3, 600), (128, 1 << 20)):
+        monkeypatch.setattr(blockwise, "_FIRST_BLOCK_STATES", first)
+        monkeypatch.setattr(blockwise, "_MOST_SUCCESSOR_BYTES", most)
+        monkeypatch.setattr(blockwise, "FEWEST_BLOCK_STATES", first)
+        outcome = watch.search("locality", native, options)
+        assert outcome.revisits
+        visited.append(watch.states)
+    assert visited[0] == visited[1] == visited[2]
+    assert len(set(visited[0])) == 41 * 41
+
+
 @pytest.mark.parametrize("path", MODELS, ids=lambda path: path.stem)
 def test_corpus_with_next_to_no_memory(path: Path, watch: Watch, tmp_path: Path) -> None:
     _, native = compiled(path, symmetry=False)
