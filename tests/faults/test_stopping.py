@@ -18,7 +18,7 @@ from outcrop.errors import UsageError
 from outcrop.kernels import Settings, StopReason
 from outcrop.kernels_spill import Spill
 from outcrop.options import CheckOptions
-from outcrop.search import driver, spilling
+from outcrop.search import spilling, watched
 from outcrop.search.outcome import Progress, Stop, Stopped
 
 GRID = """
@@ -53,7 +53,7 @@ def test_what_fails_while_workers_are_at_work(
     options: dict[str, object], grid: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """They are waited for before what they work on is gone."""
-    monkeypatch.setattr(driver, "_SECONDS_BETWEEN_LOOKS", 0.001)
+    monkeypatch.setattr(watched, "_SECONDS_BETWEEN_LOOKS", 0.001)
     states = 0
 
     def progress(now: Progress) -> None:

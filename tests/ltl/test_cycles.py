@@ -17,7 +17,7 @@ from outcrop.errors import UsageError
 from outcrop.kernels import Settings
 from outcrop.kernels_tables import hash_block
 from outcrop.options import CheckOptions
-from outcrop.search import driver, ndfs, owcty
+from outcrop.search import ndfs, owcty, watched
 from outcrop.search.outcome import Outcome, Stop
 from outcrop.search.owcty_compact import CompactedOwcty, expected_coverage
 
@@ -238,7 +238,7 @@ def _interrupt_once() -> Callable[[object], None]:
 
 @pytest.mark.parametrize("name", SEARCHES)
 def test_interrupt(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(driver, "_SECONDS_BETWEEN_LOOKS", 0.0)
+    monkeypatch.setattr(watched, "_SECONDS_BETWEEN_LOOKS", 0.0)
     native = large_graph(1, 100_000, has_cycle=False).native()
     strategy = ndfs if name == "ndfs" else owcty
     options = dataclasses.replace(SEARCHES[name], state_memory=96 << 20)

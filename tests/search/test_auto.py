@@ -83,7 +83,7 @@ def test_kernels_past_ram_are_made_ready_in_time(
     part_of_the_kernels: tuple[Native, Path], options: Callable[..., CheckOptions], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     native, cache = part_of_the_kernels
-    monkeypatch.setattr("outcrop.search.driver._SECONDS_BETWEEN_LOOKS", 0.0)
+    monkeypatch.setattr("outcrop.search.watched._SECONDS_BETWEEN_LOOKS", 0.0)
     found = auto.search(native, options(state_memory=200_000))
     assert not spilled(found) and len(list(cache.glob("*.so"))) == 2
 
