@@ -295,4 +295,7 @@ MUTANTS = [
         ("if (CALL == 1) MARK = 1;", "if (CALL) MARK = 1;"),
     ),
     *_of("search/boundary.py", ("frozenset(note for each in own for note in each.noted)", "frozenset()")),
+    *_of("search/blockwise.py", ("return take, block[expanded:]", "return take, block[:0]")),
+    *_of("native/blocks.c", ("worker->gathered.count + worker->expansion.count < most", "most")),
+    *_of("codegen/identity.py", ('"; ".join(each.text for each in load.invariants) or None', "None")),
 ]
