@@ -15,13 +15,14 @@ var a : array [0 .. 5] of 0 .. 8; wide : array [0 .. 119] of 0 .. 255;
 startstate begin for i : 0 .. 5 do a[i] := 0; end; for i : 0 .. 119 do wide[i] := 7; end; end;
 ruleset i : 0 .. 5 do rule a[i] < 8 ==> begin a[i] := a[i] + 1; wide[i] := a[i]; end; end;
 """
-#: 4,000 states with one successor each, and then 300 each: 1.2 million in all, of 126 bytes.
+#: 4,000 states of 126 bytes with one successor each, and then, from the 2,500th on, 300 each.
 FAN = """
 var phase : 0 .. 3; a : 0 .. 3999; b : 0 .. 299; wide : array [0 .. 119] of 0 .. 255;
 startstate begin phase := 0; a := 0; b := 0; for i : 0 .. 119 do wide[i] := 7; end; end;
 ruleset i : 0 .. 3999 do rule phase = 0 ==> begin phase := 1; a := i; end; end;
 rule phase = 1 ==> begin phase := 2; end;
-ruleset i : 0 .. 299 do rule phase = 2 ==> begin phase := 3; a := 0; b := i; end; end;
+rule phase = 2 & a < 2500 ==> begin phase := 3; a := 0; end;
+ruleset i : 0 .. 299 do rule phase = 2 & a >= 2500 ==> begin phase := 3; a := 0; b := i; end; end;
 """
 #: For Python, two workers, and a part of the states.
 MEBIBYTES = 80
