@@ -36,7 +36,7 @@ from outcrop.machine import available_memory, cache_home
 #: The kernels, which every model includes.
 NATIVE = Path(__file__).resolve().parent.parent / "native"
 
-#: -O3 takes up to a third longer to compile and did not make the search faster where it was tried (bench/RESULTS.md).
+#: -O3 takes up to a third longer to compile and did not make the search faster where it was tried (bench/NOTES.md).
 #: Signed overflow wraps, so that a check after the fact is a check.
 FLAGS = ("-std=gnu11", "-O2", "-march=native", "-fPIC", "-shared", "-fwrapv", "-fno-strict-aliasing", "-pthread", "-w")
 
