@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 
 #: What native/kernels.c must have been compiled with.
-ABI_VERSION = 15
+ABI_VERSION = 16
 
 POINTER = ctypes.c_void_p
 NUMBER = ctypes.c_uint64

@@ -6,6 +6,7 @@ Table M takes the states of a block with their hashes, and moves those that are 
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Sequence
 from types import TracebackType
 from typing import Self
 
@@ -13,6 +14,7 @@ import numpy as np
 
 from outcrop.kernels import Counts, Native, Search, States, with_spare_bytes
 from outcrop.kernels_abi import NUMBER, POINTER, Signature
+from outcrop.store.blockfile import BlockFile
 
 _SIGNATURES: dict[str, Signature] = {
     "outcrop_cache_open": (ctypes.c_int, (POINTER, *6 * (NUMBER,), ctypes.c_double)),
@@ -23,6 +25,7 @@ _SIGNATURES: dict[str, Signature] = {
     "outcrop_memory_table_clear": (None, (POINTER,)),
     "outcrop_memory_table_insert": (NUMBER, (POINTER, POINTER, POINTER, NUMBER, POINTER)),
     "outcrop_memory_table_remove": (NUMBER, (POINTER, POINTER, NUMBER)),
+    "outcrop_memory_table_remove_blocks": (NUMBER, (POINTER, NUMBER, *3 * (POINTER,), NUMBER, POINTER)),
     "outcrop_memory_table_keep": (NUMBER, (POINTER, POINTER, NUMBER, POINTER)),
     "outcrop_memory_table_limit": (NUMBER, (POINTER,)),
 }
@@ -168,6 +171,22 @@ class MemoryTable(_Table):
         """Takes keys out; gives how many were there. Threads may do so together; nothing is entered until ``clear``."""
         rows = with_spare_bytes(keys) if self.key_bytes < 8 else keys
         return int(self._library.outcrop_memory_table_remove(self._handle, rows.ctypes.data, len(rows)))
+
+    def remove_blocks(self, file: BlockFile, numbers: Sequence[int]) -> int:
+        """The same with the keys of some blocks of a file. Raises DamagedFile if one is not what was written."""
+        removed, read = 0, ctypes.c_uint64()
+        while numbers:
+            descriptor, (its_numbers, starts, lengths) = file.places(numbers)
+            removed += self._library.outcrop_memory_table_remove_blocks(
+                *(self._handle, descriptor, its_numbers.ctypes.data, starts.ctypes.data, lengths.ctypes.data),
+                *(len(numbers), ctypes.byref(read)),
+            )
+            if read.value == len(numbers):
+                break
+            # Read again, to say what is wrong with it; or else nothing is, now.
+            removed += self.remove(file.read(numbers[read.value]).reshape(-1, self.key_bytes))
+            numbers = numbers[read.value + 1 :]
+        return removed
 
     def keep(self, states: States) -> tuple[States, States]:
         """Those states that are still there, which are the first rows of ``states``, and their keys."""

@@ -61,7 +61,7 @@
 #endif
 
 /* Raised whenever what is exported changes. */
-enum { ABI_VERSION = 15 };
+enum { ABI_VERSION = 16 };
 
 #define EXPORT __attribute__((visibility("default"), used))
 
@@ -416,6 +416,7 @@ EXPORT void outcrop_hash_block(const Search *search, const uint8_t *states, uint
 #include "dictionary.c"
 #include "cache.c"
 #include "cached.c"
+#include "block_file.c"
 #include "memory_table.c"
 #endif
 #if HAS_PAST_RAM

@@ -169,6 +169,25 @@ static uint64_t memory_table_remove(const MemoryTable *table, const uint8_t *key
   return removed;
 }
 
+/* The same with the keys of some blocks of a file; `starts` and `lengths` are in bytes. `*failed` is how many blocks came
+ * before the first that cannot be read, if there is one. */
+static uint64_t memory_table_remove_blocks(const MemoryTable *table, int file, const uint64_t *numbers,
+                                           const uint64_t *starts, const uint64_t *lengths, uint64_t count,
+                                           uint64_t *failed) {
+  uint64_t longest = 0, removed = 0, done = 0;
+  for (uint64_t i = 0; i < count; i++)
+    if (lengths[i] > longest) longest = lengths[i];
+  uint8_t *room = malloc(sizeof(BlockHeader) + longest + SPARE_BYTES);
+  for (; room && done < count; done++) {
+    const uint8_t *keys = block_read(file, starts[done], numbers[done], lengths[done], room);
+    if (!keys) break;
+    removed += memory_table_remove(table, keys, lengths[done] / table->key_bytes);
+  }
+  free(room);
+  *failed = done;
+  return removed;
+}
+
 /* Moves the states that are still in the table to the front, and their keys to `keys`; gives how many there are. */
 static uint64_t memory_table_keep(const MemoryTable *table, uint8_t *states, uint64_t count, uint8_t *keys) {
   uint64_t kept = 0, free_slot;
@@ -204,6 +223,12 @@ EXPORT uint64_t outcrop_memory_table_insert(MemoryTable *table, uint8_t *states,
 
 EXPORT uint64_t outcrop_memory_table_remove(const MemoryTable *table, const uint8_t *keys, uint64_t count) {
   return memory_table_remove(table, keys, count);
+}
+
+EXPORT uint64_t outcrop_memory_table_remove_blocks(const MemoryTable *table, uint64_t file, const uint64_t *numbers,
+                                                   const uint64_t *starts, const uint64_t *lengths, uint64_t count,
+                                                   uint64_t *failed) {
+  return memory_table_remove_blocks(table, (int)file, numbers, starts, lengths, count, failed);
 }
 
 EXPORT uint64_t outcrop_memory_table_keep(const MemoryTable *table, uint8_t *states, uint64_t count, uint8_t *keys) {

@@ -38,11 +38,10 @@ _Result = TypeVar("_Result")
 #: States that are expanded at a time, and between which numbers memory decides: enough that Python's share is small.
 MOST_BLOCK_STATES = 8192
 FEWEST_BLOCK_STATES = 64
-#: ... and so few until it is known how many successors those of a level have, which may be a hundred times as many as
-#: those of the level before.
-_FIRST_BLOCK_STATES = 128
+_FEWEST_TO_EXPAND = 8
 #: A level, or a few new states, that the main thread is done with before a worker would have begun.
 _FEW_STATES = 512
+_FEW_SUCCESSORS = 4096
 #: Pieces that a level is expanded in, at the least, unless they would be smaller than that.
 _PIECES_A_LEVEL = 4
 #: ... and few enough that they take no more than that, and their successors probably no more than half of that.
@@ -51,7 +50,7 @@ _MOST_SUCCESSOR_BYTES = 1 << 20
 #: What each worker may take beside the states, mostly for successors that are on their way.
 BYTES_BESIDE = 8 << 20
 #: The share of memory for states that the two ends of a queue may take.
-_QUEUE_SHARE = 1 / 32
+_QUEUE_SHARE = 1 / 8
 #: What kernels keep for start states and the like, whatever the strategy.
 _KERNEL_BYTES = 64 << 20
 _SECONDS_BETWEEN_LOOKS = 0.1
@@ -114,7 +113,7 @@ class BlockLevels:
                 self.threads, initializer=lambda: take_core(next(numbers), self.threads, stays=True)
             )
         self._checks: deque[Future[None]] = deque()  #: of new states, that workers have not done yet
-        self._successors_each: float | None = None  #: of a state of this level, by what was expanded last
+        self._successors_each = 1.0  #: of a state, by what was expanded last
         self.visited = remember(self)
 
     def close(self) -> None:
@@ -137,10 +136,12 @@ class BlockLevels:
 
     def _rows_to_expand(self, states: int) -> int:
         """The same for states that are expanded: so few that their successors fit, too."""
-        if self._successors_each is None:
-            return self.options.block_states or _FIRST_BLOCK_STATES
         fitting = int(self._most_successors / 2 / self._successors_each)
-        return self.options.block_states or max(FEWEST_BLOCK_STATES, min(fitting, self.piece_rows(states)))
+        return self.options.block_states or max(_FEWEST_TO_EXPAND, min(fitting, self.piece_rows(states)))
+
+    def _are_few(self, states: int) -> bool:
+        """Whether the main thread would have expanded them before a worker had begun."""
+        return states * self._successors_each < _FEW_SUCCESSORS
 
     @property
     def _most_successors(self) -> int:
@@ -224,7 +225,6 @@ class BlockLevels:
         """Expands the last level, from state ``begin`` of all on."""
         run, end = self._run, self._run.levels.states
         self.expanded = begin
-        self._successors_each = None
 
         def insert() -> None:
             if run.sharing is not None:
@@ -269,17 +269,22 @@ class BlockLevels:
             send(worker)
             return take, block[expanded:]
 
-        def blocks() -> Iterator[Callable[[int], tuple[Callable[[], None], States]]]:
-            for block in in_pieces(self.log.blocks(begin, end), lambda: self._rows_to_expand(end - begin)):
+        def blocks() -> Iterator[States]:
+            for block in self.log.blocks(begin, end):
                 self.expanded += len(block)
-                yield partial(expand, block)
+                yield block
 
-        for take, rest in self.in_order(blocks(), end - begin < _FEW_STATES):
+        def takes(blocks: Iterable[States], count: int) -> Iterator[tuple[Callable[[], None], States]]:
+            pieces = in_pieces(blocks, lambda: self._rows_to_expand(count))
+            return self.in_order((partial(expand, piece) for piece in pieces), self._are_few(count))
+
+        for take, rest in takes(blocks(), end - begin):
             yield take
-            while len(rest):
-                del take
-                take, rest = next(self.in_order([partial(expand, rest)]))
-                yield take
+            for take_some, left in takes([rest], len(rest)):
+                yield take_some
+                while len(left):
+                    take_some, left = self._with_worker(partial(expand, left))
+                    yield take_some
 
     def _insert_level(self, insert: Callable[[], None]) -> None:
         begin = self._run.levels.states

@@ -44,8 +44,6 @@ _FIRST_BYTES = 4 << 20
 _GROWTH = 8
 #: Blocks of D that are worth a worker of their own.
 _BLOCKS_A_SHARE = 8
-#: ... and that are read with one call.
-_BLOCKS_AT_ONCE = 8
 
 
 def search(
@@ -189,8 +187,9 @@ class Locality:
         ]
 
         def remove(share: list[int], worker: int) -> int:
-            at_once = (share[first : first + _BLOCKS_AT_ONCE] for first in range(0, len(share), _BLOCKS_AT_ONCE))
-            return sum(self.M.remove(self.D.some_blocks(each)) for each in at_once)
+            on_disk = [number for number in share if number < len(self.D.file)]
+            removed = self.M.remove_blocks(self.D.file, on_disk)
+            return removed if len(on_disk) == len(share) else removed + self.M.remove(self.D.block(share[-1]))
 
         shares = min(self.run.threads, max(1, len(numbers) // _BLOCKS_A_SHARE))
         cuts = [len(numbers) * number // shares for number in range(shares + 1)]

@@ -28,7 +28,7 @@ from outcrop.store.frontier import RowFile
 from outcrop.store.workdir import Directory, DiskBudget, DiskFull, disk_errors
 
 #: Of manifest and state file; raised whenever what is there would be misread.
-FORMAT = 2
+FORMAT = 3
 
 #: What a manifest may lack.
 _OPTIONAL = {"generated", "enabled", "deeper", "owners", "owner_parts"}

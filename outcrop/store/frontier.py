@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -87,12 +87,6 @@ class RowFile:
         if number == len(self.file):
             return self._tail[: self._in_tail]
         return self.file.read(number).reshape(-1, self.width)
-
-    def some_blocks(self, numbers: Sequence[int]) -> Rows:
-        """Several blocks, in ascending order, as one array."""
-        if numbers[-1] < len(self.file):
-            return self.file.read_some(numbers).reshape(-1, self.width)
-        return np.concatenate([self.block(number) for number in numbers])
 
     def blocks(self, begin: int, end: int) -> Iterator[Rows]:
         """Rows ``begin`` to ``end``, in pieces of ``block_rows`` at the most. Rows may be added meanwhile."""

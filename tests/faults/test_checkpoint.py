@@ -311,7 +311,7 @@ def test_truncated_anywhere(damaged: Callable[..., str], saved: Path) -> None:
     )
     content = (saved / "states-0").read_bytes()
     assert last["bytes"] == len(content) > previous["bytes"]
-    starts = [at for at in range(len(content)) if content[at : at + 4] == b"OCB1"]
+    starts = [at for at in range(len(content)) if content[at : at + 4] == b"OCB2"]
     choose = random.Random(1)
     ends = {*starts, *(start + 24 for start in starts), *(choose.randrange(len(content)) for _ in range(20))}
     for end in sorted(ends - {len(content)}):

@@ -106,14 +106,14 @@ def test_what_is_visited_does_not_depend_on_blocks(
     _, native = compiled(path, symmetry=False)
     options = CheckOptions(deadlock=Deadlock.OFF, threads=threads, state_memory=6000, block_size=16, cloud=0.5)
     visited = []
-    for first, most in ((1, 1), (3, 600), (128, 1 << 20)):
-        monkeypatch.setattr(blockwise, "_FIRST_BLOCK_STATES", first)
+    for fewest, few, most in ((1, 1, 1), (3, 1, 600), (30, 20, 600), (128, 4096, 1 << 20)):
+        monkeypatch.setattr(blockwise, "_FEWEST_TO_EXPAND", fewest)
+        monkeypatch.setattr(blockwise, "_FEW_SUCCESSORS", few)
         monkeypatch.setattr(blockwise, "_MOST_SUCCESSOR_BYTES", most)
-        monkeypatch.setattr(blockwise, "FEWEST_BLOCK_STATES", first)
         outcome = watch.search("locality", native, options)
         assert outcome.revisits
         visited.append(watch.states)
-    assert visited[0] == visited[1] == visited[2]
+    assert visited[0] == visited[1] == visited[2] == visited[3]
     assert len(set(visited[0])) == 41 * 41
 
 
