@@ -6,15 +6,14 @@ Table M takes the states of a block with their hashes, and moves those that are 
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
 from types import TracebackType
 from typing import Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from outcrop.kernels import Counts, Native, Search, States, with_spare_bytes
 from outcrop.kernels_abi import NUMBER, POINTER, Signature
-from outcrop.store.blockfile import BlockFile
 
 _SIGNATURES: dict[str, Signature] = {
     "outcrop_cache_open": (ctypes.c_int, (POINTER, *6 * (NUMBER,), ctypes.c_double)),
@@ -172,21 +171,15 @@ class MemoryTable(_Table):
         rows = with_spare_bytes(keys) if self.key_bytes < 8 else keys
         return int(self._library.outcrop_memory_table_remove(self._handle, rows.ctypes.data, len(rows)))
 
-    def remove_blocks(self, file: BlockFile, numbers: Sequence[int]) -> int:
-        """The same with the keys of some blocks of a file. Raises DamagedFile if one is not what was written."""
-        removed, read = 0, ctypes.c_uint64()
-        while numbers:
-            descriptor, (its_numbers, starts, lengths) = file.places(numbers)
-            removed += self._library.outcrop_memory_table_remove_blocks(
-                *(self._handle, descriptor, its_numbers.ctypes.data, starts.ctypes.data, lengths.ctypes.data),
-                *(len(numbers), ctypes.byref(read)),
-            )
-            if read.value == len(numbers):
-                break
-            # Read again, to say what is wrong with it; or else nothing is, now.
-            removed += self.remove(file.read(numbers[read.value]).reshape(-1, self.key_bytes))
-            numbers = numbers[read.value + 1 :]
-        return removed
+    def remove_blocks(self, file: int, places: NDArray[np.uint64]) -> tuple[int, int]:
+        """The same with the keys of some blocks of a file: rows of their numbers, starts and lengths. Gives also how many
+        blocks it has read: fewer than there are if one is not what was written."""
+        numbers, starts, lengths = (row.ctypes.data for row in places)
+        read = ctypes.c_uint64()
+        removed = self._library.outcrop_memory_table_remove_blocks(
+            self._handle, file, numbers, starts, lengths, places.shape[1], ctypes.byref(read)
+        )
+        return int(removed), read.value
 
     def keep(self, states: States) -> tuple[States, States]:
         """Those states that are still there, which are the first rows of ``states``, and their keys."""

@@ -187,9 +187,15 @@ class Locality:
         ]
 
         def remove(share: list[int], worker: int) -> int:
-            on_disk = [number for number in share if number < len(self.D.file)]
-            removed = self.M.remove_blocks(self.D.file, on_disk)
-            return removed if len(on_disk) == len(share) else removed + self.M.remove(self.D.block(share[-1]))
+            removed = 0
+            while share:
+                some, read = self.M.remove_blocks(*self.D.file.places(share))
+                removed += some
+                # One that is not in the file yet; or not what was written, which ``block`` finds out.
+                for number in share[read : read + 1]:
+                    removed += self.M.remove(self.D.block(number))
+                share = share[read + 1 :]
+            return removed
 
         shares = min(self.run.threads, max(1, len(numbers) // _BLOCKS_A_SHARE))
         cuts = [len(numbers) * number // shares for number in range(shares + 1)]

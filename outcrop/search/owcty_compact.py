@@ -50,9 +50,11 @@ Blocks = Callable[[], Iterator[States]]
 
 #: Of a signature, as in the paper.
 BITS = 32
-#: States that a worker deals with at a time, and of those that follow, how few it deals with at once.
+#: States that a worker deals with at a time, and of those that follow, how few it deals with at once; and, where states
+#: are large, what these may take: as many successors as they have may be on their way.
 _BLOCK_STATES = 4096
 _FEW_STATES = 16384
+_MOST_BYTES = 1 << 18
 #: Bits more, to find a path to a state that the first search has missed.
 _MORE_BITS = 24
 
@@ -104,10 +106,12 @@ class CompactedOwcty(CycleExploration):
         self.cycles = CompactedCycles(search, self.strength)
         self._resets = 0
         directory.budget = self.disk
+        fitting = max(1, _MOST_BYTES // self.native.state_bytes)
+        self._few = min(_FEW_STATES, fitting)
         names = ("seeds", "accepting", "queue")
         #: Accepting states that a phase begins with; Qacc, those that edges have led to; and states to be expanded.
         self.seeds, self.accepting, self.queue = (
-            RowFile(directory, name, self.native.state_bytes, _BLOCK_STATES) for name in names
+            RowFile(directory, name, self.native.state_bytes, min(_BLOCK_STATES, fitting)) for name in names
         )
 
     # --- Algorithm 2 -------------------------------------------------------------------------------------------
@@ -208,7 +212,7 @@ class CompactedOwcty(CycleExploration):
         def deal(worker: int, states: States, begins: bool = False) -> States:
             # With FIRST, a state that has left S looks like one that nothing ever led to: first all of these are found.
             # And with several ranks those that follow must first be sent.
-            few = 0 if (begins and phase is BlockPhase.FIRST) or self.sharing is not None else _FEW_STATES
+            few = 0 if (begins and phase is BlockPhase.FIRST) or self.sharing is not None else self._few
             follow, enqueue, _ = self.cycles.block(worker, phase, states, begins=begins, few=few)
             enqueued(enqueue)
             return follow

@@ -106,9 +106,10 @@ class BlockFile:
         return data
 
     def places(self, numbers: Sequence[int]) -> tuple[int, NDArray[np.uint64]]:
-        """Where kernels find some blocks, to read and verify them as ``read`` does: the descriptor, and rows of their
-        numbers, starts and lengths."""
-        rows = [numbers, [self._starts[number] for number in numbers], [self.length(number) for number in numbers]]
+        """Where kernels find some blocks, as far as there are such, to read and verify them as ``read`` does: the
+        descriptor, and rows of their numbers, starts and lengths."""
+        known = [number for number in numbers if number < len(self)]
+        rows = (known, [self._starts[number] for number in known], [self.length(number) for number in known])
         return self._file, np.array(rows, dtype=np.uint64)
 
     def _verify(self, number: int, header: bytearray, data: Bytes) -> None:

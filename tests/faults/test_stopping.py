@@ -169,4 +169,5 @@ def test_a_second_interrupt_waits_for_nobody(strategy: str, grid: Path, tmp_path
             process.send_signal(signal.SIGINT)
             time.sleep(apart)
             process.send_signal(signal.SIGINT)
-            assert process.wait(60) in (3, 130)
+            # The last of these is what a shell calls 130: the second one came when nobody took interrupts any more.
+            assert process.wait(60) in (3, 130, -signal.SIGINT)

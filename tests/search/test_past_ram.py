@@ -249,6 +249,25 @@ def test_a_queue_that_the_disk_has_changed_is_refused(
         strategy.search(native, options)
 
 
+def test_visited_states_that_the_disk_has_changed_are_refused(shared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    native = larger(shared)[0]
+    check_table = locality.Locality.check_table
+
+    def flip(visited: locality.Locality) -> None:
+        if len(visited.D.file) == 3:
+            with visited.D.file.path.open("r+b") as file:
+                file.seek(100)
+                (byte,) = file.read(1)
+                file.seek(100)
+                file.write(bytes([byte ^ 16]))
+        check_table(visited)
+
+    monkeypatch.setattr(locality.Locality, "check_table", flip)
+    options = CheckOptions(strategy="disk", deadlock=Deadlock.OFF, threads=2, block_size=50)
+    with pytest.raises(DamagedFile, match="visited' is damaged: block 0 has a wrong checksum"):
+        locality.search(native, options)
+
+
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_limits(strategy: str, shared: Path) -> None:
     native, *_, longest = larger(shared)
