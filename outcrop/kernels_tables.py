@@ -172,8 +172,8 @@ class MemoryTable(_Table):
         return int(self._library.outcrop_memory_table_remove(self._handle, rows.ctypes.data, len(rows)))
 
     def remove_blocks(self, file: int, places: NDArray[np.uint64]) -> tuple[int, int]:
-        """The same with the keys of some blocks of a file: rows of their numbers, starts and lengths. Gives also how many
-        blocks it has read: fewer than there are if one is not what was written."""
+        """The same with the keys of some blocks of a file: rows of their numbers, starts and lengths. Gives also how
+        many blocks it has read: fewer than there are if one is not what was written."""
         numbers, starts, lengths = (row.ctypes.data for row in places)
         read = ctypes.c_uint64()
         removed = self._library.outcrop_memory_table_remove_blocks(
