@@ -104,7 +104,9 @@ class Native:
     def __init__(self, path: Path, notes: Sequence[int] = (), compile_all: Callable[[], Native] | None = None) -> None:
         self._path = path
         self._compile_all = compile_all
-        self._declared: dict[int, ctypes.CDLL] = {}  #: by the identity of the table of types
+        self._declared: dict[
+            int, tuple[Mapping[str, Signature], ctypes.CDLL]
+        ] = {}  #: by the identity of the table of types
         self._library = self.library_with(SIGNATURES)
         shape = RawShape()
         self._library.outcrop_shape(ctypes.byref(shape))
@@ -133,7 +135,7 @@ class Native:
 
     def library_with(self, signatures: Mapping[str, Signature]) -> ctypes.CDLL:
         """The library, for other parts of the kernels, with the types of some of its functions declared."""
-        known = self._declared.get(id(signatures))
+        _, known = self._declared.get(id(signatures), (None, None))
         if known is not None:
             return known
         library = ctypes.CDLL(str(self._path.resolve()))
@@ -144,7 +146,8 @@ class Native:
                 raise OSError(f"{self._path} is not a compiled model: it lacks {name}") from None
             function.restype = result
             function.argtypes = arguments
-        self._declared[id(signatures)] = library  # whole: other threads may ask for it
+        # Whole: other threads may ask for it. With the mapping, so that no other one comes to have its number.
+        self._declared[id(signatures)] = signatures, library
         return library
 
     def search(self, settings: Settings) -> Search:

@@ -129,18 +129,12 @@ def _copy(states: States) -> States:
     return rows
 
 
-class Paths:
-    """Ways through the states of a search that keeps them."""
+class Places:
+    """Where the states of a search that keeps them lie."""
 
-    def __init__(self, search: Search, strength: Acceptance = Acceptance.GENERAL) -> None:
+    def __init__(self, search: Search) -> None:
         self.search = search
         self._library = search.native.library_with(_SIGNATURES)
-        if not self._library.outcrop_cycles_open(search.handle, strength):
-            raise MemoryError("no memory to look for cycles with")
-
-    @property
-    def _shared(self) -> ctypes.CDLL:
-        return self.search.native.library_with(_SHARED)
 
     def index(self, state: bytes) -> int | None:
         """Where a state lies in the arena."""
@@ -152,6 +146,19 @@ class Paths:
         states = self.search.native.states(len(indexes))
         self._library.outcrop_read_states(self.search.handle, indexes.ctypes.data, len(indexes), states.ctypes.data)
         return states
+
+
+class Paths(Places):
+    """Ways through the states of a search that keeps them."""
+
+    def __init__(self, search: Search, strength: Acceptance = Acceptance.GENERAL) -> None:
+        super().__init__(search)
+        if not self._library.outcrop_cycles_open(search.handle, strength):
+            raise MemoryError("no memory to look for cycles with")
+
+    @property
+    def _shared(self) -> ctypes.CDLL:
+        return self.search.native.library_with(_SHARED)
 
     def step(self, indexes: Indexes, limit: int, within_s: bool, target: int) -> tuple[Indexes, bool]:
         """The successors below ``limit`` (and in S) of some states that no step led to before; and whether

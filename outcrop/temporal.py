@@ -12,11 +12,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from outcrop.engines import CYCLE_STRATEGIES, Searched, ShowProgress, TakeOutput, search
+from outcrop.engines import CYCLE_STRATEGIES, STRONGLY_FAIR, Searched, ShowProgress, TakeOutput, search
 from outcrop.errors import InternalError, UsageError
 from outcrop.ir.automaton import Automaton
 from outcrop.ir.formula import negate
-from outcrop.ir.product import product, weak_fairness
+from outcrop.ir.product import product, strong_fairness, weak_fairness
 from outcrop.ir.symmetry import Normaliser
 from outcrop.ir.system import System, TemporalProperty
 from outcrop.ir.types import Scalarset
@@ -52,11 +52,8 @@ class TemporalCheck:
 
 def plan(system: System, options: CheckOptions) -> list[TemporalCheck]:
     """The checks of formulas that a model and the options ask for."""
-    if options.fair is Fair.STRONG:
-        raise UsageError(
-            "strong fairness is not supported: use --fair weak, or make it part of the formula, as in "
-            "'(GF {enabled} -> GF {taken}) -> G (request -> F granted)'"
-        )
+    if options.fair is Fair.STRONG and (options.strategy == "ndfs" or options.compact):
+        raise UsageError("strongly fair runs are looked for in a way of their own, without ndfs and --compact")
     subjects: list[TemporalProperty | Automaton] = [] if system.automaton is None else [system.automaton]
     subjects += system.temporal
     if options.fair is not Fair.NONE and not subjects:
@@ -81,7 +78,9 @@ def _chosen(subjects: list[TemporalProperty | Automaton], options: CheckOptions)
 
 
 def _checks(system: System, subject: TemporalProperty | Automaton, options: CheckOptions) -> Iterator[TemporalCheck]:
-    fairness = weak_fairness(system) if options.fair is Fair.WEAK else None
+    fairness = None
+    if options.fair is not Fair.NONE:
+        fairness = (strong_fairness if options.fair is Fair.STRONG else weak_fairness)(system)
     if isinstance(subject, Automaton):
         both = product(system, subject, fairness)
         shown = product(system, subject)
@@ -161,6 +160,8 @@ def cycle_strategy(options: CheckOptions) -> str:
     """Which search looks for runs that a formula forbids."""
     if options.engine is Engine.INTERPRETER:
         return "scc"
+    if options.fair is Fair.STRONG:
+        return STRONGLY_FAIR
     return options.strategy if options.strategy in CYCLE_STRATEGIES else "owcty"
 
 

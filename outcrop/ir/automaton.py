@@ -72,14 +72,18 @@ class Automaton:
 
 @dataclass(frozen=True, eq=False)
 class Fairness:
-    """Weak fairness: whoever is able to move from some time on without a break moves again and again.
+    """Weak fairness: whoever is able to move from some time on without a break moves again and again. Strong fairness:
+    whoever is able to move again and again does so.
 
-    There is one set of steps for each rule instance, or for each process where rules say whose they are; a run is fair
-    if for each set, again and again, it makes a step of the set or is in a state that no step of the set leaves."""
+    There is one set of steps for each rule instance, or for each process where rules say whose they are. A run is
+    weakly fair if for each set, again and again, it makes a step of the set or is in a state that no step of the set
+    leaves; strongly fair if again and again it makes a step of the set, or from some time on is in no state that one
+    leaves."""
 
     sets: tuple[str, ...]  #: their names
     of_rules: tuple[tuple[int, ...], ...]  #: for each rule the sets of its steps
     by_instance: bool  #: ... of its first instance; those of the others follow
+    is_strong: bool = False
 
     def sets_of(self, rule: int, instance: int) -> tuple[int, ...]:
         """The sets that a step of a rule instance belongs to."""
@@ -88,8 +92,8 @@ class Fairness:
 
 @dataclass(frozen=True, eq=False)
 class Product:
-    """Which hidden variables of a System hold the state of an automaton that runs beside it. With fairness ``counter``
-    is 0 while an accepting state is waited for, and k while the k-th set is waited for, counted from 1."""
+    """Which hidden variables of a System hold the state of an automaton that runs beside it. With weak fairness
+    ``counter`` is 0 while an accepting state is waited for, and k while the k-th set is waited for, counted from 1."""
 
     automaton: Automaton
     location: Variable

@@ -7,6 +7,9 @@
 #include "owcty_compact.c"
 #include "ndfs.c"
 #endif
+#if HAS_STRONG_FAIRNESS
+#include "streett.c"
+#endif
 
 /* --- OWCTY --------------------------------------------------------------------------------------------------- */
 

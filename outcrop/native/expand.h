@@ -57,10 +57,15 @@ typedef struct Expansion {
   uint32_t targets[AUTOMATON_STATES]; /* as packed leaves */
 #endif
 #if HAS_FAIRNESS
-  uint8_t looking;                  /* which sets could move is being found out: successors are not kept */
-  uint8_t can_move[FAIRNESS_SETS];  /* in the state being expanded */
-  uint32_t waiting;                 /* the set that the step may satisfy, counted from 1; 0: for none */
-  uint32_t mover, partner;          /* the sets whose step it is; one past the last: none */
+  uint32_t mover, partner; /* the sets whose step it is; one past the last: none */
+#endif
+#if HAS_WEAK_FAIRNESS
+  uint8_t looking;                 /* which sets could move is being found out: successors are not kept */
+  uint8_t can_move[FAIRNESS_SETS]; /* in the state being expanded */
+  uint32_t waiting;                /* the set that the step may satisfy, counted from 1; 0: for none */
+#endif
+#if HAS_STRONG_FAIRNESS
+  uint32_t *movers, *partners; /* of each successor */
 #endif
 } Expansion;
 
@@ -87,6 +92,10 @@ static inline void successor_keep(Expansion *expansion) {
 #if HAS_COVERAGE
   expansion->rules[expansion->count] = expansion->rule;
 #endif
+#if HAS_STRONG_FAIRNESS
+  expansion->movers[expansion->count] = expansion->mover;
+  expansion->partners[expansion->count] = expansion->partner;
+#endif
   expansion->owners[expansion->count++] = expansion->owner;
 }
 
@@ -103,7 +112,7 @@ static inline int successor_assumed(const uint8_t *state, Context *context) {
 
 #if HAS_AUTOMATON
 static inline uint32_t counter_after(const Expansion *expansion) {
-#if HAS_FAIRNESS
+#if HAS_WEAK_FAIRNESS
   uint32_t waiting = expansion->waiting;
   if (!waiting) return 0;
   while (waiting <= FAIRNESS_SETS && (!expansion->can_move[waiting - 1] || waiting - 1 == expansion->mover ||
@@ -136,7 +145,7 @@ static inline void successor_keep_pairs(Expansion *expansion) {
 
 /* The system has made a step of a rule; `kept` unless an assumption drops where it led to. */
 static inline void successor_pair(Expansion *expansion, uint32_t rule, int kept) {
-#if HAS_FAIRNESS
+#if HAS_WEAK_FAIRNESS
   if (expansion->looking) {
     if (!kept) return;
     expansion->can_move[expansion->mover] = 1;

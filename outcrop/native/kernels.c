@@ -131,6 +131,11 @@ static int worker_open(Worker *worker, Search *search) {
   expansion->rules = calloc(SUCCESSOR_ROOM, sizeof *expansion->rules);
   complete = complete && expansion->rules;
 #endif
+#if HAS_STRONG_FAIRNESS
+  expansion->movers = calloc(SUCCESSOR_ROOM, sizeof *expansion->movers);
+  expansion->partners = calloc(SUCCESSOR_ROOM, sizeof *expansion->partners);
+  complete = complete && expansion->movers && expansion->partners;
+#endif
   for (int kind = 0; kind < FOUND_KINDS; kind++) {
     worker->found[kind].states = malloc(MODEL_BYTES);
     worker->found[kind].room = 1;
@@ -145,6 +150,10 @@ static void worker_close(Worker *worker) {
   free(worker->expansion.owners);
 #if HAS_COVERAGE
   free(worker->expansion.rules);
+#endif
+#if HAS_STRONG_FAIRNESS
+  free(worker->expansion.movers);
+  free(worker->expansion.partners);
 #endif
 #if HAS_PUT
   if (worker->counted) free(worker->counted->put);

@@ -1,13 +1,15 @@
 """The reference for searches that look for accepting cycles: all states of a product, then its strongly connected
-components (Tarjan 1972). A component with an edge and an accepting state is a violation.
+components (Tarjan 1972). A component with an edge and an accepting state is a violation. With strong fairness, states
+with steps that are possible and yet never taken in their component are left out, and the rest is looked at anew.
 
 Exact, with the interpreter, and as slow as that. Of all lassos it gives one with the shortest way to an accepting state
-on a cycle, and from there a shortest cycle.
+on a cycle, and from there a shortest cycle; with strong fairness one that takes, by shortest ways, a step of each set.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import pairwise
 
 from outcrop.ir.execute import ignore
 from outcrop.ir.graph import components
@@ -30,6 +32,34 @@ def search(
 
 class _CycleSearch(ReferenceSearch):
     def check_cycles(self) -> None:
+        assert self.interpreter.beside is not None
+        fairness = self.interpreter.beside.product.fairness
+        if fairness is not None and fairness.is_strong:
+            self._check_fair_cycles()
+        else:
+            self._check_accepting_cycles()
+
+    def _check_fair_cycles(self) -> None:
+        beside = self.interpreter.beside
+        assert beside is not None
+        steps: Steps = {state: [] for state in self.parents}
+        for state in steps:
+            for firing in self.interpreter.successors(state):
+                if firing.successor in steps:
+                    steps[state].append((firing.successor, beside.sets_of([(firing.origin, firing.arguments)])))
+        fair = list(_fair_components(steps, {state for state in steps if beside.is_accepting(state)}))
+        for level in self.levels:
+            for state in sorted(level, key=self.layout.pack):
+                within = next((each for each in fair if state in each), None)
+                if within is None or not beside.is_accepting(state):
+                    continue
+                prefix = self.path(state)
+                cycle = _fair_cycle(state, within, steps)
+                path = (*prefix, *map(self.layout.pack, cycle[1:-1]))
+                self.lassos.append(Finding(FindingKind.LASSO, path, loop_start=len(prefix) - 1))
+                return
+
+    def _check_accepting_cycles(self) -> None:
         successors: dict[State, list[State]] = {state: [] for state in self.parents}
         for state, predecessors in self.predecessors.items():
             for predecessor in predecessors:
@@ -51,6 +81,49 @@ class _CycleSearch(ReferenceSearch):
                     path = (*prefix, *map(self.layout.pack, cycle[1:]))
                     self.lassos.append(Finding(FindingKind.LASSO, path, loop_start=len(prefix) - 1))
                     return
+
+
+#: Where steps from a state lead, and which fairness sets they are of.
+Steps = dict[State, list[tuple[State, frozenset[int]]]]
+
+
+def _fair_components(steps: Steps, accepting: set[State]) -> Iterator[set[State]]:
+    waiting = [set(steps)]
+    while waiting:
+        among = list(waiting.pop())
+        numbers = {state: number for number, state in enumerate(among)}
+        found = components([[numbers[to] for to, _ in steps[state] if to in numbers] for state in among])
+        for component in found:
+            members = {among[number] for number in component}
+            inner = [sets for state in members for to, sets in steps[state] if to in members]
+            if not inner or not members & accepting:
+                continue
+            taken = frozenset().union(*inner)
+            kept = {state for state in members if all(sets <= taken for _, sets in steps[state])}
+            if kept == members:
+                yield members
+            elif kept:
+                waiting.append(kept)
+
+
+def _fair_cycle(start: State, within: set[State], steps: Steps) -> list[State]:
+    """From a state of a fair component back to it, which is given twice, with a step of each set that has one."""
+    cycle = [start]
+    wanted = sorted(frozenset().union(*(sets for state in within for _, sets in steps[state])))
+    for number in [*wanted, None]:
+        done = {each for one, to in pairwise(cycle) for target, sets in steps[one] if target == to for each in sets}
+        if number in done or (number is None and len(cycle) > 1 and cycle[-1] == start):
+            continue
+        ways = [cycle]
+        for way in ways:
+            steps_on = [(to, sets) for to, sets in steps[way[-1]] if to in within]
+            last = next((to for to, sets in steps_on if (to == start if number is None else number in sets)), None)
+            if last is not None:
+                cycle = [*way, last]
+                break
+            seen = {each[-1] for each in ways}
+            ways += [[*way, to] for to in dict.fromkeys(to for to, _ in steps_on) if to not in seen]
+    return cycle
 
 
 def _shortest_cycle(start: State, within: set[State], successors: dict[State, list[State]]) -> list[State] | None:

@@ -122,9 +122,19 @@ def _confirm(interpreter: Interpreter, run: Sequence[Firing], loop_start: int) -
     if fairness is None:
         return
     satisfied: set[int] = set()
+    possible: set[int] = set()
     for state, step in zip(states[loop_start:-1], run[loop_start + 1 :], strict=True):
-        satisfied |= beside.sets_of([(step.origin, step.arguments)])
-        satisfied |= set(range(len(fairness.sets))) - interpreter.can_move(state)
+        can_move = interpreter.can_move(state)
+        possible |= can_move
+        if fairness.is_strong:
+            # Where several steps lead to the same state, each has its turn.
+            steps = [each for each in interpreter.successors(state) if each.successor == step.successor]
+            satisfied |= beside.sets_of((each.origin, each.arguments) for each in steps)
+        else:
+            satisfied |= beside.sets_of([(step.origin, step.arguments)])
+            satisfied |= set(range(len(fairness.sets))) - can_move
+    if fairness.is_strong:
+        satisfied |= set(range(len(fairness.sets))) - possible
     if len(satisfied) < len(fairness.sets):
         raise InternalError("the loop of a lasso is not fair")
 

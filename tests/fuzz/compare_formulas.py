@@ -1,8 +1,8 @@
 """Does everything that looks for runs that violate a formula say the same of a model? The interpreter's components,
-nested depth-first search, and OWCTY with states and with signatures; with and without weak fairness and symmetry.
+nested depth-first search, and OWCTY with states and with signatures; with and without fairness and symmetry.
 
 Two more witnesses do not even share the product with them: random runs, for which the formula is evaluated as a word,
-and for weak fairness a definition by components of its own.
+and for weak and strong fairness definitions of their own.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parent.parent / "ltl"))
 
 from compare import compared
-from explored import Explored, has_fair_accepting_cycle
+from explored import Explored, has_fair_accepting_cycle, has_strongly_fair_cycle, steps_of
 from generator.dve import FORMULA
 from runs import random_lasso, word
 
@@ -44,6 +44,12 @@ _SEARCHES: dict[str, dict[str, Any]] = {
     "owcty, 4 threads": {"strategy": "owcty", "threads": 4},
     "owcty --compact": {"strategy": "owcty", "compact": True, "bits": 64, "threads": 2},
 }
+_STRONG_SEARCHES: dict[str, dict[str, Any]] = {
+    "streett, 1 thread": {"threads": 1},
+    "streett, 4 threads": {"threads": 4},
+}
+#: More than that would take the definition of strong fairness too long.
+_MOST_SETS = 8
 
 
 def formula_disagreement(text: str, name: str, seed: int) -> str:
@@ -53,7 +59,7 @@ def formula_disagreement(text: str, name: str, seed: int) -> str:
     formulas = formula_texts(None, [whole(Source("--ltl", each)) for each in outside])
     load = LoadOptions(undefined=random.choice(list(UndefinedReads)), while_limit=100, formulas=formulas)
     system, _ = load_text(text, name, load)
-    ways = [(Fair.NONE, False), (Fair.WEAK, False)]
+    ways = [(Fair.NONE, False), (Fair.WEAK, False), (Fair.STRONG, False)]
     if system.scalarsets and system.allows_symmetry:
         ways.append((Fair.NONE, True))
     for fair, symmetry in ways:
@@ -74,7 +80,7 @@ def _differences(
         return
     if not any(each.kind is not FindingKind.LASSO for each in expected.findings):
         yield from _witnesses(system, check, expected, options, random)
-    for name, more in _SEARCHES.items():
+    for name, more in (_STRONG_SEARCHES if options.fair is Fair.STRONG else _SEARCHES).items():
         compared[name] += 1
         got = _outcome(run_check(check, load, dataclasses.replace(options, states=None, **more), None, None))
         if not _same(got, expected):
@@ -115,6 +121,12 @@ def _witnesses(
         compared["fairness by its definition"] += 1
         if has_fair_accepting_cycle(system, plain) != (expected.stop is Stop.VIOLATION):
             yield f"fairness: {expected} is not what the definition says"
+    if options.fair is Fair.STRONG and both is not None and both.fairness is not None and _is_plain(system):
+        plain = Explored(product(system, both.automaton))
+        if len(both.fairness.sets) <= _MOST_SETS:
+            compared["strong fairness by its definition"] += 1
+            if has_strongly_fair_cycle(plain.graph, steps_of(system, plain)) != (expected.stop is Stop.VIOLATION):
+                yield f"strong fairness: {expected} is not what the definition says"
 
 
 def _is_plain(system: System) -> bool:

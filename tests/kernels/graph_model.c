@@ -30,6 +30,16 @@ __attribute__((visibility("default"), used)) void graph_set(const uint32_t *new_
   accepts = new_accepts;
 }
 
+#if HAS_STRONG_FAIRNESS
+static const uint32_t *movers, *partners; /* of each edge */
+
+__attribute__((visibility("default"), used)) void graph_set_movers(const uint32_t *new_movers,
+                                                                   const uint32_t *new_partners) {
+  movers = new_movers;
+  partners = new_partners;
+}
+#endif
+
 static int model_start(uint64_t instance, uint8_t *state, Context *context) {
   (void)instance, (void)state, (void)context;
   return OK;
@@ -44,6 +54,10 @@ static int model_expand(const uint8_t *state, Expansion *expansion) {
   expansion->target_count = 1;
   for (uint32_t i = first[node]; i < first[node + 1]; i++) {
     uint8_t *next = successor_begin(expansion, state);
+#if HAS_STRONG_FAIRNESS
+    expansion->mover = movers[i];
+    expansion->partner = partners[i];
+#endif
     set_bits(next, 0, 32, targets[i]);
     /* The node again, elsewhere: bytes that only a comparison of all of them sees. */
     set_bits(next, 40, 32, targets[i] * UINT32_C(2654435761));

@@ -59,6 +59,10 @@ class Graph:
         """The compiled graph; one at a time."""
         native = _compiled()
         native.strength = strength
+        self.give_to(native)
+        return native
+
+    def give_to(self, native: Native) -> None:
         counts = [len(targets) for targets in self.successors]
         self._first = np.concatenate([[0], np.cumsum(counts)]).astype(np.uint32)
         self._targets = np.array([each for targets in self.successors for each in targets] or [0], dtype=np.uint32)
@@ -66,7 +70,6 @@ class Graph:
         self._accepts[list(self.accepting)] = 1
         library = native.library_with({"graph_set": (None, (ctypes.c_void_p,) * 3)})
         library.graph_set(self._first.ctypes.data, self._targets.ctypes.data, self._accepts.ctypes.data)
-        return native
 
     def states(self, nodes: list[int]) -> States:
         """The packed states of some nodes."""

@@ -1,4 +1,4 @@
-"""A product as a graph, made by the interpreter, and what weak fairness means on it, by a definition of its own."""
+"""A product as a graph, made by the interpreter, and what fairness means on it, by definitions of their own."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from cycle_graphs import Graph
 from outcrop.ir.graph import components
 from outcrop.ir.interpreter import Firing, Interpreter
 from outcrop.ir.layout import State
-from outcrop.ir.product import weak_fairness
+from outcrop.ir.product import strong_fairness, weak_fairness
 from outcrop.ir.system import Rule, System
+
+Sets = frozenset[int]
 
 
 class Explored:
@@ -51,6 +53,33 @@ def has_fair_accepting_cycle(system: System, plain: Explored) -> bool:
                     satisfied.update(_movers(firing))
         if has_edge and members & plain.graph.accepting and satisfied >= movers:
             return True
+    return False
+
+
+def steps_of(system: System, plain: Explored) -> list[list[Sets]]:
+    """Of each edge, the sets whose step it is."""
+    names = strong_fairness(system).sets
+    return [[frozenset(map(names.index, _movers(firing))) for firing in firings] for firings in plain.firings]
+
+
+def has_strongly_fair_cycle(graph: Graph, sets: list[list[Sets]]) -> bool:
+    """By the definition: some sets have no step that is possible any more, all others take steps again and again. It
+    takes time by two to the number of sets. ``sets``: of each edge, those whose step it is."""
+    successors, accepting = graph.successors, graph.accepting
+    possible = [frozenset().union(*each) for each in sets]
+    every = sorted(frozenset().union(*possible))
+    reachable = graph.reachable()
+    for choice in range(1 << len(every)):
+        never = {each for number, each in enumerate(every) if choice >> number & 1}
+        nodes = [node for node in sorted(reachable) if not possible[node] & never]
+        numbers = {node: number for number, node in enumerate(nodes)}
+        for component in components([[numbers[to] for to in successors[node] if to in numbers] for node in nodes]):
+            members = {nodes[number] for number in component}
+            inner = [
+                its for node in members for to, its in zip(successors[node], sets[node], strict=True) if to in members
+            ]
+            if inner and members & accepting and frozenset().union(*inner) >= set(every) - never:
+                return True
     return False
 
 

@@ -1,0 +1,380 @@
+/* Strong fairness: is there a cycle with an accepting state that takes a step of each set of which it passes a state
+ * where such a step is possible? outcrop/search/streett.py says how it is found.
+ *
+ * The product lies here as a graph: of each state of the arena, where its steps lead and whose they are. Parts of it are
+ * taken apart into strongly connected components, over and over: R. Tarjan, "Depth-first search and linear graph
+ * algorithms" (1972), the recursion spelled out. */
+
+enum { NO_PART = 0 };
+#define FAIR (UINT32_C(1) << 31)
+#define UNMET UINT32_MAX
+
+typedef struct {
+  uint32_t target;
+  uint32_t mover, partner; /* the sets whose step it is; FAIRNESS_SETS: none */
+} Edge;
+
+typedef struct {
+  uint32_t state;
+  uint64_t next; /* the edge to be looked at */
+} Visit;
+
+typedef struct Streett {
+  uint64_t states, bytes;
+  uint64_t *first;    /* of the edges of each state; and at the end how many there are */
+  Edge *edges;
+  uint32_t *part;     /* that a state belongs to: NO_PART once it is on no fair cycle, FAIR and more in a fair component */
+  uint32_t *order;    /* in which states are met; or how far they are away */
+  uint32_t *low;      /* the first in that order that a state is known to lead back to */
+  uint32_t *stack;    /* met, and of no component yet; or a queue */
+  uint32_t *waiting;  /* parts to be taken apart: the states of each, behind them their number */
+  uint32_t *roots;    /* the states of the one that is */
+  uint64_t waiting_count;
+  Visit *visits;
+  uint32_t parts, met;
+  uint32_t *taken;    /* of each set, the last part in which a step of it was taken */
+  uint32_t *cycle;
+  uint64_t cycle_count, cycle_room;
+} Streett;
+
+static void streett_close(Streett *graph) {
+  void *const all[] = {graph->first,   graph->edges, graph->part,   graph->order, graph->low,   graph->stack,
+                       graph->waiting, graph->roots, graph->visits, graph->taken, graph->cycle, graph};
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
+}
+
+/* Memory for so many things, counted; NULL when it does not fit into the budget. */
+static void *streett_room(Search *search, Streett *graph, uint64_t count, uint64_t size) {
+  const uint64_t bytes = (count + 1) * size;
+  if (arena_bytes(&search->arena) + visited_bytes(search) + beside_bytes(search) + graph->bytes + bytes > search->budget)
+    return NULL;
+  graph->bytes += bytes;
+  return calloc(count + 1, size);
+}
+
+/* --- The graph ----------------------------------------------------------------------------------------------- */
+
+/* Where a worker notes edges: first only how many each state has, then what they are. */
+typedef struct {
+  Streett *graph;
+  uint64_t begin; /* of the states that it expands */
+  uint64_t next;  /* edge to be written */
+} Noting;
+
+static void note_edges(Expansion *expansion) {
+  Worker *worker = (Worker *)expansion;
+  Noting *noting = worker->purpose;
+  Streett *graph = noting->graph;
+  const uint32_t count = expansion->count;
+  expansion->count = 0;
+  if (!graph->edges) {
+    for (uint32_t i = 0; i < count; i++) graph->first[noting->begin + expansion->owners[i] + 1]++;
+    return;
+  }
+  expansion->count = count;
+  hash_successors(expansion);
+  expansion->count = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    uint64_t target = table_find(&worker->search->table, &worker->search->arena,
+                                 expansion->successors + (size_t)i * STATE_BYTES, expansion->hashes[i]);
+    graph->edges[noting->next++] = (Edge){(uint32_t)target, expansion->movers[i], expansion->partners[i]};
+  }
+}
+
+static void note_states(Worker *worker, Streett *graph, uint64_t begin, uint64_t end) {
+  Noting noting = {graph, begin, graph->edges ? graph->first[begin] : 0};
+  worker->purpose = &noting;
+  worker->expansion.flush = note_edges;
+  for (uint64_t index = begin; index < end && !stopping(worker->search); index++) {
+    worker->expansion.owner = (uint32_t)(index - begin);
+    model_expand(arena_state(&worker->search->arena, index), &worker->expansion);
+  }
+  note_edges(&worker->expansion);
+}
+
+/* When all edges have been counted: makes room for them. Gives 0 when there is no memory. */
+static int lay_out_edges(Search *search, Streett *graph) {
+  for (uint64_t state = 0; state < graph->states; state++) graph->first[state + 1] += graph->first[state];
+  graph->edges = streett_room(search, graph, graph->first[graph->states], sizeof *graph->edges);
+  return graph->edges != NULL;
+}
+
+/* --- Components ---------------------------------------------------------------------------------------------- */
+
+static inline int is_step_of(Edge edge, uint32_t set) { return edge.mover == set || edge.partner == set; }
+
+/* Whether a step of some set is possible in a state, and yet was never taken in the part. */
+static int misses_some(const Streett *graph, uint32_t state, uint32_t part) {
+  for (uint64_t i = graph->first[state]; i < graph->first[state + 1]; i++)
+    if ((graph->edges[i].mover < FAIRNESS_SETS && graph->taken[graph->edges[i].mover] != part) ||
+        (graph->edges[i].partner < FAIRNESS_SETS && graph->taken[graph->edges[i].partner] != part))
+      return 1;
+  return 0;
+}
+
+/* Notes which steps are taken within a part, and gives how many. */
+static uint64_t note_taken(Streett *graph, const uint32_t *states, uint64_t count, uint32_t part) {
+  uint64_t inner = 0;
+  for (uint64_t number = 0; number < count; number++)
+    for (uint64_t i = graph->first[states[number]]; i < graph->first[states[number] + 1]; i++) {
+      Edge edge = graph->edges[i];
+      if (graph->part[edge.target] != part) continue;
+      inner++;
+      if (edge.mover < FAIRNESS_SETS) graph->taken[edge.mover] = part;
+      if (edge.partner < FAIRNESS_SETS) graph->taken[edge.partner] = part;
+    }
+  return inner;
+}
+
+static int has_accepting(const Search *search, const uint32_t *states, uint64_t count) {
+  for (uint64_t number = 0; number < count; number++)
+    if (model_accepting(arena_state(&search->arena, states[number]))) return 1;
+  return 0;
+}
+
+/* A component is fair, or some of its states are on no fair cycle: those where a step is possible that no cycle within
+ * it takes. The others may form smaller components. */
+static void judge_component(const Search *search, Streett *graph, const uint32_t *states, uint64_t count) {
+  const uint32_t part = ++graph->parts;
+  for (uint64_t number = 0; number < count; number++) graph->part[states[number]] = part;
+  uint64_t kept = 0, first = graph->waiting_count;
+  if (note_taken(graph, states, count, part) && has_accepting(search, states, count))
+    for (uint64_t number = 0; number < count; number++)
+      if (!misses_some(graph, states[number], part)) graph->waiting[first + kept++] = states[number];
+  if (kept == count) {
+    for (uint64_t number = 0; number < count; number++) graph->part[states[number]] |= FAIR;
+    return;
+  }
+  for (uint64_t number = 0; number < count; number++) graph->part[states[number]] = NO_PART;
+  if (!kept || !has_accepting(search, graph->waiting + first, kept)) return;
+  for (uint64_t number = 0; number < kept; number++) {
+    graph->part[graph->waiting[first + number]] = part;
+    graph->order[graph->waiting[first + number]] = UNMET;
+  }
+  graph->waiting[first + kept] = (uint32_t)kept;
+  graph->waiting_count = first + kept + 1;
+}
+
+static void meet(Streett *graph, uint64_t *depth, uint64_t *stacked, uint32_t state) {
+  graph->order[state] = graph->low[state] = graph->met++;
+  graph->stack[(*stacked)++] = state;
+  graph->visits[(*depth)++] = (Visit){state, graph->first[state]};
+}
+
+/* Finds the components of a part behind one of its states, and judges them. */
+static void take_apart(const Search *search, Streett *graph, uint32_t root, uint32_t part) {
+  uint64_t depth = 0, stacked = 0;
+  graph->met = 0;
+  meet(graph, &depth, &stacked, root);
+  while (depth && !stopping(search)) {
+    Visit *visit = &graph->visits[depth - 1];
+    const uint32_t state = visit->state;
+    if (visit->next < graph->first[state + 1]) {
+      const uint32_t target = graph->edges[visit->next++].target;
+      if (graph->part[target] != part) continue; /* elsewhere, or of a component that is known */
+      if (graph->order[target] == UNMET)
+        meet(graph, &depth, &stacked, target);
+      else if (graph->order[target] < graph->low[state])
+        graph->low[state] = graph->order[target];
+      continue;
+    }
+    depth--;
+    if (depth) {
+      const uint32_t parent = graph->visits[depth - 1].state;
+      if (graph->low[state] < graph->low[parent]) graph->low[parent] = graph->low[state];
+    }
+    if (graph->low[state] != graph->order[state]) continue;
+    uint64_t begin = stacked;
+    while (graph->stack[--begin] != state) {
+    }
+    judge_component(search, graph, graph->stack + begin, stacked - begin);
+    stacked = begin;
+  }
+}
+
+/* Finds all fair components; gives whether there are any. */
+static int find_fair_components(const Search *search, Streett *graph) {
+  int found = 0;
+  graph->parts = 1;
+  for (uint64_t state = 0; state < graph->states; state++) graph->part[state] = 1, graph->order[state] = UNMET;
+  for (uint64_t state = 0; state < graph->states && !stopping(search); state++)
+    if (graph->part[state] == 1 && graph->order[state] == UNMET) take_apart(search, graph, (uint32_t)state, 1);
+  while (graph->waiting_count && !stopping(search)) {
+    /* What is found in it comes to wait where it lay itself, so it is moved away first. */
+    const uint64_t count = graph->waiting[--graph->waiting_count];
+    graph->waiting_count -= count;
+    uint32_t *roots = graph->roots;
+    memcpy(roots, graph->waiting + graph->waiting_count, count * sizeof *roots);
+    const uint32_t part = ++graph->parts;
+    for (uint64_t i = 0; i < count; i++) graph->part[roots[i]] = part;
+    for (uint64_t i = 0; i < count; i++)
+      if (graph->part[roots[i]] == part && graph->order[roots[i]] == UNMET) take_apart(search, graph, roots[i], part);
+  }
+  for (uint64_t state = 0; state < graph->states && !found; state++) found = (graph->part[state] & FAIR) != 0;
+  return found;
+}
+
+/* The least accepting state of fair components, in a range of the arena. */
+static uint64_t least_fair(const Search *search, const Streett *graph, uint64_t begin, uint64_t end) {
+  uint64_t least = UINT64_MAX;
+  for (uint64_t index = begin; index < end; index++) {
+    const uint8_t *state = arena_state(&search->arena, index);
+    if (!(graph->part[index] & FAIR) || !model_accepting(state)) continue;
+    if (least == UINT64_MAX || memcmp(state, arena_state(&search->arena, least), STATE_BYTES) < 0) least = index;
+  }
+  return least;
+}
+
+/* --- A fair cycle -------------------------------------------------------------------------------------------- */
+
+static int is_before(const Search *search, uint32_t one, uint32_t other) {
+  return memcmp(arena_state(&search->arena, one), arena_state(&search->arena, other), STATE_BYTES) < 0;
+}
+
+static int leads_to(const Streett *graph, uint32_t state, uint32_t target) {
+  for (uint64_t i = graph->first[state]; i < graph->first[state + 1]; i++)
+    if (graph->edges[i].target == target) return 1;
+  return 0;
+}
+
+static int cycle_reserve(Streett *graph, uint64_t more) {
+  if (graph->cycle_count + more <= graph->cycle_room) return 1;
+  uint64_t room = 2 * (graph->cycle_count + more);
+  uint32_t *cycle = realloc(graph->cycle, room * sizeof *cycle);
+  if (!cycle) return 0;
+  graph->cycle = cycle;
+  graph->cycle_room = room;
+  return 1;
+}
+
+/* Adds to the cycle the states behind `from` on a shortest way within its component whose last step is one of a set, or,
+ * with FAIRNESS_SETS, leads to `to`. Of several the least: the order of the arena, which workers make, does not matter. */
+static int add_path(const Search *search, Streett *graph, uint32_t from, uint32_t set, uint32_t to) {
+  const uint32_t part = graph->part[from];
+  uint32_t *queue = graph->stack, last = UNMET, target = UNMET, distance = 0;
+  uint64_t begin = 0, end = 1;
+  queue[0] = from;
+  graph->order[from] = 0;
+  for (; begin < end && last == UNMET; distance++)
+    for (uint64_t level_end = end; begin < level_end; begin++)
+      for (uint64_t i = graph->first[queue[begin]]; i < graph->first[queue[begin] + 1]; i++) {
+        const Edge edge = graph->edges[i];
+        if (graph->part[edge.target] != part) continue;
+        if (graph->order[edge.target] == UNMET) {
+          graph->order[edge.target] = distance + 1;
+          queue[end++] = edge.target;
+        }
+        if (set < FAIRNESS_SETS ? !is_step_of(edge, set) : edge.target != to) continue;
+        if (last != UNMET && !is_before(search, queue[begin], last) &&
+            (queue[begin] != last || !is_before(search, edge.target, target)))
+          continue;
+        last = queue[begin];
+        target = edge.target;
+      }
+  int complete = last != UNMET && cycle_reserve(graph, distance);
+  if (complete) {
+    uint32_t *path = graph->cycle + graph->cycle_count;
+    uint64_t level_end = end;
+    path[distance - 1] = target;
+    for (uint32_t at = distance - 1; at; at--) {
+      path[at - 1] = last;
+      uint32_t before = UNMET;
+      while (graph->order[queue[level_end - 1]] >= at) level_end--;
+      for (uint64_t i = level_end; i && graph->order[queue[i - 1]] == at - 1; i--)
+        if (leads_to(graph, queue[i - 1], last) && (before == UNMET || is_before(search, queue[i - 1], before)))
+          before = queue[i - 1];
+      last = before;
+    }
+    graph->cycle_count += distance;
+  }
+  for (uint64_t i = 0; i < end; i++) graph->order[queue[i]] = UNMET;
+  return complete;
+}
+
+/* Notes whose steps lead from a state to the next one of the cycle. */
+static void note_steps(Streett *graph, uint32_t state, uint32_t next) {
+  for (uint64_t i = graph->first[state]; i < graph->first[state + 1]; i++) {
+    const Edge edge = graph->edges[i];
+    if (edge.target != next) continue;
+    if (edge.mover < FAIRNESS_SETS) graph->taken[edge.mover] = 1;
+    if (edge.partner < FAIRNESS_SETS) graph->taken[edge.partner] = 1;
+  }
+}
+
+/* Makes a cycle from an accepting state of a fair component back to it, with a step of each set that has one there.
+ * Gives 0 when there is no memory. */
+static int make_cycle(const Search *search, Streett *graph, uint32_t start) {
+  const uint32_t part = graph->part[start];
+  uint32_t at = start;
+  graph->cycle_count = 0;
+  memset(graph->taken, 0, FAIRNESS_SETS * sizeof *graph->taken);
+  for (uint64_t state = 0; state < graph->states; state++) graph->order[state] = UNMET;
+  for (uint64_t state = 0; state < graph->states; state++) {
+    if (graph->part[state] != part) continue;
+    for (uint64_t i = graph->first[state]; i < graph->first[state + 1]; i++) {
+      const uint32_t sets[] = {graph->edges[i].mover, graph->edges[i].partner};
+      if (graph->part[graph->edges[i].target] == part)
+        for (int which = 0; which < 2; which++)
+          if (sets[which] < FAIRNESS_SETS && !graph->taken[sets[which]]) graph->taken[sets[which]] = 2; /* still to be */
+    }
+  }
+  for (uint32_t set = 0; set <= FAIRNESS_SETS; set++) {
+    if (set < FAIRNESS_SETS ? graph->taken[set] != 2 : at == start && graph->cycle_count) continue;
+    uint64_t first = graph->cycle_count;
+    if (!add_path(search, graph, at, set, start)) return 0;
+    for (; first < graph->cycle_count; first++) {
+      note_steps(graph, at, graph->cycle[first]);
+      at = graph->cycle[first];
+    }
+  }
+  return 1;
+}
+
+/* --- What Python binds --------------------------------------------------------------------------------------- */
+
+/* After all states have been found. Gives NULL when there is no memory. */
+EXPORT Streett *outcrop_streett_open(Search *search, uint64_t states) {
+  Streett *graph = states < UINT32_MAX - 1 ? calloc(1, sizeof *graph) : NULL;
+  if (!graph) return NULL;
+  graph->states = states;
+  graph->first = streett_room(search, graph, states + 1, sizeof *graph->first);
+  graph->part = streett_room(search, graph, states, sizeof *graph->part);
+  graph->order = streett_room(search, graph, states, sizeof *graph->order);
+  graph->low = streett_room(search, graph, states, sizeof *graph->low);
+  graph->stack = streett_room(search, graph, states, sizeof *graph->stack);
+  graph->waiting = streett_room(search, graph, 2 * states, sizeof *graph->waiting);
+  graph->roots = streett_room(search, graph, states, sizeof *graph->roots);
+  graph->visits = streett_room(search, graph, states, sizeof *graph->visits);
+  graph->taken = streett_room(search, graph, FAIRNESS_SETS, sizeof *graph->taken);
+  if (graph->first && graph->part && graph->order && graph->low && graph->stack && graph->waiting && graph->roots &&
+      graph->visits && graph->taken)
+    return graph;
+  streett_close(graph);
+  return NULL;
+}
+
+EXPORT void outcrop_streett_close(Streett *graph) { streett_close(graph); }
+
+/* Notes the edges of some states: first how many they are, and once they are laid out, what they are. */
+EXPORT void outcrop_streett_note(Search *search, Streett *graph, uint64_t number, uint64_t begin, uint64_t end) {
+  Worker *worker = uncounted(search, number);
+  note_states(worker, graph, begin, end);
+  worker->expansion.context = worker->counted;
+}
+
+EXPORT int outcrop_streett_lay_out(Search *search, Streett *graph) { return lay_out_edges(search, graph); }
+
+EXPORT int outcrop_streett_find(const Search *search, Streett *graph) { return find_fair_components(search, graph); }
+
+EXPORT uint64_t outcrop_streett_least(const Search *search, const Streett *graph, uint64_t begin, uint64_t end) {
+  return least_fair(search, graph, begin, end);
+}
+
+/* How many states the cycle has, without the first; UINT64_MAX when there is no memory. */
+EXPORT uint64_t outcrop_streett_cycle(const Search *search, Streett *graph, uint64_t start) {
+  return make_cycle(search, graph, (uint32_t)start) ? graph->cycle_count : UINT64_MAX;
+}
+
+EXPORT void outcrop_streett_take(const Streett *graph, uint32_t *cycle) {
+  memcpy(cycle, graph->cycle, graph->cycle_count * sizeof *cycle);
+}
