@@ -27,8 +27,8 @@ STRATEGIES = {
 }
 #: Those that look for runs that a formula forbids, and for nothing else.
 CYCLE_STRATEGIES = {"ndfs": "ndfs", "owcty": "owcty"}
-#: What looks for those among them that are strongly fair.
-STRONGLY_FAIR = "streett"
+#: What looks for those that are fair, unless the product counts.
+FAIR = "fair"
 
 #: Maps a state to the representative of its orbit.
 Canonical = Callable[[State], State]
@@ -53,7 +53,7 @@ def search(
     output: TakeOutput | None = None,
 ) -> Searched:
     """The search that the options name."""
-    known = (*CYCLE_STRATEGIES, STRONGLY_FAIR) if system.product is not None else STRATEGIES
+    known = (*CYCLE_STRATEGIES, FAIR) if system.product is not None else STRATEGIES
     if options.strategy not in known:
         every = ", ".join([*STRATEGIES, *CYCLE_STRATEGIES])
         if options.strategy in CYCLE_STRATEGIES:
@@ -81,7 +81,7 @@ def _needs_all_kernels(options: CheckOptions) -> bool:
         return True
     if options.strategy == "auto":
         return options.memory is not None or options.state_memory is not None
-    return options.strategy not in ("ram", "compact", "owcty", STRONGLY_FAIR) or (
+    return options.strategy not in ("ram", "compact", "owcty", FAIR) or (
         options.strategy == "owcty" and options.compact
     )
 
@@ -140,7 +140,7 @@ def _search_native(
     def canonical(state: State) -> State:
         return layout.unpack(native.normalise(layout.pack(state))) if has_normal_form else state
 
-    modules = STRATEGIES | CYCLE_STRATEGIES | {STRONGLY_FAIR: "streett"}
+    modules = STRATEGIES | CYCLE_STRATEGIES | {FAIR: "fair"}
     strategy = import_module(f"outcrop.search.{modules[options.strategy]}")
 
     def on_host(options: CheckOptions) -> Outcome:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from outcrop.engines import CYCLE_STRATEGIES, STRONGLY_FAIR, Searched, ShowProgress, TakeOutput, search
+from outcrop.engines import CYCLE_STRATEGIES, FAIR, Searched, ShowProgress, TakeOutput, search
 from outcrop.errors import InternalError, UsageError
 from outcrop.ir.automaton import Automaton
 from outcrop.ir.formula import negate
@@ -32,7 +32,8 @@ from outcrop.trace.lasso import Judged, explain_lasso
 
 @dataclass(frozen=True)
 class TemporalCheck:
-    """One instance of a formula, or the property process of the model. ``shown``: what traces show the variables of."""
+    """One instance of a formula, or the property process of the model. ``shown``: what traces show the variables of.
+    ``counted``: with weak fairness, the product with a counter for it, which ``product`` does not have."""
 
     name: str
     span: Span
@@ -40,10 +41,18 @@ class TemporalCheck:
     shown: System
     judged: Judged
     alike: int = 1  #: instances that it stands for
+    counted: System | None = None
 
     @property
     def names_scalarset_values(self) -> bool:
         return self.judged.property is not None and self.judged.property.names_scalarset_values
+
+    def with_counter(self) -> TemporalCheck:
+        """The same, for searches that leave weak fairness to the product."""
+        if self.counted is None:
+            return self
+        counted = dataclasses.replace(self.counted, forgives_failures=self.product.forgives_failures)
+        return dataclasses.replace(self, product=counted, counted=None)
 
     def allows_symmetry(self, options: CheckOptions) -> bool:
         """Fairness tells instances of rules apart that symmetry takes for one."""
@@ -52,8 +61,10 @@ class TemporalCheck:
 
 def plan(system: System, options: CheckOptions) -> list[TemporalCheck]:
     """The checks of formulas that a model and the options ask for."""
-    if options.fair is Fair.STRONG and (options.strategy == "ndfs" or options.compact):
-        raise UsageError("strongly fair runs are looked for in a way of their own, without ndfs and --compact")
+    if options.fair is Fair.STRONG and (options.strategy == "ndfs" or options.compact or (options.ranks or 1) > 1):
+        raise UsageError(
+            "strongly fair runs are looked for in a way of their own: not by ndfs, nor with --compact or several ranks"
+        )
     subjects: list[TemporalProperty | Automaton] = [] if system.automaton is None else [system.automaton]
     subjects += system.temporal
     if options.fair is not Fair.NONE and not subjects:
@@ -81,17 +92,22 @@ def _checks(system: System, subject: TemporalProperty | Automaton, options: Chec
     fairness = None
     if options.fair is not Fair.NONE:
         fairness = (strong_fairness if options.fair is Fair.STRONG else weak_fairness)(system)
+
+    def counted(automaton: Automaton) -> System | None:
+        return product(system, automaton, fairness) if options.fair is Fair.WEAK else None
+
     if isinstance(subject, Automaton):
-        both = product(system, subject, fairness)
+        both = product(system, subject, fairness, counts=False)
         shown = product(system, subject)
-        yield TemporalCheck(subject.name, subject.span, both, shown, Judged(None))
+        yield TemporalCheck(subject.name, subject.span, both, shown, Judged(None), 1, counted(subject))
         return
     automaton = translate(negate(subject.formula))
     instances = _representatives(subject) if options.symmetry else dict.fromkeys(subject.instances(), 1)
     for arguments, alike in instances.items():
         bound = bind(automaton, subject.meaning, subject.span, subject.frame, subject.parameters, arguments)
-        both = product(system, bound, fairness)
-        yield TemporalCheck(subject.label(arguments), subject.span, both, system, Judged(subject, arguments), alike)
+        both = product(system, bound, fairness, counts=False)
+        judged = Judged(subject, arguments)
+        yield TemporalCheck(subject.label(arguments), subject.span, both, system, judged, alike, counted(bound))
 
 
 def _representatives(subject: TemporalProperty) -> dict[tuple[int, ...], int]:
@@ -160,8 +176,9 @@ def cycle_strategy(options: CheckOptions) -> str:
     """Which search looks for runs that a formula forbids."""
     if options.engine is Engine.INTERPRETER:
         return "scc"
-    if options.fair is Fair.STRONG:
-        return STRONGLY_FAIR
+    counts = options.strategy in CYCLE_STRATEGIES or (options.ranks or 1) > 1
+    if options.fair is Fair.STRONG or (options.fair is Fair.WEAK and not counts):
+        return FAIR
     return options.strategy if options.strategy in CYCLE_STRATEGIES else "owcty"
 
 
@@ -174,6 +191,8 @@ def run_check(
 ) -> Checked:
     """Searches the product, and replays what is found."""
     strategy = cycle_strategy(options)
+    if strategy != FAIR:
+        check = check.with_counter()
     chosen = dataclasses.replace(
         options,
         strategy="owcty" if strategy == "scc" else strategy,
@@ -200,8 +219,10 @@ def run_check(
         searched = look(None)
         if _has_failed(searched):  # the automaton itself fails
             failures = ()
-    if strategy == "owcty" and options.strategy == "auto" and searched.outcome.stop is Stop.MEMORY:
-        strategy, chosen = COMPACTED, dataclasses.replace(chosen, compact=True)
+    is_too_large = searched.outcome.stop is Stop.MEMORY and options.strategy == "auto"
+    if is_too_large and (strategy == "owcty" or check.counted is not None):
+        check = check.with_counter()
+        strategy, chosen = COMPACTED, dataclasses.replace(chosen, strategy="owcty", compact=True)
         searched = look(output)
     violations = _explained(check, searched, chosen)
     if searched.outcome.stop is Stop.VIOLATION and not violations:

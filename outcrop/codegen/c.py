@@ -94,8 +94,11 @@ def _product_constants(system: System) -> dict[str, int]:
         return {"HAS_AUTOMATON": 0}
     constants = {"HAS_AUTOMATON": 1, "AUTOMATON_STATES": len(product.automaton.states)}
     if product.fairness is not None:
-        kind = "HAS_STRONG_FAIRNESS" if product.fairness.is_strong else "HAS_WEAK_FAIRNESS"
-        constants |= {"HAS_FAIRNESS": 1, kind: 1, "FAIRNESS_SETS": max(1, len(product.fairness.sets))}
+        constants |= {"HAS_FAIRNESS": 1, "FAIRNESS_SETS": max(1, len(product.fairness.sets))}
+        if product.counter is not None:
+            constants["HAS_FAIRNESS_COUNTER"] = 1
+        else:
+            constants |= {"HAS_MOVERS": 1, "FAIRNESS_IS_STRONG": int(product.fairness.is_strong)}
     return constants
 
 

@@ -92,8 +92,8 @@ class Fairness:
 
 @dataclass(frozen=True, eq=False)
 class Product:
-    """Which hidden variables of a System hold the state of an automaton that runs beside it. With weak fairness
-    ``counter`` is 0 while an accepting state is waited for, and k while the k-th set is waited for, counted from 1."""
+    """Which hidden variables of a System hold the state of an automaton that runs beside it. If fairness is
+    counted, ``counter`` is 0 while an accepting state is waited for, and k while the k-th set is, counted from 1."""
 
     automaton: Automaton
     location: Variable

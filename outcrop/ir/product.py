@@ -1,12 +1,13 @@
 """The product of a System and an automaton: again a System, whose runs are those of both, step by step.
 
-Hidden variables at the end of the state hold the automaton's state and, with weak fairness, a counter. A step leaves a
-state s by an enabled rule, or stays there if none is enabled; at the same time the automaton leaves its state by an
-edge whose guard is true in s. Where there is no such edge, the state has no successors.
+Hidden variables at the end of the state hold the automaton's state and sometimes, with fairness, a counter. A step
+leaves a state s by an enabled rule, or stays there if none is enabled; at the same time the automaton leaves its state
+by an edge whose guard is true in s. Where there is no such edge, the state has no successors.
 
-Weak fairness becomes part of what the product accepts: the counter waits for an accepting state of the automaton, then
-for each fairness set in turn, and begins anew. A state is accepting if the automaton's state is and the counter is 0.
-Strong fairness cannot, unless the product is to be exponentially larger: it is left to the search (search/streett.py).
+Weak fairness may become part of what the product accepts: the counter waits for an accepting state of the automaton,
+then for each fairness set in turn, and begins anew. A state is accepting if the automaton's state is and the counter is
+0. Without a counter fairness is left to the search (search/fair.py); strong fairness always is, because to make it part
+of the product would make that exponentially larger.
 """
 
 from __future__ import annotations
@@ -26,8 +27,9 @@ from outcrop.ir.types import Enum, Range, Simple
 COUNTER = "(fairness)"
 
 
-def product(system: System, automaton: Automaton, fairness: Fairness | None = None) -> System:
-    """The System whose accepting runs are those of the system, fair ones if asked, that the automaton accepts.
+def product(system: System, automaton: Automaton, fairness: Fairness | None = None, *, counts: bool = True) -> System:
+    """The System whose accepting runs are those of the system that the automaton accepts; with ``counts``, weakly fair
+    ones if asked.
 
     It has no properties but assumptions, and the invariants if the automaton is the model's own: others are a matter of
     the system alone, and the product need not reach all of its states."""
@@ -36,7 +38,7 @@ def product(system: System, automaton: Automaton, fairness: Fairness | None = No
     location = Variable(automaton.name, states, system.leaf_count, automaton.span)
     hidden, first = [location], [_assignment(location, automaton.initial)]
     counter = None
-    if fairness is not None and not fairness.is_strong:
+    if fairness is not None and counts and not fairness.is_strong:
         counter = Variable(COUNTER, Range(0, len(fairness.sets)), system.leaf_count + 1, automaton.span)
         hidden.append(counter)
         first.append(_assignment(counter, 0))
@@ -143,11 +145,9 @@ class Beside:
     def counter_after(self, state: State, enabled: frozenset[int], moving: frozenset[int]) -> int:
         """The counter after a step of the sets ``moving`` from a state where those in ``enabled`` could move."""
         fairness, counter = self.product.fairness, self.counter(state)
-        if (
-            fairness is None
-            or fairness.is_strong
-            or (counter == 0 and self.location(state) not in self.product.automaton.accepting)
-        ):
+        if fairness is None or self.product.counter is None:
+            return 0
+        if counter == 0 and self.location(state) not in self.product.automaton.accepting:
             return 0
         waiting = max(counter, 1)
         while waiting <= len(fairness.sets) and (waiting - 1 in moving or waiting - 1 not in enabled):

@@ -7,8 +7,8 @@
 #include "owcty_compact.c"
 #include "ndfs.c"
 #endif
-#if HAS_STRONG_FAIRNESS
-#include "streett.c"
+#if HAS_MOVERS
+#include "fair.c"
 #endif
 
 /* --- OWCTY --------------------------------------------------------------------------------------------------- */

@@ -59,12 +59,12 @@ typedef struct Expansion {
 #if HAS_FAIRNESS
   uint32_t mover, partner; /* the sets whose step it is; one past the last: none */
 #endif
-#if HAS_WEAK_FAIRNESS
+#if HAS_FAIRNESS_COUNTER
   uint8_t looking;                 /* which sets could move is being found out: successors are not kept */
   uint8_t can_move[FAIRNESS_SETS]; /* in the state being expanded */
   uint32_t waiting;                /* the set that the step may satisfy, counted from 1; 0: for none */
 #endif
-#if HAS_STRONG_FAIRNESS
+#if HAS_MOVERS
   uint32_t *movers, *partners; /* of each successor */
 #endif
 } Expansion;
@@ -92,7 +92,7 @@ static inline void successor_keep(Expansion *expansion) {
 #if HAS_COVERAGE
   expansion->rules[expansion->count] = expansion->rule;
 #endif
-#if HAS_STRONG_FAIRNESS
+#if HAS_MOVERS
   expansion->movers[expansion->count] = expansion->mover;
   expansion->partners[expansion->count] = expansion->partner;
 #endif
@@ -112,7 +112,7 @@ static inline int successor_assumed(const uint8_t *state, Context *context) {
 
 #if HAS_AUTOMATON
 static inline uint32_t counter_after(const Expansion *expansion) {
-#if HAS_WEAK_FAIRNESS
+#if HAS_FAIRNESS_COUNTER
   uint32_t waiting = expansion->waiting;
   if (!waiting) return 0;
   while (waiting <= FAIRNESS_SETS && (!expansion->can_move[waiting - 1] || waiting - 1 == expansion->mover ||
@@ -145,7 +145,7 @@ static inline void successor_keep_pairs(Expansion *expansion) {
 
 /* The system has made a step of a rule; `kept` unless an assumption drops where it led to. */
 static inline void successor_pair(Expansion *expansion, uint32_t rule, int kept) {
-#if HAS_WEAK_FAIRNESS
+#if HAS_FAIRNESS_COUNTER
   if (expansion->looking) {
     if (!kept) return;
     expansion->can_move[expansion->mover] = 1;

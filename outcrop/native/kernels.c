@@ -131,7 +131,7 @@ static int worker_open(Worker *worker, Search *search) {
   expansion->rules = calloc(SUCCESSOR_ROOM, sizeof *expansion->rules);
   complete = complete && expansion->rules;
 #endif
-#if HAS_STRONG_FAIRNESS
+#if HAS_MOVERS
   expansion->movers = calloc(SUCCESSOR_ROOM, sizeof *expansion->movers);
   expansion->partners = calloc(SUCCESSOR_ROOM, sizeof *expansion->partners);
   complete = complete && expansion->movers && expansion->partners;
@@ -151,7 +151,7 @@ static void worker_close(Worker *worker) {
 #if HAS_COVERAGE
   free(worker->expansion.rules);
 #endif
-#if HAS_STRONG_FAIRNESS
+#if HAS_MOVERS
   free(worker->expansion.movers);
   free(worker->expansion.partners);
 #endif

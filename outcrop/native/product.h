@@ -19,7 +19,7 @@ static void successor_stutter(Expansion *expansion, const uint8_t *state) {
 
 /* Which fairness sets can move, if the step asks for that. */
 static void look_for_movers(Expansion *expansion, const uint8_t *state) {
-#if HAS_WEAK_FAIRNESS
+#if HAS_FAIRNESS_COUNTER
   expansion->waiting = model_waiting(state);
   if (!expansion->waiting) return;
   memset(expansion->can_move, 0, sizeof expansion->can_move);

@@ -121,21 +121,15 @@ def _confirm(interpreter: Interpreter, run: Sequence[Firing], loop_start: int) -
     fairness = beside.product.fairness
     if fairness is None:
         return
-    satisfied: set[int] = set()
-    possible: set[int] = set()
+    everybody = set(range(len(fairness.sets)))
+    able = [interpreter.can_move(state) for state in states[loop_start:-1]]
+    # Weak fairness asks for a step of those who are always able to make one, strong fairness of those who ever are.
+    satisfied = everybody - able[0].union(*able) if fairness.is_strong else everybody - able[0].intersection(*able)
     for state, step in zip(states[loop_start:-1], run[loop_start + 1 :], strict=True):
-        can_move = interpreter.can_move(state)
-        possible |= can_move
-        if fairness.is_strong:
-            # Where several steps lead to the same state, each has its turn.
-            steps = [each for each in interpreter.successors(state) if each.successor == step.successor]
-            satisfied |= beside.sets_of((each.origin, each.arguments) for each in steps)
-        else:
-            satisfied |= beside.sets_of([(step.origin, step.arguments)])
-            satisfied |= set(range(len(fairness.sets))) - can_move
-    if fairness.is_strong:
-        satisfied |= set(range(len(fairness.sets))) - possible
-    if len(satisfied) < len(fairness.sets):
+        # Where several steps lead to the same state, each has its turn.
+        steps = [each for each in interpreter.successors(state) if each.successor == step.successor]
+        satisfied |= beside.sets_of((each.origin, each.arguments) for each in steps)
+    if satisfied != everybody:
         raise InternalError("the loop of a lasso is not fair")
 
 

@@ -77,7 +77,7 @@ def test_mistakes(cli: Cli, model: Path) -> None:
         "--ltl:1:14: error: unknown name 'brokn'\n  G (red -> F {brokn})\n               ^^^^^\n"
         "  hint: did you mean 'broken'?\n"
     )
-    assert "without ndfs" in cli("check", model, "--fair", "strong", "--strategy", "ndfs").err
+    assert "not by ndfs" in cli("check", model, "--fair", "strong", "--strategy", "ndfs").err
     plain = model.with_name("plain.m")
     plain.write_text(LIGHT.replace('ltl "again" : G F red;', ""), encoding="utf-8")
     run = cli("check", plain, "--strategy", "ndfs")

@@ -30,7 +30,7 @@ __attribute__((visibility("default"), used)) void graph_set(const uint32_t *new_
   accepts = new_accepts;
 }
 
-#if HAS_STRONG_FAIRNESS
+#if HAS_MOVERS
 static const uint32_t *movers, *partners; /* of each edge */
 
 __attribute__((visibility("default"), used)) void graph_set_movers(const uint32_t *new_movers,
@@ -54,7 +54,7 @@ static int model_expand(const uint8_t *state, Expansion *expansion) {
   expansion->target_count = 1;
   for (uint32_t i = first[node]; i < first[node + 1]; i++) {
     uint8_t *next = successor_begin(expansion, state);
-#if HAS_STRONG_FAIRNESS
+#if HAS_MOVERS
     expansion->mover = movers[i];
     expansion->partner = partners[i];
 #endif

@@ -21,7 +21,7 @@ END_OF_FILE = "end of file"
 KEYWORDS = frozenset((
     "accept", "and", "assert", "async", "byte", "channel", "commit", "const", "effect", "false", "guard", "imply",
     "init", "int", "not", "or", "process", "property", "state", "sync", "system", "trans", "true",
-    "buchi", "genbuchi", "muller", "rabin", "streett",
+    "buchi", "genbuchi", "muller", "rabin", "fair",
 ))
 # fmt: on
 

@@ -24,7 +24,7 @@ _SECTIONS = frozenset(("state", "init", "commit", "accept", "assert", "trans"))
 _SECTION_ENDS = _SECTIONS | {";", "byte", "int", "const", "channel"}
 _TRANSITION_ENDS = _SECTIONS | {",", ";"}
 #: Acceptance conditions other than Büchi's.
-_FOREIGN_ACCEPTANCE = ("genbuchi", "muller", "rabin", "streett")
+_FOREIGN_ACCEPTANCE = ("genbuchi", "muller", "rabin", "fair")
 _PARTS = ("guard", "sync", "effect")
 
 

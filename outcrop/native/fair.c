@@ -1,11 +1,12 @@
-/* Strong fairness: is there a cycle with an accepting state that takes a step of each set of which it passes a state
- * where such a step is possible? outcrop/search/streett.py says how it is found.
+/* Is there a cycle with an accepting state that is fair to all sets of steps? outcrop/search/fair.py says what that is, and
+ * how it is found.
  *
  * The product lies here as a graph: of each state of the arena, where its steps lead and whose they are. Parts of it are
  * taken apart into strongly connected components, over and over: R. Tarjan, "Depth-first search and linear graph
  * algorithms" (1972), the recursion spelled out. */
 
 enum { NO_PART = 0 };
+enum { NOT_WANTED, WANTED, TAKEN }; /* of a set, on a cycle */
 #define FAIR (UINT32_C(1) << 31)
 #define UNMET UINT32_MAX
 
@@ -19,7 +20,13 @@ typedef struct {
   uint64_t next; /* the edge to be looked at */
 } Visit;
 
-typedef struct Streett {
+/* In how many states of the last part that had any a step of a set is possible, and in which of them the last time. */
+typedef struct {
+  uint32_t part, state;
+  uint64_t count;
+} Offers;
+
+typedef struct {
   uint64_t states, bytes;
   uint64_t *first;    /* of the edges of each state; and at the end how many there are */
   Edge *edges;
@@ -32,19 +39,20 @@ typedef struct Streett {
   uint64_t waiting_count;
   Visit *visits;
   uint32_t parts, met;
-  uint32_t *taken;    /* of each set, the last part in which a step of it was taken */
+  uint32_t *taken;    /* of each set, the last part in which a step of it was taken; or whether the cycle takes one */
+  Offers *offers;     /* of each set */
   uint32_t *cycle;
   uint64_t cycle_count, cycle_room;
-} Streett;
+} Graph;
 
-static void streett_close(Streett *graph) {
+static void fair_close(Graph *graph) {
   void *const all[] = {graph->first,   graph->edges, graph->part,   graph->order, graph->low,   graph->stack,
-                       graph->waiting, graph->roots, graph->visits, graph->taken, graph->cycle, graph};
+                       graph->waiting, graph->roots, graph->visits, graph->taken, graph->offers, graph->cycle, graph};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
 }
 
 /* Memory for so many things, counted; NULL when it does not fit into the budget. */
-static void *streett_room(Search *search, Streett *graph, uint64_t count, uint64_t size) {
+static void *fair_room(Search *search, Graph *graph, uint64_t count, uint64_t size) {
   const uint64_t bytes = (count + 1) * size;
   if (arena_bytes(&search->arena) + visited_bytes(search) + beside_bytes(search) + graph->bytes + bytes > search->budget)
     return NULL;
@@ -56,7 +64,7 @@ static void *streett_room(Search *search, Streett *graph, uint64_t count, uint64
 
 /* Where a worker notes edges: first only how many each state has, then what they are. */
 typedef struct {
-  Streett *graph;
+  Graph *graph;
   uint64_t begin; /* of the states that it expands */
   uint64_t next;  /* edge to be written */
 } Noting;
@@ -64,7 +72,7 @@ typedef struct {
 static void note_edges(Expansion *expansion) {
   Worker *worker = (Worker *)expansion;
   Noting *noting = worker->purpose;
-  Streett *graph = noting->graph;
+  Graph *graph = noting->graph;
   const uint32_t count = expansion->count;
   expansion->count = 0;
   if (!graph->edges) {
@@ -77,11 +85,13 @@ static void note_edges(Expansion *expansion) {
   for (uint32_t i = 0; i < count; i++) {
     uint64_t target = table_find(&worker->search->table, &worker->search->arena,
                                  expansion->successors + (size_t)i * STATE_BYTES, expansion->hashes[i]);
+    /* Behind the last of them lies, for all others, one that is of no part. */
+    if (target > graph->states) target = graph->states;
     graph->edges[noting->next++] = (Edge){(uint32_t)target, expansion->movers[i], expansion->partners[i]};
   }
 }
 
-static void note_states(Worker *worker, Streett *graph, uint64_t begin, uint64_t end) {
+static void note_states(Worker *worker, Graph *graph, uint64_t begin, uint64_t end) {
   Noting noting = {graph, begin, graph->edges ? graph->first[begin] : 0};
   worker->purpose = &noting;
   worker->expansion.flush = note_edges;
@@ -93,9 +103,9 @@ static void note_states(Worker *worker, Streett *graph, uint64_t begin, uint64_t
 }
 
 /* When all edges have been counted: makes room for them. Gives 0 when there is no memory. */
-static int lay_out_edges(Search *search, Streett *graph) {
+static int lay_out_edges(Search *search, Graph *graph) {
   for (uint64_t state = 0; state < graph->states; state++) graph->first[state + 1] += graph->first[state];
-  graph->edges = streett_room(search, graph, graph->first[graph->states], sizeof *graph->edges);
+  graph->edges = fair_room(search, graph, graph->first[graph->states], sizeof *graph->edges);
   return graph->edges != NULL;
 }
 
@@ -103,21 +113,28 @@ static int lay_out_edges(Search *search, Streett *graph) {
 
 static inline int is_step_of(Edge edge, uint32_t set) { return edge.mover == set || edge.partner == set; }
 
-/* Whether a step of some set is possible in a state, and yet was never taken in the part. */
-static int misses_some(const Streett *graph, uint32_t state, uint32_t part) {
+static int offers_step_of(const Graph *graph, uint32_t state, uint32_t set) {
   for (uint64_t i = graph->first[state]; i < graph->first[state + 1]; i++)
-    if ((graph->edges[i].mover < FAIRNESS_SETS && graph->taken[graph->edges[i].mover] != part) ||
-        (graph->edges[i].partner < FAIRNESS_SETS && graph->taken[graph->edges[i].partner] != part))
-      return 1;
+    if (is_step_of(graph->edges[i], set)) return 1;
   return 0;
 }
 
-/* Notes which steps are taken within a part, and gives how many. */
-static uint64_t note_taken(Streett *graph, const uint32_t *states, uint64_t count, uint32_t part) {
+static void note_offer(Graph *graph, uint32_t set, uint32_t state, uint32_t part) {
+  if (set >= FAIRNESS_SETS) return;
+  Offers *offers = &graph->offers[set];
+  if (offers->part != part) *offers = (Offers){part, UNMET, 0};
+  offers->count += offers->state != state;
+  offers->state = state;
+}
+
+/* Notes which steps are possible in the states of a part, and which lead from one to another; gives how many do. */
+static uint64_t note_steps_within(Graph *graph, const uint32_t *states, uint64_t count, uint32_t part) {
   uint64_t inner = 0;
   for (uint64_t number = 0; number < count; number++)
     for (uint64_t i = graph->first[states[number]]; i < graph->first[states[number] + 1]; i++) {
-      Edge edge = graph->edges[i];
+      const Edge edge = graph->edges[i];
+      note_offer(graph, edge.mover, states[number], part);
+      note_offer(graph, edge.partner, states[number], part);
       if (graph->part[edge.target] != part) continue;
       inner++;
       if (edge.mover < FAIRNESS_SETS) graph->taken[edge.mover] = part;
@@ -126,21 +143,37 @@ static uint64_t note_taken(Streett *graph, const uint32_t *states, uint64_t coun
   return inner;
 }
 
+/* Whether a part of so many states is unfair to a set: a step is possible somewhere, or with weak fairness everywhere, and
+ * yet none is taken. */
+static int is_unfair_to(const Graph *graph, uint32_t set, uint32_t part, uint64_t count) {
+  if (set >= FAIRNESS_SETS || graph->taken[set] == part || graph->offers[set].part != part) return 0;
+  return FAIRNESS_IS_STRONG || graph->offers[set].count == count;
+}
+
+/* Whether a step of a set that a part is unfair to is possible in a state. */
+static int offers_unfairly(const Graph *graph, uint32_t state, uint32_t part, uint64_t count) {
+  for (uint64_t i = graph->first[state]; i < graph->first[state + 1]; i++)
+    if (is_unfair_to(graph, graph->edges[i].mover, part, count) ||
+        is_unfair_to(graph, graph->edges[i].partner, part, count))
+      return 1;
+  return 0;
+}
+
 static int has_accepting(const Search *search, const uint32_t *states, uint64_t count) {
   for (uint64_t number = 0; number < count; number++)
     if (model_accepting(arena_state(&search->arena, states[number]))) return 1;
   return 0;
 }
 
-/* A component is fair, or some of its states are on no fair cycle: those where a step is possible that no cycle within
- * it takes. The others may form smaller components. */
-static void judge_component(const Search *search, Streett *graph, const uint32_t *states, uint64_t count) {
+/* A component is fair, or some of its states are on no fair cycle: those where a step is possible of a set that it is
+ * unfair to. With weak fairness these are all. The others may form smaller components. */
+static void judge_component(const Search *search, Graph *graph, const uint32_t *states, uint64_t count) {
   const uint32_t part = ++graph->parts;
   for (uint64_t number = 0; number < count; number++) graph->part[states[number]] = part;
   uint64_t kept = 0, first = graph->waiting_count;
-  if (note_taken(graph, states, count, part) && has_accepting(search, states, count))
+  if (note_steps_within(graph, states, count, part) && has_accepting(search, states, count))
     for (uint64_t number = 0; number < count; number++)
-      if (!misses_some(graph, states[number], part)) graph->waiting[first + kept++] = states[number];
+      if (!offers_unfairly(graph, states[number], part, count)) graph->waiting[first + kept++] = states[number];
   if (kept == count) {
     for (uint64_t number = 0; number < count; number++) graph->part[states[number]] |= FAIR;
     return;
@@ -155,14 +188,14 @@ static void judge_component(const Search *search, Streett *graph, const uint32_t
   graph->waiting_count = first + kept + 1;
 }
 
-static void meet(Streett *graph, uint64_t *depth, uint64_t *stacked, uint32_t state) {
+static void meet(Graph *graph, uint64_t *depth, uint64_t *stacked, uint32_t state) {
   graph->order[state] = graph->low[state] = graph->met++;
   graph->stack[(*stacked)++] = state;
   graph->visits[(*depth)++] = (Visit){state, graph->first[state]};
 }
 
 /* Finds the components of a part behind one of its states, and judges them. */
-static void take_apart(const Search *search, Streett *graph, uint32_t root, uint32_t part) {
+static void take_apart(const Search *search, Graph *graph, uint32_t root, uint32_t part) {
   uint64_t depth = 0, stacked = 0;
   graph->met = 0;
   meet(graph, &depth, &stacked, root);
@@ -193,7 +226,7 @@ static void take_apart(const Search *search, Streett *graph, uint32_t root, uint
 }
 
 /* Finds all fair components; gives whether there are any. */
-static int find_fair_components(const Search *search, Streett *graph) {
+static int find_fair_components(const Search *search, Graph *graph) {
   int found = 0;
   graph->parts = 1;
   for (uint64_t state = 0; state < graph->states; state++) graph->part[state] = 1, graph->order[state] = UNMET;
@@ -215,7 +248,7 @@ static int find_fair_components(const Search *search, Streett *graph) {
 }
 
 /* The least accepting state of fair components, in a range of the arena. */
-static uint64_t least_fair(const Search *search, const Streett *graph, uint64_t begin, uint64_t end) {
+static uint64_t least_fair(const Search *search, const Graph *graph, uint64_t begin, uint64_t end) {
   uint64_t least = UINT64_MAX;
   for (uint64_t index = begin; index < end; index++) {
     const uint8_t *state = arena_state(&search->arena, index);
@@ -231,13 +264,13 @@ static int is_before(const Search *search, uint32_t one, uint32_t other) {
   return memcmp(arena_state(&search->arena, one), arena_state(&search->arena, other), STATE_BYTES) < 0;
 }
 
-static int leads_to(const Streett *graph, uint32_t state, uint32_t target) {
+static int leads_to(const Graph *graph, uint32_t state, uint32_t target) {
   for (uint64_t i = graph->first[state]; i < graph->first[state + 1]; i++)
     if (graph->edges[i].target == target) return 1;
   return 0;
 }
 
-static int cycle_reserve(Streett *graph, uint64_t more) {
+static int cycle_reserve(Graph *graph, uint64_t more) {
   if (graph->cycle_count + more <= graph->cycle_room) return 1;
   uint64_t room = 2 * (graph->cycle_count + more);
   uint32_t *cycle = realloc(graph->cycle, room * sizeof *cycle);
@@ -247,16 +280,17 @@ static int cycle_reserve(Streett *graph, uint64_t more) {
   return 1;
 }
 
-/* Adds to the cycle the states behind `from` on a shortest way within its component whose last step is one of a set, or,
+/* Adds to the cycle the states behind `from` on a shortest way within its component whose last step is fair to a set, or,
  * with FAIRNESS_SETS, leads to `to`. Of several the least: the order of the arena, which workers make, does not matter. */
-static int add_path(const Search *search, Streett *graph, uint32_t from, uint32_t set, uint32_t to) {
+static int add_path(const Search *search, Graph *graph, uint32_t from, uint32_t set, uint32_t to) {
   const uint32_t part = graph->part[from];
   uint32_t *queue = graph->stack, last = UNMET, target = UNMET, distance = 0;
   uint64_t begin = 0, end = 1;
   queue[0] = from;
   graph->order[from] = 0;
   for (; begin < end && last == UNMET; distance++)
-    for (uint64_t level_end = end; begin < level_end; begin++)
+    for (uint64_t level_end = end; begin < level_end; begin++) {
+      const int any_is_fair = set < FAIRNESS_SETS && !FAIRNESS_IS_STRONG && !offers_step_of(graph, queue[begin], set);
       for (uint64_t i = graph->first[queue[begin]]; i < graph->first[queue[begin] + 1]; i++) {
         const Edge edge = graph->edges[i];
         if (graph->part[edge.target] != part) continue;
@@ -264,13 +298,14 @@ static int add_path(const Search *search, Streett *graph, uint32_t from, uint32_
           graph->order[edge.target] = distance + 1;
           queue[end++] = edge.target;
         }
-        if (set < FAIRNESS_SETS ? !is_step_of(edge, set) : edge.target != to) continue;
+        if (!any_is_fair && (set < FAIRNESS_SETS ? !is_step_of(edge, set) : edge.target != to)) continue;
         if (last != UNMET && !is_before(search, queue[begin], last) &&
             (queue[begin] != last || !is_before(search, edge.target, target)))
           continue;
         last = queue[begin];
         target = edge.target;
       }
+    }
   int complete = last != UNMET && cycle_reserve(graph, distance);
   if (complete) {
     uint32_t *path = graph->cycle + graph->cycle_count;
@@ -291,35 +326,38 @@ static int add_path(const Search *search, Streett *graph, uint32_t from, uint32_
   return complete;
 }
 
-/* Notes whose steps lead from a state to the next one of the cycle. */
-static void note_steps(Streett *graph, uint32_t state, uint32_t next) {
-  for (uint64_t i = graph->first[state]; i < graph->first[state + 1]; i++) {
-    const Edge edge = graph->edges[i];
-    if (edge.target != next) continue;
-    if (edge.mover < FAIRNESS_SETS) graph->taken[edge.mover] = 1;
-    if (edge.partner < FAIRNESS_SETS) graph->taken[edge.partner] = 1;
-  }
+static inline void want(Graph *graph, uint32_t set, uint32_t kind) {
+  if (set < FAIRNESS_SETS) graph->taken[set] = kind;
 }
 
-/* Makes a cycle from an accepting state of a fair component back to it, with a step of each set that has one there.
+/* Notes to which sets the steps from a state to the next one of the cycle are fair: their own, and, with weak fairness,
+ * those that have none there. Where several lead to the same state, each has its turn. */
+static void note_steps(Graph *graph, uint32_t state, uint32_t next) {
+  for (uint64_t i = graph->first[state]; i < graph->first[state + 1]; i++) {
+    const Edge edge = graph->edges[i];
+    if (edge.target == next) want(graph, edge.mover, TAKEN), want(graph, edge.partner, TAKEN);
+    if (edge.mover < FAIRNESS_SETS) graph->offers[edge.mover].state = state;
+    if (edge.partner < FAIRNESS_SETS) graph->offers[edge.partner].state = state;
+  }
+  for (uint32_t set = 0; set < FAIRNESS_SETS && !FAIRNESS_IS_STRONG; set++)
+    if (graph->offers[set].state != state) graph->taken[set] = TAKEN;
+}
+
+/* Makes a cycle from an accepting state of a fair component back to it that is fair to all sets.
  * Gives 0 when there is no memory. */
-static int make_cycle(const Search *search, Streett *graph, uint32_t start) {
+static int make_cycle(const Search *search, Graph *graph, uint32_t start) {
   const uint32_t part = graph->part[start];
   uint32_t at = start;
   graph->cycle_count = 0;
   memset(graph->taken, 0, FAIRNESS_SETS * sizeof *graph->taken);
-  for (uint64_t state = 0; state < graph->states; state++) graph->order[state] = UNMET;
   for (uint64_t state = 0; state < graph->states; state++) {
-    if (graph->part[state] != part) continue;
-    for (uint64_t i = graph->first[state]; i < graph->first[state + 1]; i++) {
-      const uint32_t sets[] = {graph->edges[i].mover, graph->edges[i].partner};
-      if (graph->part[graph->edges[i].target] == part)
-        for (int which = 0; which < 2; which++)
-          if (sets[which] < FAIRNESS_SETS && !graph->taken[sets[which]]) graph->taken[sets[which]] = 2; /* still to be */
-    }
+    graph->order[state] = UNMET;
+    for (uint64_t i = graph->first[state]; i < graph->first[state + 1] && graph->part[state] == part; i++)
+      want(graph, graph->edges[i].mover, WANTED), want(graph, graph->edges[i].partner, WANTED);
   }
+  for (uint32_t set = 0; set < FAIRNESS_SETS; set++) graph->offers[set].state = UNMET;
   for (uint32_t set = 0; set <= FAIRNESS_SETS; set++) {
-    if (set < FAIRNESS_SETS ? graph->taken[set] != 2 : at == start && graph->cycle_count) continue;
+    if (set < FAIRNESS_SETS ? graph->taken[set] != WANTED : at == start && graph->cycle_count) continue;
     uint64_t first = graph->cycle_count;
     if (!add_path(search, graph, at, set, start)) return 0;
     for (; first < graph->cycle_count; first++) {
@@ -332,49 +370,50 @@ static int make_cycle(const Search *search, Streett *graph, uint32_t start) {
 
 /* --- What Python binds --------------------------------------------------------------------------------------- */
 
-/* After all states have been found. Gives NULL when there is no memory. */
-EXPORT Streett *outcrop_streett_open(Search *search, uint64_t states) {
-  Streett *graph = states < UINT32_MAX - 1 ? calloc(1, sizeof *graph) : NULL;
+/* For so many states, the first ones, which have been expanded. Gives NULL when there is no memory. */
+EXPORT Graph *outcrop_fair_open(Search *search, uint64_t states) {
+  Graph *graph = states < UINT32_MAX - 1 ? calloc(1, sizeof *graph) : NULL;
   if (!graph) return NULL;
   graph->states = states;
-  graph->first = streett_room(search, graph, states + 1, sizeof *graph->first);
-  graph->part = streett_room(search, graph, states, sizeof *graph->part);
-  graph->order = streett_room(search, graph, states, sizeof *graph->order);
-  graph->low = streett_room(search, graph, states, sizeof *graph->low);
-  graph->stack = streett_room(search, graph, states, sizeof *graph->stack);
-  graph->waiting = streett_room(search, graph, 2 * states, sizeof *graph->waiting);
-  graph->roots = streett_room(search, graph, states, sizeof *graph->roots);
-  graph->visits = streett_room(search, graph, states, sizeof *graph->visits);
-  graph->taken = streett_room(search, graph, FAIRNESS_SETS, sizeof *graph->taken);
+  graph->first = fair_room(search, graph, states + 1, sizeof *graph->first);
+  graph->part = fair_room(search, graph, states, sizeof *graph->part);
+  graph->order = fair_room(search, graph, states, sizeof *graph->order);
+  graph->low = fair_room(search, graph, states, sizeof *graph->low);
+  graph->stack = fair_room(search, graph, states, sizeof *graph->stack);
+  graph->waiting = fair_room(search, graph, 2 * states, sizeof *graph->waiting);
+  graph->roots = fair_room(search, graph, states, sizeof *graph->roots);
+  graph->visits = fair_room(search, graph, states, sizeof *graph->visits);
+  graph->taken = fair_room(search, graph, FAIRNESS_SETS, sizeof *graph->taken);
+  graph->offers = fair_room(search, graph, FAIRNESS_SETS, sizeof *graph->offers);
   if (graph->first && graph->part && graph->order && graph->low && graph->stack && graph->waiting && graph->roots &&
-      graph->visits && graph->taken)
+      graph->visits && graph->taken && graph->offers)
     return graph;
-  streett_close(graph);
+  fair_close(graph);
   return NULL;
 }
 
-EXPORT void outcrop_streett_close(Streett *graph) { streett_close(graph); }
+EXPORT void outcrop_fair_close(Graph *graph) { fair_close(graph); }
 
 /* Notes the edges of some states: first how many they are, and once they are laid out, what they are. */
-EXPORT void outcrop_streett_note(Search *search, Streett *graph, uint64_t number, uint64_t begin, uint64_t end) {
+EXPORT void outcrop_fair_note(Search *search, Graph *graph, uint64_t number, uint64_t begin, uint64_t end) {
   Worker *worker = uncounted(search, number);
   note_states(worker, graph, begin, end);
   worker->expansion.context = worker->counted;
 }
 
-EXPORT int outcrop_streett_lay_out(Search *search, Streett *graph) { return lay_out_edges(search, graph); }
+EXPORT int outcrop_fair_lay_out(Search *search, Graph *graph) { return lay_out_edges(search, graph); }
 
-EXPORT int outcrop_streett_find(const Search *search, Streett *graph) { return find_fair_components(search, graph); }
+EXPORT int outcrop_fair_find(const Search *search, Graph *graph) { return find_fair_components(search, graph); }
 
-EXPORT uint64_t outcrop_streett_least(const Search *search, const Streett *graph, uint64_t begin, uint64_t end) {
+EXPORT uint64_t outcrop_fair_least(const Search *search, const Graph *graph, uint64_t begin, uint64_t end) {
   return least_fair(search, graph, begin, end);
 }
 
 /* How many states the cycle has, without the first; UINT64_MAX when there is no memory. */
-EXPORT uint64_t outcrop_streett_cycle(const Search *search, Streett *graph, uint64_t start) {
+EXPORT uint64_t outcrop_fair_cycle(const Search *search, Graph *graph, uint64_t start) {
   return make_cycle(search, graph, (uint32_t)start) ? graph->cycle_count : UINT64_MAX;
 }
 
-EXPORT void outcrop_streett_take(const Streett *graph, uint32_t *cycle) {
+EXPORT void outcrop_fair_take(const Graph *graph, uint32_t *cycle) {
   memcpy(cycle, graph->cycle, graph->cycle_count * sizeof *cycle);
 }

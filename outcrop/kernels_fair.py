@@ -1,4 +1,4 @@
-"""The kernels that look for strongly fair cycles, as Python objects; see native/streett.c."""
+"""The kernels that look for strongly fair cycles, as Python objects; see native/fair.c."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from outcrop.kernels_cycles import Indexes, Places
 _NONE = 2**64 - 1
 
 _SIGNATURES: dict[str, Signature] = {
-    "outcrop_streett_open": (POINTER, (POINTER, NUMBER)),
-    "outcrop_streett_close": (None, (POINTER,)),
-    "outcrop_streett_note": (None, (POINTER, POINTER, NUMBER, NUMBER, NUMBER)),
-    "outcrop_streett_lay_out": (FLAG, (POINTER, POINTER)),
-    "outcrop_streett_find": (FLAG, (POINTER, POINTER)),
-    "outcrop_streett_least": (NUMBER, (POINTER, POINTER, NUMBER, NUMBER)),
-    "outcrop_streett_cycle": (NUMBER, (POINTER, POINTER, NUMBER)),
-    "outcrop_streett_take": (None, (POINTER, POINTER)),
+    "outcrop_fair_open": (POINTER, (POINTER, NUMBER)),
+    "outcrop_fair_close": (None, (POINTER,)),
+    "outcrop_fair_note": (None, (POINTER, POINTER, NUMBER, NUMBER, NUMBER)),
+    "outcrop_fair_lay_out": (FLAG, (POINTER, POINTER)),
+    "outcrop_fair_find": (FLAG, (POINTER, POINTER)),
+    "outcrop_fair_least": (NUMBER, (POINTER, POINTER, NUMBER, NUMBER)),
+    "outcrop_fair_cycle": (NUMBER, (POINTER, POINTER, NUMBER)),
+    "outcrop_fair_take": (None, (POINTER, POINTER)),
 }
 
 
@@ -28,36 +28,36 @@ class FairGraph(Places):
     def __init__(self, search: Search, states: int) -> None:
         super().__init__(search)
         self._kernels = search.native.library_with(_SIGNATURES)
-        self._handle = self._kernels.outcrop_streett_open(search.handle, states)
+        self._handle = self._kernels.outcrop_fair_open(search.handle, states)
         if self._handle is None:
             raise MemoryError("no memory for the states of a graph")
 
     def close(self) -> None:
-        self._kernels.outcrop_streett_close(self._handle)
+        self._kernels.outcrop_fair_close(self._handle)
 
     def note(self, worker: int, begin: int, end: int) -> None:
         """Counts the edges of some states; or, once they are laid out, notes where they lead."""
-        self._kernels.outcrop_streett_note(self.search.handle, self._handle, worker, begin, end)
+        self._kernels.outcrop_fair_note(self.search.handle, self._handle, worker, begin, end)
 
     def lay_out(self) -> None:
         """When all have been counted."""
-        if not self._kernels.outcrop_streett_lay_out(self.search.handle, self._handle):
+        if not self._kernels.outcrop_fair_lay_out(self.search.handle, self._handle):
             raise MemoryError("no memory for the edges of a graph")
 
     def has_fair_components(self) -> bool:
-        return bool(self._kernels.outcrop_streett_find(self.search.handle, self._handle))
+        return bool(self._kernels.outcrop_fair_find(self.search.handle, self._handle))
 
     def least_accepting(self, begin: int, end: int) -> int | None:
         """In a range of the arena, the least accepting state of fair components."""
-        index = self._kernels.outcrop_streett_least(self.search.handle, self._handle, begin, end)
+        index = self._kernels.outcrop_fair_least(self.search.handle, self._handle, begin, end)
         return None if index == _NONE else int(index)
 
     def cycle(self, start: int) -> Indexes:
         """From an accepting state of a fair component back to it, with a step of each set that has one there."""
-        count = self._kernels.outcrop_streett_cycle(self.search.handle, self._handle, start)
+        count = self._kernels.outcrop_fair_cycle(self.search.handle, self._handle, start)
         if count == _NONE:
             raise MemoryError("no memory for a cycle")
         cycle = np.empty(count + 1, dtype=np.uint32)
         cycle[0] = start
-        self._kernels.outcrop_streett_take(self._handle, cycle[1:].ctypes.data)
+        self._kernels.outcrop_fair_take(self._handle, cycle[1:].ctypes.data)
         return cycle
