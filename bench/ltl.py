@@ -3,13 +3,16 @@
     python bench/ltl.py verdicts --models ../shared/models/dve [--least N] [--most N] [--only TEXT]...
     python bench/ltl.py speed --models ../shared/models/dve [--only TEXT]... [--repeat N]
     python bench/ltl.py threads --models ../shared/models/dve [--only TEXT]... [--repeat N]
+    python bench/ltl.py fairness --models ../shared/models/dve [--only TEXT]... [--repeat N]
     python bench/ltl.py spin --models bench/spin [--repeat N]
 
 `verdicts` compares ndfs, owcty and owcty --compact with PROPERTIES.csv on the models whose system, without the
 property, has between --least and --most states. `speed` runs each search as a process of its own on properties that
 hold, one thread and two, and prints seconds, the ratio to ndfs, peak memory, and which part of the states --compact has
 visited. `threads` runs owcty on the same properties with one thread and two by turns, in one process: the machine's
-moods hit both alike. `spin` compares with spin, which must be installed, on models written in both languages.
+moods hit both alike. `fairness` runs them with two threads as processes of their own: without fairness, with weak
+fairness as the product counts it and by components, and with strong fairness. `spin` compares with spin, which must be
+installed, on models written in both languages.
 """
 
 from __future__ import annotations
@@ -34,6 +37,13 @@ SEARCHES = {
     "owcty, 2 threads": ("--strategy", "owcty", "--threads", "2"),
     "compact": ("--strategy", "owcty", "--compact", "--threads", "1"),
     "compact, 2 threads": ("--strategy", "owcty", "--compact", "--threads", "2"),
+}
+
+FAIRNESS = {
+    "none": ("--strategy", "owcty", "--threads", "2"),
+    "weak, counted": ("--fair", "weak", "--strategy", "owcty", "--threads", "2"),
+    "weak": ("--fair", "weak", "--threads", "2"),
+    "strong": ("--fair", "strong", "--threads", "2"),
 }
 
 #: Properties that hold, on products of about a million states or more.
@@ -146,6 +156,17 @@ def threads(models: Path, files: list[str], repeat: int) -> None:
     )
 
 
+def fairness(models: Path, files: list[str], repeat: int) -> None:
+    print("| property | " + " | ".join(f"{name}: states, s, MiB" for name in FAIRNESS) + " |")
+    print("|" + "---|" * (len(FAIRNESS) + 1))
+    for file in files:
+        figures = [run(models, file, options, repeat) for options in FAIRNESS.values()]
+        cells = [
+            f"{each['states']:,.0f}, {each['seconds']:.2f}, {each['peak_rss_bytes'] / 2**20:.0f}" for each in figures
+        ]
+        print(f"| {' | '.join([Path(file).stem, *cells])} |", flush=True)
+
+
 # --- Against spin --------------------------------------------------------------------------------------------------
 
 
@@ -186,7 +207,7 @@ def chosen_files(all_files: list[str], only: list[str]) -> Iterator[str]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["verdicts", "speed", "threads", "spin"])
+    parser.add_argument("what", choices=["verdicts", "speed", "threads", "fairness", "spin"])
     parser.add_argument("--models", type=Path, required=True, help="the directory of the models")
     parser.add_argument("--only", action="append", default=[], metavar="TEXT", help="files with this in their name")
     parser.add_argument("--least", type=int, default=1)
@@ -198,6 +219,9 @@ def main() -> int:
         return 0
     if options.what == "threads":
         threads(options.models, list(chosen_files(list(SPEED), options.only)), options.repeat)
+        return 0
+    if options.what == "fairness":
+        fairness(options.models, list(chosen_files(list(SPEED), options.only)), options.repeat)
         return 0
     if options.what == "spin":
         spin(options.models, options.repeat)

@@ -35,6 +35,6 @@ def add_formulas(parser: argparse.ArgumentParser) -> None:
         "--fair",
         choices=[*map(str, Fair)],
         default=CheckOptions.fair,
-        help="weak: consider only runs in which every rule instance (Murphi) or process (DVE) that can move from some "
-        "time on without a break does move (default: none); strong is not supported",
+        help="consider only runs in which every rule instance (Murphi) or process (DVE) moves again and again that can "
+        "do so from some time on without a break (weak), or again and again (strong); default: none",
     )

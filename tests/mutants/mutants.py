@@ -32,6 +32,8 @@ LIKELY = {
     "native/adding.c": ("tests/kernels", "tests/search/test_ram.py", "tests/search/test_limits.py"),
     "native/paths.c": ("tests/kernels", "tests/search/test_ram.py", "tests/search/test_past_ram.py"),
     "native/liveness.c": ("tests/search/test_models.py", "tests/fuzz/test_differential.py"),
+    "native/fair.c": ("tests/ltl/test_fairness.py",),
+    "native/block_file.c": ("tests/kernels/test_tables.py", "tests/search/test_past_ram.py"),
     "native/squeeze.c": ("tests/search/test_squeezing.py",),
     "native/carry.c": ("tests/search/test_squeezing.py",),
     "search/squeezing.py": ("tests/search/test_squeezing.py",),

@@ -196,6 +196,18 @@ MUTANTS = [
         ("if (cycles->strength == TERMINAL_AUTOMATON) found_cycle(worker, state);", ""),
     ),
     *_of(
+        "native/block_file.c",
+        ("header.checksum == block_checksum(data, length)", "1"),
+        ("sums[words] += last;", ""),
+    ),
+    *_of(
+        "native/fair.c",
+        ("is_unfair_to(graph, graph->edges[i].mover, part, count) ||", ""),
+        ("if (!kept || !has_accepting(search, graph->waiting + first, kept)) return;", "return;"),
+        ("graph->offers[set].count == count;", "graph->offers[set].count > 0;"),
+        ("if (target > graph->states) target = graph->states;", "if (target > graph->states) target = 0;"),
+    ),
+    *_of(
         "native/owcty_compact.c",
         ("if (states_equal(state, compacted->target)) __atomic_store_n", "__atomic_store_n"),
         ("else if (before == 1 && !carry_look(", "else if (before <= 2 && !carry_look("),
