@@ -8,6 +8,9 @@
 enum { NO_PART = 0 };
 enum { NOT_WANTED, WANTED, TAKEN }; /* of a set, on a cycle */
 #define FAIR (UINT32_C(1) << 31)
+/* Each part that is judged is fair, or loses states for good, or at least one and waits: there are at most three times as
+ * many parts as states, and their numbers must be below FAIR. */
+#define MOST_STATES (FAIR / 4)
 #define UNMET UINT32_MAX
 
 typedef struct {
@@ -372,7 +375,7 @@ static int make_cycle(const Search *search, Graph *graph, uint32_t start) {
 
 /* For so many states, the first ones, which have been expanded. Gives NULL when there is no memory. */
 EXPORT Graph *outcrop_fair_open(Search *search, uint64_t states) {
-  Graph *graph = states < UINT32_MAX - 1 ? calloc(1, sizeof *graph) : NULL;
+  Graph *graph = states < MOST_STATES ? calloc(1, sizeof *graph) : NULL;
   if (!graph) return NULL;
   graph->states = states;
   graph->first = fair_room(search, graph, states + 1, sizeof *graph->first);

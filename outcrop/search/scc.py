@@ -114,15 +114,16 @@ def _fair_cycle(start: State, within: set[State], steps: Steps) -> list[State]:
         done = {each for one, to in pairwise(cycle) for target, sets in steps[one] if target == to for each in sets}
         if number in done or (number is None and len(cycle) > 1 and cycle[-1] == start):
             continue
-        ways = [cycle]
+        ways, seen = [cycle], {cycle[-1]}
         for way in ways:
             steps_on = [(to, sets) for to, sets in steps[way[-1]] if to in within]
             last = next((to for to, sets in steps_on if (to == start if number is None else number in sets)), None)
             if last is not None:
                 cycle = [*way, last]
                 break
-            seen = {each[-1] for each in ways}
-            ways += [[*way, to] for to in dict.fromkeys(to for to, _ in steps_on) if to not in seen]
+            following = dict.fromkeys(to for to, _ in steps_on if to not in seen)
+            seen.update(following)
+            ways += [[*way, to] for to in following]
     return cycle
 
 
