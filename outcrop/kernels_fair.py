@@ -11,7 +11,7 @@ from outcrop.kernels_cycles import Indexes, Places
 _NONE = 2**64 - 1
 
 _SIGNATURES: dict[str, Signature] = {
-    "outcrop_fair_open": (POINTER, (POINTER, NUMBER)),
+    "outcrop_fair_open": (POINTER, (POINTER, NUMBER, NUMBER)),
     "outcrop_fair_close": (None, (POINTER,)),
     "outcrop_fair_note": (None, (POINTER, POINTER, NUMBER, NUMBER, NUMBER)),
     "outcrop_fair_lay_out": (FLAG, (POINTER, POINTER)),
@@ -23,12 +23,13 @@ _SIGNATURES: dict[str, Signature] = {
 
 
 class FairGraph(Places):
-    """A product, all of whose states have been found, as a graph. Close it."""
+    """The first states of a product, which have been expanded, as a graph. ``only_accepting``: leave out all others,
+    because no cycle mixes them. Close it."""
 
-    def __init__(self, search: Search, states: int) -> None:
+    def __init__(self, search: Search, states: int, only_accepting: bool) -> None:
         super().__init__(search)
         self._kernels = search.native.library_with(_SIGNATURES)
-        self._handle = self._kernels.outcrop_fair_open(search.handle, states)
+        self._handle = self._kernels.outcrop_fair_open(search.handle, states, only_accepting)
         if self._handle is None:
             raise MemoryError("no memory for the states of a graph")
 

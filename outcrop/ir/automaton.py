@@ -103,4 +103,4 @@ class Product:
     @property
     def strength(self) -> Strength:
         """That of the automaton; but a counter cycles through accepting and other states."""
-        return self.automaton.strength if self.fairness is None else Strength.GENERAL
+        return self.automaton.strength if self.counter is None else Strength.GENERAL

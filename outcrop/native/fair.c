@@ -31,6 +31,7 @@ typedef struct {
 
 typedef struct {
   uint64_t states, bytes;
+  int only_accepting; /* no cycle mixes accepting and other states */
   uint64_t *first;    /* of the edges of each state; and at the end how many there are */
   Edge *edges;
   uint32_t *part;     /* that a state belongs to: NO_PART once it is on no fair cycle, FAIR and more in a fair component */
@@ -99,8 +100,10 @@ static void note_states(Worker *worker, Graph *graph, uint64_t begin, uint64_t e
   worker->purpose = &noting;
   worker->expansion.flush = note_edges;
   for (uint64_t index = begin; index < end && !stopping(worker->search); index++) {
+    const uint8_t *state = arena_state(&worker->search->arena, index);
+    if (graph->only_accepting && !model_accepting(state)) continue;
     worker->expansion.owner = (uint32_t)(index - begin);
-    model_expand(arena_state(&worker->search->arena, index), &worker->expansion);
+    model_expand(state, &worker->expansion);
   }
   note_edges(&worker->expansion);
 }
@@ -122,6 +125,12 @@ static int offers_step_of(const Graph *graph, uint32_t state, uint32_t set) {
   return 0;
 }
 
+static int leads_to(const Graph *graph, uint32_t state, uint32_t target) {
+  for (uint64_t i = graph->first[state]; i < graph->first[state + 1]; i++)
+    if (graph->edges[i].target == target) return 1;
+  return 0;
+}
+
 static void note_offer(Graph *graph, uint32_t set, uint32_t state, uint32_t part) {
   if (set >= FAIRNESS_SETS) return;
   Offers *offers = &graph->offers[set];
@@ -130,20 +139,17 @@ static void note_offer(Graph *graph, uint32_t set, uint32_t state, uint32_t part
   offers->state = state;
 }
 
-/* Notes which steps are possible in the states of a part, and which lead from one to another; gives how many do. */
-static uint64_t note_steps_within(Graph *graph, const uint32_t *states, uint64_t count, uint32_t part) {
-  uint64_t inner = 0;
+/* Notes which steps are possible in the states of a part, and which lead from one to another. */
+static void note_steps_within(Graph *graph, const uint32_t *states, uint64_t count, uint32_t part) {
   for (uint64_t number = 0; number < count; number++)
     for (uint64_t i = graph->first[states[number]]; i < graph->first[states[number] + 1]; i++) {
       const Edge edge = graph->edges[i];
       note_offer(graph, edge.mover, states[number], part);
       note_offer(graph, edge.partner, states[number], part);
       if (graph->part[edge.target] != part) continue;
-      inner++;
       if (edge.mover < FAIRNESS_SETS) graph->taken[edge.mover] = part;
       if (edge.partner < FAIRNESS_SETS) graph->taken[edge.partner] = part;
     }
-  return inner;
 }
 
 /* Whether a part of so many states is unfair to a set: a step is possible somewhere, or with weak fairness everywhere, and
@@ -171,12 +177,16 @@ static int has_accepting(const Search *search, const uint32_t *states, uint64_t 
 /* A component is fair, or some of its states are on no fair cycle: those where a step is possible of a set that it is
  * unfair to. With weak fairness these are all. The others may form smaller components. */
 static void judge_component(const Search *search, Graph *graph, const uint32_t *states, uint64_t count) {
+  if (!has_accepting(search, states, count) || (count == 1 && !leads_to(graph, *states, *states))) {
+    for (uint64_t number = 0; number < count; number++) graph->part[states[number]] = NO_PART;
+    return;
+  }
   const uint32_t part = ++graph->parts;
   for (uint64_t number = 0; number < count; number++) graph->part[states[number]] = part;
   uint64_t kept = 0, first = graph->waiting_count;
-  if (note_steps_within(graph, states, count, part) && has_accepting(search, states, count))
-    for (uint64_t number = 0; number < count; number++)
-      if (!offers_unfairly(graph, states[number], part, count)) graph->waiting[first + kept++] = states[number];
+  note_steps_within(graph, states, count, part);
+  for (uint64_t number = 0; number < count; number++)
+    if (!offers_unfairly(graph, states[number], part, count)) graph->waiting[first + kept++] = states[number];
   if (kept == count) {
     for (uint64_t number = 0; number < count; number++) graph->part[states[number]] |= FAIR;
     return;
@@ -265,12 +275,6 @@ static uint64_t least_fair(const Search *search, const Graph *graph, uint64_t be
 
 static int is_before(const Search *search, uint32_t one, uint32_t other) {
   return memcmp(arena_state(&search->arena, one), arena_state(&search->arena, other), STATE_BYTES) < 0;
-}
-
-static int leads_to(const Graph *graph, uint32_t state, uint32_t target) {
-  for (uint64_t i = graph->first[state]; i < graph->first[state + 1]; i++)
-    if (graph->edges[i].target == target) return 1;
-  return 0;
 }
 
 static int cycle_reserve(Graph *graph, uint64_t more) {
@@ -374,10 +378,11 @@ static int make_cycle(const Search *search, Graph *graph, uint32_t start) {
 /* --- What Python binds --------------------------------------------------------------------------------------- */
 
 /* For so many states, the first ones, which have been expanded. Gives NULL when there is no memory. */
-EXPORT Graph *outcrop_fair_open(Search *search, uint64_t states) {
+EXPORT Graph *outcrop_fair_open(Search *search, uint64_t states, uint64_t only_accepting) {
   Graph *graph = states < MOST_STATES ? calloc(1, sizeof *graph) : NULL;
   if (!graph) return NULL;
   graph->states = states;
+  graph->only_accepting = (int)only_accepting;
   graph->first = fair_room(search, graph, states + 1, sizeof *graph->first);
   graph->part = fair_room(search, graph, states, sizeof *graph->part);
   graph->order = fair_room(search, graph, states, sizeof *graph->order);
