@@ -104,9 +104,8 @@ class Native:
     def __init__(self, path: Path, notes: Sequence[int] = (), compile_all: Callable[[], Native] | None = None) -> None:
         self._path = path
         self._compile_all = compile_all
-        self._declared: dict[
-            int, tuple[Mapping[str, Signature], ctypes.CDLL]
-        ] = {}  #: by the identity of the table of types
+        #: By the identity of the table of types.
+        self._declared: dict[int, tuple[Mapping[str, Signature], ctypes.CDLL]] = {}
         self._library = self.library_with(SIGNATURES)
         shape = RawShape()
         self._library.outcrop_shape(ctypes.byref(shape))

@@ -333,7 +333,7 @@ static int add_path(const Search *search, Graph *graph, uint32_t from, uint32_t 
   return complete;
 }
 
-static inline void want(Graph *graph, uint32_t set, uint32_t kind) {
+static inline void mark(Graph *graph, uint32_t set, uint32_t kind) {
   if (set < FAIRNESS_SETS) graph->taken[set] = kind;
 }
 
@@ -342,7 +342,7 @@ static inline void want(Graph *graph, uint32_t set, uint32_t kind) {
 static void note_steps(Graph *graph, uint32_t state, uint32_t next) {
   for (uint64_t i = graph->first[state]; i < graph->first[state + 1]; i++) {
     const Edge edge = graph->edges[i];
-    if (edge.target == next) want(graph, edge.mover, TAKEN), want(graph, edge.partner, TAKEN);
+    if (edge.target == next) mark(graph, edge.mover, TAKEN), mark(graph, edge.partner, TAKEN);
     if (edge.mover < FAIRNESS_SETS) graph->offers[edge.mover].state = state;
     if (edge.partner < FAIRNESS_SETS) graph->offers[edge.partner].state = state;
   }
@@ -360,7 +360,7 @@ static int make_cycle(const Search *search, Graph *graph, uint32_t start) {
   for (uint64_t state = 0; state < graph->states; state++) {
     graph->order[state] = UNMET;
     for (uint64_t i = graph->first[state]; i < graph->first[state + 1] && graph->part[state] == part; i++)
-      want(graph, graph->edges[i].mover, WANTED), want(graph, graph->edges[i].partner, WANTED);
+      mark(graph, graph->edges[i].mover, WANTED), mark(graph, graph->edges[i].partner, WANTED);
   }
   for (uint32_t set = 0; set < FAIRNESS_SETS; set++) graph->offers[set].state = UNMET;
   for (uint32_t set = 0; set <= FAIRNESS_SETS; set++) {

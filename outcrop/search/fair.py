@@ -29,19 +29,19 @@ from functools import partial
 from itertools import pairwise
 
 from outcrop.errors import InternalError
-from outcrop.kernels import Native, Settings
+from outcrop.kernels import Native
 from outcrop.kernels_fair import FairGraph
 from outcrop.options import CheckOptions
-from outcrop.search.budget import state_budget, worker_count
-from outcrop.search.driver import ShowProgress, Stopped, TakePut, most_found
-from outcrop.search.lasso import lasso, one
+from outcrop.search.driver import ShowProgress, Stopped, TakePut
 from outcrop.search.outcome import Outcome, Stop
-from outcrop.search.owcty import CycleExploration, CycleFound, refuse
-from outcrop.search.paths import PathFinder
+from outcrop.search.owcty import CycleExploration, refuse, settings_of
 
 #: Expanded states among which cycles are looked for first, and how many times more there must be each time.
 _FIRST_LOOK = 1 << 14
 _TIMES_MORE = 6
+#: Levels that are expanded between looks, as long as they have fewer states than that.
+_LEVELS_A_CALL = 8
+_SMALL_LEVEL = 1 << 10
 #: States whose edges a worker notes at a time.
 _SOME_STATES = 1 << 14
 
@@ -50,19 +50,17 @@ def search(
     native: Native, options: CheckOptions, progress: ShowProgress | None = None, put: TakePut | None = None
 ) -> Outcome:
     refuse(options)
-    settings = Settings(
-        workers=worker_count(options),
-        budget=state_budget(options),
-        most_states=options.states,
-        most_found=most_found(options),
-    )
-    with native.search(settings) as visited:
+    with native.search(settings_of(options)) as visited:
         return FairCycles(visited, options, progress, put).run()
 
 
 class FairCycles(CycleExploration):
-    most_levels = 16  #: between looks
     _next_look = _FIRST_LOOK  #: how many states must have been expanded for it
+
+    @property
+    def most_levels(self) -> int:  # type: ignore[override]
+        """One at a time where levels are so large that it costs nothing: the next look may be due after each."""
+        return _LEVELS_A_CALL if self.levels[-1] < _SMALL_LEVEL else 1
 
     def expand(self) -> None:
         super().expand()
@@ -104,12 +102,6 @@ class FairCycles(CycleExploration):
             start = graph.least_accepting(begin, min(end, states))
             if start is None:
                 continue
-            cycle = [(int(index), graph.states(one(int(index))).tobytes()) for index in graph.cycle(start)[:-1]]
-            level, state, at = min((self._level(index), state, at) for at, (index, state) in enumerate(cycle))
-            (prefix,) = PathFinder(self.look()).paths([(state, level)])
-            self.traced.append(lasso(prefix, [each for _, each in cycle[at:] + cycle[:at]]))
-            raise CycleFound
+            cycle = [state.tobytes() for state in graph.states(graph.cycle(start)[:-1])]
+            self.report(cycle, lambda state: bisect_right(self.levels.ends[1:], graph.index(state) or 0))
         raise InternalError("a fair component has no accepting state")
-
-    def _level(self, index: int) -> int:
-        return bisect_right(self.levels.ends[1:], index)

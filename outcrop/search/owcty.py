@@ -21,8 +21,10 @@ from __future__ import annotations
 
 import time
 from bisect import bisect_right
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from typing import NoReturn
 
 from outcrop.errors import InternalError, UsageError
 from outcrop.kernels import Found, Native, Search, Settings
@@ -68,6 +70,16 @@ def refuse(options: CheckOptions) -> None:
         raise UsageError("the strategy ndfs goes depth first, and knows of no state how deep it lies; owcty does")
 
 
+def settings_of(options: CheckOptions) -> Settings:
+    """Of a search that keeps states in full."""
+    return Settings(
+        workers=worker_count(options),
+        budget=state_budget(options),
+        most_states=options.states,
+        most_found=most_found(options),
+    )
+
+
 def _search(
     native: Native,
     options: CheckOptions,
@@ -75,13 +87,7 @@ def _search(
     put: TakePut | None,
     strength: Acceptance,
 ) -> Outcome:
-    settings = Settings(
-        workers=worker_count(options),
-        budget=state_budget(options),
-        most_states=options.states,
-        most_found=most_found(options),
-    )
-    with native.search(settings) as visited:
+    with native.search(settings_of(options)) as visited:
         return Owcty(visited, options, progress, put, strength).run()
 
 
@@ -107,6 +113,18 @@ class CycleExploration(Exploration):
 
     def look_for_cycles(self) -> None:
         raise NotImplementedError
+
+    def report(self, cycle: list[bytes], level_of: Callable[[bytes], int]) -> NoReturn:
+        """Reports a cycle from where it is closest to a start state."""
+        level, state = min((level_of(state), state) for state in cycle)
+        at = cycle.index(state)
+        self.traced.append(lasso(self.way_to(state, level), cycle[at:] + cycle[:at]))
+        raise CycleFound
+
+    def way_to(self, state: bytes, level: int) -> tuple[bytes, ...]:
+        """A shortest way to a state of a level."""
+        look = self.look() if self.sharing is None else self.sharing.look(self.look())
+        return PathFinder(look).paths([(state, level)])[0]
 
 
 class Owcty(CycleExploration):
@@ -182,7 +200,7 @@ class Owcty(CycleExploration):
             self._agree_to_go_on()
             raise EndlessRunNotFound
         way, cycle = run
-        prefix = self._path(state, level)
+        prefix = self.way_to(state, level)
         self.traced.append(lasso((*prefix, *way[1:]), cycle))
         raise CycleFound
 
@@ -197,16 +215,12 @@ class Owcty(CycleExploration):
         raise InternalError("S does not shrink any more, and yet no cycle is found in it")
 
     def _conclude(self, path: list[bytes] | None) -> None:
-        """Reports a cycle, as a path that ends where it begins, from where it is closest to a start state. None is also
-        what a search for one gives that had to stop."""
+        """Reports a cycle, as a path that ends where it begins. None is also what a search for one gives that had to
+        stop."""
         if path is None:
             self._agree_to_go_on()
             return
-        cycle = path[:-1]
-        level, state = min((self._level(state), state) for state in cycle)
-        at = cycle.index(state)
-        self.traced.append(lasso(self._path(state, level), cycle[at:] + cycle[:at]))
-        raise CycleFound
+        self.report(path[:-1], self._level)
 
     # --- States, wherever they lie -----------------------------------------------------------------------------
 
@@ -233,7 +247,3 @@ class Owcty(CycleExploration):
         if self._shared is not None:
             return self._shared.level(state)
         return bisect_right(self.levels.ends[1:], self._index(state))
-
-    def _path(self, state: bytes, level: int) -> tuple[bytes, ...]:
-        look = self.look() if self.sharing is None else self.sharing.look(self.look())
-        return PathFinder(look).paths([(state, level)])[0]
