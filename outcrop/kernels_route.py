@@ -16,7 +16,7 @@ from outcrop.kernels_abi import FLAG, NUMBER, POINTER, Signature
 
 _SIGNATURES: dict[str, Signature] = {
     "outcrop_route": (FLAG, (POINTER, NUMBER, NUMBER, NUMBER, NUMBER, POINTER)),
-    "outcrop_sample_steps": (NUMBER, (POINTER, *5 * (NUMBER,), POINTER, POINTER)),
+    "outcrop_sample_steps": (NUMBER, (POINTER, *4 * (NUMBER,), POINTER, POINTER)),
     "outcrop_filter": (None, (POINTER, NUMBER)),
     "outcrop_expand_part": (FLAG, (POINTER, NUMBER, NUMBER, NUMBER)),
     "outcrop_add_message": (None, (POINTER, NUMBER, POINTER)),
@@ -39,17 +39,14 @@ _LEAST_MESSAGE_BYTES = 1 << 12
 _ALL_MESSAGES_BYTES = 1 << 25
 
 
-def sample_steps(
-    search: Search, seed: int, steps: int, length: int, apart: int = 1, first: int | None = None
-) -> tuple[States, States]:
+def sample_steps(search: Search, seed: int, steps: int, length: int, apart: int = 1) -> tuple[States, States]:
     """Of every ``apart``-th step of random walks, of at most ``length`` steps each, the states before and after it.
 
-    Walks begin at start states, or at states of the arena from ``first`` on. Nothing is counted."""
+    Walks begin at states from all over the arena, in order; if it is empty, at start states. Nothing is counted."""
     width, most = search.native.state_bytes, steps // apart
     before, after = (np.empty(most * width + SPARE_BYTES, dtype=np.uint8) for _ in range(2))
     count = search.native.library_with(_SIGNATURES).outcrop_sample_steps(
-        *(search.handle, seed, steps, length, apart, 2**64 - 1 if first is None else first),
-        *(before.ctypes.data, after.ctypes.data),
+        *(search.handle, seed, steps, length, apart, before.ctypes.data, after.ctypes.data),
     )
     return before[: count * width].reshape(count, width), after[: count * width].reshape(count, width)
 

@@ -3,25 +3,23 @@
 A hash of a state scatters its successors over all ranks. But a step changes little of a state. If the owner follows from a
 part of it, steps that leave this part alone stay at home: F. Lerda and R. Sisto, "Distributed-memory model checking with
 SPIN" (1999), take the state of one process for it. Here the number of the owner consists of parities, each of a few bits of
-the packed state. A parity of bits that vary independently is even or odd equally often as soon as there are a handful of
-them, where a hash of a part needs thousands of different values of it to be as even.
+the packed state. Where no bit is set in half of the states, the parity of some that vary independently soon is.
 
-The bits are chosen one after the other on a sample of steps: each makes the parity more even, in the whole sample and
-in parts of it, such as the states in which some other bit is set, because the states of a level are not those of a walk;
-and that for as few changes of the parity from one state to the next as possible.
+The bits are chosen on a sample of steps: single ones from all over the states that the search has found, and further ones
+on short walks from there, since no sample is like the states that are still to come. All ranks contribute to it. It has
+parts, by when the search has found a state and by how far a walk has come. What counts is how uneven a parity is in each
+of them, since levels are expanded one after the other, and each takes as long as the rank that has most of it; and how
+often a step changes it in that part where this is most often, because what seldom happens at first may happen often later.
 
-No sample is like the states that are still to come. So the ranks take different ones: every other rank walks from the start
-states, the rest from states that the search has found, and takes single steps from the later half of these. Each proposes
-what it has chosen, and that is taken which is best over all samples. What was learned can be wrong; see
-outcrop/search/balance.py for what happens then. Where nothing good is found, the owner follows from a hash.
+From a single bit on, the bit joins or leaves
+that lowers the cost most, until none does. The ranks begin with different bits, and the best of what they come to is
+taken. What was learned can be wrong; see outcrop/search/balance.py for what happens then. Where nothing good is found,
+the owner follows from a hash.
 """
 
 from __future__ import annotations
 
-import math
-import random
-from collections.abc import Iterator
-from itertools import pairwise
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,66 +27,42 @@ from numpy.typing import NDArray
 from outcrop.kernels import Search, States
 from outcrop.kernels_route import sample_steps
 
-#: A bit for each state of the sample, in words.
+#: States before and after steps: of each part of the sample, and of each step in it.
+Steps = tuple[NDArray[np.uint8], NDArray[np.uint8]]
+#: A bit for each step of each part, in words.
 Column = NDArray[np.uint64]
 
 #: More ranks than these have owners by a hash.
 MOST_PARITIES = 4
 _WIDEST_STATE = 256
-#: Steps that random walks have, and every which of these is taken.
-_LENGTH = 512
-_APART = 8
-#: Steps of a sample, and the least; and how large a part of the states must be different, where every fourth is looked at.
+#: Single steps that all ranks contribute, and as many of walks; the least of both; and how large a part of the states must
+#: be different, where every fourth is looked at.
 _SAMPLE = 8192
 _LEAST_SAMPLE = 4096
 _LEAST_DIFFERENT = 0.2
 _LOOKED_AT = 4
-#: Bits that come into question, and how uneven each may be; bits of a parity.
-_CANDIDATES = 48
-_MOST_UNEVEN = 0.9
-_FEWEST_BITS = 4
-_MOST_BITS = 14
-#: Parts of the walks, and pairs of bits, that also make parts of the sample; the least part.
-_STRETCHES = 4
-_PAIRS = 60
-_LEAST_PART = 0.1
-#: A bit never counts for more even than this: in the sample it may be so by chance.
-_FAITH = 0.6
-#: What a change of the parity costs at least, in choosing bits; how many changes an uneven one is worth, and the worst that
-#: may become of it; and how much less often an owner must change than by a hash.
-_LEAST_CHANGE = 0.004
-_UNEVEN_COSTS = 5.0
-_WORST = 0.8
+#: Steps of a walk from a state that was found, and, before any is, from the start; and every which of them is taken.
+_LENGTH = 64
+_LENGTH_FROM_START = 512
+_APART = 8
+#: Parts of the single steps, and as many of those of walks.
+_PARTS = 8
+#: Bits that come into question; and how many of them it is tried to begin with.
+_CANDIDATES = 64
+_BEGINNINGS = 8
+#: How much longer a search takes if every step leads to another rank; if one of two ranks owns all states, where what lies
+#: ahead is less even than the sample; and for each bit, because it may change more often there.
+_CHANGE_COSTS = 0.7
+_UNEVEN_COSTS = 1.5
+_BIT_COSTS = 0.0014
+#: How much less often an owner must change than by a hash.
 _BETTER_THAN_HASH = 0.7
 
 
-class Learner:
-    """What one rank learns, from a sample of its own."""
-
-    def __init__(self, search: Search, ranks: int, rank: int) -> None:
-        count = ranks.bit_length() - 1
-        self._sample: tuple[States, States] | None = None
-        self.proposed: States | None = None
-        if ranks == 1 << count and count <= MOST_PARITIES and search.native.state_bytes <= _WIDEST_STATE:
-            self._sample = _take_sample(search, rank)
-        if self._sample is not None:
-            self.proposed = choose_parts(*self._sample, count, seed=rank // 2)
-
-    def cost(self, parts: States) -> float:
-        """How often such an owner changes in the sample, and how much more than its share the largest has of it."""
-        if self._sample is None:
-            return 0.0
-        before, after = (_owners(states, parts) for states in self._sample)
-        largest = np.bincount(before).max() * 2 ** len(parts) / len(before)
-        return float((before != after).mean() + largest - 1)
-
-
-def _owners(states: States, parts: States) -> NDArray[np.intp]:
-    """The numbers that parities make."""
-    numbers = np.zeros(len(states), dtype=np.intp)
-    for number, part in enumerate(parts):
-        numbers |= (_ONES[np.bitwise_xor.reduce(states & part, axis=1)] & 1).astype(np.intp) << number
-    return numbers
+@dataclass(frozen=True)
+class Proposal:
+    cost: float
+    parts: States  #: masks of states, one for each bit of the number of an owner: the parity of what the mask leaves
 
 
 def write_parts(parts: States | None) -> list[str]:
@@ -99,67 +73,89 @@ def read_parts(texts: list[str]) -> States | None:
     return np.array([list(bytes.fromhex(text)) for text in texts], dtype=np.uint8) if texts else None
 
 
-def _take_sample(search: Search, rank: int) -> tuple[States, States] | None:
-    """Steps, the states before and after them."""
-    if rank % 2 == 0:
-        before, after = _walk(search, rank, _SAMPLE, None)
-    else:
-        found = search.standing().level_end
-        single = sample_steps(search, rank, _SAMPLE // 2, 1, first=found // 2)
-        walks = _walk(search, rank, _SAMPLE // 2, 0)
-        before, after = (np.concatenate(each) for each in zip(single, walks, strict=True))
-    size = len(before) // 64 * 64
-    some = before[:size:_LOOKED_AT]
-    if size < _LEAST_SAMPLE or len({row.tobytes() for row in some}) < _LEAST_DIFFERENT * len(some):
-        return None
-    return before[:size], after[:size]
+def can_be_parities(search: Search, ranks: int) -> bool:
+    """Whether parities tell so many owners of such states apart."""
+    return ranks.bit_count() == 1 and ranks <= 1 << MOST_PARITIES and search.native.state_bytes <= _WIDEST_STATE
 
 
-def _walk(search: Search, seed: int, size: int, first: int | None) -> tuple[States, States]:
+# --- The sample --------------------------------------------------------------------------------------------------
+
+
+def take_sample(search: Search, ranks: int, rank: int) -> Steps:
+    """What one rank contributes."""
+    steps = _SAMPLE // ranks
+    if search.standing().level_end == 0:
+        return _in_parts(_walk(search, rank, 2 * steps, _LENGTH_FROM_START), 2 * _PARTS)
+    single = _in_parts(sample_steps(search, rank, steps, 1), _PARTS)
+    further = _in_parts(_walk(search, rank, steps, _LENGTH), _PARTS)
+    size = min(single[0].shape[1], further[0].shape[1])
+    before, after = (np.concatenate([one[:, :size], other[:, :size]]) for one, other in zip(single, further, strict=True))
+    return before, after
+
+
+def _walk(search: Search, seed: int, steps: int, length: int) -> tuple[States, States]:
     """Steps of random walks, in the order of how far on their walk they are, unless walks come to an end."""
-    before, after = sample_steps(search, seed, _APART * size, _LENGTH, _APART, first)
-    order = np.argsort(np.arange(len(before)) % (_LENGTH // _APART), kind="stable")
+    before, after = sample_steps(search, seed, _APART * steps, length, _APART)
+    order = np.argsort(np.arange(len(before)) % (length // _APART), kind="stable")
     return before[order], after[order]
 
 
-def choose_parts(before: States, after: States, count: int, seed: int = 0) -> States | None:
-    """Masks of states, one for each bit of the number of an owner, which is the parity of what the mask leaves; from steps
-    between states, a multiple of 64 of them. None: let a hash decide."""
-    bits = _candidates(before, after)
-    if len(bits) < _FEWEST_BITS:
+def _in_parts(steps: tuple[States, States], parts: int) -> Steps:
+    size = len(steps[0]) // parts
+    before, after = (states[: parts * size].reshape(parts, size, -1) for states in steps)
+    return before, after
+
+
+def join_samples(samples: list[Steps]) -> Steps | None:
+    """What all ranks have contributed, the same for each of them. None: too little to learn from."""
+    before, after = (np.concatenate(each, axis=1) for each in zip(*samples, strict=True))
+    size = before.shape[1] // 64 * 64
+    some = before[:, :size:_LOOKED_AT].reshape(-1, before.shape[2])
+    if len(before) * size < _LEAST_SAMPLE or len({row.tobytes() for row in some}) < _LEAST_DIFFERENT * len(some):
         return None
-    columns, changes = _columns(before, bits), _columns(before ^ after, bits)
-    uneven = np.abs(1 - 2 * _count(columns) / len(before))
-    chooser = _Chooser(columns, changes, uneven, seed)
-    masks = np.zeros((count, before.shape[1]), dtype=np.uint8)
+    return before[:, :size], after[:, :size]
+
+
+# --- Choosing ----------------------------------------------------------------------------------------------------
+
+
+def propose(steps: Steps, count: int, rank: int = 0, ranks: int = 1) -> Proposal | None:
+    """The best that one rank comes to, for so many parities. None: let a hash decide."""
+    before, after = steps
+    bits = _candidates(before, after)
+    chooser = _Chooser(_columns(before, bits), _columns(before ^ after, bits))
+    masks = np.zeros((count, before.shape[2]), dtype=np.uint8)
+    cost = 0.0
     for number in range(count):
-        chosen = chooser.choose()
-        if chosen is None:
+        descents = [chooser.descend(bit) for bit in chooser.beginnings()[rank::ranks]]
+        if not descents:
             return None
+        cost, chosen = min(descents)
+        chooser.take(chosen)
         for bit in bits[chosen]:
             masks[number, bit // 8] |= 1 << bit % 8
-    return masks if chooser.changes_together() < _BETTER_THAN_HASH * (1 - 2.0**-count) else None
+    return Proposal(cost, masks) if chooser.changes() < _BETTER_THAN_HASH * (1 - 2.0**-count) else None
 
 
 def _candidates(before: States, after: States) -> NDArray[np.intp]:
     """Numbers of bits that vary from state to state, and seldom from one state to the next."""
-    set_in, changed = (np.zeros(8 * before.shape[1]) for _ in range(2))
-    for begin, end in pairwise([*range(0, len(before), 1024), len(before)]):
-        set_in += np.unpackbits(before[begin:end], axis=1, bitorder="little").sum(axis=0)
-        changed += np.unpackbits(before[begin:end] ^ after[begin:end], axis=1, bitorder="little").sum(axis=0)
-    uneven = np.abs(1 - 2 * set_in / len(before))
-    bits = np.flatnonzero((uneven < _MOST_UNEVEN) & (changed > 0))
-    return bits[np.argsort(changed[bits] / (1 - uneven[bits]), kind="stable")][:_CANDIDATES]
+    set_in, changed = (np.zeros(8 * before.shape[2]) for _ in range(2))
+    for part, next_part in zip(before, after, strict=True):
+        set_in += np.unpackbits(part, axis=1, bitorder="little").sum(axis=0)
+        changed += np.unpackbits(part ^ next_part, axis=1, bitorder="little").sum(axis=0)
+    varies = np.minimum(set_in, before.shape[0] * before.shape[1] - set_in)
+    bits = np.flatnonzero(varies)
+    return bits[np.argsort(changed[bits] / varies[bits], kind="stable")][:_CANDIDATES]
 
 
 def _columns(states: States, bits: NDArray[np.intp]) -> Column:
-    """A row for each bit."""
-    rows = states[:, bits // 8] >> (bits % 8).astype(np.uint8) & 1
-    return np.packbits(rows.T, axis=1, bitorder="little").view(np.uint64)
+    """One for each bit."""
+    rows = states[:, :, bits // 8] >> (bits % 8).astype(np.uint8) & 1
+    return np.packbits(rows.transpose(2, 0, 1), axis=2, bitorder="little").view(np.uint64)
 
 
 def _count(columns: Column) -> NDArray[np.int64]:
-    """How many bits are set in each row."""
+    """How many bits are set in each part."""
     if hasattr(np, "bitwise_count"):
         ones: NDArray[np.uint8] = np.bitwise_count(columns)
     else:  # numpy 1
@@ -171,88 +167,47 @@ _ONES = np.array([number.bit_count() for number in range(1 << 16)], dtype=np.uin
 
 
 class _Chooser:
-    """Chooses the bits of one parity after the other."""
+    """Chooses one parity after the other, from candidates: where each is set, and where a step changes it."""
 
-    def __init__(self, columns: Column, changes: Column, uneven: NDArray[np.float64], seed: int) -> None:
+    def __init__(self, columns: Column, changes: Column) -> None:
         self._columns = columns
         self._changes = changes
-        self._uneven = np.maximum(uneven, _FAITH)
-        self._states = 64 * columns.shape[1]
-        self._chance = random.Random(seed)  # that of numpy would have to be loaded, into 4 MB of memory
-        self._parts = np.array([part for part in self._all_parts() if _count(part) > _LEAST_PART * self._states])
-        self._sizes = _count(self._parts)
-        self._sums = np.zeros_like(columns[:1])  #: of the parities that are chosen, each with each
-        self._changed = np.zeros_like(columns[0])  #: where one of these changes
+        self._size = 64 * columns.shape[2]  #: of a part
+        self._sums = np.zeros_like(columns, shape=(1, *columns.shape[1:]))  #: of those that are taken, each with each
+        self._changed = np.zeros_like(self._sums[0])  #: where one of these changes
 
-    def _all_parts(self) -> Iterator[Column]:
-        words = self._columns.shape[1]
-        for number in range(_STRETCHES):
-            stretch = np.zeros(words, dtype=np.uint64)
-            stretch[words * number // _STRETCHES : words * (number + 1) // _STRETCHES] = ~np.uint64(0)
-            yield stretch
-        for column in self._columns:
-            yield from (column, ~column)
-        for _ in range(_PAIRS):
-            one, other = self._chance.sample(range(len(self._columns)), 2)
-            yield self._either(one) & self._either(other)
+    def beginnings(self) -> list[int]:
+        """The candidates that are best alone."""
+        costs = self._costs(self._columns, self._changes, np.ones(len(self._columns)))
+        return [int(each) for each in np.argsort(costs, kind="stable")[:_BEGINNINGS]]
 
-    def _either(self, number: int) -> Column:
-        """The states in which a bit is set, or those in which it is not."""
-        column: Column = self._columns[number]
-        return column if self._chance.random() < 0.5 else ~column
+    def descend(self, beginning: int) -> tuple[float, list[int]]:
+        """What a parity costs that begins with a candidate, and what it consists of."""
+        parity, change = self._columns[beginning], self._changes[beginning]
+        chosen, least = {beginning}, self._costs(parity[None], change[None], np.ones(1))[0]
+        while True:
+            numbers = [len(chosen) + (-1 if each in chosen else 1) for each in range(len(self._columns))]
+            costs = self._costs(parity ^ self._columns, change ^ self._changes, np.array(numbers))
+            best = int(costs.argmin())
+            if not costs[best] < least or numbers[best] == 0:
+                return float(least), sorted(chosen)
+            least = costs[best]
+            chosen ^= {best}
+            parity, change = parity ^ self._columns[best], change ^ self._changes[best]
 
-    def choose(self) -> list[int] | None:
-        """The numbers of the candidates that make a parity; None if that would be no good."""
-        parity, change = np.zeros_like(self._columns[0]), np.zeros_like(self._columns[0])
-        chosen: list[int] = []
-        best: list[int] | None = None
-        least_cost, score, faith, changes = _WORST, 1.0, 1.0, 0.0
-        while len(chosen) < _MOST_BITS:
-            often = _count(change ^ self._changes) / self._states
-            costs = np.maximum(often - changes + _LEAST_CHANGE, _LEAST_CHANGE / 2)
-            found = self._best(parity, chosen, score, faith, costs)
-            if found is None:
-                break
-            next_one, score = found
-            chosen.append(next_one)
-            parity, change = parity ^ self._columns[next_one], change ^ self._changes[next_one]
-            changes = float(often[next_one])
-            faith *= float(self._uneven[next_one])
-            cost = changes + _UNEVEN_COSTS * score
-            if len(chosen) >= _FEWEST_BITS and cost < least_cost:
-                least_cost, best = cost, list(chosen)
-        if best is not None:
-            self._take(best)
-        return best
+    def _costs(self, parities: Column, changes: Column, bits: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Of each of some parities, of so many bits, beside those that are taken."""
+        squares = np.mean([(1 - 2 * _count(parities ^ each) / self._size) ** 2 for each in self._sums], axis=0)
+        by_chance = 1 / self._size  # as uneven as a sample of this size is
+        uneven = np.sqrt(np.maximum(0, squares - by_chance)).mean(axis=-1)
+        changed = _count(changes | self._changed).max(axis=-1) / self._size
+        return np.asarray(_UNEVEN_COSTS * uneven + _CHANGE_COSTS * changed + _BIT_COSTS * bits)
 
-    def _best(
-        self, parity: Column, chosen: list[int], score: float, faith: float, costs: NDArray[np.float64]
-    ) -> tuple[int, float] | None:
-        """The candidate that makes the parity more even at the least cost, and how uneven it then is. Those that promise most
-        come first, and the rest need not be tried: no gain is greater than what it promises."""
-        most_even = faith * self._uneven
-        promises = np.log(score / most_even) / costs
-        promises[chosen] = -np.inf
-        greatest, best = 0.0, None
-        for candidate in np.argsort(-promises, kind="stable").tolist():
-            if promises[candidate] <= greatest:
-                break
-            reached = max(self._score(parity ^ self._columns[candidate]), float(most_even[candidate]))
-            gain = math.log(score / reached) / float(costs[candidate])
-            if gain > greatest:
-                greatest, best = gain, (candidate, reached)
-        return best
-
-    def _score(self, parity: Column) -> float:
-        """How uneven a parity is: in parts of the sample, and summed with those chosen before."""
-        squares = [(1 - 2 * _count((parity ^ each) & self._parts) / self._sizes) ** 2 for each in self._sums]
-        return math.sqrt(float(np.mean(squares)))
-
-    def _take(self, chosen: list[int]) -> None:
+    def take(self, chosen: list[int]) -> None:
         parity = np.bitwise_xor.reduce(self._columns[chosen], axis=0)
         self._sums = np.concatenate([self._sums, self._sums ^ parity])
         self._changed |= np.bitwise_xor.reduce(self._changes[chosen], axis=0)
 
-    def changes_together(self) -> float:
+    def changes(self) -> float:
         """How often one of the parities changes."""
-        return float(_count(self._changed) / self._states)
+        return float(_count(self._changed).sum() / self._changed.size / 64)

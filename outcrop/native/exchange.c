@@ -32,9 +32,9 @@ EXPORT int outcrop_route(Search *search, uint64_t rank, uint64_t ranks, uint64_t
 
 /* Takes random walks, and writes down some of their steps; gives how many. */
 EXPORT uint64_t outcrop_sample_steps(Search *search, uint64_t seed, uint64_t steps, uint64_t length, uint64_t apart,
-                                     uint64_t first, uint8_t *before, uint8_t *after) {
+                                     uint8_t *before, uint8_t *after) {
   Worker *worker = uncounted(search, 0);
-  uint64_t written = sample_steps(worker, seed, steps, length, apart, first, before, after);
+  uint64_t written = sample_steps(worker, seed, steps, length, apart, before, after);
   worker->expansion.context = worker->counted;
   return written;
 }

@@ -20,28 +20,27 @@ static void choose_successor(Expansion *expansion) {
   expansion->count = 0;
 }
 
-/* Where a walk begins: at a state of the arena, not before `first`; at a start state if that is UINT64_MAX, or if no such state
- * is there. */
-static int begin_stroll(Worker *worker, uint64_t first, Stroll *stroll) {
+/* Where a walk begins: at states all over the arena, in their order, the further the larger `share` is, of `all`; or, if there
+ * are none, at a start state. */
+static int begin_stroll(Worker *worker, uint64_t share, uint64_t all, Stroll *stroll) {
   const Arena *arena = &worker->search->arena;
   int failed = 0;
-  if (first >= arena->used) return random_start(worker, &stroll->random, stroll->state, &failed);
-  const uint64_t index = first + multiply_high(next_random(&stroll->random), arena->used - first);
-  memcpy(stroll->state, arena_state(arena, index), STATE_BYTES);
+  if (!arena->used) return random_start(worker, &stroll->random, stroll->state, &failed);
+  memcpy(stroll->state, arena_state(arena, (uint64_t)((Wide)arena->used * share / all)), STATE_BYTES);
   return 1;
 }
 
 /* Takes so many steps, in walks of at most `length`. Of every `apart`-th one the state before it and the state after it are
  * written, if there is one. Gives how many were. */
 static uint64_t sample_steps(Worker *worker, uint64_t seed, uint64_t steps, uint64_t length, uint64_t apart,
-                             uint64_t first, uint8_t *before, uint8_t *after) {
+                             uint8_t *before, uint8_t *after) {
   Stroll stroll = {.random = seed};
   uint64_t written = 0;
   int is_under_way = 0;
   worker->purpose = &stroll;
   worker->expansion.flush = choose_successor;
   for (uint64_t step = 0; step < steps; step++) {
-    if ((!is_under_way || step % length == 0) && !begin_stroll(worker, first, &stroll)) continue;
+    if ((!is_under_way || step % length == 0) && !begin_stroll(worker, step, steps, &stroll)) continue;
     stroll.count = 0;
 #if HAS_PUT
     worker->expansion.context->put_length = 0;

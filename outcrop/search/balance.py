@@ -20,7 +20,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from outcrop.dist.exchange import Exchange, Numbers
-from outcrop.dist.owners import MOST_PARITIES, Learner, read_parts, write_parts
+from outcrop.dist.owners import (
+    MOST_PARITIES,
+    can_be_parities,
+    join_samples,
+    propose,
+    read_parts,
+    take_sample,
+    write_parts,
+)
 from outcrop.errors import UsageError
 from outcrop.kernels import States
 from outcrop.options import CheckOptions
@@ -37,8 +45,6 @@ _TOO_LATE = 20_000_000
 #: What one rank may own, as a multiple of its share: then, and before, when the first levels may differ from the rest.
 _MOST_UNEVEN = 1.1
 _MOST_UNEVEN_AT_FIRST = 1.5
-#: Ranks tell each other whole numbers.
-_PRECISION = 1_000_000
 
 
 class OtherOwners(BeginAnew):
@@ -78,15 +84,17 @@ class Balance:
         return parts
 
     def _learn(self) -> States | None:
-        """Each rank proposes what it has learned; that is taken which is best for what all have seen."""
+        """From a sample to which all ranks contribute, each proposes something; the best of it is taken."""
         self._has_learned = True
-        exchange, look = self._exchange, self._run.look_at_clock
-        learner = Learner(self._run.search, exchange.size, exchange.rank)
-        proposals = [each for each in exchange.gather(learner.proposed, look) if each is not None]
-        if not proposals:
+        search, exchange, look = self._run.search, self._exchange, self._run.look_at_clock
+        if not can_be_parities(search, exchange.size):
             return None
-        costs = [round(_PRECISION * learner.cost(each)) for each in proposals]
-        return proposals[int(exchange.gather_numbers(costs, look).sum(axis=0).argmin())]
+        sample = join_samples(exchange.gather(take_sample(search, exchange.size, exchange.rank), look))
+        if sample is None:
+            return None
+        proposal = propose(sample, exchange.size.bit_length() - 1, exchange.rank, exchange.size)
+        proposals = [each for each in exchange.gather(proposal, look) if each is not None]
+        return min(proposals, key=lambda each: each.cost).parts if proposals else None
 
     def judge(self, sizes: Numbers) -> None:
         """A level is complete, of which each rank owns so many."""
