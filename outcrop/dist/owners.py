@@ -50,10 +50,10 @@ _PARTS = 8
 #: Bits that come into question; and how many of them it is tried to begin with.
 _CANDIDATES = 64
 _BEGINNINGS = 8
-#: How much longer a search takes if every step leads to another rank; if one of two ranks owns all states, where what lies
-#: ahead is less even than the sample; and for each bit, because it may change more often there.
+#: How much longer a search takes if every step leads to another rank; if one of two ranks owns all states, where memory and
+#: what lies ahead, which is less even than the sample, count too; and for each bit, because it may change more often there.
 _CHANGE_COSTS = 0.7
-_UNEVEN_COSTS = 1.5
+_UNEVEN_COSTS = 2.0
 _BIT_COSTS = 0.0014
 #: How much less often an owner must change than by a hash.
 _BETTER_THAN_HASH = 0.7

@@ -1,8 +1,11 @@
 /* Messages between processes: packed states, each as what differs from the one before it, since those that a state leads to
- * differ in a few bytes. Of every eight bytes a byte says which differ, and these follow, xored.
+ * differ in a few bytes. Of every eight bytes a byte says which differ; of up to eight times eight bytes these stand first,
+ * so that it is soon known where the next begin; and the bytes that differ follow, xored.
  *
  * In front stands the number of states, and in some searches a value for each. There are spare bytes behind a message, which may be read and written. */
 
+/* Words of a state whose masks stand together, and how often that is all of them. */
+enum { MASKED_WORDS = 8, WHOLE_GROUPS = HASH_WORDS / MASKED_WORDS };
 enum { MESSAGE_HEAD = sizeof(uint64_t), MOST_PACKED = STATE_BYTES + HASH_WORDS + (HAS_AUTOMATON ? sizeof(uint32_t) : 0) };
 #define WITH_VALUES (UINT64_C(1) << 62)
 
@@ -30,6 +33,21 @@ static inline uint64_t bytes_of_bits(uint8_t bits) {
 }
 #endif
 
+/* Gives where the next ones go. */
+static inline uint8_t *write_words(const uint8_t *state, int first, int words, uint64_t *before, uint8_t *at) {
+  uint8_t *next = at + words;
+  for (int i = 0; i < words; i++) {
+    const uint64_t word = hash_word(state, first + i), changes = word ^ before[first + i], bytes = nonzero_bytes(changes);
+    const uint64_t gathered = gather_bits(changes, bytes);
+    const uint8_t mask = bits_of_bytes(bytes);
+    before[first + i] = word;
+    at[i] = mask;
+    memcpy(next, &gathered, sizeof gathered);
+    next += __builtin_popcount(mask);
+  }
+  return next;
+}
+
 /* Gives the length of the message. `values` may be NULL. */
 static uint64_t write_message(const uint8_t *states, const uint32_t *values, uint64_t count, uint8_t *message) {
   const uint64_t head = values ? count | WITH_VALUES : count;
@@ -40,15 +58,10 @@ static uint64_t write_message(const uint8_t *states, const uint32_t *values, uin
     memcpy(at, values, count * sizeof *values);
     at += count * sizeof *values;
   }
-  for (const uint8_t *state = states; state < states + count * STATE_BYTES; state += STATE_BYTES)
-    for (int i = 0; i < HASH_WORDS; i++) {
-      uint64_t word = hash_word(state, i), changes = word ^ before[i], bytes = nonzero_bytes(changes);
-      uint64_t gathered = gather_bits(changes, bytes);
-      before[i] = word;
-      *at = bits_of_bytes(bytes);
-      memcpy(at + 1, &gathered, sizeof gathered);
-      at += 1 + __builtin_popcount(*at);
-    }
+  for (const uint8_t *state = states; state < states + count * STATE_BYTES; state += STATE_BYTES) {
+    for (int i = 0; i < WHOLE_GROUPS; i++) at = write_words(state, i * MASKED_WORDS, MASKED_WORDS, before, at);
+    at = write_words(state, WHOLE_GROUPS * MASKED_WORDS, HASH_WORDS % MASKED_WORDS, before, at);
+  }
   return (uint64_t)(at - message);
 }
 
@@ -71,21 +84,34 @@ static Reading begin_reading(const uint8_t *message) {
   return reading;
 }
 
+/* Gives where the next ones are. */
+static inline const uint8_t *read_words(const uint8_t *at, int first, int words, uint64_t *before, uint8_t *state) {
+  enum { LAST_BYTES = STATE_BYTES - (HASH_WORDS - 1) * 8 };
+  const uint8_t *bytes = at + words;
+  uint64_t masks;
+  memcpy(&masks, at, sizeof masks);
+  masks &= words ? UINT64_MAX >> 8 * (MASKED_WORDS - words) : 0;
+  at = bytes + __builtin_popcountll(masks);
+  for (int i = 0; i < words; i++, masks >>= 8) {
+    uint64_t word;
+    memcpy(&word, bytes, sizeof word);
+    word = before[first + i] ^= scatter_bits(word, bytes_of_bits((uint8_t)masks));
+    memcpy(state + (first + i) * 8, &word, first + i + 1 < HASH_WORDS ? 8 : LAST_BYTES);
+    bytes += __builtin_popcount((uint8_t)masks);
+  }
+  return at;
+}
+
 /* Takes up to `most` states; gives how many. */
 static uint32_t read_states(Reading *reading, uint8_t *states, uint64_t most) {
-  enum { LAST_BYTES = STATE_BYTES - (HASH_WORDS - 1) * 8 };
   const uint64_t count = reading->left < most ? reading->left : most;
   const uint8_t *at = reading->at;
   uint64_t before[HASH_WORDS];
   memcpy(before, reading->before, sizeof before);
-  for (uint8_t *state = states; state < states + count * STATE_BYTES; state += STATE_BYTES)
-    for (int i = 0; i < HASH_WORDS; i++) {
-      uint64_t word;
-      memcpy(&word, at + 1, sizeof word);
-      word = before[i] ^= scatter_bits(word, bytes_of_bits(*at));
-      memcpy(state + i * 8, &word, i + 1 < HASH_WORDS ? 8 : LAST_BYTES);
-      at += 1 + __builtin_popcount(*at);
-    }
+  for (uint8_t *state = states; state < states + count * STATE_BYTES; state += STATE_BYTES) {
+    for (int i = 0; i < WHOLE_GROUPS; i++) at = read_words(at, i * MASKED_WORDS, MASKED_WORDS, before, state);
+    at = read_words(at, WHOLE_GROUPS * MASKED_WORDS, HASH_WORDS % MASKED_WORDS, before, state);
+  }
   memcpy(reading->before, before, sizeof before);
   reading->at = at;
   reading->left -= count;
