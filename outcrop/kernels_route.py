@@ -18,6 +18,8 @@ _SIGNATURES: dict[str, Signature] = {
     "outcrop_route": (FLAG, (POINTER, NUMBER, NUMBER, NUMBER, NUMBER, POINTER)),
     "outcrop_sample_steps": (NUMBER, (POINTER, *4 * (NUMBER,), POINTER, POINTER)),
     "outcrop_filter": (None, (POINTER, NUMBER)),
+    "outcrop_lacks_room": (FLAG, (POINTER, NUMBER)),
+    "outcrop_make_room": (None, (POINTER, NUMBER)),
     "outcrop_expand_part": (FLAG, (POINTER, NUMBER, NUMBER, NUMBER)),
     "outcrop_add_message": (None, (POINTER, NUMBER, POINTER)),
     "outcrop_most_packed": (NUMBER, ()),
@@ -70,6 +72,14 @@ class Route:
     def size_filter(self, count: int) -> None:
         """Bytes for what was sent lately. No worker may be at work."""
         self._library.outcrop_filter(self._search.handle, count)
+
+    def lacks_room(self, states: int) -> bool:
+        """Whether the visited set must grow before it holds so many states, and can."""
+        return bool(self._library.outcrop_lacks_room(self._search.handle, states))
+
+    def make_room(self, worker: int) -> None:
+        """Lets it grow. All workers do so together, between levels."""
+        self._library.outcrop_make_room(self._search.handle, worker)
 
     def expand_part(self, worker: int, blocks: int) -> bool:
         """Expands some blocks of the current level in the arena, until they fill a message; says whether there may be

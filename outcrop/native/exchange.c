@@ -47,6 +47,24 @@ EXPORT void outcrop_filter(Search *search, uint64_t bytes) {
   search->beside += (filter->bucket_count - before) * FILTER_BUCKET;
 }
 
+/* Whether the visited set must grow before it holds so many states, and can. */
+EXPORT int outcrop_lacks_room(const Search *search, uint64_t states) {
+  return states > visited_limit(search) && can_grow(search);
+}
+
+/* Lets the visited set grow. All workers do so together, between levels. */
+EXPORT void outcrop_make_room(Search *search, uint64_t number) {
+  Worker *worker = &search->workers[number];
+  uint64_t round = __atomic_load_n(&search->rounds, __ATOMIC_RELAXED);
+  worker_enter(worker);
+  if (__atomic_add_fetch(&search->arrived, 1, __ATOMIC_ACQ_REL) < search->worker_count)
+    await_round(search, round);
+  else
+    begin_round(search, round);
+  grow_visited(worker);
+  worker_leave(worker);
+}
+
 /* Whether a worker has so many states for some process. */
 static int has_message(const Worker *worker, uint64_t batch) {
   for (uint32_t rank = 0; rank < worker->search->route.ranks; rank++)

@@ -16,28 +16,43 @@ static uint64_t wanted_line_count(uint64_t lines, int wide) {
   return bytes < (4 << 20) ? lines * 4 : bytes < (16 << 20) ? lines * 2 : lines + (wide ? lines / 4 : lines / 5 * 4);
 }
 
-static int grow_table(Search *search) {
-  Table *table = &search->table;
+/* How many lines the table may grow to, and with what entries; 0 when that would hardly be more. */
+static uint64_t grown_table(const Search *search, int *wide) {
+  const Table *table = &search->table;
   uint64_t slack = (uint64_t)search->worker_count * MOST_CHUNK_STATES;
   uint64_t wanted = wanted_line_count(table->line_count, table->wide);
-  int wide = table->wide || table_needs_wide(table_limit(wanted, 0) + slack);
-  if (wide && !table->wide) wanted *= 2;
-  uint64_t lines = grown_line_count(search, wanted, (table_limit(20, wide) + 19) / 20);
-  if (table_limit(lines, wide) < table->limit + table->limit / 16) return 0;
+  *wide = table->wide || table_needs_wide(table_limit(wanted, 0) + slack);
+  if (*wide && !table->wide) wanted *= 2;
+  uint64_t lines = grown_line_count(search, wanted, (table_limit(20, *wide) + 19) / 20);
+  return table_limit(lines, *wide) < table->limit + table->limit / 16 ? 0 : lines;
+}
+
+static uint64_t grown_signatures(const Search *search) {
+  const Signatures *signatures = &search->signatures;
+  uint64_t lines = grown_line_count(search, wanted_line_count(signatures->line_count, signatures->wide), 0);
+  if (lines > signatures->reserved / LINE_BYTES) lines = signatures->reserved / LINE_BYTES;
+  return lines < signatures->line_count + signatures->line_count / 16 + 1 ? 0 : lines;
+}
+
+static int can_grow(const Search *search) {
+  int wide;
+  return !search->cache && (search->exact ? grown_table(search, &wide) : grown_signatures(search));
+}
+
+static int grow_table(Search *search) {
+  Table *table = &search->table, grown = *table;
+  int wide;
+  uint64_t lines = grown_table(search, &wide), slack = (uint64_t)search->worker_count * MOST_CHUNK_STATES;
   /* Only addresses are taken for the new one while there are two; pages come as it is filled. */
-  Table grown = *table;
-  if (!table_open(&grown, lines, wide, slack)) return 0;
+  if (!lines || !table_open(&grown, lines, wide, slack)) return 0;
   table_close(table);
   *table = grown;
   return 1;
 }
 
 static int grow_signatures(Search *search) {
-  Signatures *signatures = &search->signatures;
-  uint64_t lines = grown_line_count(search, wanted_line_count(signatures->line_count, signatures->wide), 0);
-  if (lines > signatures->reserved / LINE_BYTES) lines = signatures->reserved / LINE_BYTES;
-  if (lines < signatures->line_count + signatures->line_count / 16 + 1) return 0;
-  return growth_open(&search->growth, signatures, lines);
+  uint64_t lines = grown_signatures(search);
+  return lines && growth_open(&search->growth, &search->signatures, lines);
 }
 
 /* The unfilled part of a worker's chunk that lies in [begin, end) and comes first; NULL when there is none. */

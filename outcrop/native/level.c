@@ -422,6 +422,15 @@ static void await_round(Search *search, uint64_t round) {
   pthread_mutex_unlock(&search->lock);
 }
 
+/* All others wait for it. */
+static void begin_round(Search *search, uint64_t round) {
+  search->arrived = 0;
+  pthread_mutex_lock(&search->lock);
+  __atomic_store_n(&search->rounds, round + 1, __ATOMIC_RELEASE);
+  pthread_cond_broadcast(&search->round_begun);
+  pthread_mutex_unlock(&search->lock);
+}
+
 /* Expands level after level. All workers do so together; each level is finished by the one that is last to end. Gives
  * how many were expanded. */
 static uint64_t expand_levels(Worker *worker, LevelList list) {
@@ -437,11 +446,7 @@ static uint64_t expand_levels(Worker *worker, LevelList list) {
       continue;
     }
     finish_levels(worker, &list);
-    search->arrived = 0;
-    pthread_mutex_lock(&search->lock);
-    __atomic_store_n(&search->rounds, round + 1, __ATOMIC_RELEASE);
-    pthread_cond_broadcast(&search->round_begun);
-    pthread_mutex_unlock(&search->lock);
+    begin_round(search, round);
   } while (search->goes_on);
   return search->levels - list.before;
 }

@@ -45,6 +45,8 @@ _TOO_LATE = 20_000_000
 #: What one rank may own, as a multiple of its share: then, and before, when the first levels may differ from the rest.
 _MOST_UNEVEN = 1.1
 _MOST_UNEVEN_AT_FIRST = 1.5
+#: By what factor a level is at most expected to be larger than the one before.
+_MOST_GROWTH = 2.0
 
 
 class OtherOwners(BeginAnew):
@@ -64,6 +66,8 @@ class Balance:
         self._exchange = exchange
         self._has_learned = False
         self.owned: Numbers = np.zeros(exchange.size, dtype=np.int64)  #: states of each rank
+        self._last: Numbers = self.owned  #: ... in the last level
+        self._growth = 1.0  #: of the last level, as a multiple of the one before
 
     @cached_property
     def parts(self) -> States | None:
@@ -98,6 +102,8 @@ class Balance:
 
     def judge(self, sizes: Numbers) -> None:
         """A level is complete, of which each rank owns so many."""
+        self._growth = int(sizes.sum()) / max(1, int(self._last.sum()))
+        self._last = sizes
         self.owned += sizes
         states, seconds = int(self.owned.sum()), self._run.seconds()
         if not LARGE <= states < _TOO_LATE:
@@ -110,6 +116,10 @@ class Balance:
             learned = self._learn()
             if learned is not None:
                 raise OtherOwners(",".join(write_parts(learned)), seconds)
+
+    def expected(self) -> int:
+        """The most states that a rank will own after the next level, if levels go on growing as they do."""
+        return int((self.owned + min(_MOST_GROWTH, self._growth) * self._last).max())
 
     @property
     def _may_learn(self) -> bool:

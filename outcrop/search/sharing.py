@@ -88,6 +88,7 @@ class Sharing:
         size = sum(run.levels[-1:])
         is_short = self._pace * size < SHORT_LEVEL
         workers = 1 if is_short else run.search.workers
+        self._make_room()
         begun = time.monotonic()
         with self.round(workers) as round:
             further: Callable[[int], bool] | None = expand
@@ -101,6 +102,13 @@ class Sharing:
         seconds = time.monotonic() - begun - round.traffic.seconds_idle
         if size >= _TELLING_LEVEL or seconds > SHORT_LEVEL:
             self._pace = seconds / max(1, size)
+
+    def _make_room(self) -> None:
+        """The visited set grows when it is full. If that came to pass in different levels, each rank would wait for the
+        others to grow; so it grows beforehand if that of some rank will have to in the next level."""
+        if self.route.lacks_room(self.balance.expected()):
+            run = self._run
+            run.together(*(partial(self.route.make_room, each) for each in range(run.search.workers)))
 
     def _must_leave(self) -> bool:
         with suppress(Stopped):
