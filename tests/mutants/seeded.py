@@ -257,6 +257,24 @@ MUTANTS = [
         ("multiply_high((hash >> route->shift) * 0x9E3779B97F4A7C15ull", "multiply_high(hash * 0x9E3779B97F4A7C15ull"),
     ),
     *_of(
+        "native/messages.c",
+        ("at = bytes + __builtin_popcountll(masks);", "at = bytes + __builtin_popcount((uint32_t)masks);"),
+        ("masks &= words ? UINT64_MAX >> 8 * (MASKED_WORDS - words) : 0;", ""),
+    ),
+    *_of(
+        "native/exchange.c",
+        ("return states > visited_limit(search) && can_grow(search);", "return states > visited_limit(search);"),
+    ),
+    *_of(
+        "native/sampled.c",
+        ("(uint64_t)((Wide)arena->used * share / all)", "(uint64_t)((Wide)arena->used * share / all / 2)"),
+    ),
+    *_of(
+        "dist/owners.py",
+        ("_count(changes | self._changed).max(axis=-1)", "_count(changes | self._changed).mean(axis=-1)"),
+        ("for each in self._sums]", "for each in self._sums[:1]]"),
+    ),
+    *_of(
         "dist/rounds.py",
         (
             "        self.send(worker, everything=True)\n        with self._guard:\n            self._done.add",
