@@ -76,10 +76,10 @@ def test_what_is_even_on_the_whole_must_be_so_in_every_part() -> None:
 
 
 def test_what_changes_often_in_some_part_is_not_taken() -> None:
-    before, after = steps(slow=6, rate=0.01)
-    for states in (before, after):
-        states[:, :, 2] = before[:, :, 2]
-    after[-1, :, 2] ^= 255
+    """Though on the whole it changes less often than all else."""
+    before, after = steps(slow=6, rate=0.05)
+    after[:, :, 2] = before[:, :, 2]
+    after[-1, ::5, 2] ^= 255
     proposal = propose((before, after), 1)
     assert proposal is not None and not proposal.parts[0, 2]
 
