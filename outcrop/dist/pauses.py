@@ -23,10 +23,11 @@ class Pauses:
         self._next = _FIRST_PAUSE
         self._short = _SHORT_PAUSES_OF_OWN if has_own_core else _SHORT_PAUSES
         self._longest = _LONGEST_PAUSE_OF_OWN if has_own_core else _LONGEST_PAUSE
+        self._ended: float | None = None  #: the last one
 
     def pause(self) -> float:
-        """Gives the seconds it took."""
-        begun = time.perf_counter()
+        """Gives the seconds that it took, with the look since the last one whether the wait is over."""
+        begun = self._ended or time.perf_counter()
         self._count += 1
         if self._count <= self._short:
             os.sched_yield()
@@ -34,4 +35,5 @@ class Pauses:
         else:
             time.sleep(self._next)
             self._next = min(self._longest, 1.5 * self._next)
-        return time.perf_counter() - begun
+        self._ended = time.perf_counter()
+        return self._ended - begun

@@ -164,6 +164,7 @@ class Sharing:
             states = round.take()
             if states is not None:
                 yield states
+                pauses = Pauses()
             elif not round.is_ahead:
                 return
             else:
@@ -177,8 +178,8 @@ class Sharing:
         while not round.is_over:
             poll()
             for states in self.arrived(round, poll):
-                pauses = Pauses()
                 yield states
+                pauses = Pauses()
             round.traffic.seconds_idle += pauses.pause()
 
     # --- Agreeing ----------------------------------------------------------------------------------------------
