@@ -55,6 +55,8 @@ _BEGINNINGS = 8
 _CHANGE_COSTS = 0.7
 _UNEVEN_COSTS = 2.0
 _BIT_COSTS = 0.0014
+#: ... and how much more an uneven one of several parities costs: each may turn out less even than the sample.
+_ONE_OF_SEVERAL = 1.5
 #: How much less often an owner must change than by a hash.
 _BETTER_THAN_HASH = 0.7
 
@@ -123,7 +125,8 @@ def propose(steps: Steps, count: int, rank: int = 0, ranks: int = 1) -> Proposal
     """The best that one rank comes to, for so many parities. None: let a hash decide."""
     before, after = steps
     bits = _candidates(before, after)
-    chooser = _Chooser(_columns(before, bits), _columns(before ^ after, bits))
+    uneven_costs = _UNEVEN_COSTS * (_ONE_OF_SEVERAL if count > 1 else 1)
+    chooser = _Chooser(_columns(before, bits), _columns(before ^ after, bits), uneven_costs)
     masks = np.zeros((count, before.shape[2]), dtype=np.uint8)
     cost = 0.0
     for number in range(count):
@@ -169,9 +172,10 @@ _ONES = np.array([number.bit_count() for number in range(1 << 16)], dtype=np.uin
 class _Chooser:
     """Chooses one parity after the other, from candidates: where each is set, and where a step changes it."""
 
-    def __init__(self, columns: Column, changes: Column) -> None:
+    def __init__(self, columns: Column, changes: Column, uneven_costs: float) -> None:
         self._columns = columns
         self._changes = changes
+        self._uneven_costs = uneven_costs
         self._size = 64 * columns.shape[2]  #: of a part
         self._sums = np.zeros_like(columns, shape=(1, *columns.shape[1:]))  #: of those that are taken, each with each
         self._changed = np.zeros_like(self._sums[0])  #: where one of these changes
@@ -197,11 +201,13 @@ class _Chooser:
 
     def _costs(self, parities: Column, changes: Column, bits: NDArray[np.float64]) -> NDArray[np.float64]:
         """Of each of some parities, of so many bits, beside those that are taken."""
-        squares = np.mean([(1 - 2 * _count(parities ^ each) / self._size) ** 2 for each in self._sums], axis=0)
-        by_chance = 1 / self._size  # as uneven as a sample of this size is
-        uneven = np.sqrt(np.maximum(0, squares - by_chance)).mean(axis=-1)
+        by_chance = 1 / self._size  # the square of how uneven a part of this size is
+        uneven = np.zeros(len(parities))
+        for each in self._sums:  # the largest owner may have as much more as all of these together
+            squares = (1 - 2 * _count(parities ^ each) / self._size) ** 2
+            uneven += np.sqrt(np.maximum(0, squares - by_chance)).mean(axis=-1)
         changed = _count(changes | self._changed).max(axis=-1) / self._size
-        return np.asarray(_UNEVEN_COSTS * uneven + _CHANGE_COSTS * changed + _BIT_COSTS * bits)
+        return np.asarray(self._uneven_costs * uneven + _CHANGE_COSTS * changed + _BIT_COSTS * bits)
 
     def take(self, chosen: list[int]) -> None:
         parity = np.bitwise_xor.reduce(self._columns[chosen], axis=0)

@@ -37,14 +37,16 @@ from outcrop.search.anew import BeginAnew
 if TYPE_CHECKING:
     from outcrop.search.driver import Exploration
 
-#: States of a search that is large; with which it can be seen whether they are shared out evenly; and after which it is
-#: too late to begin anew.
+#: States of a search that is large; of one where it can be seen whether they are shared out evenly, and that may well begin
+#: anew; and after which it is too late.
 LARGE = 100_000
-_TELLING = 1_000_000
+_TELLING = range(1_000_000, 4_000_000)
 _TOO_LATE = 20_000_000
-#: What one rank may own, as a multiple of its share: then, and before, when the first levels may differ from the rest.
+#: What one of two ranks may own, as a multiple of its share: then, and otherwise.
 _MOST_UNEVEN = 1.1
-_MOST_UNEVEN_AT_FIRST = 1.5
+_MOST_UNEVEN_ELSE = 1.5
+#: How much more that may be with more ranks, for each step to another rank by a hash: these cost as much.
+_MORE_UNEVEN = 0.4
 #: By what factor a level is at most expected to be larger than the one before.
 _MOST_GROWTH = 2.0
 
@@ -109,13 +111,17 @@ class Balance:
         if not LARGE <= states < _TOO_LATE:
             return
         if self.parts is not None:
-            most = _MOST_UNEVEN if states >= _TELLING else _MOST_UNEVEN_AT_FIRST
+            most = self._most_uneven if states in _TELLING else _MOST_UNEVEN_ELSE
             if int(self.owned.max()) * self._exchange.size > most * states:
                 raise OtherOwners("hash", seconds)
         elif self._may_learn:
             learned = self._learn()
             if learned is not None:
                 raise OtherOwners(",".join(write_parts(learned)), seconds)
+
+    @property
+    def _most_uneven(self) -> float:
+        return _MOST_UNEVEN + _MORE_UNEVEN * (1 / 2 - 1 / self._exchange.size)
 
     def expected(self) -> int:
         """The most states that a rank will own after the next level, if levels go on growing as they do."""

@@ -272,7 +272,7 @@ MUTANTS = [
     *_of(
         "dist/owners.py",
         ("_count(changes | self._changed).max(axis=-1)", "_count(changes | self._changed).mean(axis=-1)"),
-        ("for each in self._sums]", "for each in self._sums[:1]]"),
+        ("for each in self._sums:", "for each in self._sums[:1]:"),
     ),
     *_of(
         "dist/rounds.py",
