@@ -37,8 +37,8 @@ from outcrop.search.anew import BeginAnew
 if TYPE_CHECKING:
     from outcrop.search.driver import Exploration
 
-#: States of a search that is large; of one where it can be seen whether they are shared out evenly, and that may well begin
-#: anew; and after which it is too late.
+#: States of a search that is large; of one where it can be seen whether they are shared out evenly, and that may well
+#: begin anew; and after which it is too late.
 LARGE = 100_000
 _TELLING = range(1_000_000, 4_000_000)
 _TOO_LATE = 20_000_000
