@@ -68,7 +68,7 @@ class Balance:
         self._exchange = exchange
         self._has_learned = False
         self.owned: Numbers = np.zeros(exchange.size, dtype=np.int64)  #: states of each rank
-        self._last: Numbers = self.owned  #: ... in the last level
+        self._last: Numbers = np.zeros_like(self.owned)  #: ... in the last level
         self._growth = 1.0  #: of the last level, as a multiple of the one before
 
     @cached_property
