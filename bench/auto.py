@@ -21,15 +21,17 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from command import paper_memory
+
 import outcrop
 from outcrop.codegen.c import emit
 from outcrop.codegen.compiler import compile_model
 from outcrop.kernels import Native
-from outcrop.kernels_layers import LayerKernels
-from outcrop.kernels_spill import Spill
+from outcrop.kernels.layers import LayerKernels
+from outcrop.kernels.spill import Spill
 from outcrop.options import CheckOptions, Deadlock
+from outcrop.outcome import Outcome
 from outcrop.search import auto, ram
-from outcrop.search.outcome import Outcome
 from outcrop.store.frontier import RowFile
 
 MODELS: dict[str, tuple[str, dict[str, int]]] = {
@@ -96,7 +98,7 @@ def measure(name: str, path: Path, constants: dict[str, int], arguments: argpars
     for _ in range(arguments.repeat):
         with_all.append(timed(lambda: ram.search(native, options)))
         in_ram = with_all[0][2]
-        needed = (in_ram.states + max(in_ram.levels)) * -(-native.state_bytes // 4) * 4
+        needed = paper_memory(in_ram.states, max(in_ram.levels), native.state_bits)
         memory, squeezes = int(needed * arguments.fraction), arguments.squeeze == "on"
         scarce = replace(options, state_memory=memory, squeeze=squeezes)
         with_some.append(timed(partial(auto.search, native, scarce)))
@@ -111,7 +113,7 @@ def measure(name: str, path: Path, constants: dict[str, int], arguments: argpars
         f"{memory / 2**20:.1f} MiB\n"
         f"  ram  {ram_seconds:6.2f} s, CPU {ram_cpu:6.2f} s\n"
         f"  auto {past_seconds:6.2f} s, CPU {past_cpu:6.2f} s, disk {past.peak_disk_bytes / 2**20:,.0f} MiB\n"
-        f"  ratio {past_seconds / ram_seconds:.2f}, CPU {past_cpu / ram_cpu:.2f}; {'; '.join(past.events)}"
+        f"  ratio {past_seconds / ram_seconds:.2f}, CPU {past_cpu / ram_cpu:.2f}; {'; '.join(map(str, past.events))}"
     )
     for label, seconds in sorted(timer.seconds.items(), key=lambda row: -row[1]):
         print(f"    {label:30}{seconds / arguments.repeat:7.2f} s {seconds / arguments.repeat / past_cpu:6.0%}")

@@ -22,10 +22,11 @@ import outcrop
 from outcrop.codegen.c import emit
 from outcrop.codegen.compiler import compile_model
 from outcrop.kernels import Native
-from outcrop.options import CheckOptions, Deadlock, parse_layers
+from outcrop.options import CheckOptions, Deadlock
+from outcrop.outcome import Outcome
 from outcrop.report.layers import layers_document
 from outcrop.search import layered, ram
-from outcrop.search.outcome import Outcome
+from outcrop.strategies import parse_layers
 
 #: File, constants, symmetry.
 MODELS: dict[str, tuple[str, dict[str, int], bool]] = {
@@ -99,7 +100,7 @@ def measure(name: str, native: Native, symmetry: bool, arguments: argparse.Names
 
 
 def duplicates(outcome: Outcome) -> str:
-    document = layers_document(outcome)
+    document = layers_document(outcome.layers, outcome.generated)
     if document is None:
         return "all in RAM"
     caught, delayed = document["duplicates_ram"], document["duplicates_delayed"]

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import argparse
 import csv
-import json
 import re
 import statistics
 import subprocess
@@ -29,6 +28,8 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+
+from command import check
 
 #: Options of each search, as the command takes them.
 SEARCHES = {
@@ -108,11 +109,7 @@ def run(models: Path, file: str, options: tuple[str, ...], repeat: int) -> dict[
     """The least of some runs."""
     best: dict[str, float] = {}
     for _ in range(repeat):
-        command = [sys.executable, "-m", "outcrop", "check", str(models / file), "--json", *options]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode != 0:
-            sys.exit(f"{' '.join(command)}: exit {done.returncode}\n{done.stderr}")
-        result = json.loads(done.stdout)
+        result = check(models / file, options)
         if not best or result["seconds"] < best["seconds"]:
             best = {name: result[name] for name in ("seconds", "states", "peak_rss_bytes", "state_bits")}
     return best

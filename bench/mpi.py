@@ -23,6 +23,7 @@ import statistics
 import subprocess
 import sys
 import time
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -55,22 +56,22 @@ COLUMNS = (
 def check(path: str, constants: dict[str, object], strategy: str, forgets: bool) -> None:
     """One rank's part; the first prints what came of it."""
     import outcrop
-    from outcrop.dist.exchange import exchange_of
     from outcrop.dist.launch import started_ranks
+    from outcrop.dist.transport import transport_of
+    from outcrop.explorer.tuning import tuned
     from outcrop.machine import peak_rss
-    from outcrop.search import sharing
 
-    if not forgets:
-        sharing._FILTER_SHARE = 4.0
     ranks = started_ranks()
-    exchange = exchange_of(ranks)
+    exchange = transport_of(ranks)
     model = outcrop.load(path, constants)
     options: dict[str, Any] = {"symmetry": False, "deadlock": "off", "threads": 1, "ranks": ranks}
     options |= {"strategy": strategy.split()[0], "compact": strategy.endswith("--compact")}
     model.check(**options, depth=3)  # compiles it
     base = peak_rss()
     begun = time.process_time()
-    result = model.check(**options)
+    # Without forgetting, the filter keeps all that was sent.
+    with tuned(**({} if forgets else {"filter_share": 4.0})):
+        result = model.check(**options)
     cpu = time.process_time() - begun
     everyone = exchange.gather((cpu, peak_rss() - base))
     if exchange.rank == 0:
@@ -83,7 +84,7 @@ def check(path: str, constants: dict[str, object], strategy: str, forgets: bool)
                     "memory": max(each for _, each in everyone),
                     "bytes": (result.state_bits + 7) // 8,
                     "levels": len(result.levels),
-                    "per_rank": result.per_rank,
+                    "per_rank": [asdict(each) for each in result.per_rank],
                 }
             )
         )

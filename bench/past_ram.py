@@ -17,14 +17,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from command import paper_memory
+
 import outcrop
 from outcrop.codegen.c import emit
 from outcrop.codegen.compiler import compile_model
 from outcrop.kernels import Native
 from outcrop.machine import transferred_bytes
-from outcrop.options import CheckOptions, Deadlock, Keep, Replacement
+from outcrop.options import CheckOptions, Deadlock, Keep
+from outcrop.outcome import Outcome, Stop
 from outcrop.search import cached, compact, locality, ram, serial
-from outcrop.search.outcome import Outcome, Stop
+from outcrop.strategies import Replacement
 
 #: The models of Tables 5, 6 and 8 that can be had, the small ones with constants that make them larger.
 MODELS: dict[str, tuple[str, dict[str, object]]] = {
@@ -114,8 +117,7 @@ def measure(native: Native, repeat: int, **options: Any) -> Figures:
 
 def memory(native: Native, outcome: Outcome, signatures: bool) -> int:
     """M(p)."""
-    width = -(-native.state_bits // 32) * 4
-    return outcome.visited * (5 if signatures else width) + max(outcome.levels) * width
+    return paper_memory(outcome.visited, max(outcome.levels), native.state_bits, 5 if signatures else None)
 
 
 def main() -> None:

@@ -10,7 +10,6 @@ A peer is given the model as it is. `rumur` generates C, which is compiled with 
 from __future__ import annotations
 
 import argparse
-import json
 import math
 import os
 import re
@@ -20,6 +19,8 @@ import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
+
+from command import check
 
 
 @dataclass(frozen=True)
@@ -60,14 +61,10 @@ class Timing:
 
 
 def outcrop(model: Model, directory: Path, threads: int, extra: list[str]) -> Timing:
-    command = [sys.executable, "-m", "outcrop", "check", str(directory / model.file), "--json", "--symmetry", "off"]
-    command += ["--deadlock", "off", "--threads", str(threads), *extra]
+    options = ["--symmetry", "off", "--deadlock", "off", "--threads", str(threads), *extra]
     for name, value in model.constants.items():
-        command += ["-D", f"{name}={value}"]
-    run = subprocess.run(command, capture_output=True, text=True, check=False)
-    if run.returncode != 0:
-        sys.exit(f"{model.label}: {run.stderr or run.stdout}")
-    report = json.loads(run.stdout)
+        options += ["-D", f"{name}={value}"]
+    report = check(directory / model.file, options)
     if "compact" not in extra and (report["states"], report["rules_fired"]) != (model.states, model.rules):
         sys.exit(f"{model.label}: {report['states']} states, {report['rules_fired']} rules; expected {model}")
     packed = -(-report["state_bits"] // 8)

@@ -20,7 +20,7 @@ from statistics import median
 from tempfile import TemporaryDirectory
 
 import outcrop
-from outcrop.options import parse_size
+from outcrop.units import parse_size
 
 STRATEGIES = ("auto", "layered", "disk", "locality", "serial", "cached", "compact", "ram")
 #: By how much resident memory may move between the second tenth of the rounds and the last.

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from outcrop.api import Model, load
     from outcrop.errors import CompilerNotFound, InternalError, ModelError, OutcropError, UsageError
     from outcrop.options import CheckOptions, Deadlock, Engine, UndefinedReads
+    from outcrop.outcome import Event, EventKind
     from outcrop.result import Result, Step, Trace, Verdict, Violation, ViolationKind
 
 __all__ = [
@@ -24,6 +25,8 @@ __all__ = [
     "CompilerNotFound",
     "Deadlock",
     "Engine",
+    "Event",
+    "EventKind",
     "InternalError",
     "Model",
     "ModelError",
@@ -39,7 +42,7 @@ __all__ = [
     "load",
 ]
 
-_HOMES = ("outcrop.api", "outcrop.errors", "outcrop.options", "outcrop.result")
+_HOMES = ("outcrop.api", "outcrop.errors", "outcrop.options", "outcrop.outcome", "outcrop.result")
 
 
 def __getattr__(name: str) -> Any:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import sys
 
-from outcrop.cli.interrupts import ignore, listen
+from outcrop.interrupts import ignore, listen
 
 
 def main() -> int:
     listen()
-    from outcrop.cli.main import main as run
+    from outcrop.cli.main import main as run  # which takes a while, and signals may come
 
     code = run()
     ignore()

@@ -13,18 +13,23 @@ True
 
 from __future__ import annotations
 
+import codecs
 import dataclasses
+import hashlib
 import os
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from outcrop.conclusion import conclude, violations_of
-from outcrop.engines import CYCLE_STRATEGIES, Searched, search
+from outcrop.check.conclusion import conclude, violations_of
+from outcrop.check.engines import Searched, search
 from outcrop.errors import UsageError
 from outcrop.ir.system import System
 from outcrop.ir.vacuity import vacuity
+from outcrop.lang import front_end
+from outcrop.lang.start import require_start_state
 from outcrop.options import (
     CheckOptions,
     Deadlock,
@@ -34,25 +39,31 @@ from outcrop.options import (
     Keep,
     LoadOptions,
     Overflow,
-    Replacement,
     UndefinedReads,
     Where,
-    parse_duration,
-    parse_layers,
-    parse_size,
+    given_options,
 )
+from outcrop.outcome import Progress
+from outcrop.report.json import document
 from outcrop.result import Result, Violation
-from outcrop.search.outcome import Progress
 from outcrop.source import Diagnostic, Source, Span, whole
+from outcrop.strategies import OWN_OPTIONS, Replacement, names, parse_layers
+from outcrop.units import parse_duration, parse_size
 
 if TYPE_CHECKING:
-    from outcrop.temporal import Checked, TemporalCheck
+    from outcrop.check.temporal import Checked, TemporalCheck
+
+# A result knows nothing of reports, and yet its users expect it to turn itself into JSON.
+Result.make_document = document
 
 #: Of a model or a file of formulas: what is read takes up to a hundred times as much memory.
 MOST_BYTES = 5_000_000
 
 #: Bytes of a model that a terminal would take for commands; NUL to US without tab and line ends, DEL, and C1.
 _CONTROL = {code: "\ufffd" for code in (*range(32), 127, *range(128, 160)) if code not in (9, 10, 11, 12, 13)}
+
+#: Those of them that text does not have in any number; bytes from 128 on may be parts of letters.
+_STRAY_BYTES = bytes(code for code in _CONTROL if code < 128)
 
 
 def load(
@@ -77,7 +88,8 @@ def load(
     ``invariants`` are expressions of its language that must be true in every state, and ``ltl`` are formulas that every
     run must satisfy; more formulas stand in ``ltl_file``, or in the file with the suffix ``.ltl`` beside the model.
 
-    Raises UsageError when the file cannot be read and ModelError, with every diagnostic, when it is no model.
+    Raises UsageError when the file cannot be read and ModelError, with every diagnostic, when it is no model or
+    has no start state.
     """
     texts = {name: _constant_text(name, value) for name, value in {**(constants or {}), **named}.items()}
     options = LoadOptions(
@@ -89,9 +101,8 @@ def load(
         given_invariants(invariants),
     )
     source = read_source(path)
-    from outcrop.lang import front_end
-
     system, warnings = front_end(source.name)(source, options)
+    require_start_state(system)
     return Model(system, tuple(warnings), options)
 
 
@@ -107,7 +118,10 @@ def _texts_of(given: str | Iterable[str]) -> list[str]:
 def formula_file(model: str | os.PathLike[str]) -> Path | None:
     """The file beside a model that its formulas are read from, if there is one."""
     place = Path(model)
-    return place.with_suffix(".ltl") if place.suffix and place.with_suffix(".ltl").is_file() else None
+    try:
+        return place.with_suffix(".ltl") if place.suffix and place.with_suffix(".ltl").is_file() else None
+    except OSError as error:
+        raise UsageError(f"cannot read '{os.fspath(model)}', or formulas beside it: {error.strerror}") from None
 
 
 def _formulas(
@@ -117,7 +131,7 @@ def _formulas(
     file = file or formula_file(model)
     if file is None and not texts:
         return ()
-    from outcrop.ltl.file import formula_texts, parse_file
+    from outcrop.ltl.file import formula_texts, parse_file  # few models come with formulas
 
     read = None if file is None else parse_file(read_source(file))
     return formula_texts(read, [whole(Source("--ltl", text)) for text in texts])
@@ -136,38 +150,43 @@ class Model:
         options: CheckOptions | None = None,
         *,
         progress: Callable[[Progress], None] | None = None,
-        output: Callable[[str], None] | None = None,
+        output: Callable[[str], object] | None = None,
         **changes: Any,
     ) -> Result:
         """Explores every reachable state.
 
         Keywords are the fields of CheckOptions, written as the command line writes them or as Python values:
         ``check(engine="interpreter", deadlock="off", memory="2G", max_errors=None)``. ``progress`` is called with a
-        snapshot now and then, ``output`` with what the model's ``put`` statements print.
+        snapshot now and then. With ``prints=True``, ``output`` is called with what the model's ``put`` statements
+        print, in no particular order; without ``output`` that goes to standard output, from the first rank.
         """
-        chosen = _changed(options or CheckOptions(), changes)
+        asked = chosen = _changed(options or CheckOptions(), changes)
         if chosen.engine is Engine.INTERPRETER and chosen.strategy == "auto":
             chosen = dataclasses.replace(chosen, strategy="ram")
-        if chosen.engine is Engine.INTERPRETER and chosen.strategy in CYCLE_STRATEGIES:
+        if chosen.engine is Engine.INTERPRETER and chosen.strategy in names(finds_cycles=True):
             raise UsageError(f"the interpreter has no strategy {chosen.strategy}: it looks for runs in its own way")
         self._refuse_invariants(chosen)
+        output = output or sys.stdout.write
         checks = self._temporal_checks(chosen)
         searched = None
         violations: list[Violation] = []
         # Of formulas that may not be those of the search that is gone on with, nothing is known until there.
         formulas = dict.fromkeys(each.judged.property for each in checks) if chosen.resume is None else ()
-        witnesses = vacuity(self.system, [each for each in formulas if each is not None])
-        if not checks or (self.system.automaton is None and chosen.strategy not in CYCLE_STRATEGIES):
+        witnesses = vacuity(self.system, [each for each in formulas if each is not None], chosen.prints)
+        if not checks or (self.system.automaton is None and chosen.strategy not in names(finds_cycles=True)):
             searched = search(witnesses.system, self.options, chosen, progress, output)
             violations = violations_of(self.system, chosen, searched)
             place = chosen.checkpoint or chosen.resume
-            if place is not None and searched.outcome.stop.is_conclusive:
-                from outcrop.dist.exchange import exchange_of
-                from outcrop.search.parts import discard
+            if place is not None and searched.outcome.stop.is_final:
+                # They import numpy, which the interpreter does without.
+                from outcrop.dist.parts import discard
+                from outcrop.dist.transport import transport_of
 
-                discard(place, exchange_of(chosen.ranks))
+                discard(place, transport_of(chosen.ranks))
         checked = self._check_temporal(checks, chosen, searched, violations, progress, output)
-        return conclude(self.system, self.warnings, chosen, searched, violations, checked, witnesses)
+        result = conclude(self.system, self.warnings, chosen, searched, violations, checked, witnesses)
+        result.options = given_options(self.options, asked)
+        return result
 
     def _refuse_invariants(self, options: CheckOptions) -> None:
         """Who asks about all states must not be answered by a search that does not look at all of them."""
@@ -178,14 +197,14 @@ class Model:
                 f"--invariant is about all states, and the property process '{self.system.automaton.name}' leaves some "
                 "out: take it out of the line that begins with 'system'"
             )
-        if options.strategy in CYCLE_STRATEGIES:
+        if options.strategy in names(finds_cycles=True):
             raise UsageError(f"--invariant is about states, and the strategy {options.strategy} looks only for runs")
 
     def _temporal_checks(self, options: CheckOptions) -> list[TemporalCheck]:
         asked = options.fair is not Fair.NONE or options.properties
         if self.system.automaton is None and not self.system.temporal and not asked:
             return []
-        from outcrop.temporal import plan
+        from outcrop.check.temporal import plan  # few models come with formulas
 
         return plan(self.system, options)
 
@@ -196,19 +215,20 @@ class Model:
         searched: Searched | None,
         violations: list[Violation],
         progress: Callable[[Progress], None] | None,
-        output: Callable[[str], None] | None,
+        output: Callable[[str], object] | None,
     ) -> list[Checked]:
         """The formulas, after a search for bad states that found too few to stop, or none at all."""
         if not checks:
             return []
-        from outcrop.temporal import Checked, cycle_strategy, run_checks
+        from outcrop.check.temporal import Checked, cycle_strategy, run_checks  # few models come with formulas
 
         if searched is not None:
             enough = options.max_errors is not None and len(violations) >= options.max_errors
             if enough or not searched.outcome.stop.is_conclusive:
                 return [Checked(each, cycle_strategy(options)) for each in checks]
-            options = dataclasses.replace(options.after(searched.outcome.seconds), checkpoint=None, resume=None)
-            output = None  # it has printed already
+            left = options.after(searched.outcome.seconds)
+            # The search for bad states has printed everything already.
+            options = dataclasses.replace(left, checkpoint=None, resume=None, prints=False)
         return run_checks(checks, self.options, options, progress, output)
 
 
@@ -227,11 +247,21 @@ def read_source(path: str | os.PathLike[str]) -> Source:
         raise UsageError(f"cannot read '{name}': {reason}") from None
     if len(content) > MOST_BYTES:
         raise UsageError(f"'{name}' is too large: at most {MOST_BYTES:,} bytes of a model are read")
+    _refuse_other_than_text(name, content)
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
         text = content.decode("latin-1")
-    return Source(name, text.translate(_CONTROL))
+    return Source(name, text.translate(_CONTROL), hashlib.sha256(content).hexdigest())
+
+
+def _refuse_other_than_text(name: str, content: bytes) -> None:
+    """Raises UsageError for UTF-16 and for programs, archives and pictures; a stray control character is harmless."""
+    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise UsageError(f"'{name}' is not text in UTF-8 but in UTF-16: save it as UTF-8")
+    stray = len(content) - len(content.translate(None, _STRAY_BYTES))
+    if stray > max(10, len(content) // 20):
+        raise UsageError(f"'{name}' is not text: {stray:,} of its {len(content):,} bytes are control characters")
 
 
 # --- Options -----------------------------------------------------------------------------------------------
@@ -257,7 +287,7 @@ def _constant_text(name: str, value: object) -> str:
 
 def _changed(options: CheckOptions, changes: dict[str, Any]) -> CheckOptions:
     """``options`` with some fields replaced, words and units turned into values."""
-    known = {field.name for field in dataclasses.fields(CheckOptions)}
+    known = {field.name for field in dataclasses.fields(CheckOptions)} - {"own"} | set(OWN_OPTIONS)
     for name in changes:
         if name not in known:
             raise UsageError(f"check has no option '{name}'; it has {', '.join(sorted(known))}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Sequence
 
@@ -59,14 +60,30 @@ class AlreadyTold(OutcropError):
         self.exit_code = getattr(error, "exit_code", InternalError.exit_code)
 
 
+_REFUSED = "Make it readable and writable, or name another directory with --workdir or --checkpoint"
+_TOO_MANY = "Allow more open files with 'ulimit -n'"
+#: What to do about errors that are not the disk's.
+_REMEDIES = {
+    errno.EACCES: _REFUSED,
+    errno.EPERM: _REFUSED,
+    errno.EROFS: _REFUSED,
+    errno.EMFILE: _TOO_MANY,
+    errno.ENFILE: _TOO_MANY,
+}
+
+
 class DiskFailed(OutcropError):
-    """The disk under a search does not read or write."""
+    """The disk under a search does not read or write. ``path``: the file, where the error does not name it."""
 
     exit_code = 3
 
-    def __init__(self, error: OSError) -> None:
-        where = f" ('{os.fspath(error.filename)}')" if error.filename else ""
-        super().__init__(f"the disk failed{where}: {error.strerror}")
+    def __init__(self, error: OSError, path: os.PathLike[str] | None = None) -> None:
+        name = error.filename if isinstance(error.filename, str | os.PathLike) else path
+        what = "the disk failed" if name is None else f"'{os.fspath(name)}' cannot be read or written"
+        remedy = _REMEDIES.get(
+            error.errno or 0, "Check the disk, or name a directory on another one with --workdir or --checkpoint"
+        )
+        super().__init__(f"{what}: {error.strerror or error}. {remedy}")
 
 
 class InternalError(OutcropError):

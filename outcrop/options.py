@@ -1,14 +1,17 @@
-"""What the user can choose, and the units in which it is written ("8G", "30m")."""
+"""What the user can choose."""
 
 from __future__ import annotations
 
 import math
-import re
-from dataclasses import dataclass, field, replace
+from dataclasses import MISSING, dataclass, field, fields, replace
 from enum import StrEnum
+from typing import Any, TypeVar
 
 from outcrop.errors import UsageError
 from outcrop.source import Span
+from outcrop.strategies import OWN_OPTIONS
+
+_Own = TypeVar("_Own")
 
 
 class Engine(StrEnum):
@@ -51,7 +54,7 @@ class Fair(StrEnum):
 
     NONE = "none"  #: all
     WEAK = "weak"  #: those in which whoever can move without a break moves again and again
-    STRONG = "strong"  #: those in which whoever can move again and again does so; not supported
+    STRONG = "strong"  #: those in which whoever can move again and again does so
 
 
 class Keep(StrEnum):
@@ -59,13 +62,6 @@ class Keep(StrEnum):
 
     STATES = "states"  #: all of it: exact
     SIGNATURES = "signatures"  #: a hash of --bits bits
-
-
-class Replacement(StrEnum):
-    """What a full cache overwrites."""
-
-    IDLE = "idle"  #: at random, something that was not met lately
-    RANDOM = "random"  #: anything, as published
 
 
 @dataclass(frozen=True)
@@ -93,18 +89,21 @@ class LoadOptions:
 _BOUNDS: tuple[tuple[str, float, float], ...] = (
     *((name, 1, math.inf) for name in ("threads", "ranks", "memory", "states", "max_errors", "disk", "state_memory")),
     ("device_memory", 1, math.inf),
-    *((name, 1, math.inf) for name in ("blocks", "block_size", "calibration", "block_states")),
-    *((name, 0, math.inf) for name in ("depth", "speedup", "reset_after", "checkpoint_every")),
-    *((name, 0, 1) for name in ("collision_limit", "threshold", "slowdown", "cloud", "beta_high", "beta_low")),
-    *((name, 0, 1) for name in ("reset_above", "reset_chance")),
+    *((name, 0, math.inf) for name in ("depth", "checkpoint_every")),
     ("bits", 4, 64),
-    ("chain", 2, 64),
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class CheckOptions:
-    """How to search. None means no limit, or the default that the field's comment names."""
+    """How to search. None means no limit, or the default that the field's comment names.
+
+    Options that strategies have of their own (outcrop/strategies.py) are keywords too, and kept in ``own``:
+
+    >>> from outcrop.strategies import CachedOptions
+    >>> CheckOptions(strategy="cached", chain=8).of(CachedOptions).chain
+    8
+    """
 
     engine: Engine = Engine.NATIVE
     strategy: str = "auto"
@@ -119,55 +118,59 @@ class CheckOptions:
     owners: str = "auto"  #: by what states find theirs among these: "hash", masks in hexadecimal, or what is better
     memory: int | None = None  #: bytes of peak RSS; 75% of what the container may use
     state_memory: int | None = None  #: bytes of what grows with the states: tables, caches, queues in RAM
-    squeeze: bool = True  #: ``auto`` and ``layered`` drop bits that never change when memory ends
     disk: int | None = None  #: bytes of files in the work directory
     depth: int | None = None  #: levels past the start states
     states: int | None = None
     time_limit: float | None = None  #: seconds
     max_errors: int | None = 1  #: stop after so many violations; None goes on to the end
     bits: int | None = None  #: of signatures; 40 in RAM, 64 on disk, 32 with ``compact``
-    compact: bool = False  #: ``owcty`` keeps signatures instead of states
     seed: int = 0  #: of the signature hash, and of all that is random
     coverage: bool = False  #: count also how often each rule is enabled and leads to new states
+    prints: bool = False  #: what ``put`` statements print during the search is shown
     keep_c: str | None = None  #: a directory to leave the generated C in
     workdir: str | None = None  #: next to the cache
     checkpoint: str | None = None  #: a directory to save the search in; with ``resume``, that one
     checkpoint_every: float = 600.0  #: seconds
     resume: str | None = None  #: a directory with a checkpoint to go on from
     keep: Keep | None = None  #: states with ``cached``, signatures on disk
-    layers: int | str = "all"  #: how many ``layered`` keeps as they are; or "all", or "auto"
-    forget: bool = False  #: ``layered`` deletes older layers
+    own: dict[str, Any] = field(default_factory=dict)  #: options that strategies have of their own, by name
 
-    # The constants of the papers, where these give them.
-    replacement: Replacement = Replacement.RANDOM
-    chain: int = 16  #: entries of the cache among which a state may go
-    collision_limit: float = 0.9  #: past which ``cached`` gives up
-    threshold: float = 0.1  #: collision rate at which ``serial`` goes to disk
-    blocks: int = 100  #: N: of file D
-    block_size: int = 10_000  #: B: keys in a block of D, at the least
-    calibration: int = 10  #: checks from one calibration to the next
-    speedup: float = 0.15  #: growth of a disk cloud that misses too much
-    slowdown: float = 0.15  #: shrinking of one that misses little
-    cloud: float = 1.0  #: the part of D that the first cloud is
-    curve: tuple[tuple[float, float], tuple[float, float]] = ((0.4, 0.4), (0.7, 0.6))  #: (a1, b1), (a2, b2)
-    beta_high: float = 0.03  #: the part of old states that a cloud may miss before it grows
-    beta_low: float = 0.01  #: ... and below which it shrinks
-    reset_above: float = 0.9  #: a cloud larger than this, for more than
-    reset_after: int = 5  #: ... so many calibrations, is reset to its first size
-    reset_chance: float = 0.5  #: ... with this probability
-    block_states: int | None = None  #: expanded at a time; None is as many as is fast
+    def __init__(self, **given: Any) -> None:
+        own = {**given.pop("own", {}), **{name: given.pop(name) for name in OWN_OPTIONS if name in given}}
+        given["own"] = {name: value for name, value in own.items() if value != OWN_OPTIONS[name].default}
+        for each in fields(self):
+            default = each.default if each.default_factory is MISSING else each.default_factory()
+            object.__setattr__(self, each.name, given.pop(each.name, default))
+        if given:
+            raise TypeError(f"CheckOptions has no field {', '.join(given)}")
+        self._validate()
 
-    def __post_init__(self) -> None:
+    def flat(self) -> dict[str, Any]:
+        """Returns all options by name, those of strategies among them."""
+        common = {each.name: getattr(self, each.name) for each in fields(self) if each.name != "own"}
+        return common | self.own
+
+    def with_own(self, **changes: Any) -> CheckOptions:
+        """Returns the same options but for some that strategies have of their own."""
+        return replace(self, own={**self.own, **changes})
+
+    def of(self, kind: type[_Own]) -> _Own:
+        """Returns the options that a strategy has of its own."""
+        return kind(**{each.name: self.own[each.name] for each in fields(kind) if each.name in self.own})  # type: ignore[arg-type]
+
+    def _validate(self) -> None:
         for name, least, most in _BOUNDS:
-            value = getattr(self, name)
-            if value is None or least <= value <= most:
-                continue
-            wanted = f"at least {least}" if most == math.inf else f"from {least} to {most}"
-            raise UsageError(f"{name.replace('_', ' ')} must be {wanted}, not {value}")
+            _within(name, getattr(self, name), least, most)
+        for name, value in self.own.items():
+            limits = OWN_OPTIONS[name].metadata
+            least, most = limits["least"], limits["most"]
+            if least is not None or most is not None:
+                _within(name, value, -math.inf if least is None else least, math.inf if most is None else most)
         if "" in (self.checkpoint, self.resume, self.workdir):
             raise UsageError("a directory must have a name: use . for this one")
-        if not (self.layers in ("all", "auto") or (isinstance(self.layers, int) and self.layers >= 1)):
-            raise UsageError(f"layers must be a number from 1 on, all or auto, not {self.layers}")
+        layers = self.own.get("layers", "all")
+        if not (layers in ("all", "auto") or (isinstance(layers, int) and layers >= 1)):
+            raise UsageError(f"layers must be a number from 1 on, all or auto, not {layers}")
 
     def after(self, seconds: float) -> CheckOptions:
         """For a search that follows others, which have taken so long.
@@ -178,39 +181,26 @@ class CheckOptions:
         return self if self.time_limit is None else replace(self, time_limit=max(0.0, self.time_limit - seconds))
 
 
-_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", re.IGNORECASE)
-_DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|h|d)?", re.IGNORECASE)
+def _within(name: str, value: float | None, least: float, most: float) -> None:
+    if value is not None and not least <= value <= most:
+        wanted = f"at least {least}" if most == math.inf else f"from {least} to {most}"
+        raise UsageError(f"{name.replace('_', ' ')} must be {wanted}, not {value}")
 
 
-def parse_layers(text: str) -> int | str:
-    """A number, or a word.
+def given_options(load: LoadOptions, check: CheckOptions) -> dict[str, Any]:
+    """The options that are not the default, by name, ready for JSON.
 
-    >>> parse_layers("10"), parse_layers("auto")
-    (10, 'auto')
+    >>> given_options(LoadOptions({"N": "3"}), CheckOptions(memory=1024, deadlock=Deadlock.OFF))
+    {'constants': {'N': '3'}, 'deadlock': 'off', 'memory': 1024}
     """
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else text
-
-
-def parse_size(text: str) -> int:
-    """Bytes, in units of 1024.
-
-    >>> parse_size("8G") == 8 * 2**30
-    True
-    """
-    match = _SIZE.fullmatch(text.strip())
-    if match is None:
-        raise UsageError(f"'{text}' is not a size; write it like 500M or 8G")
-    exponent = " KMGT".index(match[2].upper() or " ")
-    return int(float(match[1]) * 1024**exponent)
-
-
-def parse_duration(text: str) -> float:
-    """Seconds.
-
-    >>> parse_duration("1.5h")
-    5400.0
-    """
-    match = _DURATION.fullmatch(text.strip())
-    if match is None:
-        raise UsageError(f"'{text}' is not a duration; write it like 90s, 30m or 2h")
-    return float(match[1]) * {"s": 1, "m": 60, "h": 3600, "d": 86400}[(match[2] or "s").lower()]
+    of_load = ("constants", "undefined", "while_limit", "overflow")
+    given = {name: getattr(load, name) for name in of_load if getattr(load, name) != getattr(LoadOptions(), name)}
+    given["invariants"] = [each.text for each in load.invariants]
+    given["ltl"] = [each.span.text for each in load.formulas if each.span.source.name == "--ltl"]
+    given["ltl_file"] = next((name for each in load.formulas if (name := each.span.source.name) != "--ltl"), None)
+    given = {name: value for name, value in given.items() if value or name not in ("invariants", "ltl", "ltl_file")}
+    default = CheckOptions().flat()
+    for name, value in check.flat().items():
+        if value != default.get(name, None) or name in check.own:
+            given[name] = list(value) if isinstance(value, tuple) else value
+    return {name: str(value) if isinstance(value, StrEnum) else value for name, value in given.items()}

@@ -14,17 +14,18 @@ import ctypes
 import os
 import platform
 import resource
-import shutil
 import signal
 import struct
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from outcrop.errors import InternalError, UsageError
+from outcrop.errors import InternalError, OutcropError, Undecided, UsageError
+from outcrop.interrupts import handled
 from outcrop.machine import cache_home
+from outcrop.scratch import ScratchDirectory
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -45,7 +46,7 @@ _SCOPES = 0b11  # abstract sockets and signals
 # --- seccomp (linux/seccomp.h, linux/filter.h) ---------------------------------------------------------------
 
 _SET_NO_NEW_PRIVILEGES, _SET_SECCOMP, _FILTER_MODE = 38, 22, 2
-_SET_DEATH_SIGNAL = 1
+_SET_DEATH_SIGNAL, _SET_CHILD_SUBREAPER = 1, 36
 _LOAD, _JUMP_EQUAL, _JUMP_AT_LEAST, _RETURN = 0x20, 0x15, 0x35, 0x06
 _ALLOW, _REFUSE, _KILL = 0x7FFF0000, 0x00050000 | 1, 0x80000000  # 1: EPERM
 _ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
@@ -122,10 +123,11 @@ def run_confined(action: Callable[[], int], writable: Sequence[Path]) -> int:
     with _own_cache() as cache, _present(writable):
         sys.stdout.flush()
         sys.stderr.flush()
-        child = os.fork()
-        if child == 0:
-            _run_child(action, [*writable, cache])
-        return _wait(child)
+        with _orphans_ended():
+            child = os.fork()
+            if child == 0:
+                _run_child(action, [*writable, cache])
+            return _wait(child)
 
 
 def _run_child(action: Callable[[], int], writable: Sequence[Path]) -> None:
@@ -139,6 +141,9 @@ def _run_child(action: Callable[[], int], writable: Sequence[Path]) -> None:
         code = action()
         sys.stdout.flush()
         sys.stderr.flush()
+    except KeyboardInterrupt as error:
+        code = Undecided.exit_code
+        sys.stderr.write(f"outcrop: {error or 'interrupted'}\n")
     except BaseException as error:
         sys.stderr.write(f"outcrop: {error or type(error).__name__}\n")
         sys.stderr.flush()
@@ -147,40 +152,70 @@ def _run_child(action: Callable[[], int], writable: Sequence[Path]) -> None:
 
 
 def _wait(child: int) -> int:
-    """The exit code of the child, which alone answers to Ctrl-C while it runs."""
+    """The exit code of the child, which alone answers to signals while it runs."""
 
     def pass_on(number: int, _: object) -> None:
         # A terminal signals the child as well; a second SIGINT in the same moment would end it at once.
-        if os.getpgid(0) != os.getpgid(child) or not os.isatty(0):
+        if number != signal.SIGINT or os.getpgid(0) != os.getpgid(child) or not os.isatty(0):
             os.kill(child, number)
 
-    before = {number: signal.signal(number, pass_on) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
+    with handled(pass_on):
         _, status = os.waitpid(child, 0)
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
     if os.WIFSIGNALED(status):
-        raise InternalError(f"the search was ended by signal {signal.Signals(os.WTERMSIG(status)).name}")
+        raise _ended_by(signal.Signals(os.WTERMSIG(status)))
     return os.WEXITSTATUS(status)
+
+
+def _ended_by(number: signal.Signals) -> OutcropError:
+    if number is signal.SIGKILL:
+        return Undecided("the search was killed; if the system ran out of memory, limit the search with --memory")
+    return InternalError(f"the search was ended by signal {number.name}")
+
+
+@contextmanager
+def _orphans_ended() -> Iterator[None]:
+    """Ends what the child has started and left behind, such as a compiler that it was not allowed to signal. The system
+    makes such processes our children when their parent ends."""
+    others = _children()
+    _libc.prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    try:
+        yield
+    finally:
+        while orphans := _children() - others:
+            for orphan in orphans:
+                os.kill(orphan, signal.SIGKILL)
+                os.waitpid(orphan, 0)
+        _libc.prctl(_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
+
+
+def _children() -> set[int]:
+    """The processes whose parent we are, as far as the system tells."""
+    with suppress(OSError):
+        return {int(each) for each in Path(f"/proc/self/task/{os.getpid()}/children").read_text("ascii").split()}
+    return set()
 
 
 @contextmanager
 def _own_cache() -> Iterator[Path]:
     """A directory for this run alone, which stands in for the user's cache and temporary directory."""
     home = cache_home()
-    home.mkdir(parents=True, exist_ok=True)
-    path = Path(tempfile.mkdtemp(prefix="outcrop-sandbox-", dir=home))
+    try:
+        home.mkdir(parents=True, exist_ok=True)
+        scratch = ScratchDirectory(home, f"outcrop-sandbox-{os.getuid()}-")
+    except OSError as error:
+        raise UsageError(
+            f"cannot compile the model in '{home}': {error.strerror}. Set XDG_CACHE_HOME to another directory"
+        ) from None
     before = {name: os.environ.get(name) for name in ("XDG_CACHE_HOME", "TMPDIR")}
-    os.environ.update(dict.fromkeys(before, str(path)))
+    os.environ.update(dict.fromkeys(before, str(scratch.path)))
     tempfile.tempdir = None
     try:
-        yield path
+        yield scratch.path
     finally:
         for name, value in before.items():
             os.environ.pop(name) if value is None else os.environ.__setitem__(name, value)
         tempfile.tempdir = None
-        shutil.rmtree(path, ignore_errors=True)
+        scratch.close()
 
 
 @contextmanager

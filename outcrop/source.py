@@ -15,6 +15,7 @@ class Source:
 
     name: str
     text: str
+    sha256: str = ""  #: of the bytes that were read, in hexadecimal; empty where there was no file
 
     @cached_property
     def _line_starts(self) -> list[int]:
@@ -94,6 +95,7 @@ class Diagnostic:
     span: Span | None = None
     hint: str = ""
     related: tuple[tuple[str, Span], ...] = field(default=())
+    bears_on_verdict: bool = False  #: whether a verdict says less than it seems to without it
 
     def within(self, source: Source) -> Diagnostic:
         """The same about the same place of another source."""
@@ -126,7 +128,7 @@ def _window(text: str, column: int, width: int) -> tuple[str, int, int]:
 
 def _excerpt(span: Span) -> list[str]:
     line, column = span.source.position(span.start)
-    text = span.source.line(line)
+    text = span.source.line(line).replace("\r", " ")
     width = max(1, min(span.end - span.start, len(text) - column + 1))
     if len(text) > _LONGEST_LINE:
         text, column, width = _window(text, column, width)

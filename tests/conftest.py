@@ -14,6 +14,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 from optimisation import compile_quickly
 
+from outcrop.ir.faults import allow_deep_nesting
+
 REPOSITORY = Path(__file__).parent.parent
 
 # A slow or busy machine is no fault of ours.
@@ -21,6 +23,7 @@ settings.register_profile("untimed", deadline=None, suppress_health_check=[Healt
 settings.load_profile("untimed")
 
 compile_quickly()
+allow_deep_nesting()  # which Hypothesis must not see change
 
 # Shells start what runs in the background with interrupts ignored, and tests interrupt searches.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

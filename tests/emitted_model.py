@@ -50,9 +50,9 @@ def explore(system: System, symmetry: bool, directory: Path, most_states: int, *
 class EmittedModel:
     """An emitted model that has been compiled and loaded."""
 
-    def __init__(self, system: System, symmetry: bool, directory: Path, *flags: str) -> None:
+    def __init__(self, system: System, symmetry: bool, directory: Path, *flags: str, prints: bool = False) -> None:
         self.system = system
-        self.emitted: Emitted = emit(system, symmetry)
+        self.emitted: Emitted = emit(system, symmetry, prints=prints)
         library = compile_c(self.emitted.source, directory, "driver.c", "-fPIC", "-shared", *(flags or ("-O0",)))
         self.library = ctypes.CDLL(os.fspath(library))
         self.library.driver_expand.restype = ctypes.c_uint64

@@ -13,14 +13,14 @@ from outcrop.kernels import Native
 
 
 @cache
-def compiled(text: str) -> Native:
-    """The model of a Murphi text."""
+def compiled(text: str, kernels: tuple[str, ...] | None = None) -> Native:
+    """The model of a Murphi text, with all kernels or with some."""
     with TemporaryDirectory() as directory:
         path = Path(directory, "model.m")
         path.write_text(text)
-        return native_of(path)
+        return native_of(path, kernels)
 
 
-def native_of(path: Path) -> Native:
+def native_of(path: Path, kernels: tuple[str, ...] | None = None) -> Native:
     emitted = emit(outcrop.load(path).system, False)
-    return compile_model(emitted.source, notes=emitted.notes)
+    return compile_model(emitted.source, notes=emitted.notes, kernels=kernels)

@@ -5,25 +5,25 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
-import signal
 import sys
 from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
 from types import FrameType
-from typing import TextIO
 
 from outcrop.api import Model, load
-from outcrop.cli.files import dump
-from outcrop.cli.interrupts import interrupt
-from outcrop.cli.output import annotate, emit, wants_color
+from outcrop.cli.files import deliver, dump
+from outcrop.cli.main import answer
+from outcrop.cli.output import annotate, put_output, wants_color
+from outcrop.cli.parser_strategies import own_values
 from outcrop.cli.results import Files
-from outcrop.dist.exchange import exchange_of
 from outcrop.dist.launch import STARTED, start, started_ranks
-from outcrop.errors import AlreadyTold, InternalError, UsageError
-from outcrop.options import CheckOptions, Deadlock, Engine, Fair, Keep, Replacement, Where
+from outcrop.dist.transport import transport_of
+from outcrop.errors import AlreadyTold, InternalError, Undecided, UsageError
+from outcrop.interrupts import handled, interrupt
+from outcrop.options import CheckOptions, Deadlock, Engine, Fair, Keep, Where
 from outcrop.report.annotations import of_document, wanted
-from outcrop.report.text import Paint, report, verdict_line
+from outcrop.report.text import Paint, quiet, report
 from outcrop.result import Result, Verdict
 from outcrop.trace.render import TraceStyle
 
@@ -41,8 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _check_confined(arguments: argparse.Namespace) -> int:
-    from outcrop.cli.main import answer
-    from outcrop.sandbox import run_confined
+    from outcrop.sandbox import run_confined  # for models that are not trusted
 
     directories = [arguments.workdir, arguments.keep_c, arguments.checkpoint, arguments.resume]
     paths = [Path(each) for each in directories if each]
@@ -51,7 +50,8 @@ def _check_confined(arguments: argparse.Namespace) -> int:
             path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise UsageError(f"cannot make the directory '{path}': {error.strerror}") from None
-    paths += [Path(each) for each in (arguments.trace_json, arguments.report, arguments.junit) if each]
+    written = (arguments.trace_json, arguments.report, arguments.junit, arguments.sarif)
+    paths += [Path(each) for each in written if each]
     return run_confined(lambda: answer(lambda: _check(arguments)), paths)
 
 
@@ -60,12 +60,15 @@ def _check_together(arguments: argparse.Namespace, ranks: int) -> int:
         if STARTED in os.environ:
             raise UsageError(f"mpiexec has started {arguments.ranks} processes that do not know of each other")
         return start(arguments.ranks, arguments.words)
-    exchange = exchange_of(ranks)
+    transport = transport_of(ranks)
     try:
-        arguments.ranks = exchange_of(arguments.ranks or ranks).size
-        return _check(arguments, is_first=exchange.rank == 0)
+        arguments.ranks = transport_of(arguments.ranks or ranks).size
+        return _check(arguments, is_first=transport.rank == 0)
+    except KeyboardInterrupt as error:
+        transport.fail(str(error) or "interrupted", Verdict.UNKNOWN.exit_code)
+        raise AlreadyTold(Undecided()) from error
     except Exception as error:
-        exchange.fail(str(error) or type(error).__name__, getattr(error, "exit_code", InternalError.exit_code))
+        transport.fail(str(error) or type(error).__name__, getattr(error, "exit_code", InternalError.exit_code))
         raise AlreadyTold(error) from error
 
 
@@ -85,16 +88,16 @@ def _check(arguments: argparse.Namespace, is_first: bool = True) -> int:
         )
         with _second_interrupt_kills():
             result = _search(model, options, arguments, is_first)
+            result.command = ["outcrop", *arguments.words]
             if files:
-                files.write(result, model, options)
-                _report(result, arguments)
+                annotate(of_document(result.to_dict()) if wanted() else ())
+                return deliver(result.verdict.exit_code, _text(result, arguments), files.texts(result, model, options))
     return result.verdict.exit_code
 
 
 def check_options(arguments: argparse.Namespace) -> CheckOptions:
-    values = {each.name: getattr(arguments, each.name) for each in fields(CheckOptions)}
+    values = {each.name: getattr(arguments, each.name) for each in fields(CheckOptions) if each.name != "own"}
     values["symmetry"] = arguments.symmetry == "on"
-    values["squeeze"] = arguments.squeeze == "on"
     values["coverage"] = bool(arguments.coverage or arguments.report)
     values["properties"] = tuple(values["properties"])
     choices_of = {
@@ -103,48 +106,26 @@ def check_options(arguments: argparse.Namespace) -> CheckOptions:
         "deadlock": Deadlock,
         "fair": Fair,
         "keep": Keep,
-        "replacement": Replacement,
     }
     for name, choices in choices_of.items():
         values[name] = None if values[name] is None else choices(values[name])
-    return CheckOptions(**values)
+    return CheckOptions(**values, **own_values(arguments))
 
 
 def _search(model: Model, options: CheckOptions, arguments: argparse.Namespace, is_first: bool) -> Result:
     if not is_first:
         return model.check(options)
-    # The document must stay alone on stdout.
-    put = _PutOutput(sys.stderr if arguments.json else sys.stdout)
-    try:
+    with put_output(arguments.json) as output:
         if arguments.quiet or not sys.stderr.isatty():
-            return model.check(options, output=put)
-        from outcrop.report.progress import ProgressLine, limits_of
+            return model.check(options, output=output)
+        from outcrop.report.progress import ProgressLine, limits_of  # for terminals only
 
         with ProgressLine(limits_of(options)) as progress:
-            return model.check(options, progress=progress, output=put)
-    finally:
-        put.end()
+            return model.check(options, progress=progress, output=output)
 
 
-class _PutOutput:
-    """What the model prints. Its last line is ended if the model does not, so that the report starts on its own."""
-
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
-        self._open_line = False
-
-    def __call__(self, text: str) -> None:
-        if text:
-            self._stream.write(text)
-            self._open_line = not text.endswith("\n")
-
-    def end(self) -> None:
-        if self._open_line:
-            self("\n")
-
-
-def _report(result: Result, arguments: argparse.Namespace) -> None:
-    annotate(of_document(result.to_dict()) if wanted() else ())
+def _text(result: Result, arguments: argparse.Namespace) -> str:
+    """What to print about a result."""
     style = TraceStyle(arguments.trace)
     if arguments.json:
         document = result.to_dict()
@@ -152,10 +133,9 @@ def _report(result: Result, arguments: argparse.Namespace) -> None:
             document["trace"] = None
             for violation in document["violations"]:
                 violation["trace"] = None
-        emit(dump(document))
-        return
+        return dump(document)
     paint = Paint(wants_color(sys.stdout, arguments.no_color))
-    emit(verdict_line(result, paint) if arguments.quiet else report(result, style, paint, arguments.report))
+    return quiet(result, paint) if arguments.quiet else report(result, style, paint, arguments.report)
 
 
 @contextlib.contextmanager
@@ -171,12 +151,5 @@ def _second_interrupt_kills() -> Iterator[None]:
         pressed = True
         interrupt(number, frame)
 
-    try:
-        before = signal.signal(signal.SIGINT, press)
-    except ValueError:  # not the main thread, which alone gets signals
+    with handled(press):
         yield
-        return
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)

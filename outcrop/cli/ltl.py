@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 
 from outcrop.cli.output import emit
 from outcrop.ir.formula import Formula, negate
@@ -19,8 +20,6 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.dot:
         emit(automaton.to_dot(str(formula)))
     elif arguments.json:
-        import json
-
         emit(json.dumps({"formula": str(formula), **automaton.to_json()}, indent=2))
     else:
         emit(summary(formula, automaton))

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from outcrop.cli.output import annotate, complain, emit
 from outcrop.cli.parser import build_parser
-from outcrop.errors import AlreadyTold, InternalError, OutcropError
+from outcrop.errors import AlreadyTold, DiskFailed, InternalError, OutcropError
 from outcrop.report.annotations import of_diagnostics
 
 UNKNOWN = 3
@@ -26,6 +26,12 @@ _NO_MEMORY = (
     "cannot create shared object descriptor",
     "can't start new thread",
 )
+
+#: Errors of files that are the system's, wherever they occur, and no bug of ours.
+_OF_THE_SYSTEM = {
+    *(errno.EIO, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.ESTALE, errno.ENXIO),
+    *(errno.EACCES, errno.EPERM, errno.EMFILE, errno.ENFILE),
+}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -46,8 +52,8 @@ def answer(action: Callable[[], int]) -> int:
     """The exit code of an action, which complains if it fails."""
     try:
         return action()
-    except KeyboardInterrupt:
-        complain("interrupted")
+    except KeyboardInterrupt as error:
+        complain(str(error) or "interrupted")
         return UNKNOWN
     except MemoryError as error:
         return _out_of_memory(error)
@@ -60,7 +66,12 @@ def answer(action: Callable[[], int]) -> int:
         annotate(of_diagnostics(getattr(error, "diagnostics", ())))
         return error.exit_code
     except Exception as error:
-        return _out_of_memory() if _is_for_memory(error) else _report_bug(error)
+        if _is_for_memory(error):
+            return _out_of_memory()
+        if isinstance(error, OSError) and error.errno in _OF_THE_SYSTEM:
+            complain(str(DiskFailed(error)))
+            return UNKNOWN
+        return _report_bug(error)
 
 
 def _out_of_memory(error: MemoryError | None = None) -> int:
@@ -98,6 +109,7 @@ def _run(arguments: Sequence[str]) -> int:
 
 def _report_bug(error: Exception) -> int:
     """Keeps the traceback in a file of its own: it is for us, not for the user."""
+    # Nobody should need them.
     import tempfile
     import traceback
 

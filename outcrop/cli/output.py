@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import TextIO
 
 from outcrop.errors import UsageError
@@ -19,15 +19,39 @@ def emit(text: str) -> None:
             print(text.rstrip("\n"))
         sys.stdout.flush()
     except BrokenPipeError:
-        _drop_rest()
+        _drop_rest(sys.stdout)
     except OSError as error:
-        _drop_rest()
+        _drop_rest(sys.stdout)
         raise UsageError(f"cannot write to stdout: {error.strerror}") from None
 
 
-def _drop_rest() -> None:
+def _drop_rest(stream: TextIO) -> None:
     """What is still buffered would raise once more when the interpreter flushes at exit."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+@contextlib.contextmanager
+def put_output(is_document: bool) -> Iterator[Callable[[str], None]]:
+    """Returns a writer for the output of a model: stdout, or stderr where a JSON document must stay alone on stdout.
+    The last line is ended if the model does not, so that the report starts on its own."""
+    stream, last = (sys.stderr if is_document else sys.stdout), "\n"
+
+    def write(text: str) -> None:
+        nonlocal last
+        try:
+            stream.write(text)
+            last = text[-1:] or last
+        except BrokenPipeError:
+            _drop_rest(stream)
+        except OSError as error:
+            _drop_rest(stream)
+            raise UsageError(f"cannot write what the model prints: {error.strerror}") from None
+
+    try:
+        yield write
+    finally:
+        if last != "\n":
+            write("\n")
 
 
 def complain(message: str, bare: bool = False) -> None:

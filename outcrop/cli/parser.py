@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import difflib
-import re
-from collections.abc import Callable, Sequence
-from typing import Any, NoReturn
+from collections.abc import Callable
 
 from outcrop import __version__
+from outcrop.cli.argument_parser import Parser
 from outcrop.cli.formulas import add_formulas
-from outcrop.cli.values import constant, count, curve, fraction, unit
-from outcrop.errors import UsageError
+from outcrop.cli.parser_strategies import add_strategy_options
+from outcrop.cli.values import count, single_constant, strategy, unit
 from outcrop.options import (
     CheckOptions,
     Deadlock,
@@ -19,13 +17,11 @@ from outcrop.options import (
     Keep,
     LoadOptions,
     Overflow,
-    Replacement,
     UndefinedReads,
     Where,
-    parse_duration,
-    parse_layers,
-    parse_size,
 )
+from outcrop.strategies import STRATEGIES, names
+from outcrop.units import parse_duration, parse_size
 
 _DEFAULT = CheckOptions()
 
@@ -56,61 +52,6 @@ lower-case letter, or are expressions of the model in braces
 examples:
   outcrop ltl 'GF p -> GF q'
   outcrop ltl --negate --dot 'G (request -> F granted)' | dot -Tsvg > automaton.svg"""
-
-
-class _HelpFormatter(argparse.RawDescriptionHelpFormatter):
-    """Leaves examples as they are, breaks the lines of a description that is one paragraph, and makes room for the
-    names of commands."""
-
-    def _fill_text(self, text: str, width: int, indent: str) -> str:
-        if "\n" in text.strip():
-            return super()._fill_text(text, width, indent)
-        return argparse.HelpFormatter._fill_text(self, text, width, indent)
-
-    def add_argument(self, action: argparse.Action) -> None:
-        super().add_argument(action)
-        if isinstance(action, argparse._SubParsersAction):  # which argparse indents without counting it
-            self._action_max_length += self._indent_increment
-
-
-class Parser(argparse.ArgumentParser):
-    """argparse, with errors as UsageError and a guess at what a mistyped option was meant to be."""
-
-    def __init__(self, *arguments: Any, **keywords: Any) -> None:
-        super().__init__(
-            *arguments,
-            **{"formatter_class": _HelpFormatter, "allow_abbrev": False, **keywords},
-        )
-        self.verbs: dict[str, Parser] = {}
-
-    def error(self, message: str) -> NoReturn:
-        raise UsageError(f"{message}\nTry '{self.prog} --help'.")
-
-    def parse(self, arguments: Sequence[str]) -> argparse.Namespace:
-        first = arguments[0] if arguments else ""
-        if first and not first.startswith("-") and first not in self.verbs:
-            self.error(self._unknown_verb(first))
-        chosen, extras = self.parse_known_args(arguments)
-        if extras:
-            verb = self.verbs.get(chosen.verb, self)
-            verb.error(verb.unknown(extras[0]))
-        return chosen
-
-    def _unknown_verb(self, word: str) -> str:
-        guesses = difflib.get_close_matches(word, self.verbs, 1)
-        if not guesses and re.search(r"[./]", word):
-            guesses = [f"check {word}"]
-        hint = f"; did you mean '{self.prog} {guesses[0]}'?" if guesses else ""
-        return f"there is no command '{word}'{hint}"
-
-    def unknown(self, argument: str) -> str:
-        """A sentence about an argument that nothing took."""
-        if not argument.startswith("-"):
-            return f"'{argument}' is one argument too many"
-        name = argument.split("=")[0]
-        options = [option for action in self._actions for option in action.option_strings]
-        guesses = difflib.get_close_matches(name, options, 1)
-        return f"there is no option '{name}'" + (f"; did you mean {guesses[0]}?" if guesses else "")
 
 
 def build_parser() -> Parser:
@@ -156,14 +97,14 @@ def build_parser() -> Parser:
     add_limits(check)
     _add_checkpoints(check)
     _add_output(check)
-    _add_constants(check)
+    add_strategy_options(check)
     _add_views(show)
     _add_formula(ltl)
     _add_result(report)
     return parser
 
 
-def add_model(parser: argparse.ArgumentParser) -> None:
+def add_model(parser: argparse.ArgumentParser, constant: Callable[[str], tuple[str, str]] = single_constant) -> None:
     parser.add_argument("model", metavar="MODEL", help="a model: NAME.m in Murphi, NAME.dve in DVE")
     parser.add_argument(
         "-D",
@@ -199,7 +140,7 @@ def add_meaning(parser: argparse.ArgumentParser, deadlocks: bool = True) -> None
         "--undefined",
         choices=[*map(str, UndefinedReads)],
         default=UndefinedReads.PERMIT,
-        help="copying an undefined value: permit it, as CMurphi does (the default), or take it as an error, as rumur "
+        help="copying an undefined value: permit it where CMurphi does (the default), or take it as an error, as rumur "
         "does",
     )
     group.add_argument(
@@ -207,7 +148,7 @@ def add_meaning(parser: argparse.ArgumentParser, deadlocks: bool = True) -> None
         metavar="N",
         type=count,
         default=LoadOptions.while_limit,
-        help=f"a while loop that turns more often is an error (default: {LoadOptions.while_limit}); 0: no limit",
+        help=f"a while loop that turns more often is an error (default: {LoadOptions.while_limit:,}); 0: no limit",
     )
     group.add_argument(
         "--overflow",
@@ -245,13 +186,10 @@ def add_search(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--strategy",
-        choices=["auto", "ram", "compact", "cached", "disk", "locality", "serial", "layered", "ndfs", "owcty"],
+        type=strategy,
+        choices=names(),
         default=_DEFAULT.strategy,
-        help="auto (the default) is ram while memory lasts and then goes on, exact, on disk; ram keeps whole states; "
-        "compact keeps signatures, and says how likely it is to have missed a state; cached keeps what fits and may "
-        "visit states again; disk and locality keep visited states on disk; serial starts as cached and goes on as "
-        "locality; layered keeps the newest layers in RAM and all on disk, exact; ndfs and owcty look for runs that "
-        "violate a formula, and for nothing else",
+        help="; ".join(f"{each}: {STRATEGIES[each].summary}" for each in names()) + " (default: auto)",
     )
     group.add_argument(
         "--device",
@@ -266,25 +204,13 @@ def add_search(parser: argparse.ArgumentParser) -> None:
         default="on",
         help="count states that differ only by a renaming of scalarset values once (default: on)",
     )
-    group.add_argument(
-        "--squeeze",
-        choices=["on", "off"],
-        default="on",
-        help="when memory ends, auto and layered keep only those bits of a state that have been seen to change, and "
-        "go on in RAM before they go to disk (default: on)",
-    )
     group.add_argument("--threads", metavar="N", type=count, help="default: every core this process may use")
-    group.add_argument(
-        "--compact",
-        action="store_true",
-        help="with owcty: keep signatures instead of states; a violation is real, but one may be missed",
-    )
     group.add_argument(
         "--bits",
         metavar="B",
         type=count,
-        help="of a signature (default: 40 with compact and cached, 64 with disk, locality and serial, 32 with "
-        "--compact)",
+        help="size of a signature in bits (default: 40 with compact and cached, 64 with disk, locality and serial, 32 "
+        "with --compact)",
     )
     group.add_argument(
         "--keep",
@@ -294,19 +220,6 @@ def add_search(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--seed", metavar="S", type=count, default=_DEFAULT.seed, help="of signatures and random choices (default: 0)"
-    )
-    group.add_argument(
-        "--layers",
-        metavar="L",
-        type=parse_layers,
-        default=_DEFAULT.layers,
-        help="layers that layered keeps as they are: a number, all (the default), or auto, which follows the longest "
-        "back edge; older ones are packed",
-    )
-    group.add_argument(
-        "--forget",
-        action="store_true",
-        help="layered deletes older layers: states may be visited again, and the search given up for that",
     )
     group.add_argument("--keep-c", metavar="DIR", help="leave the generated C there")
     group.add_argument("--workdir", metavar="DIR", help="where files go that do not fit into memory")
@@ -396,46 +309,21 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
         "--report", metavar="FILE", help="also write a report there, as one HTML file; counts as --coverage"
     )
     group.add_argument("--junit", metavar="FILE", help="also write the verdict on each property there, as JUnit XML")
+    group.add_argument("--sarif", metavar="FILE", help="also write the violations there, as SARIF 2.1.0")
     group.add_argument(
         "--coverage",
         action="store_true",
         help="count also how often each rule is enabled and leads to new states (in the JSON document)",
     )
+    group.add_argument(
+        "--print",
+        dest="prints",
+        action="store_true",
+        help="print what the model's put statements print during the search, in no particular order",
+    )
     group.add_argument("--json", action="store_true", help="print one JSON document instead of text")
     group.add_argument("-q", "--quiet", action="store_true", help="print the verdict only, and no progress")
     group.add_argument("--no-color", action="store_true", help="no colours on a terminal")
-
-
-def _add_constants(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group(
-        "constants of cached, disk, locality and serial",
-        "As published, where the papers say; nobody needs to change them. docs/algorithms says what they do.",
-    )
-    group.add_argument(
-        "--replacement",
-        choices=[*map(str, Replacement)],
-        default=_DEFAULT.replacement,
-        help="what a full cache overwrites: anything, as published (the default), or something not met lately",
-    )
-    for name, convert, meaning in _CONSTANTS:
-        default = getattr(_DEFAULT, name)
-        shown = "what is fast" if default is None else f"{default:,}"
-        group.add_argument(
-            f"--{name.replace('_', '-')}",
-            metavar="N" if convert is count else "X",
-            type=convert,
-            default=default,
-            help=f"{meaning} (default: {shown})",
-        )
-    group.add_argument(
-        "--curve",
-        metavar="A:B,A:B",
-        type=curve,
-        default=_DEFAULT.curve,
-        help="how likely a block is to be read, by its place in the file: B up to A, and 1 at the end (default: "
-        + ",".join(f"{a}:{b}" for a, b in _DEFAULT.curve)
-        + ")",
-    )
 
 
 def _add_views(parser: argparse.ArgumentParser) -> None:
@@ -457,23 +345,3 @@ def _add_formula(parser: argparse.ArgumentParser) -> None:
     views = parser.add_mutually_exclusive_group()
     views.add_argument("--dot", action="store_true", help="print a graph for Graphviz")
     views.add_argument("--json", action="store_true", help="print one JSON document")
-
-
-#: The constants of the papers that are plain numbers.
-_CONSTANTS: tuple[tuple[str, Callable[[str], Any], str], ...] = (
-    ("chain", count, "entries of the cache among which a state may go"),
-    ("collision_limit", fraction, "collision rate past which cached gives up"),
-    ("threshold", fraction, "collision rate at which serial goes to disk"),
-    ("blocks", count, "blocks that the file of visited states is divided into"),
-    ("block_size", count, "states in such a block, at the least"),
-    ("cloud", fraction, "part of the blocks that locality reads at first"),
-    ("calibration", count, "checks from one calibration of that part to the next"),
-    ("speedup", fraction, "how much it grows when it misses too much"),
-    ("slowdown", fraction, "how much it shrinks when it misses next to nothing"),
-    ("beta_high", fraction, "part of the old states to miss that is too much"),
-    ("beta_low", fraction, "part of the old states to miss that is next to nothing"),
-    ("reset_above", fraction, "a part that has been larger than this"),
-    ("reset_after", count, "... for more than so many calibrations"),
-    ("reset_chance", fraction, "... goes back to what it was at first with this probability"),
-    ("block_states", count, "states that are expanded at a time"),
-)

@@ -6,10 +6,13 @@ import argparse
 from dataclasses import fields
 from typing import Any
 
+from outcrop.cli.argument_parser import Parser
 from outcrop.cli.formulas import add_formulas
-from outcrop.cli.parser import Parser, add_limits, add_meaning, add_model, add_search
-from outcrop.cli.values import count, names, unit
-from outcrop.options import CheckOptions, parse_duration
+from outcrop.cli.parser import add_limits, add_meaning, add_model, add_search
+from outcrop.cli.values import constant, count, names, unit
+from outcrop.options import CheckOptions
+from outcrop.strategies import OWN_OPTIONS
+from outcrop.units import parse_duration
 
 _EXPLORE_EPILOG = """\
 At the prompt 'help' lists the commands: pick a rule by its number, go back, show the
@@ -115,7 +118,7 @@ def _sweep(verbs: Any) -> Parser:
         epilog=_SWEEP_EPILOG,
         usage="%(prog)s MODEL -D NAME=FROM..TO [-D NAME=VALUE,VALUE]... [options]",
     )
-    add_model(parser)
+    add_model(parser, constant)
     add_meaning(parser)
     add_formulas(parser)
     add_search(parser)
@@ -167,3 +170,4 @@ def _add_defaults(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(
         report=None, **{each.name: getattr(default, each.name) for each in fields(default) if each.name not in known}
     )
+    parser.set_defaults(**{name: each.default for name, each in OWN_OPTIONS.items() if name not in known})

@@ -5,9 +5,10 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from outcrop.cli.parser import Parser, add_meaning, add_model
+from outcrop.cli.argument_parser import Parser
+from outcrop.cli.parser import add_meaning, add_model
 from outcrop.cli.values import count, unit, weight
-from outcrop.options import parse_duration, parse_size
+from outcrop.units import parse_duration, parse_size
 
 _LOCALITY_EPILOG = """\
 A k-transition leads from a state of level l to one of level l + k. E{Δ(k)} is the
@@ -100,7 +101,7 @@ def _simulate(verbs: Any) -> Parser:
     group.add_argument("--trace-json", metavar="FILE", help="also write the trace there, in ITF")
     group.add_argument("--coverage", action="store_true", help="how often each rule was enabled and taken")
     _add_json(group)
-    group.add_argument("-q", "--quiet", action="store_true", help="no progress")
+    group.add_argument("-q", "--quiet", action="store_true", help="no progress, and nothing of what the model prints")
     group.add_argument("--no-color", action="store_true", help="no colours on a terminal")
     return parser
 

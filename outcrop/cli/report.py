@@ -8,9 +8,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from outcrop.cli.files import keep_apart
+from outcrop.cli.files import keep_apart, write
 from outcrop.cli.output import emit
-from outcrop.cli.results import write_report
+from outcrop.cli.results import report_text
 from outcrop.errors import UsageError
 
 
@@ -21,7 +21,7 @@ def run(arguments: argparse.Namespace) -> int:
     document = _read(arguments.result)
     if arguments.locality:
         document["locality"] = _read(arguments.locality)
-    write_report(goal, document)
+    write(goal, report_text(document))
     emit(f"{goal}: {document['verdict']}: {document['model']}")
     return 0
 

@@ -1,27 +1,29 @@
-"""The files that a check leaves beside what it prints: trace, HTML report, JUnit XML."""
+"""The files that a check leaves beside what it prints: trace, HTML report, JUnit XML, SARIF."""
 
 from __future__ import annotations
 
 import argparse
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from outcrop.api import Model, formula_file
-from outcrop.cli.files import dump, keep_apart, write
+from outcrop.cli.files import dump, keep_apart, prepare, try_to_write
 from outcrop.errors import ModelError, OutcropError
 from outcrop.options import CheckOptions, Engine
+from outcrop.report.sarif import sarif, sarif_of_refusal
 from outcrop.result import Result, Verdict
 from outcrop.trace.itf import itf
+from outcrop.trace.render import render
 
 #: Seconds of a search after which its report may take as long again to measure locality.
 _QUICK = 3.0
 
 
 class Files:
-    """``prepared`` before the search, ``write`` after it."""
+    """``prepared`` before the search, ``texts`` after it."""
 
     def __init__(self, arguments: argparse.Namespace) -> None:
         self._model: str = arguments.model
@@ -29,48 +31,59 @@ class Files:
         self.trace = Path(arguments.trace_json) if arguments.trace_json else None
         self.report = Path(arguments.report) if arguments.report else None
         self.junit = Path(arguments.junit) if arguments.junit else None
+        self.sarif = Path(arguments.sarif) if arguments.sarif else None
+
+    @property
+    def paths(self) -> list[Path]:
+        return [path for path in (self.trace, self.report, self.junit, self.sarif) if path]
 
     @contextlib.contextmanager
     def prepared(self) -> Iterator[None]:
         """Makes all files, empty: whether they can be written is found out now rather than after hours of searching,
         and what an earlier check has left must not outlive us. Those still empty in the end are removed."""
-        paths = [path for path in (self.trace, self.report, self.junit) if path]
-        keep_apart(self._read, paths)
-        for path in paths:
-            write(path, "")
+        keep_apart(self._read, self.paths)
+        for path in self.paths:
+            prepare(path)
         try:
             yield
         except ModelError as error:
             self._write_refusal(error)
             raise
         finally:
-            for path in paths:
+            for path in self.paths:
                 if path.is_file() and not path.stat().st_size:
                     with contextlib.suppress(PermissionError):  # a sandbox lets files be written, not removed
                         path.unlink()
 
-    def write(self, result: Result, model: Model, options: CheckOptions) -> None:
-        trace = itf(result.violations[0]) if result.violations else None
-        if self.trace and trace is not None:
-            write(self.trace, dump(trace))
+    def texts(self, result: Result, model: Model, options: CheckOptions) -> Iterator[tuple[Path, Callable[[], str]]]:
+        """Each file that is wanted, and what makes its text."""
+        if self.trace and result.violations and (trace := itf(result.violations[0])) is not None:
+            yield self.trace, lambda: dump(trace)
         if self.report:
-            write_report(self.report, {**result.to_dict(), **_locality(result, model, options)})
+            yield self.report, lambda: report_text({**result.to_dict(), **_locality(result, model, options)})
         if self.junit:
-            from outcrop.report.junit import junit
-            from outcrop.trace.render import render
-
-            traces = {
-                number: "\n".join(render(violation.trace))
-                for number, violation in enumerate(result.violations)
-                if violation.trace is not None
-            }
-            write(self.junit, junit(result.to_dict(), traces))
+            yield self.junit, lambda: _junit(result)
+        if self.sarif:
+            yield self.sarif, lambda: sarif(result.to_dict())
 
     def _write_refusal(self, error: ModelError) -> None:
         if self.junit:
-            from outcrop.report.junit import junit_of_refusal
+            from outcrop.report.junit import junit_of_refusal  # few ask for it
 
-            write(self.junit, junit_of_refusal(self._model, error.diagnostics))
+            try_to_write(self.junit, lambda: junit_of_refusal(self._model, error.diagnostics))
+        if self.sarif:
+            try_to_write(self.sarif, lambda: sarif_of_refusal(self._model, error.diagnostics))
+
+
+def _junit(result: Result) -> str:
+    from outcrop.report.junit import junit  # few ask for it
+
+    traces = {
+        number: "\n".join(render(violation.trace))
+        for number, violation in enumerate(result.violations)
+        if violation.trace is not None
+    }
+    return junit(result.to_dict(), traces)
 
 
 def _locality(result: Result, model: Model, options: CheckOptions) -> dict[str, Any]:
@@ -78,7 +91,7 @@ def _locality(result: Result, model: Model, options: CheckOptions) -> dict[str, 
     is_exact = result.verdict is Verdict.HOLDS and result.states is not None and not result.peak_disk_bytes
     if not is_exact or result.seconds > _QUICK or options.engine is not Engine.NATIVE or result.ranks > 1:
         return {}
-    from outcrop.tools.distances import measure
+    from outcrop.tools.distances import measure  # imports numpy, which the interpreter does without
 
     try:
         measured = measure(model, replace(options, checkpoint=None, resume=None)).to_dict()
@@ -87,7 +100,8 @@ def _locality(result: Result, model: Model, options: CheckOptions) -> dict[str, 
     return {"locality": {name: measured[name] for name in ("sum_avg", "distances")}}
 
 
-def write_report(path: Path, document: dict[str, Any]) -> None:
-    from outcrop.report.page import page
+def report_text(document: dict[str, Any]) -> str:
+    """The HTML report for the JSON document of a check."""
+    from outcrop.report.page import page  # few ask for it
 
-    write(path, page(document))
+    return page(document)

@@ -10,7 +10,9 @@ from outcrop.api import load
 from outcrop.cli.files import dump
 from outcrop.cli.output import complain, emit
 from outcrop.ir.layout import Layout, size
+from outcrop.ir.printer import print_system
 from outcrop.ir.system import Instantiable, Property, System, TemporalProperty
+from outcrop.ir.vacuity import vacuity
 from outcrop.report.json import position
 from outcrop.report.types import type_tree
 
@@ -20,12 +22,9 @@ def run(arguments: argparse.Namespace) -> int:
     for warning in model.warnings:
         complain(warning.render(), bare=True)
     if arguments.ir:
-        from outcrop.ir.printer import print_system
-
         emit(print_system(model.system))
     elif arguments.c:
-        from outcrop.codegen.c import emit as emit_c
-        from outcrop.ir.vacuity import vacuity
+        from outcrop.codegen.c import emit as emit_c  # takes longer to import than the rest takes
 
         emit(emit_c(vacuity(model.system, model.system.temporal).system, symmetry=True).source)
     elif arguments.json:

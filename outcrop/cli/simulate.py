@@ -6,13 +6,14 @@ import argparse
 import sys
 
 from outcrop.api import Model, load
-from outcrop.cli.files import dump, keep_apart, write
-from outcrop.cli.output import complain, emit, wants_color
+from outcrop.cli.files import deliver, dump, keep_apart, prepare
+from outcrop.cli.output import complain, put_output, wants_color
 from outcrop.options import Deadlock
 from outcrop.report.text import Paint
+from outcrop.report.walk_progress import WalkLine
 from outcrop.result import Verdict
 from outcrop.tools.simulate import Simulation, SimulationOptions, simulate
-from outcrop.tools.simulation_report import text
+from outcrop.tools.simulation_report import document, text
 from outcrop.trace.itf import itf
 from outcrop.trace.render import TraceStyle
 
@@ -20,7 +21,7 @@ from outcrop.trace.render import TraceStyle
 def run(arguments: argparse.Namespace) -> int:
     keep_apart((arguments.model,), (arguments.trace_json,))
     if arguments.trace_json:
-        write(arguments.trace_json, "")
+        prepare(arguments.trace_json)
     model = load(
         arguments.model,
         dict(arguments.constants),
@@ -31,25 +32,24 @@ def run(arguments: argparse.Namespace) -> int:
     )
     for warning in model.warnings:
         complain(warning.render(), bare=True)
-    simulation = _simulate(model, _options(arguments), arguments.quiet)
+    simulation = _simulate(model, _options(arguments), arguments)
     violation = simulation.violation
-    if arguments.trace_json and violation is not None and (trace := itf(violation)) is not None:
-        write(arguments.trace_json, dump(trace))
-    if arguments.json:
-        emit(dump(simulation.to_dict()))
-    else:
-        paint = Paint(wants_color(sys.stdout, arguments.no_color))
-        emit(text(simulation, TraceStyle(arguments.trace), paint, arguments.coverage))
-    return (Verdict.UNKNOWN if violation is None else Verdict.VIOLATED).exit_code
+    trace = itf(violation) if arguments.trace_json and violation is not None else None
+    files = [] if trace is None else [(arguments.trace_json, lambda: dump(trace))]
+    paint = Paint(wants_color(sys.stdout, arguments.no_color))
+    shown = text(simulation, TraceStyle(arguments.trace), paint, arguments.coverage)
+    verdict = Verdict.UNKNOWN if violation is None else Verdict.VIOLATED
+    return deliver(verdict.exit_code, dump(document(simulation)) if arguments.json else shown, files)
 
 
-def _simulate(model: Model, options: SimulationOptions, is_quiet: bool) -> Simulation:
-    if is_quiet or not sys.stderr.isatty():
+def _simulate(model: Model, options: SimulationOptions, arguments: argparse.Namespace) -> Simulation:
+    if arguments.quiet:
         return simulate(model, options)
-    from outcrop.report.walk_progress import WalkLine
-
-    with WalkLine(options.walks, options.time_limit) as progress:
-        return simulate(model, options, progress=progress)
+    with put_output(arguments.json) as output:
+        if not sys.stderr.isatty():
+            return simulate(model, options, output)
+        with WalkLine(options.walks, options.time_limit) as progress:
+            return simulate(model, options, output, progress)
 
 
 def _options(arguments: argparse.Namespace) -> SimulationOptions:

@@ -6,12 +6,12 @@ import argparse
 import json
 import sys
 import time
-from dataclasses import asdict
+from collections.abc import Callable, Iterator
 
 from outcrop.api import formula_file
 from outcrop.cli.check import check_options
-from outcrop.cli.files import keep_apart, write
-from outcrop.cli.output import complain, emit
+from outcrop.cli.files import deliver, keep_apart, prepare
+from outcrop.cli.output import complain
 from outcrop.errors import UsageError
 from outcrop.options import CheckOptions
 from outcrop.sweep.cell import Cell
@@ -27,7 +27,7 @@ def run(arguments: argparse.Namespace) -> int:
     keep_apart((arguments.model, arguments.ltl_file or formula_file(arguments.model)), (arguments.csv, arguments.svg))
     for path in (arguments.csv, arguments.svg):
         if path:
-            write(path, "")
+            prepare(path)
     axes = _axes(arguments)
     options = check_options(arguments)
     places = combinations(axes)
@@ -43,8 +43,8 @@ def run(arguments: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         pass
     sweep = Sweep(arguments.model, axes, rows, len(places) - len(rows))
-    _write(arguments, sweep)
-    return sweep.exit_code
+    text = json.dumps(sweep.to_dict(), ensure_ascii=False, indent=1) if arguments.json else sweep.to_text()
+    return deliver(sweep.exit_code, text, _files(arguments, sweep))
 
 
 def _axes(arguments: argparse.Namespace) -> list[Axis]:
@@ -63,7 +63,7 @@ def _axes(arguments: argparse.Namespace) -> list[Axis]:
 
 
 def _cell(arguments: argparse.Namespace, options: CheckOptions, place: dict[str, str]) -> Cell:
-    constants, check = dict(place), asdict(options)
+    constants, check = dict(place), options.flat()
     if arguments.strategies:
         check["strategy"] = constants.pop(_STRATEGY)
     load = {
@@ -86,9 +86,8 @@ def _say(arguments: argparse.Namespace, text: str) -> None:
         complain(text, bare=True)
 
 
-def _write(arguments: argparse.Namespace, sweep: Sweep) -> None:
+def _files(arguments: argparse.Namespace, sweep: Sweep) -> Iterator[tuple[str, Callable[[], str]]]:
     if arguments.csv:
-        write(arguments.csv, sweep.to_csv())
+        yield arguments.csv, sweep.to_csv
     if arguments.svg:
-        write(arguments.svg, sweep.to_chart(arguments.draw).to_svg())
-    emit(json.dumps(sweep.to_dict(), ensure_ascii=False, indent=1) if arguments.json else sweep.to_text())
+        yield arguments.svg, lambda: sweep.to_chart(arguments.draw).to_svg()

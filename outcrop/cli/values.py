@@ -3,9 +3,29 @@
 from __future__ import annotations
 
 import argparse
+import difflib
+import re
 from collections.abc import Callable
 
+from outcrop import strategies as registry
 from outcrop.errors import UsageError
+
+_BREADTH = "auto and ram search breadth-first"
+_SIGNATURES = "compact keeps a signature of each state instead of the state"
+_WALKS = "'outcrop simulate' takes random walks"
+_CYCLES = "ndfs and owcty look for runs that violate a formula"
+#: Words of other tools, without hyphens, and what they are here.
+_OTHER_STRATEGIES = {
+    **dict.fromkeys(("bfs", "breadthfirst", "breadth", "exact", "full", "default", "memory"), _BREADTH),
+    **dict.fromkeys(("dfs", "depthfirst", "depth"), f"{_BREADTH}; ndfs looks depth-first for runs"),
+    **dict.fromkeys(("hash", "hashcompact", "hashcompaction", "hc"), _SIGNATURES),
+    **dict.fromkeys(("supertrace", "bloom", "bitmap"), "bitstate keeps a few bits of each state"),
+    **dict.fromkeys(("random", "walk", "walks", "simulate", "simulation"), _WALKS),
+    **dict.fromkeys(("scc", "tarjan", "nesteddfs", "cndfs", "map", "ltl", "liveness"), _CYCLES),
+    **dict.fromkeys(("external", "swap"), "disk and locality keep visited states on disk, auto does when memory ends"),
+}
+#: More than one value of a constant, as ``sweep`` reads them.
+_SEVERAL = re.compile(r"\d\s*\.\.|,")
 
 
 def constant(text: str) -> tuple[str, str]:
@@ -13,6 +33,26 @@ def constant(text: str) -> tuple[str, str]:
     if not (name and equals and value):
         raise argparse.ArgumentTypeError(f"'{text}' is not of the form NAME=VALUE")
     return name, value
+
+
+def single_constant(text: str) -> tuple[str, str]:
+    """A constant with one value, where a range or a list of values means a sweep."""
+    name, value = constant(text)
+    if _SEVERAL.search(value):
+        raise argparse.ArgumentTypeError(
+            f"'{text}' is more than one value; 'outcrop sweep MODEL -D {text}' checks the model for each of them"
+        )
+    return name, value
+
+
+def strategy(text: str) -> str:
+    known = registry.names()
+    if text in known:
+        return text
+    meant = _OTHER_STRATEGIES.get(text.lower().replace("-", "").replace("_", ""))
+    close = difflib.get_close_matches(text.lower(), known, 1)
+    hint = meant or (f"did you mean {close[0]}?" if close else f"choose from {', '.join(known)}")
+    raise argparse.ArgumentTypeError(f"there is no strategy '{text}': {hint}")
 
 
 def count(text: str) -> int:

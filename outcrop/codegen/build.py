@@ -8,7 +8,9 @@ from outcrop.ir.system import System
 from outcrop.kernels import Native
 
 
-def build(system: System, symmetry: bool, keep_c: str | None = None, coverage: bool = False) -> tuple[Native, Emitted]:
+def build(
+    system: System, symmetry: bool, keep_c: str | None = None, coverage: bool = False, prints: bool = False
+) -> tuple[Native, Emitted]:
     """The compiled model, and what its numbers mean."""
-    emitted = emit(system, symmetry, coverage)
+    emitted = emit(system, symmetry, coverage, prints=prints)
     return compile_model(emitted.source, notes=emitted.notes, keep_c=keep_c), emitted

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from outcrop.codegen.code import Unit, buffer_bytes
+from outcrop.codegen.features import Feature, definitions
 from outcrop.codegen.functions import write_functions
 from outcrop.codegen.product import write_product
 from outcrop.codegen.properties import write_properties, write_start
@@ -23,6 +24,7 @@ class Emitted:
     """The C of a model, and what its numbers mean."""
 
     source: str
+    features: frozenset[Feature]  #: what it needs of the kernels
     layout: Layout
     start_count: int
     liveness_count: int
@@ -30,11 +32,14 @@ class Emitted:
     put_sites: tuple[Put, ...]  #: the statement of each put site; see puts.py
 
 
-def emit(system: System, symmetry: bool, coverage: bool = False, normalise: bool = True) -> Emitted:
+def emit(
+    system: System, symmetry: bool, coverage: bool = False, normalise: bool = True, prints: bool = False
+) -> Emitted:
     """Compiles a System to C. ``symmetry``: reduce states by the scalarsets; ``coverage``: count what Search.coverage
-    gives; ``normalise`` false: leave states as the rules leave them, multisets unsorted."""
+    gives; ``normalise`` false: leave states as the rules leave them, multisets unsorted; ``prints``: record what
+    ``put`` statements print."""
     allow_deep_nesting()
-    unit = Unit(system, Layout(system))
+    unit = Unit(system, Layout(system), prints=prints)
     model = [
         *write_functions(unit),
         *write_start(unit),
@@ -42,8 +47,10 @@ def emit(system: System, symmetry: bool, coverage: bool = False, normalise: bool
         *write_product(unit),
         *write_properties(unit),
     ]
-    constants = _constants(unit, symmetry, model) | {"HAS_COVERAGE": int(coverage)}
-    constants["HAS_NORMALISE"] *= normalise
+    model = [*_chain_declarations(unit), *model, *(line for lines in unit.chains.values() for line in ("", *lines))]
+    normalise = normalise and needs_normalise(system, unit.layout, symmetry)
+    features = _features(unit, normalise=normalise, coverage=coverage)
+    constants = _constants(unit) | definitions(features)
     lines = [
         comment(f"The model {system.name}"),
         *(f"#define {name} {value}" for name, value in constants.items()),
@@ -53,10 +60,11 @@ def emit(system: System, symmetry: bool, coverage: bool = False, normalise: bool
         *model,
         "",
     ]
-    if constants["HAS_NORMALISE"]:
+    if normalise:
         lines.append(emit_normalise(system, unit.layout, symmetry))
     return Emitted(
         source="\n".join(lines),
+        features=features,
         layout=unit.layout,
         start_count=constants["START_COUNT"],
         liveness_count=constants["LIVENESS_COUNT"],
@@ -65,8 +73,35 @@ def emit(system: System, symmetry: bool, coverage: bool = False, normalise: bool
     )
 
 
-def _constants(unit: Unit, symmetry: bool, model: list[str]) -> dict[str, int]:
-    system, layout, of_kind = unit.system, unit.layout, unit.system.of_kind
+def _features(unit: Unit, *, normalise: bool, coverage: bool) -> frozenset[Feature]:
+    """What a unit needs, once all of its functions are written."""
+    system, of_kind, product = unit.system, unit.system.of_kind, unit.system.product
+    fairness = None if product is None else product.fairness
+    has_counter = product is not None and product.counter is not None
+    needs = {
+        Feature.ASSUMPTIONS: of_kind(PropertyKind.ASSUMPTION),
+        Feature.INVARIANTS: of_kind(PropertyKind.INVARIANT),
+        Feature.COVER_PROPERTIES: of_kind(PropertyKind.COVER) or of_kind(PropertyKind.WITNESS),
+        Feature.LIVENESS: _liveness_count(system),
+        Feature.NORMALISE: normalise,
+        Feature.PRINTING: unit.puts,
+        Feature.COVERAGE: coverage,
+        Feature.REALS: unit.has_reals,
+        Feature.WIDE_INTEGERS: system.integers != INTEGER,
+        Feature.AUTOMATON: product,
+        Feature.FAIRNESS: fairness,
+        Feature.FAIRNESS_COUNTER: fairness and has_counter,
+        Feature.MOVERS: fairness and not has_counter,
+    }
+    return frozenset(feature for feature, needed in needs.items() if needed)
+
+
+def _liveness_count(system: System) -> int:
+    return sum(each.instance_count for each in system.of_kind(PropertyKind.LIVENESS))
+
+
+def _constants(unit: Unit) -> dict[str, int]:
+    system, layout = unit.system, unit.layout
     return {
         "STATE_BITS": layout.bits,
         "STATE_BYTES": layout.byte_count,
@@ -74,16 +109,9 @@ def _constants(unit: Unit, symmetry: bool, model: list[str]) -> dict[str, int]:
         "START_COUNT": sum(start.instance_count for start in system.start_states),
         "COVER_COUNT": len(system.covers),
         "NOTE_COUNT": len(unit.notes),
-        "LIVENESS_COUNT": sum(each.instance_count for each in of_kind(PropertyKind.LIVENESS)),
+        "LIVENESS_COUNT": _liveness_count(system),
         "MAX_CALL_DEPTH": MAX_CALL_DEPTH,
-        "HAS_ASSUMPTIONS": int(bool(of_kind(PropertyKind.ASSUMPTION))),
-        "HAS_INVARIANTS": int(bool(of_kind(PropertyKind.INVARIANT))),
-        "HAS_COVER_PROPERTIES": int(bool(of_kind(PropertyKind.COVER) or of_kind(PropertyKind.WITNESS))),
-        "HAS_NORMALISE": int(needs_normalise(system, layout, symmetry)),
-        "HAS_PUT": int(bool(unit.puts)),
         **_product_constants(system),
-        "HAS_WIDE_INTEGERS": int(system.integers != INTEGER),
-        "HAS_REALS": int(any("double" in line or "real" in line for line in model)),
         "WIDEST_BUFFER": unit.widest_buffer,
     }
 
@@ -91,15 +119,18 @@ def _constants(unit: Unit, symmetry: bool, model: list[str]) -> dict[str, int]:
 def _product_constants(system: System) -> dict[str, int]:
     product = system.product
     if product is None:
-        return {"HAS_AUTOMATON": 0}
-    constants = {"HAS_AUTOMATON": 1, "AUTOMATON_STATES": len(product.automaton.states)}
+        return {}
+    constants = {"AUTOMATON_STATES": len(product.automaton.states)}
     if product.fairness is not None:
-        constants |= {"HAS_FAIRNESS": 1, "FAIRNESS_SETS": max(1, len(product.fairness.sets))}
-        if product.counter is not None:
-            constants["HAS_FAIRNESS_COUNTER"] = 1
-        else:
-            constants |= {"HAS_MOVERS": 1, "FAIRNESS_IS_STRONG": int(product.fairness.is_strong)}
+        constants["FAIRNESS_SETS"] = max(1, len(product.fairness.sets))
+        if product.counter is None:
+            constants["FAIRNESS_IS_STRONG"] = int(product.fairness.is_strong)
     return constants
+
+
+def _chain_declarations(unit: Unit) -> list[str]:
+    """Functions of long chains may call those of the model, and those of the model them."""
+    return [f"{lines[0].removesuffix(' {')};" for lines in unit.chains.values()]
 
 
 def _clear_tables(unit: Unit) -> list[str]:

@@ -7,15 +7,16 @@ a temporary by then. A failing check leaves the function at once.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from outcrop.codegen.bounds import INT64, Interval
 from outcrop.codegen.text import bare, braced, indented, integer, is_atom, negated, unsigned
 from outcrop.ir.execute import cleared
 from outcrop.ir.layout import Layout, encode, leaf_offsets, size
-from outcrop.ir.nodes import Put
+from outcrop.ir.nodes import Put, Variable
 from outcrop.ir.system import Function, System
 from outcrop.ir.types import INTEGER, Real, Simple, Type
 
@@ -87,9 +88,17 @@ class Unit:
     layout: Layout
     functions: dict[Function, Callee] = field(default_factory=dict)
     notes: dict[int, int] = field(default_factory=dict)  #: note (see Property) -> its mark in a Context
+    prints: bool = False  #: whether put statements record what they print
     puts: list[Put] = field(default_factory=list)
     clear_tables: dict[Type, tuple[str, int]] = field(default_factory=dict)  #: type -> name, packed bits
+    chains: dict[str, list[str]] = field(default_factory=dict)  #: name -> function of a part of a long chain
     widest_buffer: int = 0  #: bytes of the largest complex value that is not part of the state
+    has_reals: bool = False
+
+    @cached_property
+    def variable_offsets(self) -> dict[Variable, int]:
+        """The first bit of each variable in a state."""
+        return dict(zip(self.system.variables, self.layout.variable_offsets, strict=True))
 
     @property
     def integers(self) -> Interval:
@@ -167,6 +176,21 @@ class Code:
             yield self.lines
         finally:
             self.lines = outer
+
+    def needed(self, write: Callable[[], None]) -> list[str]:
+        """Returns the lines that ``write`` writes for a value that nobody reads: none where they can neither fail nor
+        have an effect."""
+        can_fail, has_effects = self.can_fail, self.has_effects
+        temporaries, has_reals = self._temporaries, self.unit.has_reals
+        self.can_fail = self.has_effects = False
+        with self.block() as lines:
+            write()
+        is_needed = self.can_fail or self.has_effects
+        self.can_fail, self.has_effects = self.can_fail or can_fail, self.has_effects or has_effects
+        if not is_needed:
+            self._temporaries, self.unit.has_reals = temporaries, has_reals
+            lines.clear()
+        return lines
 
     def nest(self, head: str, body: list[str]) -> None:
         self.lines += braced(head, body)
@@ -267,16 +291,22 @@ class Code:
 
     # --- Packed values ---
 
+    def real(self, text: str) -> str:
+        """Returns C that has to do with reals as it is, and notes that there is such."""
+        self.unit.has_reals = True
+        return text
+
     def unpacked(self, kind: Simple, packed: str, *, may_be_undefined: bool) -> Value:
         """The value of a leaf; ``packed`` must be short."""
-        text = f"real_of({packed})" if isinstance(kind, Real) else f"value_of({packed}, {integer(kind.low)})"
+        is_real = isinstance(kind, Real)
+        text = self.real(f"real_of({packed})") if is_real else f"value_of({packed}, {integer(kind.low)})"
         return Value(text, Interval.of(kind), f"({packed} != 0)" if may_be_undefined else None, packed, kind)
 
     def constant(self, kind: Simple, value: int | float | None) -> Value:
         if value is None:
             return Value("0", Interval(0, 0), "0", "0" if fits_leaf(kind) else None, kind)
         if isinstance(kind, Real):
-            return Value(f"({float(value).hex()})")
+            return Value(self.real(f"({float(value).hex()})"))
         return Value(integer(int(value)), Interval(int(value), int(value)))
 
     def packed_as(self, kind: Simple, value: Value) -> str | None:
@@ -302,7 +332,7 @@ class Code:
 
     def _pack_real(self, kind: Real, value: Value) -> str:
         rounded = self.name()
-        self.line(f"double {rounded} = 0;")
+        self.line(f"{self.real('double')} {rounded} = 0;")
         rounding = f"!round_real({bare(value.text)}, {kind.digits}, {kind.max_exponent}, &{rounded})"
         if value.defined is None:
             self.check(rounding)

@@ -25,13 +25,18 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from errno import EACCES, EDQUOT, EFBIG, EIO, EMFILE, ENFILE, ENOSPC, EROFS
 from functools import cache, partial
 from pathlib import Path
 
-from outcrop.errors import CompilerNotFound, InternalError, UsageError
+from outcrop.errors import CompilerNotFound, InternalError, OutcropError, Undecided, UsageError
 from outcrop.kernels import Native
+from outcrop.kernels.abi import abi_hash
 from outcrop.machine import available_memory, cache_home
+from outcrop.scratch import ScratchDirectory
+from outcrop.strategies import OWN_KERNELS
 
 #: The kernels, which every model includes.
 NATIVE = Path(__file__).resolve().parent.parent / "native"
@@ -57,6 +62,13 @@ _TEXT_A_SECOND = 200_000
 #: What compilers say, in lower case, when it is not the code that stops them.
 _WITHOUT_MEMORY = ("out of memory", "virtual memory exhausted", "cannot allocate memory", "killed signal", "bad_alloc")
 _WITHOUT_TIME = ("cpu time limit", "sigxcpu")
+#: Errors of the system stand at the end of a line that compilers write.
+_OF_THE_DISK = re.compile(
+    rf": ({'|'.join(map(os.strerror, (ENOSPC, EDQUOT, EFBIG, EIO, EROFS, EACCES, EMFILE, ENFILE)))})\.?$", re.MULTILINE
+)
+
+#: Prefix of the names of directories in which compilers work.
+_SCRATCH = "compile-"
 
 _CANDIDATES = ("cc", "gcc", "clang")
 
@@ -116,25 +128,27 @@ def compile_model(
     notes: Sequence[int] = (),
     keep_c: str | None = None,
     flags: Sequence[str] = FLAGS,
-    all_kernels: bool = True,
+    kernels: Sequence[str] | None = None,
 ) -> Native:
     """Compiles the C of a model together with the kernels and loads the result. ``keep_c`` names a directory in which
-    to leave the C, with the kernels beside it so that it can be compiled again by hand. Without ``all_kernels`` it
-    takes about half as long, and those that are missing are compiled when something needs them."""
+    to leave the C, with the kernels beside it so that it can be compiled again by hand. ``kernels`` names the files in
+    native/ that are needed beside what most searches need, None for all. With few it takes about half as long, and
+    those that are missing are compiled when something needs them."""
 
     def squeezed(state_bytes: int) -> Native:
         return compile_model(f"#define SQUEEZED_BYTES {state_bytes}\n{text}", notes=notes, flags=flags)
 
-    native = _compile_model(text, notes, keep_c, flags, all_kernels)
+    native = _compile_model(text, notes, keep_c, flags, kernels)
     native.compile_squeezed = squeezed
     native.seconds_to_compile = _SECONDS_FOR_KERNELS + len(text) / _TEXT_A_SECOND
     return native
 
 
 def _compile_model(
-    text: str, notes: Sequence[int], keep_c: str | None, flags: Sequence[str], all_kernels: bool
+    text: str, notes: Sequence[int], keep_c: str | None, flags: Sequence[str], kernels: Sequence[str] | None
 ) -> Native:
-    whole = text + '\n#include "kernels.c"\n'
+    base = f'{text}\n#define ABI_HASH UINT64_C({abi_hash():#x})\n#include "kernels.c"\n'
+    whole = base + _included(OWN_KERNELS)
     if len(whole) > MOST_TEXT:
         raise _too_large(whole, "too much to compile")
     if keep_c is not None:
@@ -143,12 +157,16 @@ def _compile_model(
     known = _load(_library_of(whole, compiler, flags), notes)
     if known is not None:
         return known
-    if all_kernels:
+    if kernels is None:
         return _made(whole, compiler, flags, notes)
     compile_all = partial(compile_model, text, notes=notes, flags=flags)
-    part = f"#define HAS_ALL_KERNELS 0\n{whole}"
+    part = f"#define HAS_ALL_KERNELS 0\n{base}{_included(kernels)}"
     known = _load(_library_of(part, compiler, flags), notes, compile_all)
     return known or _made(part, compiler, flags, notes, compile_all)
+
+
+def _included(kernels: Sequence[str]) -> str:
+    return "".join(f'#include "{each}"\n' for each in kernels)
 
 
 def _library_of(text: str, compiler: Compiler, flags: Sequence[str]) -> Path:
@@ -161,7 +179,8 @@ def _load(library: Path, notes: Sequence[int], compile_all: Callable[[], Native]
         try:
             return Native(library, notes, compile_all)
         except OSError:
-            library.unlink(missing_ok=True)
+            with suppress(OSError):
+                library.unlink(missing_ok=True)
     return None
 
 
@@ -176,8 +195,17 @@ def _made(
     try:
         _compile(text, compiler, flags, library)
     except OSError as error:
-        raise UsageError(f"cannot compile the model in '{library.parent}': {error.strerror}") from None
+        raise _no_place(library.parent, error.strerror) from None
+    if not _is_whole(library):
+        raise _no_place(library.parent, "what was written cannot be read back")
     return Native(library, notes, compile_all)
+
+
+def _no_place(directory: Path, why: str | None) -> UsageError:
+    return UsageError(
+        f"cannot compile the model in '{directory}': {why}. Set XDG_CACHE_HOME to a directory on another disk, or "
+        "check with --engine interpreter, which compiles nothing"
+    )
 
 
 def keep_source(text: str, directory: Path) -> Path:
@@ -194,38 +222,62 @@ def keep_source(text: str, directory: Path) -> Path:
 
 
 def _compile(text: str, compiler: Compiler, flags: Sequence[str], library: Path) -> None:
-    with tempfile.TemporaryDirectory(dir=library.parent, prefix="compiling-") as scratch:
-        source, made = Path(scratch, "model.c"), Path(scratch, "model.so")
+    with ScratchDirectory(library.parent, _SCRATCH) as scratch:
+        source, made = scratch.path / "model.c", scratch.path / "model.so"
         source.write_text(text, encoding="utf-8")
         command = [*compiler.command, *flags, *compiler.flags, "-I", str(NATIVE), str(source), "-o", str(made), "-lm"]
-        environment = {**os.environ, "LC_ALL": "C", "TMPDIR": scratch}
         try:
-            run = subprocess.run(
-                _limited(command),
-                capture_output=True,
-                text=True,
-                errors="replace",
-                env=environment,
-                check=False,
-                timeout=MOST_SECONDS,
-            )
+            run = _run_compiler(command, scratch.path)
         except subprocess.TimeoutExpired:
             raise _too_large(text, f"the C compiler did not finish within {MOST_SECONDS} s") from None
         if run.returncode == 0:
-            sealed = Path(scratch, "sealed.so")
+            sealed = scratch.path / "sealed.so"
             with open(sealed, "wb", opener=lambda path, flags: os.open(path, flags, 0o600)) as file:
                 file.write(_sealed(made.read_bytes()))
             sealed.replace(library)
             return
-    if run.returncode in (-signal.SIGINT, 128 + signal.SIGINT):
-        raise UsageError("the C compiler was interrupted")
+    raise _refusal(text, command, run, library.parent)
+
+
+def _run_compiler(command: list[str], scratch: Path) -> subprocess.CompletedProcess[str]:
+    """Runs the compiler, in a process group of its own: should something end us while it runs, it ends with all the
+    processes that it has started, which is more than subprocess.run does."""
+    process = subprocess.Popen(
+        _limited(command),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        errors="replace",
+        env={**os.environ, "LC_ALL": "C", "TMPDIR": str(scratch)},
+        process_group=0,
+    )
+    try:
+        output, said = process.communicate(timeout=MOST_SECONDS)
+    except BaseException:
+        with suppress(PermissionError, ProcessLookupError):  # a sandbox lets us signal nobody, and does it for us
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        for pipe in (process.stdout, process.stderr):
+            if pipe is not None:
+                pipe.close()
+        raise
+    return subprocess.CompletedProcess(command, process.returncode, output, said)
+
+
+def _refusal(text: str, command: list[str], run: subprocess.CompletedProcess[str], directory: Path) -> OutcropError:
+    """What to say of a compiler that made nothing."""
+    if run.returncode in (-signal.SIGINT, 128 + signal.SIGINT, -signal.SIGTERM, 128 + signal.SIGTERM):
+        return Undecided("the C compiler was interrupted")
     said = run.stderr.lower()
     if any(each in said for each in _WITHOUT_MEMORY) or run.returncode in (-signal.SIGKILL, 128 + signal.SIGKILL):
-        raise _too_large(text, "the C compiler ran out of memory")
+        return _too_large(text, "the C compiler ran out of memory")
     if any(each in said for each in _WITHOUT_TIME) or run.returncode in (-signal.SIGXCPU, 128 + signal.SIGXCPU):
-        raise _too_large(text, f"the C compiler did not finish within {MOST_SECONDS} s")
+        return _too_large(text, f"the C compiler did not finish within {MOST_SECONDS} s")
+    if failed := _OF_THE_DISK.search(run.stderr):
+        return _no_place(directory, failed[1])
     kept = keep_source(text, Path(tempfile.mkdtemp(prefix="outcrop-failed-")))
-    raise InternalError(
+    return InternalError(
         f"the C compiler refused the code generated for this model, which is a bug in Outcrop. The code is kept as "
         f"{kept}; please report it with this message.\n{' '.join(command)}\n{_shortened(run.stderr)}"
     )

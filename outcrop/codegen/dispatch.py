@@ -19,6 +19,9 @@ from outcrop.ir.types import Simple
 
 Member = TypeVar("Member")
 
+#: Most tests of one guard: each is a level of switches.
+_MOST_TESTS = 16
+
 
 @dataclass(frozen=True)
 class Test:
@@ -40,14 +43,13 @@ def test_of(unit: Unit, node: Expression) -> Test | None:
         return None
     if not (variable.is_defined or load.undefined is Undefined.ALLOW):
         return None
-    bit = unit.layout.variable_offsets[unit.system.variables.index(variable)]
-    return Test(f"{bit}, {width(kind)}", encode(kind, wanted.value))
+    return Test(f"{unit.variable_offsets[variable]}, {width(kind)}", encode(kind, wanted.value))
 
 
 def leading_tests(unit: Unit, parts: Sequence[Expression]) -> list[Test]:
     """Those that a conjunction begins with."""
     found = []
-    for part in parts:
+    for part in parts[:_MOST_TESTS]:
         test = test_of(unit, part)
         if test is None:
             break

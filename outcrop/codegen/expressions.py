@@ -7,7 +7,7 @@ from dataclasses import replace
 from outcrop.codegen import bounds
 from outcrop.codegen.bounds import INT64, TRUTH, Interval
 from outcrop.codegen.code import Address, Value
-from outcrop.codegen.quantifiers import Quantifiers
+from outcrop.codegen.logic import Logic
 from outcrop.codegen.text import bare, integer, negated
 from outcrop.ir.layout import size
 from outcrop.ir.nodes import (
@@ -30,6 +30,7 @@ from outcrop.ir.nodes import (
     SlotUsed,
     Unary,
     UnaryOperator,
+    Undefined,
     Witnessed,
 )
 from outcrop.ir.types import Enum, Multiset, Real, Scalarset, Simple, Union
@@ -68,7 +69,7 @@ def truth(text: str) -> Value:
     return Value(text, TRUTH)
 
 
-class Expressions(Quantifiers):
+class Expressions(Logic):
     """Writes code for expressions."""
 
     def value(self, node: Expression) -> Value:
@@ -159,7 +160,7 @@ class Expressions(Quantifiers):
 
     def _binary(self, node: Binary) -> Value:
         if node.operator in _LOGICAL:
-            return truth(self._logical(node))
+            return truth(self.logical(node))
         if node.operator in _EQUALITIES:
             equal = self._equality(node)
             return truth(equal if node.operator is BinaryOperator.EQUAL else negated(equal))
@@ -208,24 +209,9 @@ class Expressions(Quantifiers):
         return self._finite(f"({left.text} {_INFIX[operator]} {right.text})")
 
     def _finite(self, text: str) -> Value:
-        name = self.constant_of("double", text)
+        name = self.constant_of(self.real("double"), text)
         self.check(f"!__builtin_isfinite({name})")
         return Value(name)
-
-    def _logical(self, node: Binary) -> str:
-        left = self.condition(node.left)
-        if node.operator is BinaryOperator.IMPLIES:
-            left = negated(left)
-        is_and = node.operator is BinaryOperator.AND
-        with self.block() as lines:
-            right = self.condition(node.right)
-        if not lines:
-            return f"({left} {'&&' if is_and else '||'} {right})"
-        self.only_for_real()
-        result = self.name()
-        self.line(f"int {result} = {bare(left)};")
-        self.nest(f"if ({result})" if is_and else f"if (!{result})", [*lines, f"{result} = {bare(right)};"])
-        return result
 
     def _equality(self, node: Binary) -> str:
         if not isinstance(node.left.type, Simple):
@@ -264,7 +250,7 @@ class Expressions(Quantifiers):
         with self.block() as else_lines:
             otherwise = self.value(node.otherwise)
         is_real = isinstance(node.type, Real)
-        c_type = "double" if is_real else "Integer"
+        c_type = self.real("double") if is_real else "Integer"
         interval = INT64 if is_real else then.interval.joined(otherwise.interval)
         are_defined = then.defined is None and otherwise.defined is None
         if not then_lines and not else_lines and are_defined:
@@ -332,7 +318,7 @@ class Expressions(Quantifiers):
         if source == target:
             return value
         if isinstance(target, Real):
-            return Value(f"((double){value.text})", INT64, value.defined)
+            return Value(self.real(f"((double){value.text})"), INT64, value.defined)
         members = source.members if isinstance(source, Union) else (source,)
         value = replace(value, text=self.keep("Integer", value.text), packed=None, kind=None)
         pieces, start = [], 0  # (last ordinal of a member, what to add to it)
@@ -371,7 +357,8 @@ class Expressions(Quantifiers):
         self.line(f"uint64_t {result} = 0;")
         self.invoke(node, f"&{result}")
         callee = self.unit.functions[node.function]
-        return self.unpacked(node.type, result, may_be_undefined=callee.may_be_undefined)
+        value = self.unpacked(node.type, result, may_be_undefined=callee.may_be_undefined)
+        return self.require(value) if node.undefined is Undefined.ERROR else value
 
     def invoke(self, node: Call, result: str = "") -> None:
         """Calls a function; ``result`` points to where its result goes."""

@@ -7,16 +7,18 @@ by-value formals are packed leaves, or point to a packed copy; ``var`` formals a
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from outcrop.codegen.bounds import Interval
 from outcrop.codegen.code import Address, Callee, Cell, Unit, Value
+from outcrop.codegen.logic import MOST_OPERANDS
+from outcrop.codegen.places import definition
 from outcrop.codegen.statements import Statements, may_return_undefined
 from outcrop.codegen.text import bare, braced, comment, identifier, negated
+from outcrop.ir.chains import joined
 from outcrop.ir.faults import MAX_CALL_DEPTH
-from outcrop.ir.nodes import Expression, Local, Statement
+from outcrop.ir.nodes import BinaryOperator, Expression, Statement
 from outcrop.ir.system import Formal, Function, Instantiable, Parameter
 from outcrop.ir.types import Simple
 from outcrop.ir.walk import writes_state
@@ -44,23 +46,6 @@ def bind_parameters(code: Statements, parameters: Sequence[Parameter]) -> None:
         code.bind(parameter.local, Value(name, Interval(min(values), max(values))))
 
 
-def definition(name: str, parameters: Sequence[str], code: Statements, specifier: str = "BODY") -> list[str]:
-    """A function; its locals are declared at its head, parameters that it does not use are marked."""
-    head = [_declaration(local, code) for local in code.declared]
-    used = set(re.findall(r"\w+", "\n".join(code.lines)))
-    names = [parameter.split()[-1].lstrip("*") for parameter in parameters]
-    unused = [f"(void){each};" for each in names if each not in used]
-    return braced(f"static {specifier} int {name}({', '.join(parameters)})", [*unused, *head, *code.lines])
-
-
-def _declaration(local: Local, code: Statements) -> str:
-    location = code.locals[local]
-    if isinstance(location, Address):
-        return f"{code.unit.buffer(location.base, local.type)} = {{0}};"
-    assert isinstance(location, Cell)
-    return f"uint64_t {location.name} = 0;"
-
-
 def write_body(unit: Unit, name: str, of: Instantiable, body: Sequence[Statement]) -> list[str]:
     """The function that runs a rule or startstate."""
     code = Statements(unit)
@@ -73,6 +58,8 @@ def write_body(unit: Unit, name: str, of: Instantiable, body: Sequence[Statement
 
 def write_condition(unit: Unit, name: str, parameters: Sequence[Parameter], conjuncts: Sequence[Expression]) -> Written:
     """The function that says whether all of some conditions hold; they are evaluated in order."""
+    if len(conjuncts) > MOST_OPERANDS:
+        conjuncts = [joined(BinaryOperator.AND, conjuncts)]
     code = Statements(unit, is_condition=True)
     bind_parameters(code, parameters)
     texts: list[str] = []

@@ -7,9 +7,12 @@ evaluated, stands wherever the alias is used.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+
 from outcrop.codegen.bounds import Interval
 from outcrop.codegen.code import Address, Cell, Code, Location, Unit, Value
-from outcrop.codegen.text import bare, integer, unsigned
+from outcrop.codegen.text import bare, braced, integer, unsigned
 from outcrop.ir.layout import field_offsets, size, slot_element_offset, slot_size, width
 from outcrop.ir.nodes import (
     Expression,
@@ -32,6 +35,23 @@ def _is_defined(node: Place) -> bool:
     while isinstance(node, IndexPlace | FieldPlace):
         node = node.base
     return isinstance(node, GlobalPlace) and node.variable.is_defined
+
+
+def definition(name: str, parameters: Sequence[str], code: Places, specifier: str = "BODY") -> list[str]:
+    """A function; its locals are declared at its head, parameters that it does not use are marked."""
+    head = [_declaration(local, code) for local in code.declared]
+    used = set(re.findall(r"\w+", "\n".join(code.lines)))
+    names = [parameter.split()[-1].lstrip("*") for parameter in parameters]
+    unused = [f"(void){each};" for each in names if each not in used]
+    return braced(f"static {specifier} int {name}({', '.join(parameters)})", [*unused, *head, *code.lines])
+
+
+def _declaration(local: Local, code: Places) -> str:
+    location = code.locals[local]
+    if isinstance(location, Address):
+        return f"{code.unit.buffer(location.base, local.type)} = {{0}};"
+    assert isinstance(location, Cell)
+    return f"uint64_t {location.name} = 0;"
 
 
 class Places(Code):
@@ -76,7 +96,7 @@ class Places(Code):
         if value.packed is not None and value.kind is not None:
             packed = self.constant_of("uint64_t", value.packed)
             return self.unpacked(value.kind, packed, may_be_undefined=may_be_undefined)
-        text = self.constant_of("double" if isinstance(kind, Real) else "Integer", value.text)
+        text = self.constant_of(self.real("double") if isinstance(kind, Real) else "Integer", value.text)
         defined = self.constant_of("int", value.defined) if value.defined is not None else None
         return Value(text, value.interval, defined)
 
@@ -91,8 +111,7 @@ class Places(Code):
     def place(self, node: Place) -> Location:
         match node:
             case GlobalPlace():
-                at = self.unit.system.variables.index(node.variable)
-                return Address(self.state, self.unit.layout.variable_offsets[at])
+                return Address(self.state, self.unit.variable_offsets[node.variable])
             case LocalPlace():
                 return self.local(node.local)
             case FieldPlace():

@@ -6,7 +6,7 @@ lies in the state, at which bit, and its leaves in packed form.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from outcrop.codegen.c import Emitted
 from outcrop.ir.layout import decode, leaf_offsets
@@ -14,6 +14,17 @@ from outcrop.ir.names import leaf_names, state_leaf_names
 from outcrop.ir.nodes import Expression, FieldPlace, IndexPlace, LocalPlace, Place, SlotPlace
 from outcrop.ir.places import source_text
 from outcrop.ir.types import Real, Simple
+from outcrop.kernels import Counts
+
+
+def printer(emitted: Emitted, output: Callable[[str], object]) -> Callable[[Counts], None]:
+    """Returns what turns recorded words into one text, and gives that to ``output``."""
+    formatter = PutFormatter(emitted)
+
+    def put(words: Counts) -> None:
+        output("".join(formatter.texts(words.tolist())))
+
+    return put
 
 
 def _words(argument: str | Expression | Place) -> int:
@@ -32,7 +43,7 @@ class PutFormatter:
         self._leaf_at = {bit: number for number, (bit, _, _) in reversed(list(enumerate(layout.leaves)))}
 
     def texts(self, words: Sequence[int]) -> Iterator[str]:
-        """What was printed, piece by piece. Kernels keep no more than so many words, which may end within a record."""
+        """What was printed, piece by piece. Where kernels had no memory for more, words end within a record."""
         at = 0
         while at < len(words):
             argument = self._sites[words[at]].argument

@@ -81,13 +81,14 @@ def conjuncts(node: Expression) -> Iterator[Expression]:
         yield node
 
 
-def is_observable(node: Expression) -> bool:
+def is_observable(unit: Unit, node: Expression) -> bool:
     """Does a call in it count or print something, or write to the state, so that every evaluation shows?"""
+    shown = (Cover, Put) if unit.prints else (Cover,)
     pending: list[object] = [node]
     called: set[Function] = set()
     while pending:
         for each in walk(pending.pop()):
-            if isinstance(each, Cover | Put) or (isinstance(each, Call) and each.function.writes_state):
+            if isinstance(each, shown) or (isinstance(each, Call) and each.function.writes_state):
                 return True
             if isinstance(each, Call) and each.function not in called:
                 called.add(each.function)
@@ -100,7 +101,7 @@ def _write_guard(unit: Unit, code: RuleCode) -> list[str]:
     if rule.guard is None or (isinstance(rule.guard, Constant) and rule.guard.value):
         return []
     depth = len(rule.parameters)
-    parts = [rule.guard] if is_observable(rule.guard) else list(conjuncts(rule.guard))
+    parts = [rule.guard] if is_observable(unit, rule.guard) else list(conjuncts(rule.guard))
     if not rule.parameters:
         code.tests = leading_tests(unit, parts)
         parts = parts[len(code.tests) :]
@@ -124,7 +125,7 @@ def _write_guard(unit: Unit, code: RuleCode) -> list[str]:
 def _levels(unit: Unit, rule: Rule, parts: list[Expression]) -> list[int]:
     """The loop level at which each conjunct is evaluated."""
     depth = len(rule.parameters)
-    if len(parts) == 1 and is_observable(parts[0]):
+    if len(parts) == 1 and is_observable(unit, parts[0]):
         return [depth]
     positions = {parameter.local: number + 1 for number, parameter in enumerate(rule.parameters)}
     levels: list[int] = []

@@ -86,8 +86,10 @@ class Statements(Expressions):
             case Cover():
                 condition = self.condition(node.condition)
                 self.line(f"cover(context, {node.cover}, {bare(condition)});")
-            case Put():
+            case Put() if self.unit.prints:
                 self._put(node)
+            case Put():
+                self._evaluate(node.argument)
             case Return():
                 self._return(node)
             case MultisetAdd():
@@ -255,6 +257,19 @@ class Statements(Expressions):
 
     # --- Output ---
 
+    def _evaluate(self, argument: str | Place | Expression) -> None:
+        """Evaluates what a ``put`` would print, where that can fail or has an effect, as a call may have."""
+
+        def write() -> None:
+            if isinstance(argument, Place):
+                self.place(argument)
+            elif not isinstance(argument, str):
+                self.value(argument)
+
+        lines = self.needed(write)
+        if lines:
+            self.nest("", lines)
+
     def _put(self, node: Put) -> None:
         """Records what puts.py needs to format the text: the site, then where a place lies and its leaves, or
         whether a value is defined and what it is."""
@@ -266,7 +281,8 @@ class Statements(Expressions):
                 words = self._place_words(argument)
             elif not isinstance(argument, str):
                 value = self.value(argument)
-                packed = f"packed_real({value.text})" if isinstance(argument.type, Real) else f"(uint64_t){value.text}"
+                is_real = isinstance(argument.type, Real)
+                packed = self.real(f"packed_real({value.text})") if is_real else f"(uint64_t){value.text}"
                 words = [value.defined or "1", packed]
             for word in [str(site), *words]:
                 self.line(f"put_word(context, {bare(word)});")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from outcrop.dist.exchange import Exchange
+from outcrop.dist.transport import Transport
 from outcrop.errors import UsageError
 from outcrop.options import CheckOptions
 
@@ -13,10 +13,10 @@ from outcrop.options import CheckOptions
 _OWN = {"threads", "memory", "state_memory", "disk", "workdir", "keep_c"}
 
 
-def compare_ranks(exchange: Exchange, identity: dict[str, Any], options: CheckOptions) -> None:
+def compare_ranks(transport: Transport, identity: dict[str, Any], options: CheckOptions) -> None:
     """Raises UsageError, on all ranks, that names what differs."""
     chosen = {name: value for name, value in asdict(options).items() if name not in _OWN}
-    everyone = exchange.gather((exchange.host, {**identity, **chosen}))
+    everyone = transport.gather((transport.host, {**identity, **chosen}))
     _, first = everyone[0]
     for rank, (host, theirs) in enumerate(everyone):
         names = [name for name in first if theirs[name] != first[name]]

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import shutil
-import signal
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
+from signal import SIGINT, SIGTERM
+from types import FrameType
 
 from outcrop.errors import OutcropError, UsageError
+from outcrop.interrupts import handled
 
 INSTALL = "pip install 'outcrop[mpi]' (it brings mpi4py and an MPI)"
 
@@ -50,8 +54,6 @@ def find_mpiexec() -> str:
 
 def start(ranks: int, arguments: Sequence[str]) -> int:
     """Runs ``outcrop`` with these arguments as so many ranks on this machine, and gives the exit code."""
-    import importlib.util
-
     if importlib.util.find_spec("mpi4py") is None:
         raise UsageError(f"several ranks need mpi4py: {INSTALL}")
     mpiexec = find_mpiexec()
@@ -61,8 +63,8 @@ def start(ranks: int, arguments: Sequence[str]) -> int:
         # It counts cores, and refuses root, unless it is told not to.
         command[1:1] = ["--oversubscribe", "--allow-run-as-root"]
     process = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL)
-    signal.signal(signal.SIGTERM, lambda number, frame: process.terminate())
-    code = _wait(process)
+    with handled(partial(_pass_on, process)):
+        code = process.wait()
     if code in (0, 1, 2, 3, 4):
         return code
     raise RankLost(
@@ -71,13 +73,10 @@ def start(ranks: int, arguments: Sequence[str]) -> int:
     )
 
 
-def _wait(process: subprocess.Popen[bytes]) -> int:
-    """Ctrl-C reaches the ranks by themselves: they stop and report."""
-    while True:
-        try:
-            return process.wait()
-        except KeyboardInterrupt:
-            continue
+def _pass_on(process: subprocess.Popen[bytes], number: int, frame: FrameType | None) -> None:
+    """Has mpiexec signal the ranks, which stop and report. It would die of SIGHUP. Ctrl-C reaches them by itself."""
+    if number != SIGINT:
+        process.send_signal(SIGTERM)
 
 
 def _is_open_mpi(mpiexec: str) -> bool:

@@ -1,7 +1,7 @@
-"""The Exchange over MPI, by mpi4py.
+"""The Transport over MPI, by mpi4py.
 
-Nothing here blocks inside MPI: libraries wait by spinning, which with more ranks than cores keeps those from working that
-are waited for. So every wait is a test now and then, with pauses that grow, during which the clock is looked at.
+Nothing here blocks inside MPI. Its libraries wait by spinning, and with more ranks than cores that takes cores from the
+very ranks that are waited for. So every wait is a loop of tests with growing pauses, which also looks at the clock.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from outcrop.dist.exchange import Exchange, Idle, Numbers
 from outcrop.dist.launch import BIND, INSTALL, started_ranks
 from outcrop.dist.pauses import Pauses
 from outcrop.dist.rounds import Buffers, Round
+from outcrop.dist.transport import Idle, Numbers, Transport
 from outcrop.errors import UsageError
-from outcrop.kernels_route import Route
+from outcrop.kernels.route import Route
 from outcrop.machine import available_cores
 
 _Value = TypeVar("_Value")
@@ -34,25 +34,27 @@ _MESSAGE_BYTES = 4096
 _SECONDS_TO_BE_HEARD = 0.3
 
 
-def open_world() -> MpiExchange:
+def open_world() -> MpiTransport:
     """All the processes that were started together."""
     started = started_ranks()
     try:
-        from mpi4py import MPI
+        from mpi4py import MPI  # an optional dependency
     except ImportError as error:
-        raise UsageError(f"this is one of {started} processes, which need mpi4py to work together: {INSTALL}") from error
+        raise UsageError(
+            f"this is one of {started} processes, which need mpi4py to work together: {INSTALL}"
+        ) from error
     except RuntimeError as error:  # mpi4py without an MPI library
         raise UsageError(f"mpi4py finds no MPI: {INSTALL}\n{error}") from error
     world = MPI.COMM_WORLD
     if world.size != started:
         raise UsageError(
-            f"{started} processes were started, and MPI says that there are {world.size}: mpiexec or srun is of another "
-            f"MPI than mpi4py, which uses {MPI.Get_library_version().splitlines()[0].strip()}"
+            f"{started} processes were started, and MPI says that there are {world.size}: mpiexec or srun is of "
+            f"another MPI than mpi4py, which uses {MPI.Get_library_version().splitlines()[0].strip()}"
         )
-    return MpiExchange(MPI, world)
+    return MpiTransport(MPI, world)
 
 
-class MpiExchange(Exchange):
+class MpiTransport(Transport):
     def __init__(self, mpi: Any, world: Any) -> None:
         self._mpi = mpi
         self._world = world
@@ -75,6 +77,10 @@ class MpiExchange(Exchange):
     @property
     def cores(self) -> int:
         return self._cores
+
+    @property
+    def part_name(self) -> str:
+        return f"{self.rank}-of-{self.size}"
 
     def _keep_to_own_cores(self) -> None:
         """Each rank of a machine takes its share of the cores, unless whoever started them has shared these out."""
@@ -131,7 +137,9 @@ class MpiExchange(Exchange):
         begun = time.monotonic()
         while not request.Test():
             if time.monotonic() - begun > _SECONDS_TO_AGREE:
-                print(f"outcrop: rank {self.rank} of {self.size}, on {self.host}: {message}", file=sys.stderr, flush=True)
+                print(
+                    f"outcrop: rank {self.rank} of {self.size}, on {self.host}: {message}", file=sys.stderr, flush=True
+                )
                 time.sleep(_SECONDS_TO_BE_HEARD)
                 self._world.Abort(code)
                 os._exit(code)  # not every MPI ends the caller itself

@@ -1,20 +1,24 @@
-"""Which rank owns a state: a rule by which most successors stay with the rank that makes them, learned from the model.
+"""Ownership of states by parities: a function, learned from the model, that keeps most successors on their rank.
 
-A hash of a state scatters its successors over all ranks. But a step changes little of a state. If the owner follows from a
-part of it, steps that leave this part alone stay at home: F. Lerda and R. Sisto, "Distributed-memory model checking with
-SPIN" (1999), take the state of one process for it. Here the number of the owner consists of parities, each of a few bits of
-the packed state. Where no bit is set in half of the states, the parity of some that vary independently soon is.
+A hash scatters the successors of a state over all ranks. But a step changes little of a state. If only a part of the
+state decides who owns it, then steps that leave this part alone stay on their rank. F. Lerda and R. Sisto,
+"Distributed-memory model checking with SPIN" (1999), use the state of one process as this part. Here the owner's number
+consists of parities, each over a few bits of the packed state. A single bit is seldom set in half of the states, but
+the parity of a few independent bits nearly always is.
 
-The bits are chosen on a sample of steps: single ones from all over the states that the search has found, and further ones
-on short walks from there, since no sample is like the states that are still to come. All ranks contribute to it. It has
-parts, by when the search has found a state and by how far a walk has come. What counts is how uneven a parity is in each
-of them, since levels are expanded one after the other, and each takes as long as the rank that has most of it; and how
-often a step changes it in that part where this is most often, because what seldom happens at first may happen often later.
+The bits are chosen on a sample of steps, to which all ranks contribute. Half of it are single steps from all over the
+states found so far. The other half are steps on short walks that begin there, because the states still to come differ
+from those found. The sample is divided into parts: single steps by when their state was found, steps of walks by their
+distance from its beginning. The cost of a parity has two main terms:
 
-From a single bit on, the bit joins or leaves
-that lowers the cost most, until none does. The ranks begin with different bits, and the best of what they come to is
-taken. What was learned can be wrong; see outcrop/search/balance.py for what happens then. Where nothing good is found,
-the owner follows from a hash.
+- Its imbalance, averaged over the parts. Levels are expanded one after the other, and each takes as long as the rank
+  that has most of it.
+- The rate at which steps change it, in the part where that rate is highest: what is rare early in a search may become
+  common.
+
+The choice is a descent. It begins with a single bit and adds or removes the bit that lowers the cost most, until none
+does. Each rank begins with other bits, and the cheapest result is taken. Where no result is good enough, a hash
+decides. A choice can prove wrong later: outcrop/dist/balance.py then returns to the hash.
 """
 
 from __future__ import annotations
@@ -25,46 +29,55 @@ import numpy as np
 from numpy.typing import NDArray
 
 from outcrop.kernels import Search, States
-from outcrop.kernels_route import sample_steps
+from outcrop.kernels.route import sample_steps
 
-#: States before and after steps: of each part of the sample, and of each step in it.
+#: The states before and after each step, by part of the sample.
 Steps = tuple[NDArray[np.uint8], NDArray[np.uint8]]
-#: A bit for each step of each part, in words.
+#: One bit for each step, by part of the sample, packed into words.
 Column = NDArray[np.uint64]
 
-#: More ranks than these have owners by a hash.
+#: Largest number of parities. With more than 2**4 ranks a hash decides.
 MOST_PARITIES = 4
+#: Widest state that parities are learned for, in bytes.
 _WIDEST_STATE = 256
-#: Single steps that all ranks contribute, and as many of walks; the least of both; and how large a part of the states must
-#: be different, where every fourth is looked at.
+#: Single steps in the sample of all ranks. There are as many steps of walks.
 _SAMPLE = 8192
+#: Fewest steps, of both kinds together, to learn from.
 _LEAST_SAMPLE = 4096
+#: Least share of the sampled states that must be distinct. Every ``_LOOKED_AT``-th is looked at.
 _LEAST_DIFFERENT = 0.2
 _LOOKED_AT = 4
-#: Steps of a walk from a state that was found, and, before any is, from the start; and every which of them is taken.
+#: Steps of a walk from a state that was found.
 _LENGTH = 64
+#: Steps of a walk from a start state, while no state was found.
 _LENGTH_FROM_START = 512
+#: Steps of a walk from one that is sampled to the next.
 _APART = 8
-#: Parts of the single steps, and as many of those of walks.
+#: Parts into which single steps are divided. Steps of walks have as many.
 _PARTS = 8
-#: Bits that come into question; and how many of them it is tried to begin with.
+#: Bits of a state that a parity may consist of.
 _CANDIDATES = 64
+#: Bits that a descent begins with, all ranks together.
 _BEGINNINGS = 8
-#: How much longer a search takes if every step leads to another rank; if one of two ranks owns all states, where memory and
-#: what lies ahead, which is less even than the sample, count too; and for each bit, because it may change more often there.
+#: Cost of steps that all lead to another rank, as a share of the search's time.
 _CHANGE_COSTS = 0.7
+#: Cost of one of two ranks owning all states. It includes memory, and that the states to come are less even than the
+#: sample.
 _UNEVEN_COSTS = 2.0
+#: Cost of each bit: among the states to come it may change more often.
 _BIT_COSTS = 0.0014
-#: ... and how much more an uneven one of several parities costs: each may turn out less even than the sample.
+#: Factor on the cost of imbalance where there are several parities: each may prove less even than the sample.
 _ONE_OF_SEVERAL = 1.5
-#: How much less often an owner must change than by a hash.
+#: Highest rate at which steps change the owner, relative to that of a hash.
 _BETTER_THAN_HASH = 0.7
 
 
 @dataclass(frozen=True)
 class Proposal:
+    """Parities, and what they cost."""
+
     cost: float
-    parts: States  #: masks of states, one for each bit of the number of an owner: the parity of what the mask leaves
+    parts: States  #: one mask of a state for each bit of the owner's number, which is the parity of the masked state
 
 
 def write_parts(parts: States | None) -> list[str]:
@@ -76,7 +89,7 @@ def read_parts(texts: list[str]) -> States | None:
 
 
 def can_be_parities(search: Search, ranks: int) -> bool:
-    """Whether parities tell so many owners of such states apart."""
+    """Returns whether parities can divide states of this width among this many ranks."""
     return ranks.bit_count() == 1 and ranks <= 1 << MOST_PARITIES and search.native.state_bytes <= _WIDEST_STATE
 
 
@@ -84,19 +97,21 @@ def can_be_parities(search: Search, ranks: int) -> bool:
 
 
 def take_sample(search: Search, ranks: int, rank: int) -> Steps:
-    """What one rank contributes."""
+    """Returns the steps that one rank contributes."""
     steps = _SAMPLE // ranks
     if search.standing().level_end == 0:
         return _in_parts(_walk(search, rank, 2 * steps, _LENGTH_FROM_START), 2 * _PARTS)
     single = _in_parts(sample_steps(search, rank, steps, 1), _PARTS)
     further = _in_parts(_walk(search, rank, steps, _LENGTH), _PARTS)
     size = min(single[0].shape[1], further[0].shape[1])
-    before, after = (np.concatenate([one[:, :size], other[:, :size]]) for one, other in zip(single, further, strict=True))
+    before, after = (
+        np.concatenate([one[:, :size], other[:, :size]]) for one, other in zip(single, further, strict=True)
+    )
     return before, after
 
 
 def _walk(search: Search, seed: int, steps: int, length: int) -> tuple[States, States]:
-    """Steps of random walks, in the order of how far on their walk they are, unless walks come to an end."""
+    """Returns steps of random walks, ordered by distance from the beginning of their walk, unless walks end early."""
     before, after = sample_steps(search, seed, _APART * steps, length, _APART)
     order = np.argsort(np.arange(len(before)) % (length // _APART), kind="stable")
     return before[order], after[order]
@@ -109,7 +124,7 @@ def _in_parts(steps: tuple[States, States], parts: int) -> Steps:
 
 
 def join_samples(samples: list[Steps]) -> Steps | None:
-    """What all ranks have contributed, the same for each of them. None: too little to learn from."""
+    """Returns the sample of all ranks, the same on each of them. None: there is too little to learn from."""
     before, after = (np.concatenate(each, axis=1) for each in zip(*samples, strict=True))
     size = before.shape[1] // 64 * 64
     some = before[:, :size:_LOOKED_AT].reshape(-1, before.shape[2])
@@ -122,7 +137,7 @@ def join_samples(samples: list[Steps]) -> Steps | None:
 
 
 def propose(steps: Steps, count: int, rank: int = 0, ranks: int = 1) -> Proposal | None:
-    """The best that one rank comes to, for so many parities. None: let a hash decide."""
+    """Returns the cheapest ``count`` parities that one rank finds. None: let a hash decide."""
     before, after = steps
     bits = _candidates(before, after)
     uneven_costs = _UNEVEN_COSTS * (_ONE_OF_SEVERAL if count > 1 else 1)
@@ -141,7 +156,7 @@ def propose(steps: Steps, count: int, rank: int = 0, ranks: int = 1) -> Proposal
 
 
 def _candidates(before: States, after: States) -> NDArray[np.intp]:
-    """Numbers of bits that vary from state to state, and seldom from one state to the next."""
+    """Returns the numbers of the bits that differ between states and that steps seldom change."""
     set_in, changed = (np.zeros(8 * before.shape[2]) for _ in range(2))
     for part, next_part in zip(before, after, strict=True):
         set_in += np.unpackbits(part, axis=1, bitorder="little").sum(axis=0)
@@ -152,13 +167,13 @@ def _candidates(before: States, after: States) -> NDArray[np.intp]:
 
 
 def _columns(states: States, bits: NDArray[np.intp]) -> Column:
-    """One for each bit."""
+    """Returns a column for each bit."""
     rows = states[:, :, bits // 8] >> (bits % 8).astype(np.uint8) & 1
     return np.packbits(rows.transpose(2, 0, 1), axis=2, bitorder="little").view(np.uint64)
 
 
 def _count(columns: Column) -> NDArray[np.int64]:
-    """How many bits are set in each part."""
+    """Returns how many bits are set in each part."""
     if hasattr(np, "bitwise_count"):
         ones: NDArray[np.uint8] = np.bitwise_count(columns)
     else:  # numpy 1
@@ -170,23 +185,24 @@ _ONES = np.array([number.bit_count() for number in range(1 << 16)], dtype=np.uin
 
 
 class _Chooser:
-    """Chooses one parity after the other, from candidates: where each is set, and where a step changes it."""
+    """The choice of one parity after the other. A candidate bit has two columns: where it is set, and where a step
+    changes it."""
 
     def __init__(self, columns: Column, changes: Column, uneven_costs: float) -> None:
         self._columns = columns
         self._changes = changes
         self._uneven_costs = uneven_costs
         self._size = 64 * columns.shape[2]  #: of a part
-        self._sums = np.zeros_like(columns, shape=(1, *columns.shape[1:]))  #: of those that are taken, each with each
-        self._changed = np.zeros_like(self._sums[0])  #: where one of these changes
+        self._sums = np.zeros_like(columns, shape=(1, *columns.shape[1:]))  #: of all subsets of the parities taken
+        self._changed = np.zeros_like(self._sums[0])  #: where a step changes one of these
 
     def beginnings(self) -> list[int]:
-        """The candidates that are best alone."""
+        """Returns the candidates that cost least alone."""
         costs = self._costs(self._columns, self._changes, np.ones(len(self._columns)))
         return [int(each) for each in np.argsort(costs, kind="stable")[:_BEGINNINGS]]
 
     def descend(self, beginning: int) -> tuple[float, list[int]]:
-        """What a parity costs that begins with a candidate, and what it consists of."""
+        """Returns the cost of the parity that a descent from a candidate comes to, and the candidates in it."""
         parity, change = self._columns[beginning], self._changes[beginning]
         chosen, least = {beginning}, self._costs(parity[None], change[None], np.ones(1))[0]
         while True:
@@ -200,10 +216,10 @@ class _Chooser:
             parity, change = parity ^ self._columns[best], change ^ self._changes[best]
 
     def _costs(self, parities: Column, changes: Column, bits: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Of each of some parities, of so many bits, beside those that are taken."""
-        by_chance = 1 / self._size  # the square of how uneven a part of this size is
+        """Returns the cost of each parity, given the number of its bits, in addition to those taken."""
+        by_chance = 1 / self._size  # expected square of the imbalance of fair coins
         uneven = np.zeros(len(parities))
-        for each in self._sums:  # the largest owner may have as much more as all of these together
+        for each in self._sums:  # the largest owner's excess is at most the sum of these
             squares = (1 - 2 * _count(parities ^ each) / self._size) ** 2
             uneven += np.sqrt(np.maximum(0, squares - by_chance)).mean(axis=-1)
         changed = _count(changes | self._changed).max(axis=-1) / self._size
@@ -215,5 +231,5 @@ class _Chooser:
         self._changed |= np.bitwise_xor.reduce(self._changes[chosen], axis=0)
 
     def changes(self) -> float:
-        """How often one of the parities changes."""
+        """Returns the rate at which steps change one of the parities."""
         return float(_count(self._changed).sum() / self._changed.size / 64)

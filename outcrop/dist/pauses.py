@@ -31,7 +31,9 @@ class Pauses:
         self._count += 1
         if self._count <= self._short:
             os.sched_yield()
-            select.select((), (), (), 0)  # lets other threads of ours go on, a hundred times as fast as to sleep for no time
+            select.select(
+                (), (), (), 0
+            )  # lets other threads of ours go on, a hundred times as fast as to sleep for no time
         else:
             time.sleep(self._next)
             self._next = min(self._longest, 1.5 * self._next)

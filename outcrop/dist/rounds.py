@@ -1,4 +1,4 @@
-"""One level's exchange: successors leave for their owners while others are still being made, and what arrives is added.
+"""One level's exchange: successors leave for their owners while others are still being made, and arrivals are added.
 
 Each rank ends its part with a last message to every other one, behind all its states; who has all of these has
 everything. A rank that must stop early says so in that message, and the others stop too. So every rank sends every
@@ -22,10 +22,10 @@ from numpy.typing import NDArray
 
 from outcrop.dist.pauses import Pauses
 from outcrop.kernels import States
-from outcrop.kernels_route import Message, Route
+from outcrop.kernels.route import Message, Route
 
 if TYPE_CHECKING:
-    from outcrop.dist.mpi import MpiExchange
+    from outcrop.dist.mpi import MpiTransport
 
 _STATES, _LAST = 1, 2
 #: In front of a message: why to stop, in the last one.
@@ -71,18 +71,18 @@ class Buffers:
 class Round:
     """``stop``: not 0 when some rank must stop, and why."""
 
-    def __init__(self, exchange: MpiExchange, mpi: Any, comm: Any, route: Route, workers: int) -> None:
-        self._exchange = exchange
+    def __init__(self, transport: MpiTransport, mpi: Any, comm: Any, route: Route, workers: int) -> None:
+        self._transport = transport
         self._mpi = mpi
         self._comm = comm
         self._route = route
         self._workers = workers
-        self._buffers = exchange.buffers
+        self._buffers = transport.buffers
         self._guard = threading.Lock()
         self._status = mpi.Status()
         self._arrived: deque[NDArray[np.uint8]] = deque()
         self._under_way: list[tuple[Any, int, NDArray[np.uint8]]] = []  #: request, to whom, what
-        self._to_each = [0] * exchange.size  #: messages under way
+        self._to_each = [0] * transport.size  #: messages under way
         self._done: set[int] = set()  #: workers that have made all they can
         self._has_ended = False
         self._ends = 0  #: of others
@@ -101,7 +101,7 @@ class Round:
         """One worker's part, until the level is complete or it must leave; it may come again. ``expand`` makes some
         successors and says whether there may be more."""
         self._done.discard(worker)
-        pauses = Pauses(self._exchange.has_own_cores)
+        pauses = Pauses(self._transport.has_own_cores)
         while not self.stop and not must_leave():
             self._receive()
             has_ended = self._has_ended or worker in self._done
@@ -118,7 +118,7 @@ class Round:
             else:
                 self.traffic.seconds_idle += pauses.pause() / self._workers
                 continue
-            pauses = Pauses(self._exchange.has_own_cores)
+            pauses = Pauses(self._transport.has_own_cores)
 
     def _end_worker(self, worker: int) -> None:
         """The last one sends what it has left with the last messages; all others before they count as done, so that
@@ -174,7 +174,7 @@ class Round:
             return
         self._has_ended = True
         for rank, count in enumerate(self._route.outgoing(worker).tolist()):
-            if rank != self._exchange.rank:
+            if rank != self._transport.rank:
                 room = self._room(count)
                 room[:_STOP_BYTES].view(np.int64)[0] = stop
                 self._send(rank, _LAST, room, self._route.take(worker, rank, room[_STOP_BYTES:]), count)
@@ -184,7 +184,7 @@ class Round:
     @property
     def is_over(self) -> bool:
         """Whether all that was sent to this rank has been taken."""
-        return self._has_ended and self._ends == self._exchange.size - 1 and not self._arrived
+        return self._has_ended and self._ends == self._transport.size - 1 and not self._arrived
 
     def take(self) -> States | None:
         """States that have arrived, to be added."""
@@ -252,7 +252,7 @@ class Round:
         """Waits until all ranks have ended the round. What arrives after a stop is dropped."""
         with self._guard:
             self._end(stop, 0)
-        pauses = Pauses(self._exchange.has_own_cores)
+        pauses = Pauses(self._transport.has_own_cores)
         while not self.is_over or self._under_way:
             self._arrived.clear()
             self._take()

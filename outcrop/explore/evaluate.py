@@ -11,6 +11,7 @@ from outcrop.ir.places import blank_frame, frame_offsets
 from outcrop.ir.types import Simple
 from outcrop.lang.report import LowerExpression
 from outcrop.source import Source, Span
+from outcrop.trace.render import printed
 from outcrop.trace.values import show
 
 
@@ -21,8 +22,8 @@ class Scope:
         self._lower = lower
 
     def evaluate(self, session: Session, text: str) -> str:
-        """The value of an expression in the session's state, as the model's author would write it. Whatever it does to
-        the state is forgotten."""
+        """The value of an expression in the session's state, as the model's author would write it, after what
+        its functions print. Whatever it does to the state is forgotten."""
         if session.state is None:
             raise UsageError("there is no state yet: choose a start state")
         source = Source("<expression>", text)
@@ -30,9 +31,11 @@ class Scope:
         executor = session.interpreter.executor
         executor.offsets.update(frame_offsets(frame))
         try:
-            value: Any = executor.expression(node)(list(session.state), blank_frame(frame))
+            with executor.recording() as texts:
+                value: Any = executor.expression(node)(list(session.state), blank_frame(frame))
         except Fault as fault:
             raise UsageError(f"cannot be evaluated here: {fault.message}") from None
         except Abandoned:
             raise UsageError("cannot be evaluated here: an assumption inside is false") from None
-        return show(node.type, [value] if isinstance(node.type, Simple) else value)
+        shown = show(node.type, [value] if isinstance(node.type, Simple) else value)
+        return "\n".join([*printed("".join(texts)), shown])

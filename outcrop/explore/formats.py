@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from xml.sax.saxutils import escape, quoteattr
 
@@ -84,8 +85,6 @@ def _data(values: dict[str, object]) -> str:
 
 
 def document(graph: Graph, shown: Sequence[str] | None) -> str:
-    import json
-
     return json.dumps(graph.to_dict(), ensure_ascii=False, indent=1)
 
 

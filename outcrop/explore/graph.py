@@ -112,7 +112,7 @@ def around(system: System, document: Any, most_states: int, radius: int) -> Grap
         if step.state not in builder.numbers:
             builder.add(step.state, 0, is_start=number == 0, trace_step=number)
     if len(builder.graph.nodes) < len({step.state for step in session.steps}):
-        raise UsageError(f"the trace alone has more than {most_states} states; raise --states")
+        raise UsageError(f"the trace alone has more than {most_states:,} states; raise --states")
     pairs = zip(session.steps, session.steps[1:], strict=False)
     builder.trace = {(one.state, other.state, other.label) for one, other in pairs}
     builder.grow(radius)

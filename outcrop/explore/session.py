@@ -93,14 +93,14 @@ class Session:
         choices = self.choices()
         if text.isdigit():
             if not 1 <= int(text) <= len(choices):
-                raise UsageError(f"there is no choice {text}; there are {len(choices)}")
+                raise UsageError(f"there is no choice {text}; there are {len(choices):,}")
             return choices[int(text) - 1]
         exact = [each for each in choices if each.label.lower() == text.lower()]
         found = exact or [each for each in choices if text.lower() in each.label.lower()]
         if len(found) == 1:
             return found[0]
         if found:
-            raise UsageError(f"'{text}' fits {len(found)} choices; give the number of one")
+            raise UsageError(f"'{text}' fits {len(found):,} choices; give the number of one")
         raise UsageError(f"'{text}' is neither a command nor part of a choice; 'help' lists commands")
 
     def take(self, choice: Choice) -> Step:
@@ -108,7 +108,8 @@ class Session:
         firing = choice.firing
         if firing.successor is None:
             raise UsageError(f"it fails, so there is no next state: {choice.failure}")
-        step = Step(choice.label, firing.successor, firing.origin.span)
+        printed = self.interpreter.printed(firing, self.state)
+        step = Step(choice.label, firing.successor, firing.origin.span, printed=printed)
         self._go([*self.steps, step], forget=True)
         return step
 

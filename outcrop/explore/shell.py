@@ -11,7 +11,7 @@ from outcrop.errors import ModelError, UsageError
 from outcrop.explore.saved import read
 from outcrop.explore.session import Session
 from outcrop.trace.itf import trace_document
-from outcrop.trace.render import TraceStyle, fired, render
+from outcrop.trace.render import TraceStyle, fired, printed, render
 
 #: Choices listed without being asked for all of them.
 _MOST_CHOICES = 30
@@ -95,7 +95,7 @@ class Shell:
     def _print(self, rest: str) -> Iterator[str]:
         if not rest:
             raise UsageError("which expression? For example: print x + 1")
-        yield f"  {self.evaluate(self.session, rest)}"
+        yield from (f"  {line}" for line in self.evaluate(self.session, rest).split("\n"))
 
     def _trace(self, rest: str) -> Iterator[str]:
         yield from render(self.session.trace(), TraceStyle.FULL if rest == "full" else TraceStyle.DIFF)
@@ -126,7 +126,7 @@ class Shell:
     def load(self, path: str) -> Iterator[str]:
         """Goes on from a saved trace; raises UsageError where there is none."""
         count = self.session.load(read(path))
-        yield f"{count} states, of which this is the last; 'jump 0' goes to the first"
+        yield f"{count:,} states, of which this is the last; 'jump 0' goes to the first"
         yield from self._where()
 
     def _save(self, rest: str) -> Iterator[str]:
@@ -144,8 +144,8 @@ class Shell:
             yield f"Step {number}: {fired('Startstate' if number == 0 else 'Rule', step.label)}"
             shown = list(session.differences()) if number else list(session.values())
             if len(shown) > 2 * _MOST_CHOICES:
-                shown = [*shown[: 2 * _MOST_CHOICES], f"... and {len(shown) - 2 * _MOST_CHOICES} more: 'state'"]
-            yield from (f"    {line}" for line in shown or ["(nothing changes)"])
+                shown = [*shown[: 2 * _MOST_CHOICES], f"... and {len(shown) - 2 * _MOST_CHOICES:,} more: 'state'"]
+            yield from (f"    {line}" for line in [*(shown or ["(nothing changes)"]), *printed(step.printed)])
             wrong = session.wrong()
             if wrong:
                 yield f"  WRONG HERE: {wrong}"
@@ -164,7 +164,7 @@ class Shell:
             fails = f"  FAILS: {each.failure}" if each.failure else ""
             yield f"  {number:>{margin}}  {each.label}{loops}{fails}"
         if most is not None and len(wanted) > most:
-            yield f"  ... and {len(wanted) - most} more: 'list' shows all, 'list TEXT' some"
+            yield f"  ... and {len(wanted) - most:,} more: 'list' shows all, 'list TEXT' some"
 
 
 def _number(text: str, default: int | None) -> int:

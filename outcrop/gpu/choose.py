@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from outcrop.explorer.context import Context
 from outcrop.gpu.device import CudaDevice, Device, NoDevice, OutOfDeviceMemory, Refused
 from outcrop.gpu.search import STRATEGIES, Program, search
 from outcrop.options import CheckOptions, Where
-from outcrop.search.driver import ShowProgress, TakePut
-from outcrop.search.outcome import Outcome, Stop
+from outcrop.outcome import Event, EventKind, Outcome, Stop
 
 #: What the processor does not finish in so many seconds is worth a GPU, whose kernels take about as long to compile.
 WORTH_SECONDS = 2.0
@@ -20,8 +20,7 @@ HostSearch = Callable[[CheckOptions], Outcome]
 def search_somewhere(
     program: Program,
     options: CheckOptions,
-    progress: ShowProgress | None,
-    put: TakePut | None,
+    context: Context,
     on_host: HostSearch,
     open_device: Callable[[], Device] = CudaDevice,
 ) -> Outcome:
@@ -30,10 +29,8 @@ def search_somewhere(
     if options.device is Where.GPU:
         device = open_device()
         if reason is None:
-            return _on_device(program, device, options, progress, put, on_host)
-        outcome = on_host(options)
-        outcome.events.insert(0, f"device: searched on the processor, because {reason}")
-        return outcome
+            return _on_device(program, device, options, context, on_host)
+        return _begun(on_host(options), f"device: searched on the processor, because {reason}")
     if reason is not None:
         return on_host(options)
     limit = options.time_limit
@@ -49,29 +46,29 @@ def search_somewhere(
     begun = f"device: {outcome.visited:,} states after {WORTH_SECONDS:.0f} s on the processor, so on a GPU instead"
     if limit is not None:
         options = replace(options, time_limit=limit - WORTH_SECONDS)
-    outcome = _on_device(program, device, options, progress, put, on_host)
-    outcome.events.insert(0, begun)
-    return outcome
+    return _begun(_on_device(program, device, options, context, on_host), begun)
+
+
+def _begun(outcome: Outcome, text: str) -> Outcome:
+    """Returns the outcome of a search, with an event before the others that says why it ran where it did."""
+    return replace(outcome, events=[Event(EventKind.SWITCHED, text), *outcome.events])
 
 
 def _on_device(
     program: Program,
     device: Device,
     options: CheckOptions,
-    progress: ShowProgress | None,
-    put: TakePut | None,
+    context: Context,
     on_host: HostSearch,
 ) -> Outcome:
     """On the device; should that fail, on the processor after all."""
     failures: tuple[type[Exception], ...] = (OutOfDeviceMemory, Refused, *device.failures)
     try:
-        return search(program, device, options, progress, put)
+        return search(program, device, options, context)
     except failures as failure:
         why = str(failure) or "too little memory"
         device.abandon(failure)
-        outcome = on_host(options)
-        outcome.events.insert(0, f"device: searched on the processor, because {device.name} failed: {why}")
-        return outcome
+        return _begun(on_host(options), f"device: searched on the processor, because {device.name} failed: {why}")
 
 
 def _why_not(program: Program, options: CheckOptions) -> str | None:

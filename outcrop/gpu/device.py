@@ -278,6 +278,7 @@ def _argument(value: object) -> object:
 
 def _cupy() -> Any:
     try:
+        # An optional dependency, which takes a second to import.
         import cupy  # type: ignore[import-not-found, unused-ignore]
     except ModuleNotFoundError:
         raise NoDevice(

@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from outcrop.errors import InternalError
+from outcrop.explorer.paths import Predecessors
 from outcrop.gpu.blocks import Piece
 from outcrop.gpu.device import Array, OutOfDeviceMemory
 from outcrop.gpu.memory import BUCKET, WINDOW, Buffer, LowerTable, Memory
 from outcrop.kernels import Counts, Marks, States
-from outcrop.search.paths import Predecessors
 
 #: Pairs of a state and a predecessor that are found at a time.
 _MOST_PAIRS = 1 << 16

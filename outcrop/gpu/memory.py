@@ -19,7 +19,8 @@ from outcrop.gpu.blocks import Blocks, Budget, pinned_words
 from outcrop.gpu.device import Array, Device, OutOfDeviceMemory
 from outcrop.gpu.source import Tuning
 from outcrop.kernels import DeadlockRule, States
-from outcrop.report.text import size
+from outcrop.outcome import Event, EventKind
+from outcrop.units import size
 
 #: Slots of a bucket, which is what one access to the memory of a GPU fetches.
 BUCKET = 4
@@ -129,7 +130,7 @@ class Memory:
         self._shape = shape
         self._sizes = sizes
         self._tuning = tuning
-        self.tell: Callable[[str], None] = lambda event: None
+        self.tell: Callable[[Event], None] = lambda event: None
         device.set_constant("outcrop_hasher", hash_keys(shape.words, shape.seed))
         self.budget = Budget(sizes.device_bytes)
         self.host = Budget(sizes.host_bytes)
@@ -273,7 +274,8 @@ class Memory:
             self._expect_room()
             self.host.give_back(8 * before.count)
         self.growths += 1
-        self.tell(f"table full with {self.states:,} signatures, {size(8 * count)} of the host's memory for more")
+        text = f"table full with {self.states:,} signatures, {size(8 * count)} of the host's memory for more"
+        self.tell(Event(EventKind.SPILLED, text))
 
     def _make_lists(self, lower: LowerTable) -> tuple[Array, Array]:
         """Room for all successors of a piece. No others are expanded meanwhile, so there need not be two buffers."""

@@ -1,6 +1,6 @@
 """A breadth-first search on a GPU: exact, with all states in its memory, or by signatures.
 
-The levels, limits, findings and paths are those of every other search (search/driver.py), and so are all counts: a
+The levels, limits, findings and paths are those of every other search (explorer/explorer.py), and so are all counts: a
 level is expanded to its end, and what is reported is chosen by the bytes of states. Start states are made on the
 processor.
 
@@ -13,24 +13,26 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import accumulate, pairwise
+from functools import partial
 from typing import TYPE_CHECKING
 
+from outcrop.codegen.features import Feature
+from outcrop.explorer.budget import DEADLOCK_RULES, state_budget
+from outcrop.explorer.context import DEFAULT_CONTEXT, Context
+from outcrop.explorer.explorer import Explorer
+from outcrop.explorer.frontier import ExpandPart, Position
+from outcrop.explorer.paths import Look, Predecessors
+from outcrop.explorer.snapshot import Boundary, Snapshot
+from outcrop.explorer.visited import ExactTable, SignatureTable
 from outcrop.gpu.device import Device, OutOfDeviceMemory
 from outcrop.gpu.engine import Engine, Wrong
 from outcrop.gpu.memory import Shape, Sizes, TableFull
 from outcrop.gpu.source import Tuning, translation_unit, why_not, words_of
-from outcrop.kernels import Counts, Found, Marks, Native, Search, Settings, States
+from outcrop.kernels import Native, Settings, States
 from outcrop.options import CheckOptions
-from outcrop.report.text import size
+from outcrop.outcome import Event, EventKind, FindingKind, Outcome, Restart, Stop, Stopped, most_found
 from outcrop.search import auto
-from outcrop.search.boundary import Before
-from outcrop.search.budget import state_budget
-from outcrop.search.compact import omission_bound
-from outcrop.search.driver import DEADLOCK_RULES, Exploration, ShowProgress, Stopped, TakePut, most_found
-from outcrop.search.forerunner import Forerunner
-from outcrop.search.outcome import FindingKind, Outcome, Progress, Stop
-from outcrop.search.paths import Look, Predecessors
+from outcrop.units import size
 
 if TYPE_CHECKING:
     from outcrop.codegen.c import Emitted
@@ -50,6 +52,10 @@ _FEW_STATES = 256
 _KERNEL_BYTES = 64 << 20
 #: States that are read back from the device at a time.
 _STATES_AT_A_TIME = 1 << 20
+
+#: What is done to successors before they are looked up, and to new states.
+_PREPARED = frozenset({Feature.NORMALISE, Feature.ASSUMPTIONS})
+_CHECKED = frozenset({Feature.ASSUMPTIONS, Feature.INVARIANTS, Feature.COVER_PROPERTIES})
 
 _KINDS = {Wrong.DEADLOCK: FindingKind.DEADLOCK, Wrong.STATE: FindingKind.STATE, Wrong.RULE: FindingKind.RULE}
 
@@ -71,8 +77,7 @@ def search(
     program: Program,
     device: Device,
     options: CheckOptions,
-    progress: ShowProgress | None = None,
-    put: TakePut | None = None,
+    context: Context = DEFAULT_CONTEXT,
     *,
     sizes: Sizes | None = None,
     tuning: Tuning | None = None,
@@ -80,14 +85,14 @@ def search(
     """``sizes`` and ``tuning``, for tests and measurements: other than what suits the device and the model."""
     started = time.monotonic()
     is_exact = options.strategy != "compact"
-    source = program.emitted.source
+    features = program.emitted.features
     shape = Shape(
         state_bytes=program.native.state_bytes,
         rules=program.native.rule_count,
         covers=program.native.cover_count,
         notes=program.native.note_count,
-        prepares="#define HAS_NORMALISE 1" in source or "#define HAS_ASSUMPTIONS 1" in source,
-        checks=any(f"#define HAS_{each} 1" in source for each in ("ASSUMPTIONS", "INVARIANTS", "COVER_PROPERTIES")),
+        prepares=not _PREPARED.isdisjoint(features),
+        checks=not _CHECKED.isdisjoint(features),
         is_exact=is_exact,
         deadlock=DEADLOCK_RULES[options.deadlock],
         seed=options.seed,
@@ -108,13 +113,18 @@ def search(
     )
     engine = Engine(device, tuning, shape, sizes)
     compiled = time.monotonic() - started
-    with program.native.search(settings) as visited:
-        run = DeviceExploration(visited, engine, options, progress, put, is_exact=is_exact)
-        run.tell(f"device: {device.name}, {size(sizes.device_bytes)} for states, kernels ready after {compiled:.2f} s")
+    with program.native.search(settings) as kernels:
+        explorer = Explorer(kernels, options, context)
+        explorer.visited = ExactTable(False) if is_exact else SignatureTable(64, "compact", options.seed)
+        frontier = DeviceFrontier(explorer, engine, is_exact)
+        text = f"device: {device.name}, {size(sizes.device_bytes)} for states, kernels ready after {compiled:.2f} s"
+        explorer.watch.tell(Event(EventKind.DEVICE, text))
         try:
-            outcome = run.run()
-        except HandOver:
-            outcome = _go_on_on_host(program.native, run, options, progress, put)
+            outcome = explorer.run(partial(explore, explorer, frontier))
+        except Restart as restart:
+            context = replace(context, snapshot=frontier.snapshot(), seconds=restart.seconds)
+            outcome = auto.search(program.native, options, context)
+            outcome = replace(outcome, events=explorer.watch.events + outcome.events)
         engine.close()
     outcome.device = device.name
     return outcome
@@ -126,80 +136,71 @@ def _device_budget(device: Device, wanted: int | None) -> int:
     return max(0, free if wanted is None else min(free, wanted))
 
 
-class HandOver(Exception):
-    """The memory of the device has ended in the middle of a level, or levels are so small that the host is faster."""
+class DeviceFrontier:
+    """The levels of a search on a device, as ranges of the positions of its states."""
 
+    is_arena = False
 
-class DeviceExploration(Exploration):
-    def __init__(
-        self,
-        search: Search,
-        engine: Engine,
-        options: CheckOptions,
-        progress: ShowProgress | None,
-        put: TakePut | None,
-        *,
-        is_exact: bool,
-    ) -> None:
-        super().__init__(search, options, progress, put)
+    def __init__(self, explorer: Explorer, engine: Engine, is_exact: bool) -> None:
+        self._explorer = explorer
         self.engine = engine
-        engine.tell = self.tell
         self._is_exact = is_exact
         self._ends: list[int] = [0]  #: of levels, as positions
         self._starts: States | None = None
         self._fired = 0  #: in all complete levels
-        if not is_exact:
-            self.keys = f"compact, 64 bits, seed {options.seed}"
+        engine.tell = explorer.watch.tell
+        explorer.frontier = self
+        explorer.counters.append(engine.count)
 
     # --- Levels ------------------------------------------------------------------------------------------------
 
-    def explore(self) -> Stop:
-        try:
-            return super().explore()
-        finally:
-            self._tell_figures()
-
-    def create_start_states(self) -> None:
-        (failures,) = self.together(self.search.start)
-        self.has_failed_start = failures > 0
-        self._starts = self.search.read_block(0, self.search.finish_level())
+    def start(self) -> None:
+        explorer = self._explorer
+        (failures,) = explorer.parallel(explorer.search.start)
+        explorer.findings.has_failed_start = failures > 0
+        self._starts = explorer.search.read_block(0, explorer.search.finish_level())
         try:
             self.engine.start(self._starts)
         except (TableFull, OutOfDeviceMemory):
             raise OutOfDeviceMemory("the start states do not fit") from None
         self._ends.append(len(self._starts))
-        self.level_done([len(self._starts)])
+        explorer.level_done([len(self._starts)])
 
-    def expand(self) -> None:
+    @property
+    def is_too_small(self) -> bool:
+        """Whether levels are so small that the host is faster."""
+        level, states = len(self._explorer.levels) - 1, self._ends[-1]
+        return level >= _MANY_LEVELS and states < _FEW_STATES * level and not self.engine.blocks.first_kept()
+
+    def expand(self) -> bool:
+        """Expands the newest level. Returns whether it could: False where the memory of the device has ended in the
+        middle of it, and the host can go on."""
+        explorer = self._explorer
         begin, end = self._ends[-2:]
-        self.engine.level_is_complete()
-        level = len(self.levels) - 1
-        if level >= _MANY_LEVELS and end < _FEW_STATES * level and not self.engine.blocks.first_kept():
-            self.tell(f"device: {end:,} states in {level:,} levels, which are too small for a GPU")
-            raise HandOver
+        level = len(explorer.levels) - 1
 
         def find(wrong: Wrong, state: bytes) -> None:
-            self.find(_KINDS[wrong], state, level + (wrong is Wrong.STATE))
+            explorer.findings.add(_KINDS[wrong], state, level + (wrong is Wrong.STATE))
 
-        stopped: Stopped | None = None
+        stop: Stop | None = None
         try:
-            self.engine.expand(begin, end, find, self.poll)
-        except Stopped as reason:
-            stopped = reason
+            self.engine.expand(begin, end, find, explorer.watch.poll)
+        except Stopped as stopped:
+            stop = stopped.stop
         except (TableFull, OutOfDeviceMemory):
-            self.tell(
+            text = (
                 f"the memory of the device ends at level {level:,}: {self.engine.states:,} states, table load "
                 f"{self.engine.load:.2f}, {size(self.engine.host.used)} of host memory in use"
             )
+            explorer.watch.tell(Event(EventKind.DEVICE_FULL, text))
             if self._is_exact:
-                raise HandOver from None
-            stopped = Stopped(Stop.MEMORY)
+                return False
+            stop = Stop.MEMORY
         self._ends.append(self.engine.states)
         fired = self.engine.fired()
-        self.level_done([self.engine.states - end], [fired - self._fired])
+        explorer.level_done([self.engine.states - end], [fired - self._fired], stop)
         self._fired = fired
-        if stopped is not None:
-            raise stopped
+        return True
 
     # --- Going back --------------------------------------------------------------------------------------------
 
@@ -213,7 +214,8 @@ class DeviceExploration(Exploration):
 
     def _search_again(self, level: int) -> None:
         """Searches as far as a level whose states have been dropped. This time fewer are, because it ends there."""
-        self.tell(f"searching again up to level {level:,}, whose states were dropped, for a trace")
+        text = f"searching again up to level {level:,}, whose states were dropped, for a trace"
+        self._explorer.watch.tell(Event(EventKind.RETRACED, text))
         assert self._starts is not None
         self.engine.forget()
         self.engine.start(self._starts)
@@ -227,82 +229,79 @@ class DeviceExploration(Exploration):
         if self._ends[level] < self.engine.blocks.first_kept():
             raise OutOfDeviceMemory(f"too little for level {level}, which a trace needs")
 
-    # --- Counts ------------------------------------------------------------------------------------------------
+    # --- What the explorer asks --------------------------------------------------------------------------------
 
-    def count(self) -> tuple[Counts, Counts, Marks]:
-        fired, covered, noted = super().count()
-        more_fired, more_covered, more_noted = self.engine.count()
-        return fired + more_fired, covered + more_covered, noted | more_noted
+    def restore(self, blocks: Iterator[States]) -> None:
+        raise NotImplementedError("a device continues no snapshot")
 
-    def omission_bound(self, levels: list[int]) -> float:
-        return 0.0 if self._is_exact else omission_bound(accumulate(levels), 64)
-
-    def snapshot(self) -> Progress:
+    def position(self) -> Position:
         expanded = self._ends[-2] if len(self._ends) > 1 else 0
-        progress = self.progress_at(len(self.levels) - 1, self.engine.states, expanded)
-        return replace(progress, generated=progress.rules_fired)
+        return Position(len(self._explorer.levels) - 1, self.engine.states, expanded)
 
-    def _tell_figures(self) -> None:
+    def memory(self) -> int:
+        return 0
+
+    def go_past_memory(self, expand: ExpandPart) -> ExpandPart | None:
+        return None
+
+    def tell_figures(self) -> None:
         engine = self.engine
         seconds = engine.device.kernel_seconds()
         moved = engine.bytes_moved(engine.fired())
         rate = moved / seconds if seconds else 0.0
         card = f" of {engine.device.bandwidth / 1e12:.2f}" if engine.device.bandwidth else ""
-        self.tell(
+        host = f", {size(engine.host.peak)} of the host's" if engine.host.peak else ""
+        text = (
             f"device: kernels {seconds:.3f} s, table of {engine.slots:,} slots at load {engine.load:.2f}, at least "
-            f"{rate / 1e12:.2f}{card} TB/s, {size(engine.budget.peak)} of its memory"
-            + (f", {size(engine.host.peak)} of the host's" if engine.host.peak else "")
+            f"{rate / 1e12:.2f}{card} TB/s, {size(engine.budget.peak)} of its memory{host}"
         )
+        self._explorer.watch.tell(Event(EventKind.DEVICE, text))
 
     # --- For the host ------------------------------------------------------------------------------------------
 
-    def complete_levels(self) -> Iterator[Iterator[States]]:
-        for begin, end in pairwise(self._ends):
-            yield (
-                self.engine.read(at, min(end, at + _STATES_AT_A_TIME)) for at in range(begin, end, _STATES_AT_A_TIME)
-            )
-
-    def counted_so_far(self) -> tuple[Counts, Counts, Marks]:
-        """When the last level was complete; undefined reads may be of the next."""
-        fired, covered, noted = self.search.count()
-        more_fired, more_covered = self.engine.count_at_level()
-        return fired + more_fired, covered + more_covered, noted | self.engine.count()[2]
-
-
-class DeviceForerunner(Forerunner):
-    """A search on a device, to be taken up by the processor."""
-
-    def __init__(self, device: DeviceExploration) -> None:
-        self._device = device
-
-    def restore(self, run: Exploration) -> None:
-        device = self._device
-        for blocks in device.complete_levels():
-            run.restore_level(blocks)
-        fired, covered, marks = device.counted_so_far()
-        for each in Found:
-            run.search.take_found(each)
-        own_fired, own_covered, _ = run.search.count()
-        run.before = Before(
-            fired - own_fired,
-            covered - own_covered,
-            enabled=None,
-            deeper=None,
-            noted=frozenset(device.noted(marks)),
-            omission_bound=device.omission_bound(run.levels),
+    def snapshot(self) -> Snapshot:
+        """Returns a snapshot of the last complete level. Undefined reads may be of the next."""
+        explorer, engine = self._explorer, self.engine
+        fired, covered, marks = explorer.search.count()
+        more_fired, more_covered = engine.count_at_level()
+        boundary = Boundary(
+            levels=len(explorer.levels),
+            found=len(explorer.findings.states),
+            has_failed_start=explorer.findings.has_failed_start,
+            counts=(fired + more_fired, covered + more_covered, marks | engine.count()[2]),
+            coverage=(None, None),
+            revisits=False,
+            collision_rate=None,
         )
-        run.has_failed_start = device.has_failed_start
-        last = len(run.levels) - 1
-        for (kind, state, liveness), level in device.found.items():
-            if level < last or (level == last and kind is FindingKind.STATE):
-                run.find(kind, state, level, liveness)
-        run.tell(f"going on on the processor from level {last:,}, {run.levels.states:,} states")
+        last = len(explorer.levels) - 1
+        manifest = boundary.describe(explorer)
+        # What was found in the level that is expanded again is found again.
+        found = [row for row in manifest.found if row[2] < last or (row[2] == last and row[0] == FindingKind.STATE)]
+        manifest = replace(manifest, found=found, generated=[], seconds=0.0)
+        ends = list(self._ends)
+
+        def read_level(level: int) -> Iterator[States]:
+            begin, end = ends[level : level + 2]
+            return (engine.read(at, min(end, at + _STATES_AT_A_TIME)) for at in range(begin, end, _STATES_AT_A_TIME))
+
+        event = "going on on the processor from level {level:,}, {states:,} states"
+        return Snapshot(own=[manifest], everyone=[manifest], read_level=read_level, event=event)
 
 
-def _go_on_on_host(
-    native: Native, device: DeviceExploration, options: CheckOptions, progress: ShowProgress | None, put: TakePut | None
-) -> Outcome:
-    """All work but that of the last level, which is expanded again."""
-    forerunner, seconds = DeviceForerunner(device), device.seconds()
-    outcome = auto.search(native, options, progress, put, forerunner=forerunner, seconds=seconds)
-    return replace(outcome, events=device.events + outcome.events)
+def explore(explorer: Explorer, frontier: DeviceFrontier) -> Stop:
+    """Expands level after level on the device. Raises Restart where the host must go on, or is faster."""
+    try:
+        explorer.begin()
+        while (stop := explorer.next_stop()) is None:
+            frontier.engine.level_is_complete()
+            if frontier.is_too_small:
+                level, states = len(explorer.levels) - 1, explorer.levels.states
+                text = f"device: {states:,} states in {level:,} levels, which are too small for a GPU"
+                explorer.watch.tell(Event(EventKind.SWITCHED, text))
+                raise Restart("levels are too small", explorer.options, explorer.watch.seconds())
+            if not frontier.expand():
+                raise Restart("the memory of the device has ended", explorer.options, explorer.watch.seconds())
+            explorer.level_is_complete()
+        return stop
+    finally:
+        frontier.tell_figures()

@@ -11,12 +11,22 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from outcrop.codegen.c import Emitted
+from outcrop.codegen.features import Feature
 from outcrop.ir.system import System
 
 _NATIVE = Path(__file__).resolve().parent.parent / "native"
 #: Files here take precedence over those of the same name for processors.
 _DIRECTORIES = (Path(__file__).resolve().parent / "native", _NATIVE)
 _INCLUDE = re.compile(r'^#include (?:"(?P<own>[\w.]+)"|<[\w.]+>)$', re.MULTILINE)
+
+#: What kernels for a GPU do not have, and what is said of models that need it.
+_LACKING = {
+    Feature.AUTOMATON: "its property is an automaton",
+    Feature.LIVENESS: "it has liveness properties",
+    Feature.PRINTING: "it prints (--print)",
+    Feature.REALS: "it computes with real numbers",
+    Feature.WIDE_INTEGERS: "it computes with more than 64 bits",
+}
 
 #: States in words of 64 bits, of which each thread keeps a few in its memory.
 MOST_WORDS = 64
@@ -58,16 +68,9 @@ def words_of(emitted: Emitted) -> int:
 
 def why_not(system: System, emitted: Emitted) -> str | None:
     """Why a model cannot be searched on a GPU, None if it can."""
-    if "#define HAS_AUTOMATON 1" in emitted.source:
-        return "its property is an automaton"
-    if emitted.liveness_count:
-        return "it has liveness properties"
-    if emitted.put_sites:
-        return "it prints"
-    if "#define HAS_REALS 1" in emitted.source:
-        return "it computes with real numbers"
-    if "#define HAS_WIDE_INTEGERS 1" in emitted.source:
-        return "it computes with more than 64 bits"
+    for feature, reason in _LACKING.items():
+        if feature in emitted.features:
+            return reason
     if any(function.is_recursive for function in system.functions):
         return "it has a recursive function"
     if words_of(emitted) > MOST_WORDS:

@@ -8,10 +8,9 @@ from typing import Any
 
 from outcrop.ir.arithmetic import REAL_FUNCTIONS
 from outcrop.ir.faults import MAX_CALL_DEPTH, Fault, FaultKind
-from outcrop.ir.nodes import Call, Expression, Place, RealCall
-from outcrop.ir.places import Evaluate, Places, Store, blank_frame
+from outcrop.ir.nodes import Call, Expression, Place, RealCall, Undefined
+from outcrop.ir.places import Evaluate, Places, Store, blank_frame, source_text
 from outcrop.ir.system import Formal, Function, System
-from outcrop.source import Span
 
 
 class Calls(Places):
@@ -25,7 +24,7 @@ class Calls(Places):
     def call(self, node: Call) -> Evaluate:
         function = node.function
         blank = blank_frame(function.frame)
-        result = self._result(function, node.span)
+        result = self._result(node)
         pairs = zip(function.formals, node.arguments, strict=True)
         passes = [self._pass(formal, argument) for formal, argument in pairs]
 
@@ -45,12 +44,14 @@ class Calls(Places):
 
         return call
 
-    def _result(self, function: Function, span: Span) -> Callable[[Store, tuple[Any] | None], Any]:
+    def _result(self, node: Call) -> Callable[[Store, tuple[Any] | None], Any]:
         """What a call makes of what the body returned: it is checked and rounded like a value that is stored."""
+        function, span = node.function, node.span
         if function.result is None:
             return lambda state, returned: None
         write = self.write(function.result, span, lambda location, state: f"what {function.name} returns")
         is_simple = function.result.is_simple
+        must_be_defined = node.undefined is Undefined.ERROR
 
         def take(state: Store, returned: tuple[Any] | None) -> Any:
             if returned is None:
@@ -60,6 +61,8 @@ class Calls(Places):
                 return returned[0]
             value: Store = [None]
             write(state, (value, 0), returned[0])
+            if must_be_defined and value[0] is None:
+                raise Fault(FaultKind.UNDEFINED, f"{source_text(span)} is undefined", span)
             return value[0]
 
         return take

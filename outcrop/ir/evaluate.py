@@ -56,10 +56,8 @@ def may_be_undefined(node: Expression) -> bool:
     match node:
         case Constant():
             return node.value is None
-        case Load():
+        case Load() | Call():
             return node.undefined is not Undefined.ERROR
-        case Call():
-            return True
         case Conditional():
             return may_be_undefined(node.then) or may_be_undefined(node.otherwise)
         case Convert():

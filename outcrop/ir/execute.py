@@ -6,7 +6,8 @@ a ``return``. Faults and false ``assume`` statements leave as exceptions.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from outcrop.ir.evaluate import Evaluator
@@ -54,19 +55,26 @@ def cleared(kind: Type) -> list[int | None]:
     return [None] * kind.leaf_count
 
 
-def ignore(text: str) -> None:
-    """Drops what a model prints."""
-
-
 class Executor(Evaluator):
-    """Makes closures of the statements of one System, too. ``put`` takes what the model prints."""
+    """Makes closures of the statements of one System, too. ``put`` takes what the model prints; with None the
+    arguments of ``put`` statements are evaluated, because that may fail, and nothing is formatted."""
 
-    def __init__(self, system: System, put: Callable[[str], object] = ignore) -> None:
+    def __init__(self, system: System, put: Callable[[str], object] | None = None) -> None:
         super().__init__(system)
         self.put = put
         self.covered = [0] * len(system.covers)
         for function in system.functions:
             self.bodies[function] = self.block(function.body)
+
+    @contextmanager
+    def recording(self) -> Iterator[list[str]]:
+        """Collects what the model prints meanwhile, piece by piece."""
+        before, texts = self.put, list[str]()
+        self.put = texts.append
+        try:
+            yield texts
+        finally:
+            self.put = before
 
     def block(self, statements: Sequence[Statement]) -> Execute:
         executes = [self.statement(statement) for statement in statements]
@@ -187,7 +195,7 @@ class Executor(Evaluator):
             iterations = 0
             while condition(state, frame):
                 if iterations == node.limit:
-                    text = f"the while loop runs more than {node.limit} times"
+                    text = f"the while loop runs more than {node.limit:,} times"
                     raise Fault(FaultKind.WHILE_LIMIT, text, node.span)
                 iterations += 1
                 returned = body(state, frame)
@@ -247,7 +255,8 @@ class Executor(Evaluator):
 
     def _put_text(self, text: str) -> Execute:
         def execute(state: Store, frame: Store) -> None:
-            self.put(text)
+            if self.put is not None:
+                self.put(text)
 
         return execute
 
@@ -257,6 +266,8 @@ class Executor(Evaluator):
 
         def execute(state: Store, frame: Store) -> None:
             store, start = locate(state, frame)
+            if self.put is None:
+                return
             first = self.describe(place, (store, start), state) if place.type.is_simple else ""
             for position, kind in enumerate(kinds):
                 name = first or (self.leaf_names[start + position] if store is state else names[position])
@@ -271,7 +282,8 @@ class Executor(Evaluator):
 
         def execute(state: Store, frame: Store) -> None:
             value = evaluate(state, frame)
-            self.put("Undefined" if value is None else kind.show(value))
+            if self.put is not None:
+                self.put("Undefined" if value is None else kind.show(value))
 
         return execute
 
@@ -296,7 +308,8 @@ class Executor(Evaluator):
                     store[flag] = 0
                     write(state, (store, flag + 1), added)
                     return
-            text = f"{source_text(node.target.span)} is full: it holds {multiset.capacity} elements"
+            elements = "1 element" if multiset.capacity == 1 else f"{multiset.capacity:,} elements"
+            text = f"{source_text(node.target.span)} is full: it holds {elements}"
             raise Fault(FaultKind.MULTISET_FULL, text, node.span)
 
         return execute

@@ -6,18 +6,22 @@ Slow and plain; every other engine is tested against it. A state is a tuple of l
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import groupby
 
 from outcrop.ir.automaton import Automaton
 from outcrop.ir.conditions import Condition, Instances
-from outcrop.ir.execute import Execute, Executor, ignore
+from outcrop.ir.execute import Execute, Executor
 from outcrop.ir.faults import Abandoned, Fault, allow_deep_nesting
 from outcrop.ir.layout import Leaf, State
 from outcrop.ir.places import Store
 from outcrop.ir.product import Beside
 from outcrop.ir.symmetry import Normaliser
 from outcrop.ir.system import Property, PropertyKind, Rule, StartState, System
+
+#: Characters that are kept of what one firing prints.
+_LONGEST_PRINTED = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +80,7 @@ class Interpreter:
         self,
         system: System,
         symmetry: bool,
-        put: Callable[[str], object] = ignore,
+        put: Callable[[str], object] | None = None,
         normalise: Callable[[Sequence[Leaf]], State] | None = None,
     ) -> None:
         allow_deep_nesting()
@@ -122,6 +126,19 @@ class Interpreter:
         working = list(self._undefined)
         self.executor.block(start.body)(working, Instances(start, self.executor).frame(()))
         return tuple(working)
+
+    def printed(self, firing: Firing, before: State | None) -> str:
+        """Returns what the body of a firing prints, up to its end or the point where it fails. ``before`` is the state
+        that it fires in, None for a startstate."""
+        origin = firing.origin
+        if isinstance(origin, Automaton) or not firing.is_enabled:
+            return ""
+        working, frame = list(before or self._undefined), Instances(origin, self.executor).frame(firing.arguments)
+        with self.executor.recording() as texts, suppress(Fault, Abandoned):
+            self.executor.block(origin.body)(working, frame)
+        text = "".join(texts)
+        more = len(text) - _LONGEST_PRINTED
+        return f"{text[:_LONGEST_PRINTED]}\n... and {more:,} more characters\n" if more > 0 else text
 
     def successors(self, state: State) -> Iterator[Firing]:
         """What each enabled rule instance of the best priority leads to. A guard that fails counts as a firing
@@ -218,6 +235,11 @@ class Interpreter:
         cover_failure = self._count_covers(state)
         self._note_witnesses(state)
         return Check(True, failure or cover_failure)
+
+    def broken_assumption(self, state: State) -> Property | None:
+        """The first assumption that drops a state, None where none does."""
+        failure = self._first_failure(PropertyKind.ASSUMPTION, state)
+        return failure.subject if failure is not None and failure.fault is None else None
 
     def _count_covers(self, state: State) -> Failure | None:
         """Adds the cover properties that hold in a state to ``covered``."""

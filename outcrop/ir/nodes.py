@@ -291,10 +291,12 @@ class MultisetCount(Expression):
 @dataclass(frozen=True, kw_only=True)
 class Call(Expression):
     """A function call. Arguments are evaluated left to right: a Place for a ``var`` formal, otherwise an
-    expression, stored into the formal like an assignment (range-checked; undefined passes)."""
+    expression, stored into the formal like an assignment (range-checked; undefined passes). ``undefined`` says what
+    an undefined simple result means; NOTE and ALLOW are the same here, because the function noted its read."""
 
     function: Function
     arguments: tuple[Expression | Place, ...]
+    undefined: Undefined = Undefined.ERROR
 
 
 @dataclass(frozen=True, kw_only=True)

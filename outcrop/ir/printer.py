@@ -331,14 +331,17 @@ def _expression(node: Expression) -> tuple[str, int]:
     return text, _UNARY[UnaryOperator.NEGATE][1] if text.startswith("-") else _PRIMARY
 
 
+def _undefined_mark(node: Load | Call) -> str:
+    return "?" if node.type.is_simple and node.undefined is not Undefined.ERROR else ""
+
+
 def _primary(node: Expression) -> str:
     match node:
         case Constant():
             assert isinstance(node.type, Simple)
             return node.type.show(node.value)
         case Load():
-            lets_undefined_through = node.type.is_simple and node.undefined is not Undefined.ERROR
-            return place(node.place) + ("?" if lets_undefined_through else "")
+            return place(node.place) + _undefined_mark(node)
         case Quantified():
             return f"{node.quantifier} {_quantifier(node.variable, node.domain)} do {expression(node.body)} end"
         case IsUndefined():
@@ -352,7 +355,7 @@ def _primary(node: Expression) -> str:
         case MultisetCount():
             return f"multisetcount({node.variable.name}: {place(node.place)}, {expression(node.condition)})"
         case Call():
-            return f"{node.function.name}({', '.join(map(_argument, node.arguments))})"
+            return f"{node.function.name}({', '.join(map(_argument, node.arguments))})" + _undefined_mark(node)
         case RealCall():
             return f"{node.name}({', '.join(map(expression, node.arguments))})"
         case Witnessed():

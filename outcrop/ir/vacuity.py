@@ -13,10 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import partial, reduce
 from hashlib import blake2b
 from typing import Any
 
+from outcrop.ir.chains import joined
 from outcrop.ir.formula import Formula, Operator
 from outcrop.ir.nodes import (
     Binary,
@@ -31,6 +31,7 @@ from outcrop.ir.nodes import (
     Quantified,
     Quantifier,
     SlotUsed,
+    Statement,
     Unary,
     UnaryOperator,
     Undefined,
@@ -60,7 +61,8 @@ class Antecedent:
         is_formula = isinstance(self.subject, TemporalProperty)
         kind, this = ("ltl", f"'{self.text}'") if is_formula else ("invariant", "this")
         subject = f'{"part of " if self.is_part else ""}{kind} "{self.subject.name}"'
-        return Diagnostic(Severity.WARNING, f"{subject} says nothing: {this} is true in no state reached", self.span)
+        text = f"{subject} says nothing: {this} is true in no state reached"
+        return Diagnostic(Severity.WARNING, text, self.span, bears_on_verdict=True)
 
 
 @dataclass(frozen=True)
@@ -81,9 +83,11 @@ class Vacuity:
         ]
 
 
-def vacuity(system: System, formulas: Iterable[TemporalProperty] = ()) -> Vacuity:
+def vacuity(system: System, formulas: Iterable[TemporalProperty] = (), prints: bool = False) -> Vacuity:
     """Of all invariants, and of some formulas. Left out are formulas that speak of single values of scalarsets, which
-    symmetry renames, and those whose conditions would be noticed to be evaluated once more."""
+    symmetry renames, and those whose conditions would be noticed to be evaluated once more. ``prints``: so would be
+    a ``put`` statement."""
+    effects = (Put, Cover) if prints else (Cover,)
     found: list[Antecedent] = []
     properties: list[Property] = []
     asked: set[Subject] = set()
@@ -97,7 +101,7 @@ def vacuity(system: System, formulas: Iterable[TemporalProperty] = ()) -> Vacuit
             properties.append(each)
     for subject in formulas:
         arrows = list(_arrows(subject, subject.formula, None, False))
-        if subject.has_scalarset_values or any(_has_effects(condition) for _, condition in arrows):
+        if subject.has_scalarset_values or any(_has_effects(condition, effects) for _, condition in arrows):
             continue
         found += [antecedent for antecedent, _ in arrows]
         properties += [_witness(antecedent, condition) for antecedent, condition in arrows]
@@ -231,13 +235,14 @@ def _witness(antecedent: Antecedent, condition: Expression) -> Property:
     )
 
 
-def _has_effects(condition: Expression) -> bool:
-    """Does evaluating it once more show? What functions print, count, or note of undefined values does."""
+def _has_effects(condition: Expression, effects: tuple[type[Statement], ...]) -> bool:
+    """Does evaluating it once more show? Statements of the types ``effects`` in functions do, and notes of undefined
+    values."""
     waiting: list[object] = [condition]
     entered: set[Function] = set()
     while waiting:
         for node in walk(waiting.pop()):
-            if isinstance(node, Put | Cover) or (isinstance(node, Load) and node.undefined is Undefined.NOTE):
+            if isinstance(node, effects) or (isinstance(node, Load) and node.undefined is Undefined.NOTE):
                 return True
             if isinstance(node, Call) and node.function not in entered:
                 entered.add(node.function)
@@ -261,8 +266,4 @@ def _expression(subject: TemporalProperty, formula: Formula) -> Expression:
     parts = [_expression(subject, each) for each in formula.operands]
     if operator is Operator.NOT:
         return Unary(type=BOOLEAN, span=span, operator=UnaryOperator.NOT, operand=parts[0])
-    return reduce(partial(_binary, _BINARY[operator]), parts)
-
-
-def _binary(operator: BinaryOperator, left: Expression, right: Expression) -> Expression:
-    return Binary(type=BOOLEAN, span=left.span, operator=operator, left=left, right=right)
+    return joined(_BINARY[operator], parts)

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import fields, replace
+from functools import cache
 from typing import Any
 
 from outcrop.ir.nodes import Call, Expression, Place, Statement, StepDomain, TypeDomain
 
 NODE_TYPES = (Expression, Place, Statement, StepDomain, TypeDomain)
+
+
+@cache
+def _parts_backwards(kind: type) -> tuple[str, ...]:
+    return tuple(each.name for each in reversed(fields(kind)) if each.name != "span")
 
 
 def walk(node: Any) -> Iterator[Any]:
@@ -20,7 +26,8 @@ def walk(node: Any) -> Iterator[Any]:
             pending.extend(reversed(each))
         elif isinstance(each, NODE_TYPES):
             yield each
-            pending.extend(getattr(each, field.name) for field in reversed(fields(each)) if field.name != "span")
+            kind: Any = type(each)
+            pending.extend(getattr(each, name) for name in _parts_backwards(kind))
 
 
 def changed(node: Any, change: Callable[[Any], Any]) -> Any:
@@ -34,5 +41,5 @@ def changed(node: Any, change: Callable[[Any], Any]) -> Any:
 
 
 def writes_state(node: Any) -> bool:
-    """Does an expression call a function that may assign a state variable?"""
+    """Does an expression, or one of a tuple, call a function that may assign a state variable?"""
     return any(isinstance(each, Call) and each.function.writes_state for each in walk(node))

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import reduce
 
 from outcrop.ir.automaton import Automaton, Edge
+from outcrop.ir.chains import joined
 from outcrop.ir.formula import Formula
-from outcrop.ir.nodes import Binary, BinaryOperator, Expression, Frame, Unary, UnaryOperator
+from outcrop.ir.nodes import BinaryOperator, Expression, Frame, Unary, UnaryOperator
 from outcrop.ir.system import Parameter
 from outcrop.ir.types import BOOLEAN
 from outcrop.ltl.automaton import Automaton as Unbound
@@ -47,12 +47,8 @@ def bind(
 def _guard(label: Label, meaning: Mapping[Formula, Expression]) -> Expression | None:
     literals = [meaning[each] for each in label.positive]
     literals += [_negation(meaning[each]) for each in label.negative]
-    return reduce(_conjunction, literals) if literals else None
+    return joined(BinaryOperator.AND, literals) if literals else None
 
 
 def _negation(operand: Expression) -> Expression:
     return Unary(type=BOOLEAN, span=operand.span, operator=UnaryOperator.NOT, operand=operand)
-
-
-def _conjunction(left: Expression, right: Expression) -> Expression:
-    return Binary(type=BOOLEAN, span=left.span, operator=BinaryOperator.AND, left=left, right=right)

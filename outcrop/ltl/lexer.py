@@ -66,6 +66,21 @@ SPELLINGS = {
 WORDS = frozenset(each for each in SPELLINGS if each.isalpha() and each.islower())
 LETTERS = frozenset(each for each in SPELLINGS if each.isupper())
 
+_EVERY_RUN = "an LTL formula speaks of every run: write {}"
+_SOME_RUN = "to ask whether some run does so, check that no run does: {}; its violation is such a run"
+#: Operators of CTL, and how to ask the same in LTL.
+_CTL = {
+    "A": _EVERY_RUN.format("p U q for A[p U q]"),
+    "AG": _EVERY_RUN.format("G p for AG p"),
+    "AF": _EVERY_RUN.format("F p for AF p"),
+    "AX": _EVERY_RUN.format("X p for AX p"),
+    "E": _SOME_RUN.format("!(p U q) for E[p U q]"),
+    "EG": _SOME_RUN.format("F !p for EG p"),
+    "EF": _SOME_RUN.format("G !p for EF p"),
+    "EX": _SOME_RUN.format("X !p for EX p"),
+}
+_CTL_WORD = re.compile(r"([AE][GFX])(?:[AE][GFX])*\b|([AE])(?=\s*[\[(])")
+
 _TOKEN = re.compile(
     r"""
     (?P<word> [A-Za-z_][A-Za-z0-9_]* )
@@ -158,6 +173,9 @@ class _Lexer:
             self._add(NAME, len(word))
         elif word[0] in LETTERS:
             self._add(SPELLINGS[word[0]], 1)
+        elif operator := _CTL_WORD.match(self.text, self.at, self.end):
+            where = Span(self.source, self.at, self.at + len(word))
+            raise refuse(f"'{word}' is CTL, and formulas here are LTL", where, _CTL[operator[1] or operator[2]])
         elif word[0].isupper():
             raise refuse(
                 f"'{word}' is neither an operator nor a proposition",

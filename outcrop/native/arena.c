@@ -100,7 +100,10 @@ static int arena_extend_file(Arena *arena) {
   uint64_t length = (needed + step + LEAST_DISK_STEP - 1) / LEAST_DISK_STEP * LEAST_DISK_STEP;
   if (length > arena->disk_limit) length = arena->disk_limit;
   if (length < needed) return 0;
-  if (posix_fallocate(arena->file, (off_t)arena->on_disk, (off_t)(length - arena->on_disk)) != 0) return 0;
+  int error;
+  do error = posix_fallocate(arena->file, (off_t)arena->on_disk, (off_t)(length - arena->on_disk));
+  while (error == EINTR);
+  if (error) return 0;
   arena->on_disk = length;
   return 1;
 }

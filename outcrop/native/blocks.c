@@ -26,7 +26,7 @@ static uint64_t gather_block(Worker *worker, const uint8_t *states, uint64_t cou
     expand_state(worker, states + number * STATE_BYTES);
   }
   gather_successors(&worker->expansion);
-  limit_put(worker);
+  drain_put(worker);
   return worker->overflow ? 0 : number;
 }
 

@@ -1,5 +1,7 @@
 /* A search whose visited set is a cache: how it grows, and how successors are entered by whoever has made them. */
 
+static inline Cache *cache_of(const Search *search) { return search->own_set; }
+
 /* --- Growing ------------------------------------------------------------------------------------------------- */
 
 /* An entry of a cache that is being given up goes to its place in the one that takes over. */
@@ -84,8 +86,7 @@ static int cache_make_room(Cache *cache) {
 
 /* Makes room for so many more. Gives 0 when the search must stop. */
 static int grow_cache(Worker *worker, uint64_t count) {
-  __atomic_store_n(&worker->search->cache->coming, count, __ATOMIC_RELAXED);
-  __atomic_store_n(&worker->search->cache_grows, 1, __ATOMIC_RELAXED);
+  __atomic_store_n(&cache_of(worker->search)->coming, count, __ATOMIC_RELAXED);
   return grow_visited(worker);
 }
 
@@ -98,25 +99,25 @@ static double collision_rate(const Cache *cache) {
 /* Between blocks of states the search gives up when it forgets too much; with several processes at once, as they would
  * wait for one that gives up by itself. */
 static void look_at_collisions(Search *search) {
-  if (collision_rate(search->cache) <= search->cache->most_collisions) return;
+  if (collision_rate(cache_of(search)) <= cache_of(search)->most_collisions) return;
   __atomic_store_n(&search->gives_up, 1, __ATOMIC_RELAXED);
-  if (search->route.ranks) stop_search(search, STOP_REQUESTED);
+  if (search->route.ranks) stop_search(search, STOP_COLLISIONS);
 }
 
-/* What visited_add does if the visited set is a cache. */
 static uint32_t cache_add(Worker *worker, const uint8_t *states, const uint64_t *hashes, uint32_t count,
                           uint8_t *is_new) {
   Search *search = worker->search;
+  Cache *cache = cache_of(search);
   Chunk *chunk = &worker->chunk;
   uint32_t done = 0;
   while (done < count) {
     uint32_t left = count - done;
     /* Whoever waits for it to grow waits for all. */
     int grows = __atomic_load_n(&search->growing, __ATOMIC_RELAXED);
-    if ((grows || cache_is_crowded(search->cache, search->cache->bytes, left)) && !grow_cache(worker, left)) break;
+    if ((grows || cache_is_crowded(cache, cache->bytes, left)) && !grow_cache(worker, left)) break;
     if (chunk->next == chunk->end && !claim_chunk(worker)) break;
     uint64_t next = chunk->next;
-    done += cache_insert(search->cache, &search->arena, chunk, states + (size_t)done * STATE_BYTES, hashes + done, left,
+    done += cache_insert(cache, &search->arena, chunk, states + (size_t)done * STATE_BYTES, hashes + done, left,
                          is_new + done, search->worker_count > 1);
     __atomic_add_fetch(&search->reserved, chunk->next - next, __ATOMIC_RELAXED);
     note_written(worker, next);
@@ -126,34 +127,49 @@ static uint32_t cache_add(Worker *worker, const uint8_t *states, const uint64_t 
   return done;
 }
 
-/* --- What Python binds --------------------------------------------------------------------------------------- */
+/* --- As a visited set ---------------------------------------------------------------------------------------- */
 
-typedef struct {
-  uint64_t insertions, collisions, lost, buckets, chain, bytes, packed, gives_up;
-} CacheStanding;
+static uint64_t cache_bytes(const Search *search) {
+  const Cache *cache = cache_of(search);
+  return cache->shape.bucket_count * cache->shape.bucket_bytes + dictionary_bytes(cache->dictionary);
+}
+
+static int cache_grow(Search *search) { return cache_make_room(cache_of(search)); }
+
+#define CACHE_SET(HASHES)                                                                                            \
+  {                                                                                                                  \
+    .add = cache_add, .position = no_position, .positions = no_positions, .bytes = cache_bytes, .limit = no_limit,   \
+    .can_grow = never_grows_ahead, .grow = cache_grow, .next_filling = no_filling, .grown = nothing_to_end,          \
+    .lines = states_lines, .takes_hashes = (HASHES), .forgets = 1, .has_own_memory = 1                               \
+  }
+
+static const VisitedSet cached_states = CACHE_SET(0), cached_signatures = CACHE_SET(1);
+
+/* --- What Python binds --------------------------------------------------------------------------------------- */
 
 /* Gives the search a cache in place of its visited set; 0 when there is no memory. `bits` 0 keeps states. */
 EXPORT int outcrop_cache_open(Search *search, uint64_t bytes, uint64_t most_bytes, uint64_t bits, uint64_t chain,
                               uint64_t idle, uint64_t seed, double most_collisions) {
-  search->cache = cache_open(bytes, most_bytes, (unsigned)bits, (uint32_t)chain, (int)idle, seed);
-  if (!search->cache) return 0;
-  search->cache->most_collisions = most_collisions;
-  search->needs_no_hashes = bits == 0;
+  Cache *cache = cache_open(bytes, most_bytes, (unsigned)bits, (uint32_t)chain, (int)idle, seed);
+  if (!cache) return 0;
+  cache->most_collisions = most_collisions;
+  search->own_set = cache;
+  search->visited = bits ? &cached_signatures : &cached_states;
   return 1;
 }
 
 EXPORT void outcrop_cache_close(Search *search) {
-  cache_close(search->cache);
-  search->cache = NULL;
-  search->needs_no_hashes = search->gives_up = 0;
+  cache_close(cache_of(search));
+  search->own_set = NULL;
+  search->visited = &states_in_full;
+  search->gives_up = 0;
 }
 
 EXPORT void outcrop_cache_standing(const Search *search, CacheStanding *standing) {
-  const Cache *cache = search->cache;
+  const Cache *cache = cache_of(search);
   const CacheShape *shape = &cache->shape;
   *standing = (CacheStanding){__atomic_load_n(&cache->insertions, __ATOMIC_RELAXED),
                               __atomic_load_n(&cache->collisions, __ATOMIC_RELAXED), cache->lost,
                               shape->bucket_count, shape->chain,
-                              shape->bucket_count * shape->bucket_bytes + dictionary_bytes(cache->dictionary),
-                              (uint64_t)shape->packed, (uint64_t)gives_up(search)};
+                              cache_bytes(search), (uint64_t)shape->packed, (uint64_t)gives_up(search)};
 }

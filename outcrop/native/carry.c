@@ -1,5 +1,5 @@
 /* What Python binds to carry a search over into one with states of another size; see squeeze.c and
- * outcrop/search/squeezing.py. */
+ * outcrop/explorer/squeezing.py. */
 
 /* Sets, in `changing`, the bits in which states of the arena differ from the first one; all in the form in which this
  * search keeps states. */

@@ -1,5 +1,6 @@
-/* Looking for accepting cycles in the product of a model and an automaton: what outcrop/kernels_cycles.py binds. */
+/* Looking for accepting cycles in the product of a model and an automaton: what outcrop/kernels/cycles.py binds. */
 
+#include "abi_cycles.h"
 #include "worklist.c"
 
 #include "owcty.c"

@@ -8,17 +8,6 @@
 enum { UNIT_BITS = 62 };
 
 typedef struct {
-  uint64_t transitions;
-  uint64_t part[2], square[2]; /* sums, lower half first */
-} Distance;
-
-typedef struct {
-  uint64_t states;
-  uint64_t loops; /* transitions from a state to itself */
-  uint64_t stuck; /* states that have no transition that counts */
-} Measured;
-
-typedef struct {
   const uint64_t *ends; /* of each level */
   uint64_t level;       /* of the states being expanded */
   int with_loops;
@@ -75,7 +64,7 @@ static void measure_successors(Expansion *expansion) {
     int is_loop = states_equal(successor, worker->block + (size_t)measuring->owner * STATE_BYTES);
     measuring->measured->loops += (uint64_t)is_loop;
     if (is_loop && !measuring->with_loops) continue;
-    uint64_t index = visited_position(worker->search, successor, expansion->hashes[i]);
+    uint64_t index = worker->search->visited->position(worker->search, successor, expansion->hashes[i]);
     uint64_t number = distance_of(measuring, index);
     if (!measuring->counts[number]++) measuring->touched[measuring->touched_count++] = number;
     measuring->transitions++;

@@ -1,5 +1,6 @@
 /* What Python binds of a search over several processes; see route.c. */
 
+#include "abi_ranks.h"
 #include "sampled.c"
 
 /* Before anything else is done: this is process `rank` of `ranks`. `bits` of the hash say who owns a state, unless there are
@@ -49,7 +50,7 @@ EXPORT void outcrop_filter(Search *search, uint64_t bytes) {
 
 /* Whether the visited set must grow before it holds so many states, and can. */
 EXPORT int outcrop_lacks_room(const Search *search, uint64_t states) {
-  return states > visited_limit(search) && can_grow(search);
+  return states > search->visited->limit(search) && search->visited->can_grow(search);
 }
 
 /* Lets the visited set grow. All workers do so together, between levels. */

@@ -51,6 +51,10 @@ typedef struct Expansion {
 #if HAS_COVERAGE
   uint32_t rule;   /* that is being fired; RULE_COUNT for start states */
   uint32_t *rules; /* of each successor */
+#if HAS_PUT
+  uint64_t put_begin;               /* of the successor that is being made: the first word that it records */
+  uint64_t *put_begins, *put_ends;  /* of each successor: its words */
+#endif
 #endif
 #if HAS_AUTOMATON
   uint32_t target_count;              /* where the automaton may go from the state being expanded */
@@ -83,6 +87,9 @@ static inline void model_enter(uint8_t *state, uint32_t target, uint32_t counter
 static inline uint8_t *successor_begin(Expansion *expansion, const uint8_t *state) {
   if (__builtin_expect(expansion->count == SUCCESSOR_ROOM, 0)) expansion->flush(expansion);
   uint8_t *room = expansion->successors + (size_t)expansion->count * STATE_BYTES;
+#if HAS_COVERAGE && HAS_PUT
+  expansion->put_begin = expansion->context->put_length;
+#endif
   LOOSE_READ(memcpy(room, state, COPY_BYTES));
   return room;
 }
@@ -91,6 +98,10 @@ static inline uint8_t *successor_begin(Expansion *expansion, const uint8_t *stat
 static inline void successor_keep(Expansion *expansion) {
 #if HAS_COVERAGE
   expansion->rules[expansion->count] = expansion->rule;
+#if HAS_PUT
+  expansion->put_begins[expansion->count] = expansion->put_begin;
+  expansion->put_ends[expansion->count] = expansion->context->put_length;
+#endif
 #endif
 #if HAS_MOVERS
   expansion->movers[expansion->count] = expansion->mover;

@@ -29,7 +29,7 @@ typedef struct {
   uint64_t count;
 } Offers;
 
-typedef struct {
+typedef struct Graph {
   uint64_t states, bytes;
   int only_accepting; /* no cycle mixes accepting and other states */
   uint64_t *first;    /* of the edges of each state; and at the end how many there are */

@@ -1,5 +1,5 @@
 /* The kernels, compiled together with a model into one library: the state size is a constant everywhere. Include after
- * the model's functions. What is exported here is what outcrop/kernels.py binds. */
+ * the model's functions. What is exported here is declared in abi.h, from which outcrop/kernels/ binds it. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -29,6 +29,13 @@
 #define HAS_EVERY_STRATEGY (HAS_ALL_KERNELS && !SQUEEZED_BYTES)
 #define HAS_CACHES (HAS_PAST_RAM && HAS_EVERY_STRATEGY)
 
+/* The hash of abi.h and its like, for outcrop_abi. No library without one is loaded. */
+#ifndef ABI_HASH
+#define ABI_HASH 0
+#endif
+
+#include "abi.h"
+
 #include "expand.h"
 
 #include "squeeze.c"
@@ -50,6 +57,7 @@
 #include "worker.c"
 #include "growth.c"
 #include "adding.c"
+#include "visited.c"
 #include "cores.c"
 #include "level.c"
 #include "blocks.c"
@@ -60,56 +68,32 @@
 #include "distances.c"
 #endif
 
-/* Raised whenever what is exported changes. */
-enum { ABI_VERSION = 16 };
-
 #define EXPORT __attribute__((visibility("default"), used))
 
-typedef struct {
-  uint64_t workers;
-  uint64_t exact;       /* states, or signatures of so many bits: */
-  uint64_t bits;
-  uint64_t seed;
-  uint64_t deadlock;
-  uint64_t budget;      /* bytes for arena and visited set */
-  uint64_t disk_limit;  /* bytes for the arena, when it is a file */
-  uint64_t most_states;
-  uint64_t most_found;
-  int64_t file;         /* descriptor of the arena's file, or -1 */
-  uint64_t first_lines; /* of the exact table */
-  uint64_t wide;        /* the exact table starts with slots of 64 bits */
-  uint64_t spills;      /* the search goes on past RAM; 2, for tests: with a hash of the first word only */
-  uint64_t note_bits;   /* set aside in the slots of signatures */
-} Settings;
-
-typedef struct {
-  uint64_t abi_version;
-  uint64_t state_bytes; /* as states are kept */
-  uint64_t model_bytes; /* as the model packs them */
-  uint64_t state_bits;
-  uint64_t rules, covers, notes, liveness;
-  uint64_t successor_room;
-  uint64_t prints;   /* the model has put statements */
-  uint64_t coverage; /* outcrop_coverage knows something */
-} Shape;
-
-typedef struct {
-  uint64_t states;      /* visited */
-  uint64_t expanded;    /* of them, those that are expanded or being expanded */
-  uint64_t levels;      /* found, the current one included */
-  uint64_t level_begin, level_end;
-  uint64_t memory;      /* bytes of arena and visited set */
-  uint64_t disk;
-  uint64_t positions;   /* for marks */
-  uint64_t stop;
-  uint64_t started;     /* all start instances are dealt with */
-  uint64_t unexpanded;  /* the first state of the level before that was not expanded */
-  uint64_t generated;   /* successors, known ones included */
-} Standing;
+EXPORT uint64_t outcrop_abi(void) { return ABI_HASH; }
 
 EXPORT void outcrop_shape(Shape *shape) {
-  *shape = (Shape){ABI_VERSION, STATE_BYTES, MODEL_BYTES, STATE_BITS, RULE_COUNT, COVER_COUNT,
-                   NOTE_COUNT, LIVENESS_COUNT, SUCCESSOR_ROOM, HAS_PUT, HAS_COVERAGE};
+  *shape = (Shape){.state_bytes = STATE_BYTES,
+                   .model_bytes = MODEL_BYTES,
+                   .state_bits = STATE_BITS,
+                   .rules = RULE_COUNT,
+                   .covers = COVER_COUNT,
+                   .notes = NOTE_COUNT,
+                   .liveness = LIVENESS_COUNT,
+                   .successor_room = SUCCESSOR_ROOM,
+                   .features = {.assumptions = HAS_ASSUMPTIONS,
+                                .invariants = HAS_INVARIANTS,
+                                .cover_properties = HAS_COVER_PROPERTIES,
+                                .liveness = HAS_LIVENESS,
+                                .normalise = HAS_NORMALISE,
+                                .printing = HAS_PUT,
+                                .coverage = HAS_COVERAGE,
+                                .reals = HAS_REALS,
+                                .wide_integers = HAS_WIDE_INTEGERS,
+                                .automaton = HAS_AUTOMATON,
+                                .fairness = HAS_FAIRNESS,
+                                .fairness_counter = HAS_FAIRNESS_COUNTER,
+                                .movers = HAS_MOVERS}};
 }
 
 /* --- A search ------------------------------------------------------------------------------------------------ */
@@ -130,6 +114,11 @@ static int worker_open(Worker *worker, Search *search) {
 #if HAS_COVERAGE
   expansion->rules = calloc(SUCCESSOR_ROOM, sizeof *expansion->rules);
   complete = complete && expansion->rules;
+#if HAS_PUT
+  expansion->put_begins = calloc(SUCCESSOR_ROOM, sizeof *expansion->put_begins);
+  expansion->put_ends = calloc(SUCCESSOR_ROOM, sizeof *expansion->put_ends);
+  complete = complete && expansion->put_begins && expansion->put_ends;
+#endif
 #endif
 #if HAS_MOVERS
   expansion->movers = calloc(SUCCESSOR_ROOM, sizeof *expansion->movers);
@@ -150,6 +139,10 @@ static void worker_close(Worker *worker) {
   free(worker->expansion.owners);
 #if HAS_COVERAGE
   free(worker->expansion.rules);
+#if HAS_PUT
+  free(worker->expansion.put_begins);
+  free(worker->expansion.put_ends);
+#endif
 #endif
 #if HAS_MOVERS
   free(worker->expansion.movers);
@@ -215,7 +208,7 @@ EXPORT void outcrop_close(Search *search) {
 EXPORT Search *outcrop_open(const Settings *settings) {
   Search *search = calloc(1, sizeof *search);
   if (!search) return NULL;
-  search->exact = (int)settings->exact;
+  search->visited = settings->exact ? &states_in_full : &signatures_only;
   search->deadlock = (int)settings->deadlock;
   search->budget = settings->budget;
   search->most_states = settings->most_states;
@@ -238,7 +231,7 @@ EXPORT Search *outcrop_open(const Settings *settings) {
   if (search->workers) memset(search->workers, 0, settings->workers * sizeof *search->workers);
   int complete = search->workers && arena_open(&search->arena, arena, (int)settings->file, settings->disk_limit,
                                                settings->budget);
-  complete = complete && (search->exact
+  complete = complete && (settings->exact
                               ? table_open(&search->table, settings->first_lines, (int)settings->wide, slack)
                               : signatures_open(&search->signatures, (unsigned)settings->bits,
                                                 (unsigned)settings->note_bits, settings->budget));
@@ -261,7 +254,7 @@ EXPORT void outcrop_standing(Search *search, Standing *standing) {
                          cursor < search->level_end ? cursor : search->level_end,
                          __atomic_load_n(&search->levels, __ATOMIC_RELAXED), search->level_begin, search->level_end,
                          arena_bytes(&search->arena) + visited_bytes(search), search->arena.on_disk,
-                         visited_positions(search), (uint64_t)__atomic_load_n(&search->stop, __ATOMIC_RELAXED),
+                         search->visited->positions(search), (uint64_t)__atomic_load_n(&search->stop, __ATOMIC_RELAXED),
                          search->started == search->start_end, search->unexpanded, generated};
 }
 
@@ -327,11 +320,20 @@ EXPORT uint64_t outcrop_take_put(Search *search, uint64_t number, uint64_t *word
   if (words) {
     memcpy(words, context->put, count * sizeof *words);
     context->put_length = 0;
+    context->put_is_full = 0;
   }
   return count;
 #else
   (void)search, (void)number, (void)words;
   return 0;
+#endif
+}
+
+EXPORT void outcrop_drain_put(Search *search, Drain drain) {
+#if HAS_PUT
+  search->drain = drain;
+#else
+  (void)search, (void)drain;
 #endif
 }
 
@@ -366,7 +368,7 @@ EXPORT uint64_t outcrop_insert_block(Search *search, uint64_t number, const uint
       __builtin_prefetch(worker->expansion.lines +
                          multiply_high(hashes[i], worker->expansion.line_count) * LINE_BYTES, 1);
     }
-    uint32_t dealt = visited_add(worker, first, hashes, batch, is_new + done);
+    uint32_t dealt = search->visited->add(worker, first, hashes, batch, is_new + done);
     done += dealt;
     if (dealt < batch) break;
   }

@@ -6,16 +6,6 @@
  * written as a slice of the new layer. Then the stretches are read once more, for what is to be expanded next, in the
  * order in which it was met. */
 
-/* Candidates on disk: states ordered by slices, within a slice as they were met; then the slice of each, a byte, in the
- * order in which they were met. */
-typedef struct {
-  int64_t file;
-  uint64_t at;     /* where it begins in the file, in bytes */
-  uint64_t first;  /* the number of its first state, among those of all stretches */
-  uint32_t *begins; /* of each slice the number of its first state; and at the end how many there are */
-  uint64_t *sums;   /* what was written: of its states, and of the slices of each */
-} Stretch;
-
 enum { SLICES = 1 << SLICE_BITS };
 
 static uint64_t stretch_count(const Stretch *stretch) { return stretch->begins[SLICES]; }

@@ -13,8 +13,8 @@ enum { SMALL_LEVEL = 1024 };
 /* How often a worker looks whether the others have ended before it sleeps: some tens of microseconds. */
 enum { TURNS_BEFORE_SLEEP = 1000 };
 
-/* What a model may print, in words, before the rest of it is dropped. */
-enum { MOST_PUT_WORDS = 1 << 20 };
+/* Words of put statements that a worker keeps before it hands them over. */
+enum { MANY_PUT_WORDS = 1 << 16 };
 
 /* What is asked of every state when it is new. */
 static void check_state(Worker *worker, const uint8_t *kept) {
@@ -45,7 +45,7 @@ static void check_state(Worker *worker, const uint8_t *kept) {
 static void count_deeper(Worker *worker, uint32_t count) {
   const Search *search = worker->search;
   const Expansion *expansion = &worker->expansion;
-  if (!search->exact || search->cache || search->defers || is_shared(search)) return;
+  if (!search->visited->knows_indexes || search->defers || is_shared(search)) return;
   for (uint32_t i = 0; i < count; i++) {
     const uint8_t *state = expansion->successors + (size_t)i * STATE_BYTES;
     if (worker->is_new[i] || table_find(&search->table, &search->arena, state, expansion->hashes[i]) >= search->level_end)
@@ -88,7 +88,7 @@ static void drop_loops(Worker *worker, uint32_t many) {
 static void hash_own_successors(Worker *worker) {
   Search *search = worker->search;
   if (!is_shared(search)) {
-    if (!search->needs_no_hashes) hash_successors(&worker->expansion);
+    if (search->visited->takes_hashes) hash_successors(&worker->expansion);
     return;
   }
   uint64_t foreign = route_successors(&search->route, &worker->expansion, &worker->aside, worker->outgoing);
@@ -104,7 +104,7 @@ static void add_hashed(Worker *worker, const uint8_t *states, uint32_t count) {
   const uint64_t *hashes = worker->expansion.hashes;
   if (worker->overflow && !search->carries) return;
   uint32_t done = 0;
-  if (!worker->overflow) done = visited_add(worker, states, hashes, count, worker->is_new);
+  if (!worker->overflow) done = search->visited->add(worker, states, hashes, count, worker->is_new);
 #if HAS_COVERAGE
   count_deeper(worker, done);
 #endif
@@ -122,7 +122,7 @@ static void add_successors(Expansion *expansion) {
   Worker *worker = (Worker *)expansion;
   squeeze_successors(worker);
   /* In a table of all visited states they are found nearly as fast; where some are forgotten, each would be a candidate. */
-  drop_loops(worker, worker->search->defers || worker->search->cache ? 1 : 6);
+  drop_loops(worker, worker->search->defers || worker->search->visited->forgets ? 1 : 6);
   hash_own_successors(worker);
   uint32_t count = expansion->count;
   expansion->count = 0;
@@ -147,10 +147,14 @@ static void expand_state(Worker *worker, const uint8_t *kept) {
   if (__builtin_expect(is_stuck, 0)) found_add(&worker->found[FOUND_DEADLOCK], state, search->most_found);
 }
 
-static void limit_put(Worker *worker) {
+/* Hands over what put statements have recorded, once it is much. What is not counted is not printed either. */
+static void drain_put(Worker *worker) {
 #if HAS_PUT
-  Context *context = worker->expansion.context;
-  if (context->put_length > MOST_PUT_WORDS) context->put_length = MOST_PUT_WORDS;
+  const Search *search = worker->search;
+  if (worker->expansion.context != worker->counted)
+    worker->expansion.context->put_length = 0;
+  else if (worker->counted->put_length > MANY_PUT_WORDS && search->drain)
+    search->drain((uint64_t)(worker - search->workers));
 #else
   (void)worker;
 #endif
@@ -177,7 +181,7 @@ static void expand_block(Worker *worker, uint64_t begin, uint64_t end) {
     memcpy(context, worker->before, COUNTED_BY_RULE);
     worker->generated = generated;
   }
-  limit_put(worker);
+  drain_put(worker);
 }
 
 static int gives_up(const Search *search) { return __atomic_load_n(&search->gives_up, __ATOMIC_RELAXED); }
@@ -312,7 +316,7 @@ static void close_holes(Search *search) {
       while ((behind = first_hole(search, from - 1, from)) != NULL) from = behind->next;
       from--;
       memcpy(arena_state(arena, hole->next), arena_state(arena, from), STATE_BYTES);
-      if (search->exact && !search->cache) table_moved(&search->table, &search->hasher, arena, from, hole->next);
+      if (search->visited->moved) search->visited->moved(search, from, hole->next);
       if (search->cycles) cycles_moved(search->cycles, from, hole->next);
     }
   }

@@ -16,7 +16,7 @@ static void spread_marks(Expansion *expansion) {
   for (uint32_t i = 0; i < expansion->count; i++) {
     uint64_t to = marking->positions[expansion->owners[i]];
     uint64_t from =
-        visited_position(worker->search, expansion->successors + (size_t)i * STATE_BYTES, expansion->hashes[i]);
+        worker->search->visited->position(worker->search, expansion->successors + (size_t)i * STATE_BYTES, expansion->hashes[i]);
     if (from == UINT64_MAX) continue;
     uint8_t marks = __atomic_load_n(&marking->marks[from], __ATOMIC_RELAXED);
     if (marks & ~__atomic_fetch_or(&marking->marks[to], marks, __ATOMIC_RELAXED)) marking->changes++;
@@ -26,9 +26,9 @@ static void spread_marks(Expansion *expansion) {
 
 /* Where the marks of a state of the arena are. */
 static uint64_t own_position(const Search *search, uint64_t index) {
-  if (search->exact) return index;
+  if (search->visited->knows_indexes) return index;
   const uint8_t *state = arena_state(&search->arena, index);
-  return visited_position(search, state, hash_state(&search->hasher, state));
+  return search->visited->position(search, state, hash_state(&search->hasher, state));
 }
 
 /* Marks the states of a range that satisfy properties first .. first + 7. A property that cannot be evaluated is a

@@ -6,7 +6,7 @@
  * are not in the table. A filter, one bit for the hash of each key that is, sorts most of them out before they are
  * looked up, without a branch to mispredict. */
 
-typedef struct {
+typedef struct MemoryTable {
   uint8_t *tags;
   uint8_t *filter;
   uint8_t *keys;

@@ -104,7 +104,7 @@ static int push_state(Worker *worker, Dfs *dfs, Stack *stack, uint32_t state) {
     worker->expansion.flush = pend_successors;
     expand_state(worker, at);
     pend_successors(&worker->expansion);
-    limit_put(worker);
+    drain_put(worker);
   } else {
     worker->expansion.flush = pend_known_successors;
     model_expand(at, &worker->expansion);

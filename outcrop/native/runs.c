@@ -10,30 +10,11 @@
  * few entries in no order. Files are mapped for reading, so that only what is looked at is read, and nothing is copied; what
  * was looked at is unmapped again soon, because it would count as memory. They are written with calls. */
 
+#include "abi_disk.h"
+
 enum { SLICE_BITS = 8, TAG_BITS = 32, HASH_REST_BYTES = 3, LEVEL_BYTES = 2, MOST_MERGED = 2 << 20 };
 #define TAIL_BYTES (STATE_BYTES > 8 ? STATE_BYTES - 8 : 0)
 #define REST_BYTES (HASH_REST_BYTES + TAIL_BYTES)
-
-typedef struct {
-  int64_t file;
-  uint64_t bits;          /* of the number of a bucket, those of its slice included */
-  const uint64_t *starts; /* of each slice, in bytes */
-  const uint64_t *counts; /* of each slice, in entries */
-  uint8_t *bytes;         /* the file, mapped */
-  uint64_t length;        /* of the file, in bytes */
-
-  /* Layers. The rest of an entry may end with the last bytes of its level; and the bytes past the eighth may lie
-   * elsewhere, and be fetched slice by slice when they are needed. */
-  uint64_t stride;      /* of rests, in bytes: those of the level included, what must be fetched not */
-  uint64_t level;       /* of what is looked up; or of the first states written */
-  uint64_t newest;      /* level of any entry */
-  const uint64_t *ends; /* to be written: of each level but the last, where it ends in the arena */
-  uint64_t end_count;
-  const uint8_t *(*fetch)(uint64_t number, uint64_t slice);
-  uint64_t number; /* for `fetch`, whose this run is */
-
-  uint64_t *sums; /* of each slice, what its entries add up to: see entry_sum */
-} Run;
 
 /* A state of the arena, to be looked up or written. */
 typedef struct {

@@ -124,14 +124,43 @@ static int resolve_collected(Worker *worker, const Run *runs, uint64_t run_count
   return 1;
 }
 
+/* Compares a few candidates, which are in the order of their hashes, with one run; those found are known. */
+static int resolve_few_in(Worker *worker, const Run *run) {
+  RunWork *work = &worker->runs;
+  uint64_t looked_up = 0; /* since something was let go */
+  unsigned from = 0;
+  memset(work->is_old, 0, work->count);
+  for (uint64_t at = 0, end; at < work->count; at = end) {
+    unsigned slice = (unsigned)(work->candidates[at].hash >> (64 - SLICE_BITS));
+    for (end = at + 1; end < work->count && work->candidates[end].hash >> (64 - SLICE_BITS) == slice;) end++;
+    if (!run_look_up(run, slice, &worker->search->arena, work, at, end - at)) return 0;
+    looked_up += end - at;
+    /* Mapped are the pieces around what was looked up, or all between the first and the last if that is less. */
+    uint64_t between = (run->length >> SLICE_BITS) * (slice - from + 1), pieces = looked_up * MOST_MAPPED_BY_ONE;
+    if ((between < pieces ? between : pieces) < MOST_MAPPED && end < work->count) continue;
+    run_drop(run, from, slice);
+    from = slice + 1;
+    looked_up = 0;
+  }
+  work->count = take_old_out(worker->search, work, 0, work->count);
+  return 1;
+}
+
+/* The same with all runs, one after the other: a hundred candidates may have all of a run mapped. */
+static int resolve_few(Worker *worker, const Run *runs, uint64_t run_count) {
+  for (uint64_t i = 0; i < run_count && worker->runs.count; i++)
+    if (!resolve_few_in(worker, &runs[i])) return 0;
+  return 1;
+}
+
 /* Compares the candidates, from `first` on, of slices `begin` to `end`; those of all slices at once where `few`. */
 static int resolve_slices(Worker *worker, uint64_t first, unsigned begin, unsigned end, int few, const Run *runs,
                           uint64_t run_count) {
   uint64_t used = worker->search->arena.used, mapped = 0;
   unsigned from = begin;
   int complete = 1;
-  if (few) complete = collect_few(worker, first, used) && resolve_collected(worker, runs, run_count, &from, &mapped);
-  for (unsigned slice = begin; slice < end && !few && complete; slice++)
+  if (few) return collect_few(worker, first, used) && resolve_few(worker, runs, run_count);
+  for (unsigned slice = begin; slice < end && complete; slice++)
     complete = collect_slice(worker, first, used, slice, 0) &&
                resolve_collected(worker, runs, run_count, &from, &mapped);
   if (from < end) drop_runs(runs, run_count, from, end - 1);
@@ -200,7 +229,7 @@ static uint64_t expand_states(Worker *worker, const uint8_t *states, uint64_t co
       worker->expansion.owner = (uint32_t)number;
       expand_state(worker, states + number * STATE_BYTES);
     }
-    limit_put(worker);
+    drain_put(worker);
   }
   add_successors(&worker->expansion);
   return number;
@@ -212,8 +241,8 @@ static uint64_t add_carried(Worker *worker) {
   uint64_t done = 0;
   while (done < carried->count) {
     uint32_t batch = carried->count - done < SUCCESSOR_ROOM ? (uint32_t)(carried->count - done) : SUCCESSOR_ROOM;
-    uint32_t dealt =
-        visited_add(worker, carried->states + done * STATE_BYTES, carried->hashes + done, batch, worker->is_new);
+    uint32_t dealt = worker->search->visited->add(worker, carried->states + done * STATE_BYTES, carried->hashes + done,
+                                                  batch, worker->is_new);
     done += dealt;
     if (dealt < batch) break;
   }

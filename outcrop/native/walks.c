@@ -12,25 +12,14 @@ enum { REGISTER_BITS = 12, REGISTERS = 1 << REGISTER_BITS };
 enum { WALK_BOUND, WALK_DEADLOCK, WALK_STATE, WALK_RULE, WALK_START, WALK_DEAD_END, WALK_STOPPED };
 
 typedef struct {
-  uint64_t seed;
-  uint64_t most_walks;
-  uint64_t most_steps;
-  const uint64_t *weights; /* of each rule */
-  uint64_t next;           /* the first walk that no worker has taken (atomic) */
-  uint64_t first_wrong;    /* the least number of a walk that found something, UINT64_MAX for none (atomic) */
-} Walks;
-
-typedef struct {
-  uint64_t walks, steps, dead_ends;
-  uint64_t *taken;     /* steps of each rule */
-  uint8_t *registers;
-} Walked;
-
-typedef struct {
   const uint64_t *weights;
   uint64_t random;
   uint64_t weight;     /* of all successors so far */
   uint32_t rule;       /* of the one chosen among them */
+#if HAS_PUT
+  uint64_t put_length;         /* words that were recorded before these successors */
+  uint64_t put_begin, put_end; /* those of the chosen one */
+#endif
   uint8_t state[STATE_BYTES + SPARE_BYTES];
   uint8_t chosen[STATE_BYTES + SPARE_BYTES];
 } Walk;
@@ -46,6 +35,10 @@ static void sample_successors(Expansion *expansion) {
     if (multiply_high(next_random(&walk->random), walk->weight) >= weight) continue;
     memcpy(walk->chosen, successor, STATE_BYTES);
     walk->rule = expansion->rules[i];
+#if HAS_PUT
+    walk->put_begin = expansion->put_begins[i];
+    walk->put_end = expansion->put_ends[i];
+#endif
   }
   expansion->count = 0;
 }
@@ -58,17 +51,42 @@ static void count_state(Worker *worker, const uint8_t *state, uint8_t *registers
   if (rank > *at) *at = rank;
 }
 
+/* Expands a state and chooses a successor. Nobody sees what successors print that are not taken. */
+static void choose_step(Worker *worker, Walk *walk) {
+  walk->weight = 0;
+#if HAS_PUT
+  Context *context = worker->expansion.context;
+  walk->put_length = context->put_length;
+#endif
+  expand_state(worker, walk->state);
+  sample_successors(&worker->expansion);
+#if HAS_PUT
+  context->put_length = walk->put_length;
+#endif
+}
+
+/* Goes to the chosen successor. The words that it recorded are still there. */
+static void walk_on(Worker *worker, Walk *walk) {
+  memcpy(walk->state, walk->chosen, STATE_BYTES);
+#if HAS_PUT
+  Context *context = worker->expansion.context;
+  const uint64_t count = walk->put_end - walk->put_begin;
+  if (count) memmove(context->put + walk->put_length, context->put + walk->put_begin, count * sizeof *context->put);
+  context->put_length += count;
+#endif
+  drain_put(worker);
+}
+
 /* One walk. With `path`, which has room for one state more than there may be steps, its states are written there. */
 static int walk_one(Worker *worker, const Walks *walks, uint64_t number, Walked *walked, uint8_t *path,
                     uint64_t *steps) {
   Walk walk = {.weights = walks->weights};
-  Expansion *expansion = &worker->expansion;
   uint64_t seed = walks->seed, own = number;
   int failed = 0;
   walk.random = next_random(&seed) ^ next_random(&own);
   *steps = 0;
   worker->purpose = &walk;
-  expansion->flush = sample_successors;
+  worker->expansion.flush = sample_successors;
   if (!random_start(worker, &walk.random, walk.state, &failed)) return failed ? WALK_START : WALK_DEAD_END;
   for (;;) {
     count_state(worker, walk.state, walked->registers);
@@ -76,17 +94,14 @@ static int walk_one(Worker *worker, const Walks *walks, uint64_t number, Walked 
     check_state(worker, walk.state);
     if (worker->found[FOUND_STATE].count) return WALK_STATE;
     if (stopping(worker->search)) return WALK_STOPPED;
-    walk.weight = 0;
-    expand_state(worker, walk.state);
-    sample_successors(expansion);
+    choose_step(worker, &walk);
     if (worker->found[FOUND_RULE].count) return WALK_RULE;
     if (worker->found[FOUND_DEADLOCK].count) return WALK_DEADLOCK;
     if (!walk.weight) return WALK_DEAD_END;
     if (*steps == walks->most_steps) return WALK_BOUND;
-    memcpy(walk.state, walk.chosen, STATE_BYTES);
+    walk_on(worker, &walk);
     walked->taken[walk.rule]++;
     ++*steps;
-    limit_put(worker);
   }
 }
 

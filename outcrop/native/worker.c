@@ -1,6 +1,6 @@
 /* A search and its workers: what is shared, and what each thread has for itself. */
 
-enum { STOP_NONE, STOP_REQUESTED, STOP_MEMORY, STOP_DISK, STOP_DAMAGED, STOP_NARROW };
+enum { STOP_NONE, STOP_REQUESTED, STOP_MEMORY, STOP_DISK, STOP_DAMAGED, STOP_NARROW, STOP_COLLISIONS };
 enum { DEADLOCK_OFF, DEADLOCK_STUTTERING, DEADLOCK_STUCK };
 
 /* What the arena may hold unfilled for each worker. */
@@ -8,12 +8,41 @@ enum { MOST_CHUNK_STATES = 1024 };
 
 typedef struct Worker Worker;
 
+/* A visited set, as a search uses it. Each function is called once a batch of states, or less often; each file that
+ * remembers states in a way of its own has such a table. */
 typedef struct {
+  /* Adds a batch of states and says which of them are new. Gives how many it dealt with: fewer than `count` only when
+   * the search must stop. */
+  uint32_t (*add)(Worker *worker, const uint8_t *states, const uint64_t *hashes, uint32_t count, uint8_t *is_new);
+  /* Where marks for a visited state are kept: a number below `positions`. */
+  uint64_t (*position)(const Search *search, const uint8_t *state, uint64_t hash);
+  uint64_t (*positions)(const Search *search);
+  uint64_t (*bytes)(const Search *search);
+  uint64_t (*limit)(const Search *search); /* states that it holds before it must grow */
+  int (*can_grow)(const Search *search);
+  /* Growing. `grow` is called when all workers have come together, and gives 0 when there is no memory; then, as long as
+   * `next_filling` says so, all of them `fill`; `grown` ends it, and gives 0 when there is no memory. */
+  int (*grow)(Search *search);
+  int (*next_filling)(Search *search, int is_first);
+  void (*fill)(Search *search);
+  int (*grown)(Search *search);
+  /* Lines of memory among which the first bits of a hash choose, so that they can be fetched ahead. */
+  const uint8_t *(*lines)(const Search *search, uint64_t *count);
+  /* A state of the arena has moved; NULL where that does not matter. */
+  void (*moved)(Search *search, uint64_t from, uint64_t to);
+  int takes_hashes;   /* of the states, with which it is called */
+  int knows_indexes;  /* positions are indexes of the arena, which tell the level of a state */
+  int forgets;        /* a state that was visited may count as new */
+  int has_own_memory; /* which is not part of the search's budget */
+} VisitedSet;
+
+typedef struct Search {
   Arena arena;
   Hasher hasher;
   Table table;
   Signatures signatures;
-  int exact;           /* the visited set is `table`; otherwise `signatures` */
+  const VisitedSet *visited;
+  void *own_set; /* what a visited set that is neither `table` nor `signatures` keeps */
   int deadlock;        /* what counts as one */
   uint64_t budget;     /* bytes that arena and visited set may take */
   uint64_t most_states;
@@ -38,13 +67,13 @@ typedef struct {
   uint64_t unexpanded; /* the first state of the level before that was not expanded */
   uint8_t *known;      /* a bit a state: does some run have it? */
 
-  struct Cache *cache; /* the visited set; NULL in most searches */
-  int cache_grows;     /* it is what wants to grow (atomic) */
-  int gives_up;        /* it has forgotten so much that no more blocks are to be expanded (atomic) */
-  int needs_no_hashes; /* it keeps states */
+  int gives_up;        /* the visited set has forgotten so much that no more blocks are to be expanded (atomic) */
   uint64_t level_sum;  /* what the states of the level add up to, where the arena is a file */
 
   Route route; /* over several processes */
+#if HAS_PUT
+  Drain drain; /* NULL: nobody takes what is printed until a level is complete */
+#endif
 #if SQUEEZED_BYTES
   Squeeze squeeze;
 #endif
@@ -113,13 +142,7 @@ struct Worker {
 #endif
 } __attribute__((aligned(128))); /* no cache line, nor the one fetched with it, belongs to two workers */
 
-static uint64_t visited_bytes(const Search *search) {
-  return (search->exact ? search->table.line_count : search->signatures.line_count) * LINE_BYTES;
-}
-
-static uint64_t visited_limit(const Search *search) {
-  return search->exact ? search->table.limit : search->signatures.limit;
-}
+static uint64_t visited_bytes(const Search *search) { return search->visited->bytes(search); }
 
 /* What is kept for states beside arena and visited set. */
 static uint64_t beside_bytes(const Search *search) {

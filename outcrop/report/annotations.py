@@ -39,12 +39,12 @@ def of_document(document: dict[str, Any]) -> list[str]:
         parts = [violation["message"], *(f"false: {part}" for part in violation["because"])]
         if violation["trace"]:
             steps = len(violation["trace"]["states"]) - 1
-            parts.append(f"after {steps} step{'' if steps == 1 else 's'} from a start state")
+            parts.append(f"after {steps:,} step{'' if steps == 1 else 's'} from a start state")
         place = violation["position"] or model
         # A formula of the command line stands in no file.
         lines.append(_line("error", "\n".join(parts), model if place["file"].startswith("--") else place))
     if document["verdict"] == "unknown":
-        lines.append(_line("warning", f"unknown: {document['kind']}", model))
+        lines.append(_line("warning", f"unknown: {document.get('reason') or document['kind']}", model))
     return lines
 
 

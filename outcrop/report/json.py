@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from outcrop import __version__
-from outcrop.result import FORMAT, TRUST, Result, Violation
+from outcrop.ir.system import PropertyKind
+from outcrop.report.layers import layers_document
+from outcrop.report.types import type_tree
+from outcrop.result import FORMAT, TRUST, FormulaResult, PropertyResult, Result, RuleCoverage, Violation
 from outcrop.source import Diagnostic, Span
 from outcrop.trace.itf import itf
 
@@ -18,19 +22,27 @@ def document(result: Result) -> dict[str, Any]:
         "version": __version__,
         "verdict": str(result.verdict),
         "kind": result.kind,
+        "reason": result.reason,
         "guarantee": result.guarantee,
         "trust": TRUST,
         "model": result.model,
+        "model_sha256": result.model_sha256,
+        "date": result.date,
+        "command": result.command,
+        "options": result.options,
+        "compiler": result.compiler or None,
         "constants": result.constants,
-        "variables": result.variables,
+        "variables": [{"name": each.name, "type": type_tree(each.type)} for each in result.variables],
         "deadlock": result.deadlock,
         "states_checked": result.states_checked,
+        "fairness": result.fairness,
+        "symmetry": result.symmetry,
         "strategy": result.strategy,
         "engine": result.engine,
         "threads": result.threads,
         "device": result.device or "cpu",
         "ranks": result.ranks,
-        "per_rank": result.per_rank,
+        "per_rank": [asdict(each) for each in result.per_rank],
         "states": result.states,
         "states_visited": result.states_visited,
         "rules_fired": result.rules_fired,
@@ -45,10 +57,10 @@ def document(result: Result) -> dict[str, Any]:
         "peak_rss_bytes": result.peak_rss_bytes,
         "peak_disk_bytes": result.peak_disk_bytes,
         "samples": result.samples,
-        "events": result.events,
-        "layers": result.layers,
-        "properties": result.properties,
-        "coverage": result.coverage,
+        "events": [each.text for each in result.events],
+        "layers": layers_document(result.layers, result.generated),
+        "properties": [_property(each) for each in result.properties],
+        "coverage": [_rule(each) for each in result.coverage],
         "violations": violations,
         "notes": [_note(each) for each in result.notes],
         "trace": violations[0]["trace"] if violations else None,
@@ -62,16 +74,47 @@ def position(span: Span | None) -> dict[str, Any] | None:
     return {"file": span.source.name, "line": span.line, "column": span.column}
 
 
+def _property(each: PropertyResult | FormulaResult) -> dict[str, Any]:
+    row = {"kind": each.kind, "name": each.name, "position": position(each.span), "status": each.status}
+    vacuous = None if each.vacuous is None else list(each.vacuous)
+    if isinstance(each, PropertyResult):
+        met = {} if each.met is None else {"met": each.met}
+        return row | ({"vacuous": vacuous} if each.kind == PropertyKind.INVARIANT else {}) | met
+    return row | {
+        "formula": each.formula,
+        "instances": each.instances,
+        "automaton": {"states": each.automaton_states, "strength": each.automaton_strength},
+        "strategy": each.strategy,
+        "states": each.states,
+        "transitions": each.transitions,
+        "seconds": None if each.seconds is None else round(each.seconds, 6),
+        "symmetry": each.symmetry,
+        "vacuous": vacuous,
+    }
+
+
+def _rule(each: RuleCoverage) -> dict[str, Any]:
+    row = {
+        "name": each.name,
+        "position": position(each.span),
+        "instances": each.instances,
+        "fired": each.fired,
+    }
+    return row if each.counts is None else row | asdict(each.counts)
+
+
 def violation_document(violation: Violation) -> dict[str, Any]:
     """What is wrong, with its trace in ITF."""
     return {
         "kind": str(violation.kind),
         "message": violation.message,
+        "hint": violation.hint,
         "property": violation.property,
         "position": position(violation.span),
         "because": list(violation.because),
         "condition": _condition(violation),
         "failing_rule": violation.failing_step,
+        "printed": violation.printed,
         "trace": itf(violation),
     }
 
@@ -95,4 +138,5 @@ def _note(note: Diagnostic) -> dict[str, Any]:
         "message": note.message,
         "position": position(note.span),
         "hint": note.hint,
+        "bears_on_verdict": note.bears_on_verdict,
     }

@@ -18,6 +18,12 @@ from outcrop.source import Diagnostic
 #: What XML 1.0 cannot hold, not even escaped.
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
+#: First-level keys of the JSON document that become properties of the suite.
+_FACTS = (
+    *("verdict", "kind", "reason", "guarantee", "fairness", "strategy", "states", "rules_fired", "diameter"),
+    *("version", "compiler", "model_sha256", "date"),
+)
+
 _ERRORS = "assertions and runtime errors"
 _ERROR_KINDS = ("assertion", "error", "runtime")
 _DEADLOCK = "deadlock"
@@ -38,6 +44,9 @@ def junit(document: dict[str, Any], traces: dict[int, str] | None = None) -> str
             _fail(case, document["violations"][number], len(by_case[name]), (traces or {}).get(number, ""))
         if name not in by_case and statuses.get(name, of_states) != "holds":
             _leave_open(case, document)
+    limits = [_limit(note) for note in document.get("notes", []) if note.get("bears_on_verdict")]
+    if limits:
+        ElementTree.SubElement(suite, "system-out").text = _clean("\n".join(limits))
     return _finished(suite)
 
 
@@ -48,6 +57,13 @@ def junit_of_refusal(model: str, diagnostics: tuple[Diagnostic, ...]) -> str:
     text = "\n".join(each.render() for each in diagnostics)
     _add(case, "error", diagnostics[0].message if diagnostics else "the model is refused", "refused", text)
     return _finished(suite)
+
+
+def _limit(note: dict[str, Any]) -> str:
+    """A line for a note that limits what the verdict says."""
+    place = note.get("position")
+    where = f"{place['file']}:{place['line']}:{place['column']}: " if place else ""
+    return f"{where}{note['severity']}: {note['message']}"
 
 
 def _cases(document: dict[str, Any]) -> list[str]:
@@ -93,7 +109,8 @@ def _leave_open(case: ElementTree.Element, document: dict[str, Any]) -> None:
     elif document["verdict"] == "violated":
         _skip(case, "not known: the search ended at a violation of something else")
     else:
-        _add(case, "error", f"not known: {document.get('kind') or 'the search did not end'}", "unknown")
+        why = document.get("reason") or document.get("kind") or "the search did not end"
+        _add(case, "error", f"not known: {why}", "unknown")
 
 
 def _skip(case: ElementTree.Element, message: str) -> None:
@@ -102,7 +119,8 @@ def _skip(case: ElementTree.Element, message: str) -> None:
 
 def _fail(case: ElementTree.Element, violation: dict[str, Any], count: int, trace: str) -> None:
     more = f" (and {count - 1} more)" if count > 1 else ""
-    lines = [*(f"false: {part}" for part in violation.get("because", [])), *([trace] if trace else [])]
+    hint = [f"hint: {violation['hint']}"] if violation.get("hint") else []
+    lines = [*hint, *(f"false: {part}" for part in violation.get("because", [])), *([trace] if trace else [])]
     position = violation.get("position")
     if position:
         lines.insert(0, f"{position['file']}:{position['line']}:{position['column']}")
@@ -115,7 +133,7 @@ def _fail(case: ElementTree.Element, violation: dict[str, Any], count: int, trac
 def _suite(model: str, seconds: float, facts: dict[str, Any]) -> ElementTree.Element:
     suite = ElementTree.Element("testsuite", name=_clean(model), file=_clean(model), time=f"{seconds:.3f}")
     properties = ElementTree.SubElement(suite, "properties")
-    for name in ("verdict", "kind", "guarantee", "strategy", "states", "rules_fired", "diameter", "version"):
+    for name in _FACTS:
         if facts.get(name) not in (None, ""):
             ElementTree.SubElement(properties, "property", name=name, value=_clean(str(facts[name])))
     ElementTree.SubElement(properties, "property", name="trust", value=TRUST)

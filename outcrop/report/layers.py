@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from outcrop.search.outcome import LayerReport, LayerRow, Outcome
+from outcrop.outcome import LayerReport, LayerRow
 
 
-def layers_document(outcome: Outcome) -> dict[str, Any] | None:
-    """For the JSON document; None if there were no layers on disk."""
-    layers = outcome.layers
+def layers_document(layers: LayerReport | None, generated: list[int | None]) -> dict[str, Any] | None:
+    """For the JSON document; None if there were no layers on disk. ``generated``: see Outcome."""
     if layers is None:
         return None
-    rows = [_row(row, layers, outcome.generated) for row in layers.rows]
+    rows = [_row(row, layers, generated) for row in layers.rows]
     return {
         "asked": layers.layers,
         "forget": layers.forget,
@@ -46,8 +45,11 @@ def _total(rows: list[dict[str, Any]], name: str) -> int | None:
     return None if None in values else sum(values)
 
 
-def layers_lines(document: dict[str, Any]) -> list[tuple[str, str]]:
+def layers_lines(layers: LayerReport | None, generated: list[int | None]) -> list[tuple[str, str]]:
     """For the text report: names and what to say."""
+    document = layers_document(layers, generated)
+    if document is None:
+        return []
     kept, rows = document["kept"], document["rows"]
     older = "forgotten" if document["forget"] else "packed"
     which = "all as they are" if kept == "all" else f"the last {kept:,} as they are, older ones {older}"

@@ -1,8 +1,8 @@
 """A result as one HTML file: verdict, charts, rules, and a stepper for the trace; from the JSON document alone.
 
 Nothing is fetched: style, script and data are in the file, and its content security policy forbids everything else.
-Model text is untrusted. It enters the page as data (JSON in which no ``<`` is left) and escaped in three places of the
-heading; the script puts it into text nodes only, and a script that is not ours has the wrong hash and does not run.
+Model text is untrusted. It enters the page as data (JSON in which no ``<`` is left) and escaped in the heading; the
+script puts it into text nodes only, and a script that is not ours has the wrong hash and does not run.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from outcrop.errors import UsageError
+from outcrop.outcome import Stop
+from outcrop.report.sentences import about_runs
 from outcrop.result import TRUST
 
 _PARTS = Path(__file__).parent / "html"
@@ -55,6 +57,7 @@ def page(document: dict[str, Any]) -> str:
         "word": word,
         "sentence": _text(sentence(document)),
         "guarantee": _text(guarantee(document)),
+        "limits": _limits(document),
         "footer": _text(
             f"Outcrop {document.get('version', '')}. {TRUST} says what a verdict promises, and how that is tested."
         ),
@@ -70,16 +73,21 @@ def sentence(document: dict[str, Any]) -> str:
         violations = document["violations"]
         message = violations[0]["message"].rstrip(".") if violations else document.get("kind", "")
         more = len(violations) - 1
-        return _capital(message) + (f", and {more} more violation{'s' if more > 1 else ''}." if more > 0 else ".")
+        return _capital(message) + (f", and {more:,} more violation{'s' if more > 1 else ''}." if more > 0 else ".")
+    if document["verdict"] == "unknown" and document.get("reason"):
+        return f"Nothing was checked: {document['reason']}."
     if document["verdict"] == "unknown":
-        return f"{_capital(document.get('kind') or 'stopped')}; no violation in the {states} states reached until then."
+        reached = "1 state" if states == "1" else f"{states} states"
+        if document.get("kind") == Stop.COVERAGE:
+            return f"No violation found in {reached}, {document['guarantee']}."
+        return f"{_capital(document.get('kind') or 'stopped')}; no violation in the {reached} reached until then."
     formulas = sum(each.get("kind") == "ltl" for each in document.get("properties", []))
-    subject = "the formula" if formulas == 1 else f"one of the {formulas} formulas"
+    no_run = about_runs(document.get("fairness", "none"), formulas)
     if document.get("states_checked") == "none":
-        return f"No run violates {subject}. Nothing else was looked for."
+        return f"{_capital(no_run)}. Nothing else was looked for."
     if document.get("states_checked") == "product":
-        return f"No run violates {subject}, and no violation in any state of the product."
-    runs = f", and no run violates {subject}." if formulas else "."
+        return f"{_capital(no_run)}, and no violation in any state of the product."
+    runs = f", and {no_run}." if formulas else "."
     if document["guarantee"] == "exact":
         return f"No violation in any reachable state{runs}"
     return f"No violation in any state that was reached{runs}"
@@ -107,8 +115,15 @@ def guarantee(document: dict[str, Any]) -> str:
     return _capital(document["guarantee"]) + "."
 
 
+def _limits(document: dict[str, Any]) -> str:
+    """Paragraphs for the notes that limit what the verdict says; why nothing was checked is in its sentence."""
+    notes = [each for each in document.get("notes", []) if each.get("bears_on_verdict")]
+    texts = [each["message"] for each in notes if each["message"] != document.get("reason")]
+    return "".join(f'<p class="limit">{_text(_capital(text))}.</p>\n' for text in texts)
+
+
 def _steps(count: int) -> str:
-    return f"{count} step{'' if count == 1 else 's'}"
+    return f"{count:,} step{'' if count == 1 else 's'}"
 
 
 def _examine(document: Any) -> None:

@@ -6,6 +6,7 @@ import shutil
 import sys
 import time
 from collections import deque
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -13,9 +14,9 @@ from typing import TYPE_CHECKING
 
 from outcrop.machine import available_memory, cache_home, transferred_bytes
 from outcrop.options import CheckOptions
+from outcrop.outcome import Progress
 from outcrop.report.forecast import Forecast, forecast, seconds_until
-from outcrop.report.text import size
-from outcrop.search.outcome import Progress
+from outcrop.units import size
 
 if TYPE_CHECKING:
     from rich.live import Live
@@ -46,9 +47,10 @@ def limits_of(options: CheckOptions) -> Limits:
     disk = options.disk
     if disk is None:
         place = Path(options.workdir) if options.workdir is not None else cache_home()
-        while not place.exists() and place != place.parent:
-            place = place.parent
-        disk = shutil.disk_usage(place).free
+        with suppress(OSError):  # the search will say what is wrong with the place
+            while not place.exists() and place != place.parent:
+                place = place.parent
+            disk = shutil.disk_usage(place).free
     # A budget for states alone says nothing of the process as a whole.
     return Limits(memory if options.state_memory is None else None, disk)
 
@@ -82,10 +84,10 @@ class ProgressLine:
 
     def __call__(self, snapshot: Progress) -> None:
         now = time.monotonic()
-        if snapshot.event:
+        if snapshot.event is not None:
             self._draw(self.text(snapshot))
             assert self._live is not None
-            self._live.console.print(snapshot.event, markup=False, highlight=False)
+            self._live.console.print(snapshot.event.text, markup=False, highlight=False)
         if now < self._next_drawing:
             return
         self._next_drawing = now + _SECONDS_BETWEEN
@@ -149,12 +151,12 @@ class ProgressLine:
         return "; ".join(said)
 
     def _draw(self, text: str) -> None:
+        # They take a while to import, and quick checks draw nothing.
+        from rich.console import Console
+        from rich.live import Live
         from rich.text import Text
 
         if self._live is None:
-            from rich.console import Console
-            from rich.live import Live
-
             self._live = Live(console=Console(file=sys.stderr), transient=True, auto_refresh=False)
             self._live.start()
         self._live.update(Text(text, no_wrap=True, overflow="ellipsis"), refresh=True)

@@ -7,11 +7,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from outcrop.outcome import Stop
 from outcrop.report.layers import layers_lines
+from outcrop.report.sentences import about_runs
 from outcrop.report.table import table
-from outcrop.result import TRUST, Result, Verdict, Violation
+from outcrop.result import TRUST, FormulaResult, Result, Verdict, Violation
 from outcrop.source import Diagnostic, Severity
-from outcrop.trace.render import TraceStyle, fired, render
+from outcrop.trace.render import TraceStyle, fired, printed, render
+from outcrop.units import size
 
 #: Never-fired rules listed by name; past this only their number is said.
 _MOST_NAMES = 20
@@ -51,10 +54,10 @@ def report(
     if never:
         blocks.append(never)
     if result.events:
-        blocks.append("\n".join(result.events))
+        blocks.append("\n".join(each.text for each in result.events))
     blocks += [note.render() for note in result.notes]
     for number, violation in enumerate(result.violations, 1):
-        heading = f"Violation {number} of {len(result.violations)}" if len(result.violations) > 1 else "Violation"
+        heading = f"Violation {number:,} of {len(result.violations):,}" if len(result.violations) > 1 else "Violation"
         blocks.append("\n".join(violation_lines(violation, heading, style, paint)))
     return "\n\n".join(blocks)
 
@@ -66,20 +69,31 @@ def verdict_line(result: Result, paint: Paint | None = None) -> str:
     return f"{word}: {result.model}: {_meaning(result)}."
 
 
+def quiet(result: Result, paint: Paint | None = None) -> str:
+    """The verdict, and one line for each thing that limits what it says."""
+    notes = [note for note in result.notes if note.bears_on_verdict and note.message != result.reason]
+    limits = [note.render().splitlines()[0] for note in notes]
+    return "\n".join([verdict_line(result, paint), *limits])
+
+
 def _meaning(result: Result) -> str:
     if result.verdict is Verdict.VIOLATED:
         more = len(result.violations) - 1
-        others = f" (and {more} more violation{'s' if more > 1 else ''})" if more else ""
+        others = f" (and {more:,} more violation{'s' if more > 1 else ''})" if more else ""
         return result.violations[0].message.rstrip(".") + others
+    if result.verdict is Verdict.UNKNOWN and result.reason:
+        return f"nothing was checked: {result.reason}"
+    if result.verdict is Verdict.UNKNOWN and result.kind == Stop.COVERAGE:
+        return f"no violation found in {_plural(result.states_visited, 'state')}, {result.guarantee}"
     if result.verdict is Verdict.UNKNOWN:
         return f"{result.kind}; no violation in the {_plural(result.states_visited, 'state')} reached until then"
-    formulas = sum(row["kind"] == "ltl" for row in result.properties)
-    subject = "the formula" if formulas == 1 else f"one of {formulas} formulas"
+    formulas = sum(isinstance(each, FormulaResult) for each in result.properties)
+    no_run = about_runs(result.fairness, formulas)
     if result.states_checked == "none":
-        return f"no run violates {subject} ({result.guarantee}); nothing else was looked for"
+        return f"{no_run} ({result.guarantee}); nothing else was looked for"
     if result.states_checked == "product":
-        return f"no run violates {subject}, and no violation in any state of the product ({result.guarantee})"
-    runs = f", and no run violates {subject}" if formulas else ""
+        return f"{no_run}, and no violation in any state of the product ({result.guarantee})"
+    runs = f", and {no_run}" if formulas else ""
     if result.guarantee == "exact":
         return f"no violation in any reachable state{runs} (exact)"
     return f"no violation in any state reached{runs} ({result.guarantee})"
@@ -98,13 +112,12 @@ def _figures(result: Result, paint: Paint, page: str | None) -> Iterator[str]:
         ("diameter", f"{result.diameter:,}"),
         ("time", f"{result.seconds:.2f} s{compiled}"),
         ("memory", size(result.peak_rss_bytes)),
-        ("state size", f"{result.state_bits} bits"),
+        ("state size", f"{result.state_bits:,} bits"),
         ("search", f"{result.strategy}, {result.engine}{threads}{_ranks(result)}"),
     ]
     if result.peak_disk_bytes:
         rows.append(("disk", size(result.peak_disk_bytes)))
-    if result.layers is not None:
-        rows += layers_lines(result.layers)
+    rows += layers_lines(result.layers, result.generated)
     if page is not None:
         rows.append(("report", f"{page}, to open in a browser"))
     rows.append(("trust", f"{TRUST} says what this verdict promises"))
@@ -114,12 +127,10 @@ def _figures(result: Result, paint: Paint, page: str | None) -> Iterator[str]:
 
 def _temporal(result: Result) -> Iterator[str]:
     """How each formula fared, and how large the product of the model with its automaton was."""
-    for row in result.properties:
-        if row["kind"] == "ltl":
-            searched = (
-                f" ({_plural(row['states'], 'state')} of the product, {row['strategy']})" if row["states"] else ""
-            )
-            yield f'  ltl "{row["name"]}": {row["status"]}{searched}'
+    for each in result.properties:
+        if isinstance(each, FormulaResult):
+            searched = f" ({_plural(each.states, 'state')} of the product, {each.strategy})" if each.states else ""
+            yield f'  ltl "{each.name}": {each.status}{searched}'
 
 
 def _ranks(result: Result) -> str:
@@ -131,37 +142,38 @@ def _per_rank(result: Result) -> list[str]:
     share = max(1, result.states_visited) / result.ranks
     rows = [
         [
-            str(row["rank"]),
-            row["host"],
-            f"{row['states']:,}",
-            f"{row['states'] / share:.0%}",
-            size(row["bytes_sent"]),
-            f"{row['seconds_waiting']:.2f} s",
-            size(row["peak_rss_bytes"]),
+            str(each.rank),
+            each.host,
+            f"{each.states:,}",
+            f"{each.states / share:.0%}",
+            size(each.bytes_sent),
+            f"{each.seconds_waiting:.2f} s",
+            size(each.peak_rss_bytes),
         ]
-        for row in result.per_rank
+        for each in result.per_rank
     ]
     return table(["rank", "host", "states", "load", "sent", "waiting", "memory"], rows, "rlr")
 
 
 def _never_fired(result: Result) -> str:
-    names = [rule["name"] for rule in result.coverage if not rule["fired"]]
+    names = [rule.name for rule in result.coverage if not rule.fired]
     if not names:
         return ""
     shown = ", ".join(names[:_MOST_NAMES])
-    rest = f", and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+    rest = f", and {len(names) - _MOST_NAMES:,} more" if len(names) > _MOST_NAMES else ""
     never = "never fired" if result.verdict is Verdict.HOLDS else "did not fire until then"
-    return f"Rules that {never} ({len(names)} of {len(result.coverage)}): {shown}{rest}"
+    return f"Rules that {never} ({len(names):,} of {len(result.coverage):,}): {shown}{rest}"
 
 
 def violation_lines(violation: Violation, heading: str, style: TraceStyle, paint: Paint) -> Iterator[str]:
     """What is wrong, and the run that shows it."""
     yield paint.strong(f"{heading}: {violation.kind}")
-    yield Diagnostic(Severity.ERROR, violation.message, violation.span).render()
+    yield Diagnostic(Severity.ERROR, violation.message, violation.span, violation.hint).render()
     for depth, part in enumerate(violation.because):
         yield f"  {'  ' * depth}false: {part}"
     if violation.trace is None and violation.failing_step:
         yield f"While {fired('Startstate', violation.failing_step).removesuffix(' fired.')} runs, before any rule."
+        yield from (f"    {line}" for line in printed(violation.printed))
     if violation.trace is None or style is TraceStyle.OFF:
         return
     yield ""
@@ -169,6 +181,7 @@ def violation_lines(violation: Violation, heading: str, style: TraceStyle, paint
     for line in render(violation.trace, style):
         yield line if line.startswith("    ") else paint.strong(line)
     yield _ending(violation)
+    yield from (f"    {line}" for line in printed(violation.printed))
 
 
 def _trace_heading(violation: Violation) -> str:
@@ -193,17 +206,3 @@ def _ending(violation: Violation) -> str:
     if violation.failing_step:
         return f"Then {fired('Rule', violation.failing_step).removesuffix(' fired.')}: {message}."
     return f"Here: {message}."
-
-
-def size(count: int) -> str:
-    """Bytes for people.
-
-    >>> size(3 * 2**30)
-    '3.0 GiB'
-    """
-    amount = float(count)
-    for unit in ("B", "KiB", "MiB", "GiB"):
-        if amount < 1024:
-            return f"{amount:.0f} {unit}" if unit in ("B", "KiB") else f"{amount:.1f} {unit}"
-        amount /= 1024
-    return f"{amount:.1f} TiB"

@@ -2,19 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from outcrop.outcome import Progress, WalkProgress
 from outcrop.report.progress import Limits, ProgressLine, clock
-from outcrop.report.text import size
-from outcrop.search.outcome import Progress
-
-
-@dataclass(frozen=True, kw_only=True)
-class WalkProgress(Progress):
-    """``states`` are different ones, about."""
-
-    walks: int
-    steps: int
+from outcrop.units import size
 
 
 class WalkLine(ProgressLine):

@@ -8,9 +8,9 @@ from typing import Any
 
 from outcrop.errors import UsageError
 from outcrop.machine import available_cores
+from outcrop.outcome import Stop
 from outcrop.reproduce.runner import NotRun, Runner
 from outcrop.reproduce.tables import Entry, Table
-from outcrop.search.outcome import Stop
 from outcrop.sweep.cell import Answer
 
 #: For each measure, a figure a column.
@@ -21,6 +21,7 @@ _MEGABYTE = 2**20
 
 def locality(table: Table, entry: Entry, runner: Runner) -> Figures:
     """Table 1 of 2004: as the paper measured and, where that is not as it defines it, also by the definition."""
+    # They import numpy, which the list of tables does without.
     from outcrop.api import load
     from outcrop.options import CheckOptions
     from outcrop.reproduce.published_locality import PublishedLocality, TooLate

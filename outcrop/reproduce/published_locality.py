@@ -10,7 +10,6 @@ Slow, in Python; for models of up to some hundred thousand states.
 
 from __future__ import annotations
 
-import ctypes
 import time
 from collections import Counter, defaultdict
 from math import sqrt
@@ -21,13 +20,12 @@ from outcrop.codegen.c import emit
 from outcrop.codegen.compiler import compile_model
 from outcrop.ir.system import System
 from outcrop.kernels import Native, Search, Settings
-from outcrop.kernels_abi import Signature
 from outcrop.reproduce.murphi_symmetry import normal_form_source
 
 _BUDGET = 64 << 20
 #: Normal forms that are remembered.
 _MOST_KNOWN = 1_000_000
-_SIGNATURES: dict[str, Signature] = {"outcrop_murphi_normal_forms": (None, (ctypes.c_void_p, ctypes.c_uint64))}
+_DECLARATIONS = "void outcrop_murphi_normal_forms(uint8_t *states, uint64_t count);"
 
 
 class TooLate(Exception):
@@ -44,7 +42,7 @@ class NormalForm:
     """Murphi's normal forms of packed states."""
 
     def __init__(self, native: Native) -> None:
-        self._normal_forms = native.library_with(_SIGNATURES).outcrop_murphi_normal_forms
+        self._normal_forms = native.library_declaring(_DECLARATIONS).outcrop_murphi_normal_forms
         self._known: dict[bytes, bytes] = {}
 
     def __call__(self, states: list[bytes]) -> list[bytes]:

@@ -1,7 +1,8 @@
 """Breadth-first search with a cache of fixed size in place of the table of visited states.
 
 G. Della Penna, B. Intrigila, I. Melatti, E. Tronci, M. Venturini Zilli, "Exploiting transition locality in automatic
-verification of finite-state concurrent systems" (2004), section 4 (CBFS).
+verification of finite-state concurrent systems" (2004), section 4 (CBFS). ``bfs`` is Fig. 4, with T the cache and Q the
+queue.
 
 The cache T forgets: a state that was overwritten and is met again counts as new and is visited again. As most
 transitions lead to states of nearby levels, it is mostly enough to remember the recent ones. When the search ends,
@@ -21,127 +22,44 @@ the packed state for each visit.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from itertools import accumulate
+from functools import partial
 
-from outcrop.kernels import Native, Search, Settings
-from outcrop.kernels_tables import Cache
-from outcrop.options import CheckOptions, Keep, Replacement
-from outcrop.search.blockwise import refuse_liveness
-from outcrop.search.budget import state_budget, worker_count
-from outcrop.search.compact import disk_limit, nameless_file, omission_bound
-from outcrop.search.driver import DEADLOCK_RULES, Exploration, ShowProgress, TakePut, most_found
-from outcrop.search.outcome import Outcome, Stop
-from outcrop.store.workdir import work_place
+from outcrop.explorer.arena import Arena
+from outcrop.explorer.budget import state_budget
+from outcrop.explorer.cache_table import CacheTable
+from outcrop.explorer.context import DEFAULT_CONTEXT, Context
+from outcrop.explorer.explorer import Explorer
+from outcrop.explorer.file_arena import queue_on_disk
+from outcrop.kernels import Native
+from outcrop.options import CheckOptions, Keep
+from outcrop.outcome import Outcome, Stop
+from outcrop.strategies import CachedOptions
 
-#: Of signatures in RAM, as in the paper.
+#: Size of a signature in RAM, in bits, as in the paper.
 _BITS = 40
-#: The cache's size at first. A large one for a small model would cost its memory for nothing.
-_FIRST_BYTES = 4 << 20
-#: The share of memory that the two ends of the queue may take: see arena.c.
-_QUEUE_SHARE = 3 / 32
 #: The share of the disk that the queue may take where there are other files: all states will be in a checkpoint too, or
 #: in the log of another strategy.
 DISK_SHARE = 3 / 8
 
 
-def search(
-    native: Native, options: CheckOptions, progress: ShowProgress | None = None, put: TakePut | None = None
-) -> Outcome:
+def search(native: Native, options: CheckOptions, context: Context = DEFAULT_CONTEXT) -> Outcome:
     bits = (options.bits or _BITS) if options.keep is Keep.SIGNATURES else None
     has_checkpoints = options.checkpoint is not None or options.resume is not None
     share = DISK_SHARE if has_checkpoints else 1.0
-    with queue_on_disk(native, options, share) as visited:
-        return Cached(visited, options, progress, put, bits, share).run()
+    with queue_on_disk(native, options, context, share, first_lines=1) as explorer:
+        Q = Arena(explorer)
+        with CacheTable(explorer, bits, state_budget(options), options.of(CachedOptions).collision_limit) as T:
+            return explorer.run(partial(bfs, explorer, Q, T))
 
 
-@contextmanager
-def queue_on_disk(native: Native, options: CheckOptions, share: float) -> Iterator[Search]:
-    """A search whose arena is a file, which may take some share of the disk budget."""
-    refuse_liveness(native, options)
-    directory = work_place(options.workdir)
-    with nameless_file(directory) as file:
-        settings = Settings(
-            workers=worker_count(options),
-            seed=options.seed,
-            deadlock=DEADLOCK_RULES[options.deadlock],
-            budget=state_budget(options),
-            most_states=options.states,
-            most_found=most_found(options),
-            first_lines=1,
-            file=file,
-            disk_limit=disk_limit(options, directory, share),
-        )
-        with native.search(settings) as search:
-            yield search
-
-
-class Cached(Exploration):
-    """``bits`` None keeps states. ``share``: of the disk budget, for the queue."""
-
-    knows_levels = False
-    bytes_beside = 0  #: that each worker may take beside cache and queue
-
-    def __init__(
-        self,
-        search: Search,
-        options: CheckOptions,
-        progress: ShowProgress | None,
-        put: TakePut | None,
-        bits: int | None,
-        share: float,
-    ) -> None:
-        super().__init__(search, options, progress, put)
-        if options.disk is not None:
-            self.disk.limit = options.disk - int(options.disk * share)
-        self.bits = bits
-        self.memory = state_budget(options, self.bytes_beside)
-        most_bytes = self.memory - int(self.memory * _QUEUE_SHARE)
-        self.T = Cache(
-            search,
-            min(_FIRST_BYTES, most_bytes),
-            bits,
-            options.chain,
-            idle=options.replacement is Replacement.IDLE,
-            seed=options.seed,
-            most_bytes=most_bytes,
-            most_collisions=self.most_collisions,
-        )
-
-    @property
-    def most_collisions(self) -> float:
-        """The collision rate past which no more blocks of states are expanded."""
-        return self.options.collision_limit
-
-    def run(self) -> Outcome:
-        try:
-            return super().run()
-        finally:
-            if not self.search.is_abandoned:
-                self.T.close()
-
-    def stop_reason(self) -> Stop | None:
-        return Stop.COLLISIONS if self.T.gives_up else super().stop_reason()
-
-    @property
-    def collision_rate(self) -> float | None:
-        return self.T.collision_rate
-
-    @property
-    def revisits(self) -> bool:
-        return self.T.has_forgotten
-
-    @property
-    def owner_bits(self) -> int:  # type: ignore[override]
-        return self.bits or 64
-
-    @property
-    def keys(self) -> str:  # type: ignore[override]
-        return "" if self.bits is None else f"{self.options.strategy}, {self.bits} bits, seed {self.options.seed}"
-
-    def bytes_in_memory(self) -> int:
-        return self.T.bytes + self.search.standing().memory
-
-    def omission_bound(self, levels: list[int]) -> float:
-        return 0.0 if self.bits is None else omission_bound(accumulate(levels), self.bits)
+def bfs(explorer: Explorer, Q: Arena, T: CacheTable) -> Stop:
+    """Fig. 4. A block of states takes the place of a state, and levels that of a single queue: ``expand`` dequeues all
+    states of the newest level and enqueues those of the next, which native/cached.c inserts into T."""
+    explorer.frontier, explorer.visited = Q, T
+    explorer.begin()  # foreach s in init_states: Enqueue(Q, s), Insert(T, s)
+    while (stop := explorer.next_stop()) is None:  # Q is not empty
+        Q.expand()  # foreach s' in next(Dequeue(Q)): if s' is not in T: Insert(T, s'), Enqueue(Q, s')
+        if T.gives_up:  # collision_rate > limit: in the middle of a level, which is no place to continue from
+            return Stop.COLLISIONS
+        explorer.level_is_complete()
+    return stop

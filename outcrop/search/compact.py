@@ -16,90 +16,22 @@ are expanded again, as in RAM, which makes the trace independent of the number o
 
 from __future__ import annotations
 
-import math
-import shutil
-import tempfile
-from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, contextmanager
-from itertools import accumulate
-from pathlib import Path
+from functools import partial
 
-from outcrop.errors import UsageError
-from outcrop.kernels import Native, Search, Settings
+from outcrop.explorer.context import DEFAULT_CONTEXT, Context
+from outcrop.explorer.file_arena import queue_on_disk
+from outcrop.explorer.visited import SignatureTable
+from outcrop.kernels import Native
 from outcrop.options import CheckOptions
-from outcrop.search.budget import state_budget, worker_count
-from outcrop.search.driver import DEADLOCK_RULES, Exploration, ShowProgress, TakePut, most_found
-from outcrop.search.outcome import Outcome
-from outcrop.store.workdir import work_place
+from outcrop.outcome import Outcome
+from outcrop.search.ram import breadth_first
 
-#: Of a signature.
+#: Size of a signature in bits.
 _BITS = 40
 
 
-def search(
-    native: Native, options: CheckOptions, progress: ShowProgress | None = None, put: TakePut | None = None
-) -> Outcome:
+def search(native: Native, options: CheckOptions, context: Context = DEFAULT_CONTEXT) -> Outcome:
     bits = options.bits or _BITS
-    directory = work_place(options.workdir)
-    with nameless_file(directory) as file:
-        settings = Settings(
-            workers=worker_count(options),
-            bits=bits,
-            seed=options.seed,
-            deadlock=DEADLOCK_RULES[options.deadlock],
-            budget=state_budget(options),
-            most_states=options.states,
-            most_found=most_found(options),
-            file=file,
-            disk_limit=disk_limit(options, directory),
-        )
-        with native.search(settings) as visited:
-            return Compact(visited, options, progress, put, bits).run()
-
-
-class Compact(Exploration):
-    def __init__(
-        self, search: Search, options: CheckOptions, progress: ShowProgress | None, put: TakePut | None, bits: int
-    ) -> None:
-        super().__init__(search, options, progress, put)
-        self.bits = bits
-        self.owner_bits = bits
-        self.keys = f"compact, {bits} bits, seed {options.seed}"
-
-    def omission_bound(self, levels: list[int]) -> float:
-        return omission_bound(accumulate(levels), self.bits)
-
-
-def omission_bound(table_sizes: Iterable[int], bits: int) -> float:
-    """Formula (1). A state is missed when its signature is that of one of the states before it: of the k - 1 others
-    that the table holds when its level ends. A violation is missed only if on a shortest path to it some state is,
-    one a level.
-
-    >>> omission_bound([1, 2**20], 40)
-    9.5...e-07
-    """
-    space = 2.0**bits
-    log_found = 0.0
-    for table_size in table_sizes:
-        if table_size - 1 >= space:
-            return 1.0
-        log_found += math.log1p(-(table_size - 1) / space)
-    return -math.expm1(log_found)
-
-
-@contextmanager
-def nameless_file(directory: Path) -> Iterator[int]:
-    """A file that is gone when it is closed, or when the process ends in whatever way."""
-    with ExitStack() as opened:
-        try:
-            directory.mkdir(parents=True, exist_ok=True, mode=0o700)
-            file = opened.enter_context(tempfile.TemporaryFile(dir=directory, prefix="outcrop-"))
-        except OSError as error:
-            raise UsageError(f"cannot make a file in '{directory}': {error.strerror}") from None
-        yield file.fileno()
-
-
-def disk_limit(options: CheckOptions, directory: Path, share: float = 1.0) -> int:
-    """What a file there may take of the disk."""
-    free = shutil.disk_usage(directory).free
-    return int(share * (free if options.disk is None else min(free, options.disk)))
+    with queue_on_disk(native, options, context, bits=bits) as explorer:
+        explorer.visited = SignatureTable(bits, "compact", options.seed)
+        return explorer.run(partial(breadth_first, explorer))

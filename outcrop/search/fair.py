@@ -29,16 +29,16 @@ from functools import partial
 from itertools import pairwise
 
 from outcrop.errors import InternalError
+from outcrop.explorer.arena import Arena
+from outcrop.explorer.budget import cycle_settings
+from outcrop.explorer.context import DEFAULT_CONTEXT, Context
+from outcrop.explorer.explorer import Explorer
+from outcrop.explorer.lasso import closest_lasso
 from outcrop.kernels import Native
-from outcrop.kernels_fair import FairGraph
+from outcrop.kernels.fair import FairGraph
 from outcrop.options import CheckOptions
-from outcrop.search.driver import ShowProgress, Stopped, TakePut
-from outcrop.search.outcome import Outcome, Stop
-from outcrop.search.owcty import CycleExploration, refuse, settings_of
+from outcrop.outcome import Finding, Outcome, Stop, Stopped
 
-#: Expanded states among which cycles are looked for first, and how many times more there must be each time.
-_FIRST_LOOK = 1 << 14
-_TIMES_MORE = 6
 #: Levels that are expanded between looks, as long as they have fewer states than that.
 _LEVELS_A_CALL = 8
 _SMALL_LEVEL = 1 << 10
@@ -46,62 +46,66 @@ _SMALL_LEVEL = 1 << 10
 _SOME_STATES = 1 << 14
 
 
-def search(
-    native: Native, options: CheckOptions, progress: ShowProgress | None = None, put: TakePut | None = None
-) -> Outcome:
-    refuse(options)
-    with native.search(settings_of(options)) as visited:
-        return FairCycles(visited, options, progress, put).run()
+def search(native: Native, options: CheckOptions, context: Context = DEFAULT_CONTEXT) -> Outcome:
+    with native.search(cycle_settings(options, context.tuning)) as kernels:
+        explorer = Explorer(kernels, options, context)
+        return explorer.run(partial(find_fair_cycle, explorer))
 
 
-class FairCycles(CycleExploration):
-    _next_look = _FIRST_LOOK  #: how many states must have been expanded for it
-
-    @property
-    def most_levels(self) -> int:  # type: ignore[override]
-        """One at a time where levels are so large that it costs nothing: the next look may be due after each."""
-        return _LEVELS_A_CALL if self.levels[-1] < _SMALL_LEVEL else 1
-
-    def expand(self) -> None:
-        super().expand()
-        expanded = self.levels.ends[-2]
-        if expanded >= self._next_look and not self.found:
-            self._next_look = _TIMES_MORE * expanded
+def find_fair_cycle(explorer: Explorer) -> Stop:
+    """Finds all states, and fair cycles among them: now and then on the way, and at the end."""
+    arena = explorer.frontier = Arena(explorer)
+    tuning, findings = explorer.tuning, explorer.findings
+    next_look = tuning.first_look
+    explorer.begin()
+    while (stop := explorer.next_stop()) is None:
+        # One at a time where levels are so large that it costs nothing: the next look may be due after each.
+        arena.most_levels = _LEVELS_A_CALL if explorer.levels[-1] < _SMALL_LEVEL else 1
+        arena.expand()
+        expanded = explorer.levels.ends[-2]
+        if expanded >= next_look and not findings.states:
+            next_look = tuning.times_more * expanded
             with suppress(MemoryError):
-                self._look_among(expanded)
-
-    def look_for_cycles(self) -> None:
+                findings.traced += fair_cycles(explorer, expanded)
+        explorer.level_is_complete()
+    if stop is Stop.COMPLETE and not findings:
         try:
-            self._look_among(self.levels.states)
+            findings.traced += fair_cycles(explorer, explorer.levels.states)
         except MemoryError:
             raise Stopped(Stop.MEMORY) from None
+    return Stop.VIOLATION if findings.traced else stop
 
-    def _look_among(self, states: int) -> None:
-        """Reports a fair cycle among so many states, the first ones."""
-        with closing(FairGraph(self.search, states, self.native.strength != "general")) as graph:
-            self._note_edges(graph, states)
-            graph.lay_out()
-            self._note_edges(graph, states)
-            (is_found,) = self.together(graph.has_fair_components)
-            self.check_stop()
-            if is_found:
-                self._report(graph, states)
 
-    def _note_edges(self, graph: FairGraph, states: int) -> None:
-        begins = iter(range(0, states, _SOME_STATES))
+def fair_cycles(explorer: Explorer, states: int) -> list[Finding]:
+    """Returns a fair cycle among the first states, this many of them, if there is one."""
+    with closing(FairGraph(explorer.search, states, explorer.native.strength != "general")) as graph:
+        note_edges(explorer, graph, states)
+        graph.lay_out()
+        note_edges(explorer, graph, states)
+        (is_found,) = explorer.parallel(graph.has_fair_components)
+        explorer.check_stop()
+        return [first_cycle(explorer, graph, states)] if is_found else []
 
-        def work(worker: int) -> None:
-            for begin in begins:
-                graph.note(worker, begin, min(states, begin + _SOME_STATES))
 
-        self.together(*(partial(work, worker) for worker in range(self.search.workers)))
-        self.check_stop()
+def note_edges(explorer: Explorer, graph: FairGraph, states: int) -> None:
+    begins = iter(range(0, states, _SOME_STATES))
 
-    def _report(self, graph: FairGraph, states: int) -> None:
-        for begin, end in pairwise(self.levels.ends):
-            start = graph.least_accepting(begin, min(end, states))
-            if start is None:
-                continue
+    def work(worker: int) -> None:
+        for begin in begins:
+            graph.note(worker, begin, min(states, begin + _SOME_STATES))
+
+    explorer.parallel(*(partial(work, worker) for worker in range(explorer.search.workers)))
+    explorer.check_stop()
+
+
+def first_cycle(explorer: Explorer, graph: FairGraph, states: int) -> Finding:
+    """Returns the fair cycle through the first accepting state that lies on one."""
+    ends = explorer.levels.ends
+    for begin, end in pairwise(ends):
+        start = graph.least_accepting(begin, min(end, states))
+        if start is not None:
             cycle = [state.tobytes() for state in graph.states(graph.cycle(start)[:-1])]
-            self.report(cycle, lambda state: bisect_right(self.levels.ends[1:], graph.index(state) or 0))
-        raise InternalError("a fair component has no accepting state")
+            return closest_lasso(
+                explorer, [(bisect_right(ends[1:], graph.index(state) or 0), state) for state in cycle]
+            )
+    raise InternalError("a fair component has no accepting state")

@@ -2,7 +2,7 @@
 
 U. Stern and D. L. Dill, "Using magnetic disk instead of main memory in the Murphi verifier" (1998), is the strategy
 ``disk``. G. Della Penna et al., "Exploiting transition locality in automatic verification of finite-state concurrent
-systems" (2004), section 5 (LDBFS), is ``locality``.
+systems" (2004), section 5 (LDBFS), is ``locality``. The functions are those of its Figs. 7 to 12, over blocks.
 
 Successors gather in table M, and with their states in the unchecked queue. At the end of a level, or when M is full,
 the table of all visited states, file D, is read: what it knows is taken out of M, and what is left is new. D is in
@@ -20,197 +20,181 @@ the checked queue and for the predecessor file. Reads D, or the cloud, once a le
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from contextlib import closing
 from functools import partial
-from itertools import accumulate, pairwise
+from itertools import accumulate
 
 import numpy as np
 
+from outcrop.explorer.blocks import BlockFrontier, in_pieces, levels_on_disk
+from outcrop.explorer.context import DEFAULT_CONTEXT, Context
+from outcrop.explorer.disk_table import DiskTable, signature_bits
+from outcrop.explorer.explorer import Explorer
+from outcrop.explorer.growing_table import GrowingTable
+from outcrop.explorer.visited import omission_bound, signature_keys
 from outcrop.kernels import Counts, Native, States
-from outcrop.kernels_tables import MemoryTable, hash_block, key_bytes
-from outcrop.options import CheckOptions, Keep
-from outcrop.search.blockwise import BlockExploration, BlockLevels, in_pieces
-from outcrop.search.compact import omission_bound
-from outcrop.search.driver import ShowProgress, TakePut
-from outcrop.search.outcome import Outcome
-from outcrop.store.frontier import RowFile
+from outcrop.options import CheckOptions
+from outcrop.outcome import Outcome, Stop
+from outcrop.strategies import LocalityOptions
 
-#: Of signatures on disk, where room is cheap.
-_BITS = 64
 #: Unchecked states that the main thread is done with before workers would be.
 _FEW_UNCHECKED = 1 << 16
-#: M's size at first, and by how much it grows.
-_FIRST_BYTES = 4 << 20
-_GROWTH = 8
-#: Blocks of D that are worth a worker of their own.
-_BLOCKS_A_SHARE = 8
 
 
 def search(
-    native: Native, options: CheckOptions, progress: ShowProgress | None = None, put: TakePut | None = None
+    native: Native, options: CheckOptions, context: Context = DEFAULT_CONTEXT, *, has_cloud: bool = True
 ) -> Outcome:
-    return BlockExploration(native, options, progress, put, lambda run: Locality(run, signature_bits(options))).run()
+    """``has_cloud``: checks read the disk cloud, and not the whole of D."""
+    with (
+        levels_on_disk(native, options, context) as (explorer, Q_ck),
+        closing(Locality(explorer, Q_ck, signature_bits(options), has_cloud=has_cloud)) as locality,
+    ):
+        return explorer.run(locality.Search)
 
 
-def signature_bits(options: CheckOptions) -> int | None:
-    return None if options.keep is Keep.STATES else options.bits or _BITS
+def search_disk(native: Native, options: CheckOptions, context: Context = DEFAULT_CONTEXT) -> Outcome:
+    """Searches as in 1998: the disk cloud is the whole of D."""
+    return search(native, options, context, has_cloud=False)
 
 
 class Locality:
-    """``bits`` None keeps states."""
+    """The papers' data. ``Q_ck``: the frontier, whose newest level is the checked queue. ``bits`` None keeps states."""
 
-    def __init__(self, run: BlockLevels, bits: int | None) -> None:
-        self.run = run
-        self.options = run.options
+    drops_revisited = counts_deeper = False
+    collision_rate = None
+
+    def __init__(
+        self,
+        explorer: Explorer,
+        Q_ck: BlockFrontier,
+        bits: int | None,
+        *,
+        has_cloud: bool = True,
+        revisits: bool = False,
+    ) -> None:
+        options = self._options = explorer.options.of(LocalityOptions)
+        self._explorer = explorer
         self.bits = bits
-        self.D = RowFile(run.directory, "visited", key_bytes(run.native, bits), run.options.block_size)
-        self.Q_unck = run.queue("unchecked")
-        self._most_bytes = run.table_memory(2 * self.Q_unck.block_rows * self.Q_unck.width)
-        self._bytes = min(_FIRST_BYTES, self._most_bytes)
-        self.M = MemoryTable(run.search, self._bytes, bits)
-        #: The part of D's blocks that is read.
-        self.cloud_size = 1.0 if run.options.strategy == "disk" else run.options.cloud
-        self.revisits = False
-        self._random = np.random.default_rng(run.options.seed)
+        self.keys = signature_keys(explorer.options.strategy, bits, explorer.options.seed)
+        self.revisits = revisits
+        self.Q_ck, Q_ck.visited = Q_ck, self
+        self.Q_unck = Q_ck.queue("unchecked")
+        self.D = DiskTable(Q_ck, bits, options.block_size, options.blocks)
+        self.M = GrowingTable(explorer, bits, Q_ck.table_memory(2 * self.Q_unck.block_rows * self.Q_unck.width))
+        self._has_cloud = has_cloud
+        self.disk_cloud_size = options.cloud if has_cloud else 1.0  #: as a part of D's blocks
+        self._random = np.random.default_rng(explorer.options.seed)
         self._checks = 0
         self._high_calibrations = 0  #: in a row
 
     # --- The papers' procedures --------------------------------------------------------------------------------
 
-    def expand(self, worker: int, block: States, most: int) -> tuple[Callable[[], None], int]:
-        states, hashes, expanded = self.run.search.expand_some(worker, block, most)
-        self.run.has_expanded(expanded, len(states))
-        return partial(self.insert, states, hashes), expanded
+    def Search(self) -> Stop:
+        """Fig. 7."""
+        self._explorer.visited, self._explorer.frontier = self, self.Q_ck
+        self._explorer.begin()  # foreach s in init_states Insert(s); Checktable()
+        return self.search_loop()
 
-    def insert(self, states: States, hashes: Counts) -> None:
-        """Insert."""
+    def search_loop(self) -> Stop:
+        explorer = self._explorer
+        while (stop := explorer.next_stop()) is None:  # Q_ck is not empty
+            self.expand_level(explorer.levels.ends[-2])
+            explorer.level_is_complete()
+        return stop
+
+    def expand_level(self, begin: int) -> None:
+        """The inner loop of Fig. 7, from state ``begin`` of all on."""
+
+        def fill() -> None:
+            self.Q_ck.insert_successors(begin)  # foreach s' in next(Dequeue(Q_ck)) Insert(s')
+            self.Checktable()
+
+        self.Q_ck.fill_level(fill)
+
+    def Insert(self, states: States, hashes: Counts) -> None:
+        """Fig. 8."""
         while len(states):
-            new, dealt = self.M.insert(states, hashes)
+            new, taken = self.M.insert(states, hashes)
             self.Q_unck.append(new)
-            if dealt < len(states):  # M is full
+            if taken < len(states):  # M is full
                 self._make_room()
-            states, hashes = states[dealt:], hashes[dealt:]
-
-    def restore(self, states: States, hashes: Counts) -> None:
-        self.D.append(states if self.bits is None else self._signatures(hashes, self.bits))
-
-    def _signatures(self, hashes: Counts, bits: int) -> States:
-        signatures = hashes >> np.uint64(64 - bits)
-        return np.ascontiguousarray(signatures.view(np.uint8).reshape(-1, 8)[:, : self.D.width])
-
-    def end_level(self) -> None:
-        self.check_table()
+            states, hashes = states[taken:], hashes[taken:]
 
     def _make_room(self) -> None:
-        """M is as large as it may be only when that is needed: clearing it costs time for all of it."""
-        if self._bytes == self._most_bytes:
-            self.check_table()
-            return
-        self._bytes = min(_GROWTH * self._bytes, self._most_bytes)
-        self.M.close()
-        self.M = MemoryTable(self.run.search, self._bytes, self.bits)
-        for block in self.Q_unck.blocks(0, len(self.Q_unck)):
-            self.M.insert(block, hash_block(self.run.search, block))
+        if not self.M.grow(self.Q_unck.blocks(0, len(self.Q_unck))):
+            self.Checktable()
 
-    def check_table(self) -> None:
-        """Checktable: finds out what of M is old, and passes the rest on."""
-        block_count = self._block_count()
-        is_calibration = self.query_calibration()
-        cloud = self.get_disk_cloud(block_count, is_calibration)
-        others = sorted(set(range(block_count)) - set(cloud))
-        deleted_in_cloud = self._remove(cloud)
-        if is_calibration and others:
-            self.calibrate(deleted_in_cloud, self._remove(others))
-        self.revisits = self.revisits or bool(others and not is_calibration)
+    def Checktable(self) -> None:
+        """Fig. 10."""
+        calibration_required = self.QueryCalibration()
+        disk_cloud = self.GetDiskCloud(calibration_required)
+        not_in_cloud = sorted(set(range(self.D.block_count)) - set(disk_cloud))
+        deleted_in_cloud = self.D.remove_from(self.M.table, disk_cloud)
+        if calibration_required and not_in_cloud:
+            self.Calibrate(deleted_in_cloud, self.D.remove_from(self.M.table, not_in_cloud))
+        self.revisits = self.revisits or bool(not_in_cloud and not calibration_required)
         unchecked = len(self.Q_unck)
-        pieces = in_pieces(self.Q_unck.blocks(0, unchecked), lambda: self.run.piece_rows(unchecked))
-        for new, keys in self.run.in_order((partial(self._keep, each) for each in pieces), unchecked < _FEW_UNCHECKED):
+        pieces = in_pieces(self.Q_unck.blocks(0, unchecked), lambda: self.Q_ck.piece_rows(unchecked))
+        keeps = (partial(self._keep, each) for each in pieces)
+        for new, keys in self.Q_ck.pool.in_order(keeps, unchecked < _FEW_UNCHECKED):
             self.D.append(keys)
-            self.run.enqueue(new)
+            self.Q_ck.enqueue(new)
         self.M.clear()
         self.Q_unck.clear()
 
     def _keep(self, states: States, worker: int) -> tuple[States, States]:
         return self.M.keep(states)
 
-    def get_disk_cloud(self, block_count: int, is_calibration: bool) -> list[int]:
-        """GetDiskCloud: a selection of blocks by the curve of Fig. 9, where late ones are likelier. When the cloud is
+    def GetDiskCloud(self, calibration_required: bool) -> list[int]:
+        """Fig. 11: a selection of blocks by the curve of Fig. 9, where late ones are likelier. When the cloud is
         everything, a calibration tries what a smaller one would do."""
-        is_trial = is_calibration and self.cloud_size == 1.0
-        size = math.ceil((1 - self.options.slowdown if is_trial else self.cloud_size) * block_count)
+        block_count, options = self.D.block_count, self._options
+        is_trial = calibration_required and self.disk_cloud_size == 1.0
+        size = math.ceil((1 - options.slowdown if is_trial else self.disk_cloud_size) * block_count)
         if size >= block_count:
             return list(range(block_count))
         position = np.arange(block_count) / block_count
-        (a1, b1), (a2, b2) = self.options.curve
+        (a1, b1), (a2, b2) = options.curve
         likelihood = np.select([position < a1, position < a2], [b1, b2], 1.0)
         return sorted(self._random.choice(block_count, size, False, likelihood / likelihood.sum()).tolist())
 
-    def query_calibration(self) -> bool:
-        """QueryCalibration: every so many checks."""
+    def QueryCalibration(self) -> bool:
+        """Requires a calibration every so many checks."""
         self._checks += 1
-        return self._checks % self.options.calibration == 0 and self.options.strategy != "disk"
+        return self._has_cloud and self._checks % self._options.calibration == 0
 
-    def calibrate(self, deleted_in_cloud: int, deleted_not_in_cloud: int) -> None:
-        """Calibrate: a cloud that misses much grows, one that misses next to nothing shrinks."""
+    def Calibrate(self, deleted_in_cloud: int, deleted_not_in_cloud: int) -> None:
+        """Fig. 12: a cloud that misses much grows, one that misses next to nothing shrinks."""
         deleted = deleted_in_cloud + deleted_not_in_cloud
         if not deleted:
             return
         beta = deleted_not_in_cloud / deleted
-        if beta >= self.options.beta_high:
-            self.cloud_size = min(1.0, (1 + self.options.speedup) * self.cloud_size)
-        elif beta <= self.options.beta_low:
-            self.cloud_size *= 1 - self.options.slowdown
+        if beta >= self._options.beta_high:
+            self.disk_cloud_size = min(1.0, (1 + self._options.speedup) * self.disk_cloud_size)
+        elif beta <= self._options.beta_low:
+            self.disk_cloud_size *= 1 - self._options.slowdown
         self._reset()
 
     def _reset(self) -> None:
-        """A cloud that has been large for long starts anew, perhaps."""
-        is_high = self.cloud_size > self.options.reset_above
+        """The end of Fig. 10: a cloud that has been large for long is reset, perhaps."""
+        options = self._options
+        is_high = self.disk_cloud_size > options.reset_above
         self._high_calibrations = self._high_calibrations + 1 if is_high else 0
-        if self._high_calibrations > self.options.reset_after and self._random.random() < self.options.reset_chance:
-            self.cloud_size = self.options.cloud
+        if self._high_calibrations > options.reset_after and self._random.random() < options.reset_chance:
+            self.disk_cloud_size = options.cloud
             self._high_calibrations = 0
 
-    # --- Blocks of D -------------------------------------------------------------------------------------------
+    # --- What others ask ---------------------------------------------------------------------------------------
 
-    def _block_count(self) -> int:
-        """At most so many blocks as the options say, each of as many whole blocks of the file as that needs."""
-        return math.ceil(self.D.block_count / self._blocks_of_file())
-
-    def _blocks_of_file(self) -> int:
-        return max(1, math.ceil(self.D.block_count / self.options.blocks))
-
-    def _remove(self, blocks: list[int]) -> int:
-        """Takes what some blocks of D hold out of M; gives how much that was."""
-        each = self._blocks_of_file()
-        numbers = [
-            number for block in blocks for number in range(block * each, min((block + 1) * each, self.D.block_count))
-        ]
-
-        def remove(share: list[int], worker: int) -> int:
-            removed = 0
-            while share:
-                some, read = self.M.remove_blocks(*self.D.file.places(share))
-                removed += some
-                # One that is not in the file yet; or not what was written, which ``block`` finds out.
-                for number in share[read : read + 1]:
-                    removed += self.M.remove(self.D.block(number))
-                share = share[read + 1 :]
-            return removed
-
-        shares = min(self.run.threads, max(1, len(numbers) // _BLOCKS_A_SHARE))
-        cuts = [len(numbers) * number // shares for number in range(shares + 1)]
-        tasks = (partial(remove, numbers[begin:end]) for begin, end in pairwise(cuts))
-        return sum(self.run.in_order(tasks, shares == 1))
-
-    # --- What the skeleton asks --------------------------------------------------------------------------------
+    def remember(self, states: States, hashes: Counts) -> None:
+        """Takes states that were visited before."""
+        self.D.append_states(states, hashes)
 
     def omission_bound(self, levels: list[int]) -> float:
-        if self.bits is None:
-            return 0.0
         # At the latest, a state was compared with the table when its level ended.
-        return omission_bound(accumulate(levels), self.bits)
+        return 0.0 if self.bits is None else omission_bound(accumulate(levels), self.bits)
 
     def close(self) -> None:
         self.M.close()
-        for file in (self.D.file, self.Q_unck.file):
-            file.delete()
+        self.D.delete()
+        self.Q_unck.file.delete()

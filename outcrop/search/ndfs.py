@@ -14,79 +14,78 @@ unknown.
 
 from __future__ import annotations
 
+from contextlib import closing
+from functools import partial
+
 import numpy as np
 
-from outcrop.errors import InternalError
-from outcrop.kernels import Found, Native, Settings
-from outcrop.kernels_cycles import DepthFirst, DfsEnd, Indexes, Paths, accepting_states
+from outcrop.errors import InternalError, UsageError
+from outcrop.explorer.arena import Arena
+from outcrop.explorer.budget import cycle_settings
+from outcrop.explorer.context import DEFAULT_CONTEXT, Context
+from outcrop.explorer.explorer import Explorer
+from outcrop.explorer.lasso import indexes_of, lasso, shortest_path
+from outcrop.kernels import Found, Native
+from outcrop.kernels.cycles import DepthFirst, DfsEnd, Indexes, Paths, accepting_states
 from outcrop.options import CheckOptions
-from outcrop.search.budget import state_budget
-from outcrop.search.driver import Exploration, ShowProgress, TakePut, most_found
-from outcrop.search.lasso import lasso, one, shortest_path
-from outcrop.search.outcome import Finding, FindingKind, Outcome, Progress, Stop
-from outcrop.search.owcty import refuse
+from outcrop.outcome import Finding, FindingKind, Outcome, Stop
 
 
-def search(
-    native: Native, options: CheckOptions, progress: ShowProgress | None = None, put: TakePut | None = None
-) -> Outcome:
-    refuse(options)
-    settings = Settings(budget=state_budget(options), most_states=options.states, most_found=most_found(options))
-    with native.search(settings) as visited:
-        return Ndfs(visited, options, progress, put).run()
+def search(native: Native, options: CheckOptions, context: Context = DEFAULT_CONTEXT) -> Outcome:
+    if options.depth is not None:
+        raise UsageError("ndfs does not record depths. Use --strategy owcty to search up to a depth")
+    settings = cycle_settings(options, context.tuning, workers=1)
+    with native.search(settings) as kernels:
+        explorer = Explorer(kernels, options, context)
+        return explorer.run(partial(nested_depth_first, explorer))
 
 
-class Ndfs(Exploration):
-    starts = 0  #: how many start states there are
+def nested_depth_first(explorer: Explorer) -> Stop:
+    """Searches from the start states, and makes findings of the path to where the search ended."""
+    explorer.frontier = Arena(explorer, has_levels=False)
+    explorer.frontier.start()
+    if explorer.findings:
+        return Stop.VIOLATION
+    starts, search = explorer.levels.states, explorer.search
+    with closing(DepthFirst(search)) as depth_first:
+        (end,) = explorer.parallel(depth_first.run)
+        path, loop_start = depth_first.path()
+    search.finish_level()
+    explorer.levels.set([search.standing().level_end])
+    explorer.generated = [search.standing().generated]
+    if end is DfsEnd.CYCLE:
+        explorer.findings.traced.append(_lasso(explorer, path[loop_start:], starts))
+    elif end is DfsEnd.FOUND:
+        explorer.findings.traced += _found(explorer, path)
+    else:
+        explorer.check_stop()
+    return {DfsEnd.COMPLETE: Stop.COMPLETE, DfsEnd.STATES: Stop.STATES}.get(end, Stop.VIOLATION)
 
-    def explore(self) -> Stop:
-        self.create_start_states()
-        if self._count_findings():
-            return Stop.VIOLATION
-        self.starts = self.levels.states
-        depth_first = DepthFirst(self.search)
-        try:
-            (end,) = self.together(depth_first.run)
-            path, loop_start = depth_first.path()
-        finally:
-            depth_first.close()
-        self.search.finish_level()
-        self.levels.set([self.search.standing().level_end])
-        self.generated = [self.search.standing().generated]
-        if end is DfsEnd.CYCLE:
-            self.traced.append(self._lasso(path, loop_start))
-        elif end is DfsEnd.FOUND:
-            self._trace_found(self._states(path))
-        else:
-            self.check_stop()
-        return {DfsEnd.COMPLETE: Stop.COMPLETE, DfsEnd.STATES: Stop.STATES}.get(end, Stop.VIOLATION)
 
-    def _lasso(self, path: Indexes, loop_start: int) -> Finding:
-        paths = Paths(self.search)
-        target = paths.index(accepting_states(self.search, paths.states(path[loop_start:]))[0].tobytes())
-        assert target is not None
-        everything = self.levels[0]
-        cycle = shortest_path(paths, one(target), target, everything)
-        prefix: list[bytes] | None = [paths.states(one(target)).tobytes()]
-        if target >= self.starts:
-            prefix = shortest_path(paths, np.arange(self.starts, dtype=np.uint32), target, everything)
-        if cycle is None or prefix is None:
-            self.check_stop()
-            raise InternalError("the cycle found cannot be found again")
-        return lasso(tuple(prefix), cycle[:-1])
+def _lasso(explorer: Explorer, on_cycle: Indexes, starts: int) -> Finding:
+    """Returns a short lasso through an accepting state of a cycle. ``starts``: the number of start states."""
+    paths, everything = Paths(explorer.search), explorer.levels[0]
+    target = accepting_states(explorer.search, paths.states(on_cycle))[0].tobytes()
+    (index,) = indexes_of(paths, target).tolist()
+    cycle = shortest_path(explorer, paths, indexes_of(paths, target), target, everything)
+    prefix: list[bytes] | None = [target]
+    if index >= starts:
+        prefix = shortest_path(explorer, paths, np.arange(starts, dtype=np.uint32), target, everything)
+    if cycle is None or prefix is None:
+        explorer.check_stop()
+        raise InternalError("the cycle found cannot be found again")
+    return lasso(tuple(prefix), cycle[:-1])
 
-    def _trace_found(self, path: tuple[bytes, ...]) -> None:
-        """Something is wrong with the state that the search was at, or with one that follows it."""
-        for state in self.search.take_found(Found.RULE):
-            self.traced.append(Finding(FindingKind.RULE, path))
-            if state != path[-1]:
-                raise InternalError("a rule failed in another state than the one that the search was at")
-        for state in self.search.take_found(Found.STATE):
-            self.traced.append(Finding(FindingKind.STATE, (*path, state)))
 
-    def _states(self, indexes: Indexes) -> tuple[bytes, ...]:
-        return tuple(row.tobytes() for index in indexes for row in self.search.read_block(int(index), int(index) + 1))
-
-    def snapshot(self) -> Progress:
-        states = self.search.standing().states
-        return self.progress_at(0, states, states)
+def _found(explorer: Explorer, indexes: Indexes) -> list[Finding]:
+    """Returns what is wrong with the state that the search was at, or with one that follows it."""
+    search = explorer.search
+    path = tuple(row.tobytes() for index in indexes.tolist() for row in search.read_block(index, index + 1))
+    failed = search.take_found(Found.RULE)
+    if any(state != path[-1] for state in failed):
+        raise InternalError("a rule failed in another state than the one that the search was at")
+    wrong = search.take_found(Found.STATE)
+    return [
+        *(Finding(FindingKind.RULE, path) for _ in failed),
+        *(Finding(FindingKind.STATE, (*path, state)) for state in wrong),
+    ]

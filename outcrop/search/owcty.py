@@ -19,231 +19,172 @@ state (8 for a weak automaton), and the time of two or three such searches. At t
 
 from __future__ import annotations
 
-import time
 from bisect import bisect_right
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import NoReturn
 
-from outcrop.errors import InternalError, UsageError
-from outcrop.kernels import Found, Native, Search, Settings
-from outcrop.kernels_cycles import Acceptance, Cycles, Phase
+from outcrop.errors import InternalError
+from outcrop.explorer.arena import Arena
+from outcrop.explorer.budget import cycle_settings
+from outcrop.explorer.closest_cycle import closest_cycle
+from outcrop.explorer.context import DEFAULT_CONTEXT, Context
+from outcrop.explorer.explorer import Explorer
+from outcrop.explorer.lasso import closest_lasso, indexes_of, lasso, shortest_path, way_to
+from outcrop.kernels import Found, Native
+from outcrop.kernels.cycles import Acceptance, Cycles, Phase
 from outcrop.options import CheckOptions
-from outcrop.search.budget import state_budget, worker_count
-from outcrop.search.closest import closest_cycle
-from outcrop.search.driver import Exploration, ShowProgress, TakePut, most_found
-from outcrop.search.lasso import lasso, one, shortest_path
-from outcrop.search.outcome import Outcome, Stop
-from outcrop.search.owcty_ranks import SharedCycles
-from outcrop.search.paths import PathFinder
+from outcrop.outcome import Finding, Outcome, Restart, Stop
+from outcrop.strategies import OwctyOptions
 
-#: Of a level, that are looked at for cycles; as many as each worker keeps.
+#: Candidates of a level that are looked at for cycles; as many as each worker keeps.
 _MOST_CANDIDATES = 16
 
 
-def search(
-    native: Native, options: CheckOptions, progress: ShowProgress | None = None, put: TakePut | None = None
-) -> Outcome:
-    refuse(options)
-    if options.compact:
-        from outcrop.search import owcty_compact
+def search(native: Native, options: CheckOptions, context: Context = DEFAULT_CONTEXT) -> Outcome:
+    if options.of(OwctyOptions).compact:
+        from outcrop.search import owcty_compact  # which imports this module
 
-        return owcty_compact.search(native, options, progress, put)
-    strength = Acceptance[native.strength.upper()]
-    begun = time.monotonic()
+        return owcty_compact.search(native, options, context)
     try:
-        return _search(native, options, progress, put, strength)
-    except EndlessRunNotFound:
-        spent = time.monotonic() - begun
-        outcome = _search(native, options.after(spent), progress, put, Acceptance.WEAK)
-        return replace(outcome, seconds=outcome.seconds + spent)
+        return _search(native, options, context, Acceptance[native.strength.upper()])
+    except Restart as restart:
+        if restart.options is not options:
+            raise
+        return _search(native, options, replace(context, seconds=restart.seconds), Acceptance.WEAK)
 
 
-def refuse(options: CheckOptions) -> None:
-    """What no search for cycles can do."""
-    if options.checkpoint is not None or options.resume is not None:
-        raise UsageError(f"the strategy {options.strategy} keeps no checkpoints")
-    if (options.ranks or 1) > 1 and options.strategy == "ndfs":
-        raise UsageError("the strategy ndfs goes depth first, in one process; owcty runs over several ranks")
-    if options.depth is not None and options.strategy == "ndfs":
-        raise UsageError("the strategy ndfs goes depth first, and knows of no state how deep it lies; owcty does")
+def _search(native: Native, options: CheckOptions, context: Context, strength: Acceptance) -> Outcome:
+    with native.search(cycle_settings(options, context.tuning)) as kernels:
+        explorer = Explorer(kernels, options, context)
+        return explorer.run(Owcty(explorer, strength).OWCTY)
 
 
-def settings_of(options: CheckOptions) -> Settings:
-    """Of a search that keeps states in full."""
-    return Settings(
-        workers=worker_count(options),
-        budget=state_budget(options),
-        most_states=options.states,
-        most_found=most_found(options),
-    )
+class Owcty:
+    """The algorithm's data: S, and the counts of predecessors, are with the kernels."""
 
+    def __init__(self, explorer: Explorer, strength: Acceptance) -> None:
+        self._explorer = explorer
+        self._arena = Arena(explorer)
+        self._strength = strength
+        self.S = Cycles(explorer.search, strength)
 
-def _search(
-    native: Native,
-    options: CheckOptions,
-    progress: ShowProgress | None,
-    put: TakePut | None,
-    strength: Acceptance,
-) -> Outcome:
-    with native.search(settings_of(options)) as visited:
-        return Owcty(visited, options, progress, put, strength).run()
+    # --- Algorithm 1 -------------------------------------------------------------------------------------------
 
-
-class CycleFound(Exception):
-    """The rest of the search is not needed."""
-
-
-class EndlessRunNotFound(Exception):
-    """From an accepting state of a terminal automaton no cycle is near. There may be none: assumptions can end runs."""
-
-
-class CycleExploration(Exploration):
-    """Finds all states, and then cycles among them."""
-
-    def explore(self) -> Stop:
-        try:
-            stop = super().explore()  # INITIALIZE
-            if stop is Stop.COMPLETE and not self.found:
-                self.look_for_cycles()
-        except CycleFound:
+    def OWCTY(self) -> Stop:
+        """Algorithm 1. Returns Stop.VIOLATION where there is a cycle, which is then among the findings."""
+        stop = self.INITIALIZE()
+        if stop is Stop.COMPLETE and not self._explorer.findings.states and self._holds_a_cycle():
+            self._explorer.findings.traced.append(self._cycle_in_S())
             return Stop.VIOLATION
         return stop
 
-    def look_for_cycles(self) -> None:
-        raise NotImplementedError
+    def INITIALIZE(self) -> Stop:
+        """Line 1: finds all states, and cycles on the fly."""
+        explorer = self._explorer
+        explorer.frontier = self._arena
+        explorer.begin()
+        while (stop := explorer.next_stop()) is None:
+            self._arena.expand()
+            candidates = explorer.exchange.found_by_all(explorer.search.take_found(Found.CYCLE))
+            if candidates and not explorer.findings.states:
+                cycle = self._confirmed(candidates[:_MOST_CANDIDATES])
+                if cycle is not None:
+                    explorer.findings.traced.append(cycle)
+                    return Stop.VIOLATION
+            explorer.level_is_complete()
+        return stop
 
-    def report(self, cycle: list[bytes], level_of: Callable[[bytes], int]) -> NoReturn:
-        """Reports a cycle from where it is closest to a start state."""
-        level, state = min((level_of(state), state) for state in cycle)
-        at = cycle.index(state)
-        self.traced.append(lasso(self.way_to(state, level), cycle[at:] + cycle[:at]))
-        raise CycleFound
-
-    def way_to(self, state: bytes, level: int) -> tuple[bytes, ...]:
-        """A shortest way to a state of a level."""
-        look = self.look() if self.sharing is None else self.sharing.look(self.look())
-        return PathFinder(look).paths([(state, level)])[0]
-
-
-class Owcty(CycleExploration):
-    def __init__(
-        self,
-        search: Search,
-        options: CheckOptions,
-        progress: ShowProgress | None,
-        put: TakePut | None,
-        strength: Acceptance,
-    ) -> None:
-        super().__init__(search, options, progress, put)
-        self.strength = strength
-        self.cycles = Cycles(search, strength)
-        self._shared = None if self.sharing is None else SharedCycles(self, self.sharing)
-
-    def look_for_cycles(self) -> None:
-        if self.holds_a_cycle():
-            self._cycle_in_s()
-
-    def holds_a_cycle(self) -> bool:
-        """Algorithm 1, from its second line on."""
-        size, phase = self.totals.states, Phase.FIRST
+    def _holds_a_cycle(self) -> bool:
+        """Lines 2 to 9. Without a general automaton, nothing is left for a second iteration to do."""
+        size, phase = self._explorer.totals.states, Phase.FIRST
         while True:
             old_size = size
-            size = self._all_workers(phase)  # Reset; S is S and F
-            if self.strength is Acceptance.GENERAL:
-                size = self._all_workers(Phase.REACH)
+            size = self._run(phase)  # Reset; S is S and F
+            if self._strength is Acceptance.GENERAL:
+                size = self.REACHABILITY()
             if size:
-                size = self._all_workers(Phase.ELIMINATE)
-            if size in (0, old_size) or self.strength is not Acceptance.GENERAL:
+                size = self.ELIMINATION()
+            if size in (0, old_size) or self._strength is not Acceptance.GENERAL:
                 return size > 0
             phase = Phase.RESET
 
-    def _all_workers(self, phase: Phase) -> int:
-        """One phase. Gives the size of S after it."""
-        self.cycles.begin(phase)
-        sharing = self.sharing
-        if sharing is not None and phase in (Phase.REACH, Phase.ELIMINATE):
-            sharing.work_off(self.cycles.part, self.cycles.take_message, self.cycles.has_work)
-            return sharing.sum(self.cycles.end())
-        self.together(*(partial(self.cycles.work, worker) for worker in range(self.search.workers)))
-        self._agree_to_go_on()
-        size = self.cycles.end()
-        return size if sharing is None else sharing.sum(size)
+    def REACHABILITY(self) -> int:
+        """Keeps in S what its accepting states lead to, and counts predecessors. Returns the size of S."""
+        return self._run_where_work_makes_work(Phase.REACH)
 
-    def _agree_to_go_on(self) -> None:
-        """Raises Stopped when the search must end: on all ranks, if there are several."""
-        if self.sharing is None:
-            self.check_stop()
-        else:
-            self.sharing.agree_to_go_on()
+    def ELIMINATION(self) -> int:
+        """Takes out of S what has no predecessor in it. Returns the size of S."""
+        return self._run_where_work_makes_work(Phase.ELIMINATE)
+
+    def _run(self, phase: Phase) -> int:
+        explorer, S = self._explorer, self.S
+        S.begin(phase)
+        explorer.parallel(*(partial(S.work, worker) for worker in range(explorer.search.workers)))
+        explorer.exchange.agree_to_go_on()
+        return explorer.exchange.sum(S.end())
+
+    def _run_where_work_makes_work(self, phase: Phase) -> int:
+        exchange, S = self._explorer.exchange, self.S
+        S.begin(phase)
+        exchange.work_phase(S.work, S.part, S.take_message, S.has_work)
+        return exchange.sum(S.end())
 
     # --- Cycles ------------------------------------------------------------------------------------------------
 
-    def expand(self) -> None:
-        super().expand()
-        found = self.search.take_found(Found.CYCLE) if self._shared is None else self._shared.candidates()
-        if found and not self.found:
-            self._confirm(found[:_MOST_CANDIDATES])
-
-    def _confirm(self, candidates: list[bytes]) -> None:
-        """Cycles among the states that have been expanded, if there are any."""
-        limit = self.levels.ends[-2]
+    def _confirmed(self, candidates: list[bytes]) -> Finding | None:
+        """Returns a cycle among the states that have been expanded, if there is one."""
+        limit = self._explorer.levels.ends[-2]
         for level, state in sorted((self._level(state), state) for state in candidates):
-            if self.strength is Acceptance.TERMINAL:
-                self._endless_run(level, state)
-            self._conclude(self._shortest_cycle(state, limit))
+            if self._strength is Acceptance.TERMINAL:
+                return self._endless_run(level, state)
+            path = self._shortest_cycle(state, limit)
+            if path is not None:
+                return self._lasso(path)
+        return None
 
-    def _endless_run(self, level: int, state: bytes) -> None:
-        run = closest_cycle(self.search, state)
+    def _endless_run(self, level: int, state: bytes) -> Finding:
+        """Returns the run through an accepting state of a terminal automaton. Raises Restart, for a search that counts
+        predecessors, where no cycle is near: there may be none, for assumptions can end runs."""
+        explorer = self._explorer
+        run = closest_cycle(explorer.search, state)
         if run is None:
-            self._agree_to_go_on()
-            raise EndlessRunNotFound
+            explorer.exchange.agree_to_go_on()
+            raise Restart("no cycle is near an accepting state", explorer.options, explorer.watch.seconds())
         way, cycle = run
-        prefix = self.way_to(state, level)
-        self.traced.append(lasso((*prefix, *way[1:]), cycle))
-        raise CycleFound
+        return lasso((*way_to(explorer, state, level), *way[1:]), cycle)
 
-    def _cycle_in_s(self) -> None:
-        """Of those of S that come first. What a state leads to that is on no cycle need not be looked at again: at the
-        fixpoint every state of S lies behind some cycle, and the cycles behind which nothing lies remain."""
-        end = 0
-        for size in self.levels:
-            begin, end = end, end + size
+    def _cycle_in_S(self) -> Finding:
+        """Returns a cycle through the states of S that come first. What a state leads to that is on no cycle need not
+        be looked at again: at the fixpoint every state of S lies behind some cycle, and the cycles behind which nothing
+        lies remain."""
+        levels = self._explorer.levels
+        for begin, end in zip(levels.ends, levels.ends[1:], strict=False):
             while (state := self._least_accepting(begin, end)) is not None:
-                self._conclude(self._shortest_cycle(state, self.levels.states, within_s=True, keeps_marks=True))
+                path = self._shortest_cycle(state, levels.states, within_s=True, keeps_marks=True)
+                if path is not None:
+                    return self._lasso(path)
         raise InternalError("S does not shrink any more, and yet no cycle is found in it")
 
-    def _conclude(self, path: list[bytes] | None) -> None:
-        """Reports a cycle, as a path that ends where it begins. None is also what a search for one gives that had to
-        stop."""
+    def _shortest_cycle(self, state: bytes, limit: int, **marks: bool) -> list[bytes] | None:
+        """Returns a shortest way from a state back to it. Raises Stopped when the search for one had to stop."""
+        path = shortest_path(self._explorer, self.S, indexes_of(self.S, state), state, limit, **marks)
         if path is None:
-            self._agree_to_go_on()
-            return
-        self.report(path[:-1], self._level)
+            self._explorer.exchange.agree_to_go_on()
+        return path
 
-    # --- States, wherever they lie -----------------------------------------------------------------------------
+    def _lasso(self, path: list[bytes]) -> Finding:
+        return closest_lasso(self._explorer, [(self._level(state), state) for state in path[:-1]])
 
     def _least_accepting(self, begin: int, end: int) -> bytes | None:
-        if self._shared is not None:
-            return self._shared.least_accepting(begin, end)
-        index = self.cycles.least_accepting(begin, end)
-        return None if index is None else self.cycles.states(one(index)).tobytes()
-
-    def _shortest_cycle(
-        self, state: bytes, limit: int, *, within_s: bool = False, keeps_marks: bool = False
-    ) -> list[bytes] | None:
-        if self._shared is not None:
-            return self._shared.shortest_cycle(state, limit, within_s=within_s, keeps_marks=keeps_marks)
-        index = self._index(state)
-        return shortest_path(self.cycles, one(index), index, limit, within_s=within_s, keeps_marks=keeps_marks)
-
-    def _index(self, state: bytes) -> int:
-        index = self.cycles.index(state)
-        assert index is not None
-        return index
+        """Returns the least accepting state of S in a level, among those of all ranks."""
+        index = self.S.least_accepting(begin, end)
+        own = None if index is None else bytes(self._explorer.search.read_block(index, index + 1))
+        return min((each for each in self._explorer.exchange.gather(own) if each is not None), default=None)
 
     def _level(self, state: bytes) -> int:
-        if self._shared is not None:
-            return self._shared.level(state)
-        return bisect_right(self.levels.ends[1:], self._index(state))
+        """Returns the level of a state, which its owner knows."""
+        index = self.S.index(state)
+        own = None if index is None else bisect_right(self._explorer.levels.ends[1:], index)
+        level = self._explorer.exchange.level_of(own)
+        assert level is not None
+        return level

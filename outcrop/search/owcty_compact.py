@@ -21,325 +21,169 @@ others. Costs 5 to 9 bytes a state in RAM: the count of predecessors is in the s
 
 from __future__ import annotations
 
-import math
-import threading
-from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from functools import partial
-from itertools import accumulate
 
-from outcrop.kernels import Found, Native, Search, Settings, States, with_spare_bytes
-from outcrop.kernels_cycles import NOTE_BITS, Acceptance, BlockPhase, CompactedCycles
-from outcrop.kernels_route import Message
+import numpy as np
+
+from outcrop.explorer.arena import Arena, disk_limit, nameless_file
+from outcrop.explorer.block_phases import Blocks, rows_of
+from outcrop.explorer.budget import cycle_settings
+from outcrop.explorer.closest_cycle import closest_cycle
+from outcrop.explorer.compacted import CompactedSet
+from outcrop.explorer.context import DEFAULT_CONTEXT, Context
+from outcrop.explorer.explorer import Explorer
+from outcrop.explorer.find_path import find_level, path_by_search
+from outcrop.explorer.lasso import lasso, way_to
+from outcrop.explorer.paths import PathFinder, look_in_blocks
+from outcrop.explorer.tuning import Tuning
+from outcrop.explorer.visited import SignatureTable, expected_coverage
+from outcrop.kernels import Found, Native, Settings, with_spare_bytes
+from outcrop.kernels.cycles import NOTE_BITS, Acceptance, BlockPhase
 from outcrop.options import CheckOptions
-from outcrop.search.budget import state_budget, worker_count
-from outcrop.search.closest import closest_cycle
-from outcrop.search.compact import disk_limit, nameless_file, omission_bound
-from outcrop.search.driver import ShowProgress, TakePut, most_found
-from outcrop.search.hunt import Hunt, find_level, read_arena
-from outcrop.search.lasso import lasso
-from outcrop.search.outcome import Outcome, Stop
-from outcrop.search.owcty import CycleExploration, CycleFound
-from outcrop.search.owcty_compact_ranks import SharedPhases
-from outcrop.search.paths import Look, PathFinder, look_in_blocks
-from outcrop.store.frontier import RowFile
-from outcrop.store.workdir import DiskFull, WorkDirectory, work_place
+from outcrop.outcome import Event, EventKind, Finding, Outcome, Stop
+from outcrop.store.workdir import WorkDirectory, work_place
 
-#: Gives states, as often as it is asked.
-Blocks = Callable[[], Iterator[States]]
-
-#: Of a signature, as in the paper.
+#: Size of a signature in bits, as in the paper.
 BITS = 32
-#: States that a worker deals with at a time, and of those that follow, how few it deals with at once; and, where states
-#: are large, what these may take: as many successors as they have may be on their way.
-_BLOCK_STATES = 4096
-_FEW_STATES = 16384
-_MOST_BYTES = 1 << 18
 #: Bits more, to find a path to a state that the first search has missed.
 _MORE_BITS = 24
 
 
-def search(
-    native: Native, options: CheckOptions, progress: ShowProgress | None = None, put: TakePut | None = None
-) -> Outcome:
+def search(native: Native, options: CheckOptions, context: Context = DEFAULT_CONTEXT) -> Outcome:
     with ExitStack() as resources:
         bits = options.bits or BITS
-        visited = resources.enter_context(native.search(_settings(resources, options, bits, options.seed)))
-        directory = resources.enter_context(WorkDirectory(options.workdir))
-        return CompactedOwcty(visited, options, progress, put, bits, directory).run()
+        settings = _settings(resources, options, context.tuning, bits, options.seed)
+        explorer = Explorer(resources.enter_context(native.search(settings)), options, context)
+        explorer.visited = SignatureTable(bits, "owcty", options.seed)
+        directory = resources.enter_context(WorkDirectory(options.workdir, explorer.disk))
+        outcome = explorer.run(CompactedOwcty(explorer, bits, directory).OWCTY)
+        return replace(outcome, signature_coverage=expected_coverage(outcome.visited, bits))
 
 
-def _settings(resources: ExitStack, options: CheckOptions, bits: int, seed: int) -> Settings:
+def _settings(resources: ExitStack, options: CheckOptions, tuning: Tuning, bits: int, seed: int) -> Settings:
     place = work_place(options.workdir)
-    return Settings(
-        workers=worker_count(options),
-        bits=bits,
-        seed=seed,
-        budget=state_budget(options),
-        most_states=options.states,
-        most_found=most_found(options),
-        file=resources.enter_context(nameless_file(place)),
-        disk_limit=disk_limit(options, place),
-        note_bits=NOTE_BITS,
-    )
+    file = resources.enter_context(nameless_file(place))
+    room = disk_limit(options, place)
+    return cycle_settings(options, tuning, bits=bits, seed=seed, file=file, disk_limit=room, note_bits=NOTE_BITS)
 
 
-def _rows(file: RowFile) -> Iterator[States]:
-    return file.blocks(0, len(file))
+class CompactedOwcty:
+    """The algorithms' data: S and the counts of predecessors, which are with the signatures; Qacc is on disk."""
 
-
-class CompactedOwcty(CycleExploration):
-    def __init__(
-        self,
-        search: Search,
-        options: CheckOptions,
-        progress: ShowProgress | None,
-        put: TakePut | None,
-        bits: int,
-        directory: WorkDirectory,
-    ) -> None:
-        super().__init__(search, options, progress, put)
-        self.bits = bits
-        self.owner_bits = bits
-        self._shared = None if self.sharing is None else SharedPhases(self, self.sharing)
-        self.strength = Acceptance[self.native.strength.upper()]
-        self.cycles = CompactedCycles(search, self.strength)
-        self._resets = 0
-        directory.budget = self.disk
-        fitting = max(1, _MOST_BYTES // self.native.state_bytes)
-        self._few = min(_FEW_STATES, fitting)
-        names = ("seeds", "accepting", "queue")
-        #: Accepting states that a phase begins with; Qacc, those that edges have led to; and states to be expanded.
-        self.seeds, self.accepting, self.queue = (
-            RowFile(directory, name, self.native.state_bytes, min(_BLOCK_STATES, fitting)) for name in names
-        )
+    def __init__(self, explorer: Explorer, bits: int, directory: WorkDirectory) -> None:
+        self._explorer = explorer
+        self._bits = bits
+        self._strength = Acceptance[explorer.native.strength.upper()]
+        self.S = CompactedSet(explorer, self._strength, directory)
 
     # --- Algorithm 2 -------------------------------------------------------------------------------------------
 
-    def look_for_cycles(self) -> None:
-        size, seeds = self.totals.states, self._log
-        if self.strength is not Acceptance.GENERAL:
-            self._work_off(BlockPhase.FIRST, seeds)
-            size = self._size
-            if size:
-                seeds = self._in_s(seeds)
-        while size:
+    def OWCTY(self) -> Stop:
+        """Algorithm 2. Returns Stop.VIOLATION where there is a cycle, which is then among the findings."""
+        explorer, S = self._explorer, self.S
+        stop = self.INITIALIZE()
+        if stop is not Stop.COMPLETE or explorer.findings:
+            return stop
+        size, seeds = explorer.totals.states, S.all_states
+        if self._strength is not Acceptance.GENERAL:
+            S.run(BlockPhase.FIRST, seeds)
+            size = S.size
+            seeds = S.members(seeds) if size else seeds
+        while size and not explorer.findings:
             old_size = size
-            self._reset()
-            self.reachability(seeds)
-            self.elimination(seeds)
-            size = self._size
+            S.reset()
+            self.REACHABILITY(seeds)
+            self.ELIMINATION(seeds)
+            size = S.size
             if size >= old_size:
-                self.verification()
-                return
-            seeds = self._in_s(partial(_rows, self.accepting))
-            self.accepting.clear()
+                self.VERIFICATION()
+                break
+            seeds = S.members(partial(rows_of, S.Qacc))
+            S.Qacc.clear()
+        return Stop.VIOLATION if explorer.findings else stop
 
-    @property
-    def _size(self) -> int:
-        """Of S."""
-        return self.cycles.size if self.sharing is None else self.sharing.sum(self.cycles.size)
+    def INITIALIZE(self) -> Stop:
+        """Finds all states, and accepting ones that are their own successors."""
+        explorer = self._explorer
+        arena = explorer.frontier = Arena(explorer)
+        explorer.begin()
+        while (stop := explorer.next_stop()) is None:
+            arena.expand()
+            self._report_loops()
+            explorer.level_is_complete()
+        return stop
 
     # --- Algorithm 3 -------------------------------------------------------------------------------------------
 
-    def reachability(self, seeds: Blocks) -> None:
-        self._work_off(BlockPhase.REACH, seeds)
+    def REACHABILITY(self, seeds: Blocks) -> None:
+        self.S.run(BlockPhase.REACH, seeds)
         self._report_loops()
 
-    def elimination(self, seeds: Blocks) -> None:
-        self._work_off(BlockPhase.ELIMINATE, seeds)
+    def ELIMINATION(self, seeds: Blocks) -> None:
+        self.S.run(BlockPhase.ELIMINATE, seeds)
 
-    def verification(self) -> None:
-        """From each accepting state that none before it has led to: is there a way back to it?"""
-        self._reset()
-        own = (block[number : number + 1] for block in _rows(self.accepting) for number in range(len(block)))
-        if self._shared is not None:
-            for state, is_own in self._shared.candidates(own):
-                self._verify(state, is_own)
+    def VERIFICATION(self) -> None:
+        """From each accepting state that none before it has led to: is there a way back to it? All ranks take the same
+        state, the least of those that they propose."""
+        if self._explorer.findings:
             return
-        for state in own:
-            if not len(self.cycles.in_s(state)):
-                self._verify(state)
+        self.S.reset()
+        own = (block[number : number + 1] for block in rows_of(self.S.Qacc) for number in range(len(block)))
+        state = next(own, None)
+        while not self._explorer.findings:
+            while state is not None and state in self.S:
+                state = next(own, None)
+            proposed = None if state is None else state.tobytes()
+            proposals = [each for each in self._explorer.exchange.gather(proposed) if each is not None]
+            if not proposals:
+                return
+            self._verify(min(proposals), min(proposals) == proposed)
 
-    def _verify(self, state: States, is_own: bool = True) -> None:
-        self.queue.clear()
+    def _verify(self, state: bytes, is_own: bool) -> None:
+        """Searches, level by level, for a way from a state back to it."""
+        target = with_spare_bytes(np.frombuffer(state, dtype=np.uint8).reshape(1, -1))
+        S, exchange = self.S, self._explorer.exchange
+        S.queue.clear()
         if is_own:
-            self.cycles.block(0, BlockPhase.VERIFY, state, begins=True)
-            self.queue.append(state)
-        target = with_spare_bytes(state)
-        ends = [0, len(self.queue)]
-        while self._any(ends[-1] > ends[-2]):
-            is_found = self._any(self._spread(ends[-2], ends[-1], target))
-            if is_found:
-                self._report_cycle(state.tobytes(), ends)
-            ends.append(len(self.queue))
-
-    def _any(self, is_so: bool) -> bool:
-        """On some rank."""
-        return is_so if self.sharing is None else self.sharing.any(is_so)
-
-    def _spread(self, begin: int, end: int, target: States) -> bool:
-        """One level of a search for ``target``; whether it was found."""
-        found: list[bool] = []
-
-        def deal(worker: int, states: States) -> States:
-            follow, _, is_found = self.cycles.block(worker, BlockPhase.VERIFY, states, target=target)
-            found.append(is_found)
-            return follow
-
-        def take(worker: int, message: Message) -> States:
-            follow, _, is_found = self.cycles.message(worker, BlockPhase.VERIFY, message, target)
-            found.append(is_found)
-            return follow
-
-        if self._shared is not None:
-            self._shared.spread(self.queue.blocks(begin, end), deal, take)
-        else:
-            self._share(self.queue.blocks(begin, end), deal)
-        return any(found)
-
-    # --- Phases ------------------------------------------------------------------------------------------------
-
-    def _work_off(self, phase: BlockPhase, seeds: Blocks) -> None:
-        """What a phase does to the seeds, and to all that follow."""
-        lock = threading.Lock()
-
-        def enqueued(states: States) -> None:
-            if len(states):
-                with lock:
-                    self.accepting.append(states)
-
-        def deal(worker: int, states: States, begins: bool = False) -> States:
-            # With FIRST, a state that has left S looks like one that nothing ever led to: first all of these are found.
-            # And with several ranks those that follow must first be sent.
-            few = 0 if (begins and phase is BlockPhase.FIRST) or self.sharing is not None else self._few
-            follow, enqueue, _ = self.cycles.block(worker, phase, states, begins=begins, few=few)
-            enqueued(enqueue)
-            return follow
-
-        def take(worker: int, message: Message) -> States:
-            follow, enqueue, _ = self.cycles.message(worker, phase, message)
-            enqueued(enqueue)
-            return follow
-
-        self._share(seeds(), partial(deal, begins=True))
-        if self._shared is not None:
-            self._shared.work_off(deal, take)
-            self.queue.clear()
-            return
-        done = 0
-        while done < len(self.queue):
-            begin, done = done, len(self.queue)
-            self._share(self.queue.blocks(begin, done), deal)
-        self.queue.clear()
-
-    def _share(
-        self, blocks: Iterator[States], deal: Callable[[int, States], States], into: RowFile | None = None
-    ) -> None:
-        """Has the workers deal with blocks, and queues the states that follow."""
-        lock = threading.Lock()
-        queue = self.queue if into is None else into
-
-        def work(worker: int) -> None:
-            while self.asked is None:
-                with lock:
-                    states = next(blocks, None)
-                if states is None:
-                    return
-                follow = deal(worker, states)
-                with lock:
-                    queue.append(follow)
-
-        try:
-            self.together(*(partial(work, worker) for worker in range(self.search.workers)))
-        except DiskFull as full:
-            self.disk_is_full(full)
-        if self.sharing is not None:
-            self.sharing.agree_to_go_on()
-        self.check_stop()
-
-    def disk_is_full(self, full: DiskFull) -> None:
-        """The search stops, on all ranks, when all have come to the same point."""
-        self.tell(f"disk: {full}")
-        self._ask_to_stop(Stop.DISK)
-
-    def _reset(self) -> None:
-        """Forgets S. What comes has other signatures, so that it meets other states that are taken for one another."""
-        self._resets += 1
-        seed = self.options.seed + (self._resets << 32)
-        self.together(*(partial(self.cycles.reset, worker, seed) for worker in range(self.search.workers)))
-
-    def _log(self) -> Iterator[States]:
-        """All states that the first search met. Phases begin with the accepting ones only."""
-        return read_arena(self.search, 0, self.levels.states)
-
-    def _in_s(self, blocks: Blocks) -> Blocks:
-        self.seeds.clear()
-        self._share(blocks(), lambda worker, states: self.cycles.in_s(states), self.seeds)
-        return partial(_rows, self.seeds)
+            S.begin_search(target)
+        ends = [0, len(S.queue)]
+        while exchange.any(ends[-1] > ends[-2]):
+            if S.search_level(ends[-2], ends[-1], target):
+                self._explorer.findings.traced.append(self._cycle(state, ends))
+                return
+            ends.append(len(S.queue))
 
     # --- Lassos ------------------------------------------------------------------------------------------------
 
-    def expand(self) -> None:
-        super().expand()
-        if not self.found:
-            self._report_loops()
-
     def _report_loops(self) -> None:
-        """Accepting states that are their own successors; or any, if the automaton is terminal."""
-        found = self.search.take_found(Found.CYCLE)
-        for state in found if self.sharing is None else self.sharing.found_by_all(found):
-            run = closest_cycle(self.search, state)
+        """Reports an accepting state that is its own successor; or any, if the automaton is terminal."""
+        explorer = self._explorer
+        for state in explorer.exchange.found_by_all(explorer.search.take_found(Found.CYCLE)):
+            run = None if explorer.findings else closest_cycle(explorer.search, state)
             if run is not None:
                 way, cycle = run
-                self.traced.append(lasso((*self._prefix(state), *way[1:]), cycle))
-                raise CycleFound
+                explorer.findings.traced.append(lasso((*self._prefix(state), *way[1:]), cycle))
 
-    def _report_cycle(self, state: bytes, ends: list[int]) -> None:
-        """The queue has the levels of a search from ``state`` that came back to it."""
-
-        def read_level(level: int) -> Iterator[States]:
-            return self.queue.blocks(ends[level], ends[level + 1])
-
-        look = self._everywhere(look_in_blocks(self.search, read_level, self.together))
-        (cycle,) = PathFinder(look).paths([(state, len(ends) - 1)])
-        self.traced.append(lasso(self._prefix(state), list(cycle[:-1])))
-        raise CycleFound
+    def _cycle(self, state: bytes, ends: list[int]) -> Finding:
+        """Returns the lasso of a state. The queue has the levels of a search from it that came back."""
+        explorer, queue = self._explorer, self.S.queue
+        look = look_in_blocks(
+            explorer.search, lambda level: queue.blocks(ends[level], ends[level + 1]), explorer.parallel
+        )
+        (cycle,) = PathFinder(explorer.exchange.look(look)).paths([(state, len(ends) - 1)])
+        return lasso(self._prefix(state), list(cycle[:-1]))
 
     def _prefix(self, state: bytes) -> tuple[bytes, ...]:
-        level = find_level(self.search, self.levels, state)
-        if self.sharing is not None:
-            level = self.sharing.level_of(level)
+        """Returns a path to a state. If a later phase has come upon one that the first search missed, another search
+        looks for it, with other signatures."""
+        explorer = self._explorer
+        level = explorer.exchange.level_of(find_level(explorer.search, explorer.levels, state))
         if level is not None:
-            return PathFinder(self._everywhere(self.look())).paths([(state, level)])[0]
-        return self._prefix_by_more_bits(state)
-
-    def _everywhere(self, look: Look) -> Look:
-        return look if self.sharing is None else self.sharing.look(look)
-
-    def _prefix_by_more_bits(self, state: bytes) -> tuple[bytes, ...]:
-        """A later phase has come upon a state that the first one missed: another search, with other signatures."""
-        self.tell("owcty: searching again, for a path to the cycle found")
+            return way_to(explorer, state, level)
+        explorer.watch.tell(Event(EventKind.RETRACED, "owcty: searching again, for a path to the cycle found"))
         with ExitStack() as resources:
-            settings = _settings(resources, self.options, min(64, self.bits + _MORE_BITS), self.options.seed + 1)
-            return Hunt(resources.enter_context(self.native.search(settings)), self).path(state)
-
-    # --- What is said of it ------------------------------------------------------------------------------------
-
-    def omission_bound(self, levels: list[int]) -> float:
-        return omission_bound(accumulate(levels), self.bits)
-
-    @property
-    def signature_coverage(self) -> float | None:
-        return expected_coverage(self.totals.states, self.bits)
-
-
-def expected_coverage(signatures: int, bits: int) -> float:
-    """The part of the states that was visited if so many different signatures were met: states fall on signatures as
-    balls do on bins. Those that only a missed state leads to come on top of what is missed.
-
-    >>> f"{expected_coverage(6_000_000, 32):.4%}"
-    '99.9301%'
-    """
-    share = signatures / 2.0**bits
-    return 1.0 if share == 0 else 0.0 if share >= 1 else share / -math.log1p(-share)
+            bits, seed = min(64, self._bits + _MORE_BITS), explorer.options.seed + 1
+            settings = _settings(resources, explorer.options, explorer.tuning, bits, seed)
+            return path_by_search(resources.enter_context(explorer.native.search(settings)), state, explorer)

@@ -9,22 +9,29 @@ unknown.
 
 from __future__ import annotations
 
-from outcrop.kernels import Native, Settings
+from functools import partial
+
+from outcrop.explorer.arena import Arena
+from outcrop.explorer.budget import kernel_settings, state_budget
+from outcrop.explorer.context import DEFAULT_CONTEXT, Context
+from outcrop.explorer.explorer import Explorer
+from outcrop.kernels import Native
 from outcrop.options import CheckOptions
-from outcrop.search.budget import state_budget, worker_count
-from outcrop.search.driver import DEADLOCK_RULES, Exploration, ShowProgress, TakePut, most_found
-from outcrop.search.outcome import Outcome
+from outcrop.outcome import Outcome, Stop
 
 
-def search(
-    native: Native, options: CheckOptions, progress: ShowProgress | None = None, put: TakePut | None = None
-) -> Outcome:
-    settings = Settings(
-        workers=worker_count(options),
-        deadlock=DEADLOCK_RULES[options.deadlock],
-        budget=state_budget(options),
-        most_states=options.states,
-        most_found=most_found(options),
-    )
-    with native.search(settings) as visited:
-        return Exploration(visited, options, progress, put).run()
+def search(native: Native, options: CheckOptions, context: Context = DEFAULT_CONTEXT) -> Outcome:
+    settings = kernel_settings(options, context.tuning, budget=state_budget(options))
+    with native.search(settings) as kernels:
+        explorer = Explorer(kernels, options, context)
+        return explorer.run(partial(breadth_first, explorer))
+
+
+def breadth_first(explorer: Explorer) -> Stop:
+    """Expands level after level, until one is empty."""
+    arena = explorer.frontier = Arena(explorer)
+    explorer.begin()
+    while (stop := explorer.next_stop()) is None:
+        arena.expand()  # and many more levels, where they are small, in one kernel call: native/level.c
+        explorer.level_is_complete()
+    return stop

@@ -16,102 +16,85 @@ Guarantee and costs are those of the two parts.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import ExitStack
+from functools import partial
 
+from outcrop.explorer.arena import Arena
+from outcrop.explorer.blocks import BYTES_BESIDE, BlockFrontier
+from outcrop.explorer.budget import state_budget
+from outcrop.explorer.cache_table import CacheTable
+from outcrop.explorer.context import DEFAULT_CONTEXT, Context
+from outcrop.explorer.disk_table import signature_bits
+from outcrop.explorer.explorer import Explorer
+from outcrop.explorer.file_arena import queue_on_disk
 from outcrop.kernels import Native, States
 from outcrop.options import CheckOptions
-from outcrop.search.blockwise import BYTES_BESIDE, BlockLevels
-from outcrop.search.cached import DISK_SHARE, Cached, queue_on_disk
-from outcrop.search.driver import Exploration, ShowProgress, TakePut
-from outcrop.search.locality import Locality, signature_bits
-from outcrop.search.outcome import Outcome, Progress, Stop
-from outcrop.search.paths import Look
+from outcrop.outcome import Outcome, Stop
+from outcrop.search.cached import DISK_SHARE
+from outcrop.search.locality import Locality
 from outcrop.store.workdir import WorkDirectory
+from outcrop.strategies import SerialOptions
 
 
-def search(
-    native: Native, options: CheckOptions, progress: ShowProgress | None = None, put: TakePut | None = None
-) -> Outcome:
-    with queue_on_disk(native, options, DISK_SHARE) as visited:
-        return Serial(visited, options, progress, put, signature_bits(options), DISK_SHARE).run()
-
-
-class Serial(Cached):
-    """``bits`` None keeps states. ``blocks``: the second part, None before it begins."""
-
-    blocks: BlockLevels | None = None
-    bytes_beside = BYTES_BESIDE  #: the second part needs them
-    _has_forgotten = False
-    _directory: WorkDirectory | None = None
-
-    @property
-    def most_collisions(self) -> float:
+def search(native: Native, options: CheckOptions, context: Context = DEFAULT_CONTEXT) -> Outcome:
+    with ExitStack() as resources, queue_on_disk(native, options, context, DISK_SHARE, first_lines=1) as explorer:
+        memory = state_budget(options, BYTES_BESIDE)  # the second part needs what each worker has beside
         # Ranks switch together, between levels.
-        return self.options.threshold if self.sharing is None else 1.0
+        threshold = options.of(SerialOptions).threshold if explorer.exchange.holds_all_states else 1.0
+        T = resources.enter_context(CacheTable(explorer, signature_bits(options), memory, threshold))
+        return explorer.run(partial(integrated, explorer, T, memory, resources))
 
-    def run(self) -> Outcome:
-        try:
-            return super().run()
-        finally:
-            if self.blocks is not None:
-                self.blocks.close()
-            if self._directory is not None:
-                self._directory.close()
 
-    def stop_reason(self) -> Stop | None:
-        return Exploration.stop_reason(self)
+def integrated(explorer: Explorer, T: CacheTable, memory: int, resources: ExitStack) -> Stop:
+    """Searches with the cache, and from the threshold on with the disk."""
+    Q = explorer.frontier = Arena(explorer)
+    explorer.visited = T
+    explorer.begin()
+    while (stop := explorer.next_stop()) is None:
+        Q.expand()
+        has_forgotten_much = T.gives_up or T.collision_rate > explorer.options.of(SerialOptions).threshold
+        if explorer.exchange.any(has_forgotten_much):
+            return switched(explorer, T, memory, resources)
+        explorer.level_is_complete()
+    return stop
 
-    def expand(self) -> None:
-        if self.blocks is not None:
-            self.blocks.expand(self.levels.ends[-2])
-            return
-        super().expand()
-        if self._has_forgotten_much():
-            unexpanded = self.search.standing().unexpanded
-            if self.sharing is None:
-                self._switch()
-            else:  # all ranks, or none
-                self.sharing.agree_to_go_on(self.stopped_by(self._switch))
-            if self.blocks is not None and unexpanded < self.levels.ends[-2]:
-                self.take_level_back()
-                self.blocks.expand(unexpanded)
 
-    def _has_forgotten_much(self) -> bool:
-        if self.sharing is None:
-            return self.T.gives_up
-        return self.sharing.any(self.T.collision_rate >= self.options.threshold)
+def switched(explorer: Explorer, T: CacheTable, memory: int, resources: ExitStack) -> Stop:
+    """Hands the queue over to the disk search, which goes on in the middle of the level if the cache gave up there."""
+    unexpanded = explorer.search.standing().unexpanded
+    opened: list[Locality] = []
+    explorer.exchange.agree_to_go_on(
+        explorer.stopped_by(lambda: opened.append(hand_over(explorer, T, memory, resources)))
+    )
+    (locality,) = opened
+    if unexpanded < explorer.levels.ends[-2]:
+        explorer.take_level_back()
+        locality.expand_level(unexpanded)
+    explorer.level_is_complete()
+    return locality.search_loop()
 
-    def _switch(self) -> None:
-        self._directory = WorkDirectory(self.options.workdir, self.disk)
-        blocks = BlockLevels(self, self._directory, self.memory, lambda run: Locality(run, self.bits))
-        try:
-            blocks.restore(self._states_in_arena(blocks.log.block_rows))
-        except BaseException:
-            blocks.close()
-            raise
-        self._has_forgotten = self.T.has_forgotten
-        self.T.close()
-        self.search.empty_arena()
-        self.disk.limit = self.options.disk
-        self.blocks = blocks
 
-    def _states_in_arena(self, rows: int) -> Iterator[States]:
-        end = self.levels.states
-        for begin in range(0, end, rows):
-            yield self.search.read_block(begin, min(end, begin + rows))
+def hand_over(explorer: Explorer, T: CacheTable, memory: int, resources: ExitStack) -> Locality:
+    """Copies the queue to the log of a disk search, and makes file D of it."""
+    directory = resources.enter_context(WorkDirectory(explorer.options.workdir, explorer.disk))
+    locality = Locality(
+        explorer, BlockFrontier(explorer, directory, memory), T.bits, has_cloud=True, revisits=T.revisits
+    )
+    try:
+        locality.Q_ck.take_visited(states_of(explorer, locality.Q_ck.log.block_rows))
+    except BaseException:
+        locality.close()  # so that there is room for a last checkpoint
+        raise
+    resources.callback(locality.close)
+    T.close()
+    explorer.search.empty_arena()
+    explorer.disk.limit = explorer.options.disk
+    explorer.visited, explorer.frontier = locality, locality.Q_ck
+    return locality
 
-    @property
-    def revisits(self) -> bool:
-        return super().revisits if self.blocks is None else self._has_forgotten or self.blocks.visited.revisits
 
-    @property
-    def collision_rate(self) -> float | None:
-        return super().collision_rate if self.blocks is None else None
-
-    def bytes_in_memory(self) -> int:
-        return super().bytes_in_memory() if self.blocks is None else self.memory
-
-    def look(self) -> Look:
-        return super().look() if self.blocks is None else self.blocks.look()
-
-    def snapshot(self) -> Progress:
-        return super().snapshot() if self.blocks is None else self.blocks.snapshot()
+def states_of(explorer: Explorer, rows: int) -> Iterator[States]:
+    """Yields all states of the arena, block by block."""
+    end = explorer.levels.states
+    for begin in range(0, end, rows):
+        yield explorer.search.read_block(begin, min(end, begin + rows))

@@ -96,7 +96,7 @@ class BlockFile:
         data = np.empty(self.length(number) + SPARE_BYTES, dtype=np.uint8)[:-SPARE_BYTES]
         at, pieces = self._starts[number], [memoryview(header), data.data]
         while pieces:
-            with disk_errors():
+            with disk_errors(self.path):
                 read = os.preadv(self._file, pieces, at)
             if not read:
                 raise DamagedFile(self.path, f"block {number} is cut short")
@@ -126,14 +126,15 @@ class BlockFile:
     def cut(self, count: int) -> None:
         """Forgets all blocks but the first ``count``, and whatever lies behind them."""
         end = self._starts[count] if count < len(self._starts) else self.bytes
-        os.ftruncate(self._file, end)
+        with disk_errors(self.path):
+            os.ftruncate(self._file, end)
         self._directory.release(self.bytes - end)
         self.bytes = end
         del self._starts[count:], self._digests[count:]
 
     def sync(self) -> None:
         """Returns when everything is on the disk."""
-        with disk_errors():
+        with disk_errors(self.path):
             os.fsync(self._file)
 
     def close(self) -> None:
@@ -142,12 +143,13 @@ class BlockFile:
 
     def delete(self) -> None:
         self.close()
-        self.path.unlink(missing_ok=True)
+        with disk_errors():
+            self.path.unlink(missing_ok=True)
         self._directory.release(self.bytes)
 
     def _write(self, pieces: list[memoryview]) -> None:
         at = self.bytes
-        with disk_errors():
+        with disk_errors(self.path):
             while pieces:
                 written = os.pwritev(self._file, pieces, at)
                 at += written
@@ -163,11 +165,13 @@ class BlockFile:
         self.bytes += len(header) + length
 
     def _find_blocks(self, length: int | None) -> None:
-        size = os.fstat(self._file).st_size
+        with disk_errors(self.path):
+            size = os.fstat(self._file).st_size
         end = size if length is None else length
         while self.bytes < end:
             number = len(self._starts)
-            header = os.pread(self._file, _HEADER.size, self.bytes)
+            with disk_errors(self.path):
+                header = os.pread(self._file, _HEADER.size, self.bytes)
             if len(header) < _HEADER.size:
                 raise DamagedFile(self.path, f"block {number} is cut short")
             magic, _, its_number, its_length = _HEADER.unpack(header)

@@ -23,12 +23,12 @@ from pathlib import Path
 from typing import Any
 
 from outcrop import __version__
-from outcrop.errors import DamagedFile, UsageError
+from outcrop.errors import DamagedFile, DiskFailed, OutcropError, UsageError
 from outcrop.store.frontier import RowFile
 from outcrop.store.workdir import Directory, DiskBudget, DiskFull, disk_errors
 
 #: Of manifest and state file; raised whenever what is there would be misread.
-FORMAT = 3
+FORMAT = 4
 
 #: What a manifest may lack.
 _OPTIONAL = {"generated", "enabled", "deeper", "owners", "owner_parts"}
@@ -36,9 +36,13 @@ _OPTIONAL = {"generated", "enabled", "deeper", "owners", "owner_parts"}
 _MANIFEST = "manifest.json"
 _PREVIOUS = "manifest.previous.json"
 _STATES = "states-"
+#: The end of a manifest's name until it takes its place.
+_NEW = ".new"
 #: Room that is kept for the last checkpoint of a search that fills the disk.
 _RESERVE = "reserve"
 _RESERVE_BYTES = 1 << 16
+#: Files that are there only while a search runs.
+_SCRATCH = (*(str(Path(name).with_suffix(_NEW)) for name in (_MANIFEST, _PREVIOUS)), _RESERVE)
 
 
 @dataclass(frozen=True)
@@ -99,7 +103,9 @@ class CheckpointDirectory(Directory):
             self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
             self._lock = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         except OSError as error:
-            raise UsageError(f"cannot keep a checkpoint in '{path}': {error.strerror}") from None
+            raise UsageError(
+                f"cannot keep a checkpoint in '{path}': {error.strerror}. Name a directory that you can write to"
+            ) from None
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
@@ -123,7 +129,7 @@ class CheckpointDirectory(Directory):
     def load(self, warn: Callable[[str], None], most_levels: int | None = None) -> Manifest:
         """The last checkpoint, every byte of which has been verified; or, told with ``warn``, the one before it.
         ``most_levels``: one that has more is not wanted."""
-        damage: DamagedFile | None = None
+        damage: OutcropError | None = None
         for name in (_MANIFEST, _PREVIOUS):
             path = self.path / name
             try:
@@ -135,7 +141,10 @@ class CheckpointDirectory(Directory):
                 self._verify(manifest)
             except FileNotFoundError:
                 continue
-            except DamagedFile as error:
+            except OSError as error:
+                damage = damage or DamagedFile(path, f"it cannot be read ({error.strerror})")
+                continue
+            except (DamagedFile, DiskFailed) as error:
                 damage = damage or error
                 continue
             if damage is not None:
@@ -178,6 +187,21 @@ class CheckpointDirectory(Directory):
 
     # --- Writing -----------------------------------------------------------------------------------------------
 
+    def remove_leftovers(self) -> None:
+        """Removes what a search that was killed has left: manifests that never took their place, and state files that
+        no manifest names. As long as a manifest cannot be read, nobody knows which those are."""
+        self._remove(set(_SCRATCH))
+        named = set()
+        for name in (_MANIFEST, _PREVIOUS):
+            path = self.path / name
+            try:
+                named.add(_parse(path, path.read_bytes()).states.file)
+            except FileNotFoundError:
+                continue
+            except (OSError, OutcropError):
+                return
+        self._remove({path.name for path in self.path.glob(_STATES + "*")} - named)
+
     def go_on_with(self, manifest: Manifest, block_rows: int) -> RowFile:
         """The state file of a checkpoint, which is to grow."""
         log = self.open_states(manifest, block_rows, self.budget)
@@ -205,7 +229,7 @@ class CheckpointDirectory(Directory):
         asked when the state file is written, or cannot be, and says whether those of all ranks are."""
         try:
             self._with_reserve(lambda: self._write(log))
-        except DiskFull:
+        except (DiskFull, DiskFailed):
             agree(False)
             raise
         if not agree(True):
@@ -238,22 +262,24 @@ class CheckpointDirectory(Directory):
 
     def _replace(self, name: str, content: bytes) -> None:
         path = self.path / name
-        scratch = path.with_suffix(".new")
+        scratch = path.with_suffix(_NEW)
         with disk_errors():
             try:
                 with open(scratch, "wb", opener=_open_private) as file:
                     file.write(content)
                     file.flush()
                     os.fsync(file.fileno())
+                scratch.replace(path)
+                os.fsync(self._lock)
             except OSError:
-                scratch.unlink(missing_ok=True)
+                self._remove({scratch.name})
                 raise
-            scratch.replace(path)
-            os.fsync(self._lock)
 
     def _remove(self, names: set[str]) -> None:
+        """Removes files that nothing needs any more, as far as that is possible."""
         for name in names:
-            (self.path / name).unlink(missing_ok=True)
+            with contextlib.suppress(OSError):
+                (self.path / name).unlink(missing_ok=True)
 
     # --- The reserve -------------------------------------------------------------------------------------------
 
@@ -261,31 +287,49 @@ class CheckpointDirectory(Directory):
         size = block_rows * self._width + _RESERVE_BYTES
         if self._reserved:
             return
-        with contextlib.suppress(OSError, DiskFull), (self.path / _RESERVE).open("wb") as file:
+        with contextlib.suppress(OSError, DiskFull):
             self.claim(size)
             self._reserved = size
-            os.posix_fallocate(file.fileno(), 0, size)
+            with (self.path / _RESERVE).open("wb") as file:
+                os.posix_fallocate(file.fileno(), 0, size)
 
     def _drop_reserve(self) -> bool:
         """Whether there was one."""
-        (self.path / _RESERVE).unlink(missing_ok=True)
-        size, self._reserved = self._reserved, 0
-        self.release(size)
-        return size > 0
+        if not self._reserved:
+            return False
+        self._remove({_RESERVE})
+        self.release(self._reserved)
+        self._reserved = 0
+        return True
 
 
 def remove_checkpoint(path: Path, with_directory: bool) -> None:
     """Removes every file of a checkpoint. The first of several ranks may be doing the same to the parts of others: what
     is gone already is fine."""
     # The manifests first: states without one are no checkpoint, a manifest without states is a damaged one.
-    for each in (path / _MANIFEST, path / _PREVIOUS):
-        each.unlink(missing_ok=True)
+    for name in (_MANIFEST, _PREVIOUS, *_SCRATCH):
+        (path / name).unlink(missing_ok=True)
     with contextlib.suppress(FileNotFoundError):
         for each in list(path.glob(_STATES + "*")):
             each.unlink(missing_ok=True)
     if with_directory:
         with contextlib.suppress(OSError):
             path.rmdir()
+
+
+def is_in_use(path: Path) -> bool:
+    """Whether some search has the directory of a checkpoint open, or nobody can tell."""
+    try:
+        lock = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except OSError:
+        return True
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(lock)
+    return False
 
 
 def _dump(manifest: Manifest) -> bytes:

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from outcrop.errors import DamagedFile
 from outcrop.kernels import States
-from outcrop.kernels_layers import Fetcher, LayerKernels
-from outcrop.kernels_spill import (
+from outcrop.kernels.layers import Fetcher, LayerKernels
+from outcrop.kernels.spill import (
     HASH_REST_BYTES,
     LEVEL_BYTES,
     SLICES,
@@ -32,8 +32,8 @@ from outcrop.kernels_spill import (
     tail_bytes,
 )
 from outcrop.store.blockfile import BlockFile
-from outcrop.store.runs import Run, RunFiles, Together, slice_starts
-from outcrop.store.workdir import WorkDirectory
+from outcrop.store.runs import Parallel, Run, RunFiles, slice_starts
+from outcrop.store.workdir import WorkDirectory, disk_errors
 
 Bytes = NDArray[np.uint8]
 
@@ -97,19 +97,19 @@ class LayerFiles:
         kernels: LayerKernels,
         state_bytes: int,
         workers: int,
-        together: Together,
+        parallel: Parallel,
         keep: int | None,
         forget: bool,
     ) -> None:
         self.keep = keep
-        self.has_forgotten = False
+        self._first_whole = 0  #: the layers before are deleted, at least in part
         self._forget = forget
         self._directory = directory
         self._spill = spill
         self._kernels = kernels
         self._tail = tail_bytes(state_bytes)
         self.files = RunFiles(
-            directory, spill, rest_bytes(state_bytes) + LEVEL_BYTES, workers, together, least_bits=_LEAST_BITS
+            directory, spill, rest_bytes(state_bytes) + LEVEL_BYTES, workers, parallel, least_bits=_LEAST_BITS
         )
         self._recent: list[Group] = []  #: oldest first
         self._old: list[Group] = []
@@ -178,7 +178,7 @@ class LayerFiles:
             group = self._recent.pop(0)
             if self._forget:
                 self._delete(group)
-                self.has_forgotten = True
+                self._first_whole = group.last + 1
                 continue
             self._old.append(self._pack([group]) if self._tail >= _LEAST_TAIL else _ranked(group, 0))
             while self._may_merge(self._old, None):
@@ -186,10 +186,16 @@ class LayerFiles:
                 self._old[-_FAN_IN:] = [self._pack(last) if last[0].tails else self._merged(last)]
 
     @property
+    def has_forgotten(self) -> bool:
+        """Whether any layer was deleted."""
+        return self._first_whole > 0
+
+    @property
     def oldest(self) -> int | None:
-        """The oldest layer of which everything is there, if there is any."""
+        """The oldest layer of which everything is there, if there is any. A layer may lie in two groups: what RAM held
+        of it when it was full, and the rest."""
         groups = [*self._old, *self._recent]
-        return groups[0].first if groups else None
+        return max(self._first_whole, groups[0].first) if groups else None
 
     @property
     def bytes(self) -> int:
@@ -346,7 +352,8 @@ def _sum_of_entries(tags: NDArray[np.uint32], rests: Bytes) -> np.uint64:
 
 
 def _read(run: Run, count: int, at: int) -> bytes:
-    data = os.pread(run.layout.file, count, at)
+    with disk_errors(run.path):
+        data = os.pread(run.layout.file, count, at)
     if len(data) != count:
         raise DamagedFile(run.path, "it is cut short")
     return data

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from outcrop.errors import DamagedFile
-from outcrop.kernels_spill import (
+from outcrop.kernels.spill import (
     LEAST_BITS,
     MOST_BITS,
     SLICES,
@@ -41,10 +41,10 @@ _PARTS_A_WORKER = 4
 
 #: A part of some work: which worker does it, and for which slices.
 Part = Callable[[int, tuple[int, int]], None]
-Together = Callable[..., list[None]]
+Parallel = Callable[..., list[None]]
 
 
-def share_slices(together: Together, workers: int, parts: int, part: Part) -> None:
+def share_slices(parallel: Parallel, workers: int, parts: int, part: Part) -> None:
     """Does something for all slices, in parts that workers take as they come."""
     numbers = iter(range(parts))
 
@@ -52,7 +52,7 @@ def share_slices(together: Together, workers: int, parts: int, part: Part) -> No
         for number in numbers:
             part(worker, (SLICES * number // parts, SLICES * (number + 1) // parts))
 
-    together(*(partial(work, worker) for worker in range(min(workers, parts))))
+    parallel(*(partial(work, worker) for worker in range(min(workers, parts))))
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class Run:
 
 
 class RunFiles:
-    """Writes and merges runs whose entries have rests of ``stride`` bytes. ``together`` runs tasks in threads."""
+    """Writes and merges runs whose entries have rests of ``stride`` bytes. ``parallel`` runs tasks in threads."""
 
     def __init__(
         self,
@@ -73,14 +73,14 @@ class RunFiles:
         spill: Spill,
         stride: int,
         workers: int,
-        together: Together,
+        parallel: Parallel,
         least_bits: int = LEAST_BITS,
     ) -> None:
         self._directory = directory
         self._spill = spill
         self._stride = stride
         self._workers = workers
-        self._together = together
+        self._parallel = parallel
         self._least_bits = least_bits
         self._written = 0
 
@@ -109,7 +109,7 @@ class RunFiles:
     def share(self, path: Path, part: Part) -> None:
         """Lets all workers do their part for a run."""
         try:
-            share_slices(self._together, self._workers, _PARTS_A_WORKER * self._workers, part)
+            share_slices(self._parallel, self._workers, _PARTS_A_WORKER * self._workers, part)
         except RunFull:
             raise DiskFull("no space left on the disk") from None
         except RunDamaged:
@@ -119,7 +119,7 @@ class RunFiles:
         """Reads a run from its first byte to its last, and raises DamagedFile unless it is what was written."""
         try:
             share_slices(
-                self._together,
+                self._parallel,
                 self._workers,
                 _PARTS_A_WORKER * self._workers,
                 lambda worker, slices: self._spill.check_run(run.layout, slices),
@@ -146,12 +146,12 @@ class RunFiles:
         if allocate:
             self._directory.claim(size)
         file = self._directory.open_file(path.name, os.O_CREAT | os.O_EXCL)
-        with disk_errors():
+        with disk_errors(path):
             if allocate:
                 os.posix_fallocate(file, 0, size)
             else:
                 os.ftruncate(file, size)
-        data = np.frombuffer(mmap.mmap(file, size, prot=mmap.PROT_READ), dtype=np.uint8)
+            data = np.frombuffer(mmap.mmap(file, size, prot=mmap.PROT_READ), dtype=np.uint8)
         starts, counts = np.zeros(SLICES, dtype=np.uint64), np.zeros(SLICES, dtype=np.uint64)
         return Run(path, RunLayout(file, bits, starts, counts, data, stride, **layout), entries, size, rank)
 
@@ -159,7 +159,7 @@ class RunFiles:
         """The same run, with as many entries as it turned out to have; None if it has none."""
         entries = int(run.layout.counts.sum())
         size = index_bytes(run.layout.bits) + entries * (TAG_BYTES + run.layout.stride) + SPARE_RUN_BYTES
-        with disk_errors():
+        with disk_errors(run.path):
             os.ftruncate(run.layout.file, size)
             os.posix_fallocate(run.layout.file, 0, size)
         self._directory.claim(size)
@@ -171,7 +171,8 @@ class RunFiles:
 
     def delete(self, run: Run) -> None:
         self._directory.close_file(run.layout.file)
-        run.path.unlink()
+        with disk_errors():
+            run.path.unlink()
         self._directory.release(run.bytes)
 
     def close(self, runs: Sequence[Run]) -> None:
@@ -186,12 +187,12 @@ def slice_starts(layout: RunLayout) -> Any:
 
 
 class Runs:
-    """All runs of a search. ``together`` runs tasks in threads."""
+    """All runs of a search. ``parallel`` runs tasks in threads."""
 
     def __init__(
-        self, directory: WorkDirectory, spill: Spill, state_bytes: int, workers: int, together: Together
+        self, directory: WorkDirectory, spill: Spill, state_bytes: int, workers: int, parallel: Parallel
     ) -> None:
-        self.files = RunFiles(directory, spill, rest_bytes(state_bytes), workers, together)
+        self.files = RunFiles(directory, spill, rest_bytes(state_bytes), workers, parallel)
         self._runs: list[Run] = []  #: oldest first
 
     @property

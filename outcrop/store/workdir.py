@@ -1,46 +1,49 @@
 """The directory that a search keeps its files in: private, within a disk budget, and gone afterwards.
 
-Each search has a directory of its own under the base, closed to others, and holds a lock in it for as long as it
-runs. The lock goes with the process, however that ends: the next search to start finds the directories whose lock is
-free and removes them.
+Each search has a directory of its own under the base, closed to others. What a search that was killed has left there is
+removed by the next search that starts: see outcrop/scratch.py.
 """
 
 from __future__ import annotations
 
 import contextlib
 import errno
-import fcntl
 import os
-import shutil
-import tempfile
 import threading
 from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
 
-from outcrop.errors import DiskFailed, UsageError
+from outcrop.errors import DiskFailed, OutcropError, UsageError
 from outcrop.machine import cache_home
+from outcrop.scratch import ScratchDirectory, remove_stale
 
-_LOCK = "lock"
 #: What a full disk, a full quota and a file past its limit are called.
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
-class DiskFull(Exception):
-    """No room on the disk, or none left in the budget."""
+class DiskFull(OutcropError):
+    """No room on the disk, or none left in the budget. Most searches end in order when it is raised."""
+
+    exit_code = 3
 
 
 @contextlib.contextmanager
-def disk_errors() -> Iterator[None]:
-    """Turns the errors of a full disk into DiskFull, and those of a broken one into DiskFailed."""
+def disk_errors(path: os.PathLike[str] | None = None) -> Iterator[None]:
+    """Turns the errors of a full disk into DiskFull, those for want of memory into MemoryError, and those of a broken
+    disk into DiskFailed, which names ``path``. FileNotFoundError stays what it is."""
     try:
         yield
+    except FileNotFoundError:
+        raise
     except OSError as error:
         if error.errno in _FULL:
-            raise DiskFull(error.strerror) from None
-        if isinstance(error, FileNotFoundError | FileExistsError | PermissionError):
-            raise
-        raise DiskFailed(error) from None
+            raise DiskFull(
+                f"{error.strerror}. Make room, or name a directory on another disk with --workdir or --checkpoint"
+            ) from None
+        if error.errno == errno.ENOMEM:
+            raise MemoryError(f"{error.strerror} for a file") from None
+        raise DiskFailed(error, path) from None
 
 
 class DiskBudget:
@@ -56,7 +59,7 @@ class DiskBudget:
         """Takes bytes from the budget before they are written. Raises DiskFull when it does not have them."""
         with self._guard:
             if self.limit is not None and self.used + count > self.limit:
-                raise DiskFull(f"the disk budget of {self.limit:,} bytes is used up")
+                raise DiskFull(f"the disk budget of {self.limit:,} bytes is used up. Give more with --disk")
             self.used += count
             self.peak = max(self.peak, self.used)
 
@@ -102,6 +105,16 @@ def work_place(base: str | os.PathLike[str] | None) -> Path:
     return Path(base) if base is not None else cache_home() / "outcrop-work"
 
 
+def _prefix() -> str:
+    """The beginning of our directories' names. The base may be shared with other users, as /tmp is."""
+    return f"outcrop-{os.getuid()}-"
+
+
+def remove_work_of_the_dead(base: str | os.PathLike[str] | None) -> None:
+    """Removes the directories under ``base`` whose searches were killed."""
+    remove_stale(work_place(base), _prefix())
+
+
 class WorkDirectory(Directory):
     """``base``: where it is made, None for a place next to the cache."""
 
@@ -109,16 +122,12 @@ class WorkDirectory(Directory):
         home = work_place(base)
         try:
             home.mkdir(parents=True, exist_ok=True, mode=0o700)
-            # The base may be shared with others, as /tmp is: our directories, and the lock that keeps one without a
-            # lock of its own yet from being taken for a stale one, have our number in their names.
-            prefix = f"outcrop-{os.getuid()}-"
-            with _locked(home / f".{prefix}{_LOCK}"):
-                _remove_stale(home, prefix)
-                super().__init__(Path(tempfile.mkdtemp(prefix=prefix, dir=home)), budget or DiskBudget())
-                self._lock = os.open(self.path / _LOCK, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
-                fcntl.flock(self._lock, fcntl.LOCK_EX)
+            self._scratch = ScratchDirectory(home, _prefix())
         except OSError as error:
-            raise UsageError(f"cannot keep files in '{home}': {error.strerror}") from None
+            raise UsageError(
+                f"cannot keep files in '{home}': {error.strerror}. Name another directory with --workdir"
+            ) from None
+        super().__init__(self._scratch.path, budget or DiskBudget())
 
     def __enter__(self) -> WorkDirectory:
         return self
@@ -129,33 +138,4 @@ class WorkDirectory(Directory):
     def close(self) -> None:
         """Removes the directory and all in it."""
         self.close_files()
-        shutil.rmtree(self.path, ignore_errors=True)
-        os.close(self._lock)
-
-
-@contextlib.contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    descriptor = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(descriptor)
-
-
-def _remove_stale(home: Path, prefix: str) -> None:
-    for directory in home.glob(prefix + "*"):
-        try:
-            descriptor = os.open(directory / _LOCK, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
-        except FileNotFoundError:
-            shutil.rmtree(directory, ignore_errors=True)
-            continue
-        except OSError:  # somebody else's
-            continue
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            shutil.rmtree(directory, ignore_errors=True)
-        except OSError:
-            pass  # its search is still at work
-        finally:
-            os.close(descriptor)
+        self._scratch.close()

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from outcrop.errors import OutcropError
+from outcrop.interrupts import listen
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ class Answer:
 
 
 def run(cell: Cell) -> Answer:
-    """Checks in a new process and waits for it. Ctrl-C reaches that process as well, which then reports what it has."""
+    """Checks in a new process and waits for it. An interrupt is passed on: that process then reports what it has."""
     request = json.dumps({"model": cell.model, "constants": cell.constants, "load": cell.load, "check": cell.check})
     process = subprocess.Popen(
         [sys.executable, "-m", "outcrop.sweep.cell"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
@@ -58,7 +59,7 @@ def run(cell: Cell) -> Answer:
         output, _ = process.communicate(request)
     except KeyboardInterrupt:
         interrupted = True
-        process.send_signal(signal.SIGINT)  # to one that was not reached
+        process.send_signal(signal.SIGTERM)  # one that Ctrl-C has reached already does not mind
         output, _ = process.communicate()
     answer = _answer(output, process.returncode)
     if interrupted and answer.document is None:
@@ -80,7 +81,8 @@ def _answer(output: str, code: int) -> Answer:
 
 def main() -> None:
     """Answers the request on stdin."""
-    from outcrop.api import load
+    listen()
+    from outcrop.api import load  # which takes a while, and signals may come
 
     request = json.load(sys.stdin)
     answer: dict[str, Any] = {}

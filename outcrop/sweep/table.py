@@ -11,9 +11,9 @@ from typing import Any
 
 from outcrop.report.svg import Chart, Series
 from outcrop.report.table import table
-from outcrop.report.text import size
 from outcrop.sweep.cell import Answer
 from outcrop.sweep.plan import Axis
+from outcrop.units import size
 
 #: What a row has beside its place on the axes: first-level keys of the document of a check.
 FIGURES = ("states", "states_visited", "rules_fired", "diameter", "seconds", "peak_rss_bytes", "peak_disk_bytes")
@@ -56,7 +56,7 @@ class Sweep:
             if _note(row.answer)
         ]
         if self.missing:
-            notes.append(f"interrupted: {self.missing} more checks were not done")
+            notes.append(f"interrupted: {self.missing:,} more checks were not done")
         return "\n".join([self.model, "", *lines, *([""] if notes else []), *notes])
 
     def to_csv(self) -> str:
@@ -127,7 +127,9 @@ def _note(answer: Answer) -> str:
     if answer.error:
         return answer.error
     kind = answer.figure("kind")
-    return f"{answer.verdict}: {kind}" if kind else ""
+    if kind:
+        return f"{answer.verdict}: {answer.figure('reason') or kind}"
+    return "; ".join(note["message"] for note in answer.figure("notes") or [] if note.get("bears_on_verdict"))
 
 
 def _across(axes: Sequence[Axis]) -> Axis:

@@ -28,12 +28,14 @@ import numpy as np
 from outcrop.api import Model
 from outcrop.codegen.build import build
 from outcrop.errors import Undecided
+from outcrop.explorer.budget import state_budget, worker_count
+from outcrop.explorer.context import Context, ShowProgress
+from outcrop.explorer.explorer import Explorer
 from outcrop.kernels import Settings
-from outcrop.kernels_distances import UNIT, Distances
+from outcrop.kernels.distances import UNIT, Distances
 from outcrop.options import CheckOptions, Deadlock
-from outcrop.search.budget import state_budget, worker_count
-from outcrop.search.driver import Exploration, ShowProgress
-from outcrop.search.outcome import Outcome, Stop
+from outcrop.outcome import Outcome, Stop
+from outcrop.search.ram import breadth_first
 
 #: Workers take the arena in so many pieces each, because some states have more successors than others.
 _PIECES_A_WORKER = 8
@@ -112,59 +114,56 @@ def measure(
         workers=worker_count(options), budget=state_budget(options), most_states=options.states, most_found=1
     )
     with native.search(settings) as visited:
-        run = _Measurement(visited, options, progress)
-        run.with_loops = with_loops
-        outcome = run.run()
+        parts: list[Distances] = []
+        explorer = Explorer(visited, options, Context(progress=progress))
+        outcome = explorer.run(partial(_explore, explorer, with_loops, parts))
         if outcome.stop is not Stop.COMPLETE:
             raise Undecided(
                 f"locality is that of all reachable states, and the search ended before it had them: {outcome.stop} "
                 f"after {outcome.visited:,} states"
             )
-        return _conclude(model, symmetry, run, outcome)
+        return _conclude(model, symmetry, with_loops, parts, outcome)
 
 
-class _Measurement(Exploration):
-    """The search of `ram`, and the measurement after it."""
-
-    with_loops = False
-    parts: list[Distances]  #: what each worker has measured
-
-    def explore(self) -> Stop:
-        stop = super().explore()
-        if stop is Stop.COMPLETE:
-            self._measure()
-        return stop
-
-    def _measure(self) -> None:
-        ends = np.array(list(accumulate(size for size in self.levels if size)) or [0], dtype=np.uint64)
-        workers = self.search.workers
-        pieces = workers * _PIECES_A_WORKER if workers > 1 else 1
-        cuts = [int(ends[-1]) * number // pieces for number in range(pieces + 1)]
-
-        def work(worker: int) -> Distances:
-            distances = Distances(len(ends))
-            for piece in range(worker, pieces, workers):
-                distances.measure(self.search, worker, cuts[piece], cuts[piece + 1], ends, self.with_loops)
-            return distances
-
-        self.parts = self.together(*(partial(work, worker) for worker in range(workers)))
-        self.check_stop()
+def _explore(explorer: Explorer, with_loops: bool, parts: list[Distances]) -> Stop:
+    """Searches as `ram` does, and then measures. ``parts`` takes what each worker has measured."""
+    stop = breadth_first(explorer)
+    if stop is Stop.COMPLETE:
+        parts += _measured(explorer, with_loops)
+    return stop
 
 
-def _conclude(model: Model, symmetry: bool, run: _Measurement, outcome: Outcome) -> Locality:
-    distances = [_distance(run.parts, number, outcome.visited) for number in range(len(outcome.levels) + 1)]
+def _measured(explorer: Explorer, with_loops: bool) -> list[Distances]:
+    ends = np.array(list(accumulate(size for size in explorer.levels if size)) or [0], dtype=np.uint64)
+    workers = explorer.search.workers
+    pieces = workers * _PIECES_A_WORKER if workers > 1 else 1
+    cuts = [int(ends[-1]) * number // pieces for number in range(pieces + 1)]
+
+    def work(worker: int) -> Distances:
+        distances = Distances(len(ends))
+        for piece in range(worker, pieces, workers):
+            distances.measure(explorer.search, worker, cuts[piece], cuts[piece + 1], ends, with_loops)
+        return distances
+
+    measured = explorer.parallel(*(partial(work, worker) for worker in range(workers)))
+    explorer.check_stop()
+    return measured
+
+
+def _conclude(model: Model, symmetry: bool, with_loops: bool, parts: list[Distances], outcome: Outcome) -> Locality:
+    distances = [_distance(parts, number, outcome.visited) for number in range(len(outcome.levels) + 1)]
     while distances and not distances[-1].transitions:
         distances.pop()
     return Locality(
         model=model.system.name,
         constants=dict(model.system.constants),
         symmetry=symmetry,
-        counts_loops=run.with_loops,
+        counts_loops=with_loops,
         states=outcome.visited,
         levels=outcome.levels,
         rules_fired=outcome.rules_fired,
-        self_loops=sum(part.loops for part in run.parts),
-        stuck=sum(part.stuck for part in run.parts),
+        self_loops=sum(part.loops for part in parts),
+        stuck=sum(part.stuck for part in parts),
         distances=distances,
         seconds=outcome.seconds,
     )

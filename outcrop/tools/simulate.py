@@ -8,26 +8,26 @@ its number alone; with bounds on walks and steps, but not on time, a simulation 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 from outcrop.api import Model
 from outcrop.codegen.build import build
+from outcrop.codegen.puts import printer
 from outcrop.errors import InternalError, UsageError
+from outcrop.explorer.arena import Arena
+from outcrop.explorer.budget import DEADLOCK_RULES, worker_count
+from outcrop.explorer.context import Context, ShowProgress
+from outcrop.explorer.explorer import Explorer
 from outcrop.ir.system import System
-from outcrop.kernels import Settings
-from outcrop.kernels_walks import Ending, Walked, Walks, estimate
-from outcrop.machine import resident_bytes
+from outcrop.kernels import Search, Settings
+from outcrop.kernels.walks import Ending, Walked, Walks, estimate
 from outcrop.options import CheckOptions, Deadlock
-from outcrop.report.json import position
-from outcrop.report.walk_progress import WalkProgress
+from outcrop.outcome import Finding, FindingKind, Outcome, Progress, Stop, WalkProgress
 from outcrop.result import Violation
-from outcrop.search.budget import worker_count
-from outcrop.search.driver import DEADLOCK_RULES, Exploration, ShowProgress, TakePut
-from outcrop.search.outcome import Finding, FindingKind, Outcome, Progress, Stop
-from outcrop.search.shrink import shrink
+from outcrop.source import Span
+from outcrop.tools.shrink import shrink
 from outcrop.trace.replay import explain
 
 #: Nothing grows with the walks.
@@ -57,6 +57,17 @@ class SimulationOptions:
 
 
 @dataclass(frozen=True)
+class RuleWalks:
+    """How a rule fared on all walks."""
+
+    name: str
+    span: Span
+    instances: int
+    enabled: int  #: times that an instance was
+    taken: int
+
+
+@dataclass(frozen=True)
 class Simulation:
     """What the walks have met."""
 
@@ -69,51 +80,34 @@ class Simulation:
     different_states: int  #: about
     seconds: float
     stop: str  #: why it ended
-    coverage: list[dict[str, Any]]
+    coverage: list[RuleWalks]
     violation: Violation | None = None
     walk: int | None = None  #: the number of the walk on which something is wrong
     walk_steps: int | None = None  #: how long that walk was before it was shrunk
 
-    def to_dict(self) -> dict[str, Any]:
-        """The JSON document."""
-        from outcrop.report.json import violation_document
-
-        violation = None if self.violation is None else violation_document(self.violation)
-        return {
-            "verdict": "unknown" if self.violation is None else "violated",
-            "kind": self.stop if self.violation is None else str(self.violation.kind),
-            "model": self.model,
-            "constants": self.constants,
-            "seed": self.seed,
-            "walks": self.walks,
-            "steps": self.steps,
-            "dead_ends": self.dead_ends,
-            "different_states": self.different_states,
-            "seconds": round(self.seconds, 6),
-            "walk": self.walk,
-            "walk_steps": self.walk_steps,
-            "coverage": self.coverage,
-            "violation": violation,
-            "trace": violation and violation["trace"],
-        }
-
 
 def simulate(
-    model: Model, options: SimulationOptions, put: TakePut | None = None, progress: ShowProgress | None = None
+    model: Model,
+    options: SimulationOptions,
+    output: Callable[[str], object] | None = None,
+    progress: ShowProgress | None = None,
 ) -> Simulation:
-    """Walks until a bound is reached or something is wrong. ``progress`` is called with a WalkProgress now and then."""
+    """Walks until a bound is reached or something is wrong. ``output`` is called with what the steps that are taken
+    print, walk by walk in no particular order; ``progress`` with a WalkProgress now and then."""
     system = model.system
     weights = _weights(system, options.weights or {})
-    native, _ = build(system, symmetry=False, coverage=True)
+    native, emitted = build(system, symmetry=False, coverage=True, prints=output is not None)
+    put = None if output is None else printer(emitted, output)
     check = CheckOptions(
         symmetry=False, deadlock=options.deadlock, threads=options.threads, time_limit=options.time_limit
     )
     settings = Settings(workers=worker_count(check), deadlock=DEADLOCK_RULES[options.deadlock], budget=_BUDGET)
     with native.search(settings) as search:
-        run = _Simulation(search, check, progress, put)
-        run.walks = Walks(search, options.seed, options.walks, options.steps, weights)
-        outcome = run.run()
+        walks = Walks(search, options.seed, options.walks, options.steps, weights)
+        run = _Simulation(search, check, Context(put=put), walks, progress)
+        outcome = run.explorer.run(run.walk)
         violation, walk_steps = _violation(system, check, run, options)
+        different_states = estimate(run.walked)
         return Simulation(
             model=system.name,
             constants=dict(system.constants),
@@ -121,9 +115,9 @@ def simulate(
             walks=sum(part.walks for part in run.walked),
             steps=sum(part.steps for part in run.walked),
             dead_ends=sum(part.dead_ends for part in run.walked),
-            different_states=estimate(run.walked),
+            different_states=different_states,
             seconds=outcome.seconds,
-            stop=str(outcome.stop) if outcome.stop in (Stop.TIME, Stop.INTERRUPTED) else "all walks done",
+            stop=_stop(outcome, bool(different_states)),
             coverage=_coverage(system, run.walked, outcome),
             violation=violation,
             walk=run.walks.first_wrong,
@@ -131,33 +125,45 @@ def simulate(
         )
 
 
-class _Simulation(Exploration):
-    """A search that walks instead of exploring."""
+def _stop(outcome: Outcome, has_states: bool) -> str:
+    """Why walks ended; that none of them met a state comes first."""
+    if not has_states and outcome.stop is not Stop.INTERRUPTED:
+        return str(Stop.NO_STATES)
+    return str(outcome.stop) if outcome.stop in (Stop.TIME, Stop.INTERRUPTED) else "all walks done"
 
-    walks: Walks
-    walked: Sequence[Walked] = ()
 
-    def snapshot(self) -> Progress:
+class _Simulation:
+    """Walks, watched as a search is."""
+
+    def __init__(
+        self, search: Search, options: CheckOptions, context: Context, walks: Walks, progress: ShowProgress | None
+    ) -> None:
+        self.walks = walks
+        self.walked: Sequence[Walked] = ()
+        show = None if progress is None else lambda snapshot: progress(self._walk_progress(snapshot))
+        self.explorer = Explorer(search, options, replace(context, progress=show))
+        self.explorer.frontier = Arena(self.explorer)
+
+    def _walk_progress(self, progress: Progress) -> WalkProgress:
         return WalkProgress(
             level=0,
             states=estimate(self.walked) if self.walked else 0,
             rules_fired=0,
             frontier=0,
-            seconds=self.seconds(),
-            memory=resident_bytes(),
+            seconds=progress.seconds,
+            memory=progress.memory,
+            event=progress.event,
             walks=sum(part.walks for part in self.walked),
             # Those of walks that are still under way as well.
             steps=sum(int(part.taken.sum()) for part in self.walked),
         )
 
-    def explore(self) -> Stop:
-        self.walked = [Walked(self.native.rule_count) for _ in range(self.search.workers)]
-        self.together(*(partial(self.walks.walk, worker, walked) for worker, walked in enumerate(self.walked)))
-        self.level_done([])
+    def walk(self) -> Stop:
+        explorer = self.explorer
+        self.walked = [Walked(explorer.native.rule_count) for _ in range(explorer.search.workers)]
+        explorer.parallel(*(partial(self.walks.walk, worker, walked) for worker, walked in enumerate(self.walked)))
+        explorer.level_done([])
         return Stop.DEPTH
-
-    def check_liveness(self) -> None:
-        """No walk can tell."""
 
 
 def _violation(
@@ -174,20 +180,19 @@ def _violation(
     if ending not in _KINDS:
         raise InternalError(f"walk {number} ended otherwise when it was walked again ({ending.name})")
     kind = _KINDS[ending]
-    shorter = shrink(run.search, kind, path, options.shrink_seconds) if options.shrink_seconds else path
+    shorter = shrink(run.explorer.search, kind, path, options.shrink_seconds) if options.shrink_seconds else path
     return explain(system, Finding(kind, tuple(shorter)), check), len(path) - 1
 
 
-def _coverage(system: System, walked: Sequence[Walked], outcome: Outcome) -> list[dict[str, Any]]:
-    """Per rule: how often an instance was enabled, and how often one was taken."""
+def _coverage(system: System, walked: Sequence[Walked], outcome: Outcome) -> list[RuleWalks]:
     return [
-        {
-            "name": rule.name,
-            "position": position(rule.span),
-            "instances": rule.instance_count,
-            "enabled": outcome.fired[number],
-            "taken": sum(int(part.taken[number]) for part in walked),
-        }
+        RuleWalks(
+            rule.name,
+            rule.span,
+            rule.instance_count,
+            enabled=outcome.fired[number],
+            taken=sum(int(part.taken[number]) for part in walked),
+        )
         for number, rule in enumerate(system.rules)
     ]
 

@@ -1,9 +1,12 @@
-"""What `outcrop simulate` shows."""
+"""What `outcrop simulate` shows: text and JSON."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
+from outcrop.outcome import Stop
+from outcrop.report.json import position, violation_document
 from outcrop.report.table import table
 from outcrop.report.text import Paint, violation_lines
 from outcrop.result import Verdict
@@ -11,18 +14,50 @@ from outcrop.tools.simulate import Simulation
 from outcrop.trace.render import TraceStyle
 
 
+def document(simulation: Simulation) -> dict[str, Any]:
+    """The JSON document."""
+    violation = None if simulation.violation is None else violation_document(simulation.violation)
+    return {
+        "verdict": "unknown" if simulation.violation is None else "violated",
+        "kind": simulation.stop if simulation.violation is None else str(simulation.violation.kind),
+        "model": simulation.model,
+        "constants": simulation.constants,
+        "seed": simulation.seed,
+        "walks": simulation.walks,
+        "steps": simulation.steps,
+        "dead_ends": simulation.dead_ends,
+        "different_states": simulation.different_states,
+        "seconds": round(simulation.seconds, 6),
+        "walk": simulation.walk,
+        "walk_steps": simulation.walk_steps,
+        "coverage": [
+            {
+                "name": each.name,
+                "position": position(each.span),
+                "instances": each.instances,
+                "enabled": each.enabled,
+                "taken": each.taken,
+            }
+            for each in simulation.coverage
+        ],
+        "violation": violation,
+        "trace": violation and violation["trace"],
+    }
+
+
 def text(simulation: Simulation, style: TraceStyle, paint: Paint, coverage: bool = False) -> str:
     """The whole report."""
     blocks = [_verdict(simulation, paint), "\n".join(_figures(simulation, paint))]
     if coverage:
         rows = [
-            [each["name"], f"{each['instances']:,}", f"{each['enabled']:,}", f"{each['taken']:,}"]
-            for each in simulation.coverage
+            [each.name, f"{each.instances:,}", f"{each.enabled:,}", f"{each.taken:,}"] for each in simulation.coverage
         ]
         blocks.append("\n".join(table(["rule", "instances", "enabled", "taken"], rows, "lr")))
-    never = [each["name"] for each in simulation.coverage if not each["taken"]]
+    never = [each.name for each in simulation.coverage if not each.taken]
     if never and not coverage:
-        blocks.append(f"Rules that were never taken ({len(never)} of {len(simulation.coverage)}): {', '.join(never)}")
+        blocks.append(
+            f"Rules that were never taken ({len(never):,} of {len(simulation.coverage):,}): {', '.join(never)}"
+        )
     if simulation.violation is not None:
         blocks.append("\n".join(violation_lines(simulation.violation, "Violation", style, paint)))
     return "\n\n".join(blocks)
@@ -34,6 +69,8 @@ def _verdict(simulation: Simulation, paint: Paint) -> str:
         word = paint.verdict(Verdict.VIOLATED, "VIOLATED")
         return f"{word}: {simulation.model}: {violation.message.rstrip('.')}."
     word = paint.verdict(Verdict.UNKNOWN, "UNKNOWN")
+    if simulation.stop == Stop.NO_STATES:
+        return f"{word}: {simulation.model}: nothing was checked: no walk met a start state that keeps the assumptions."
     return f"{word}: {simulation.model}: {simulation.stop}; nothing wrong was met, which proves nothing."
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 from outcrop.ir.faults import Abandoned, Fault
 from outcrop.ir.interpreter import Interpreter
@@ -36,6 +37,8 @@ from outcrop.source import Span
 
 #: Longer texts of parts of a property are cut.
 _LONGEST_TEXT = 160
+#: Most parts of one property, and most values of one part, that are listed.
+_MOST_PARTS, _MOST_VALUES = 100, 100
 
 
 @dataclass(frozen=True)
@@ -55,7 +58,10 @@ def because(
     frame = blank_frame(failed.frame)
     for parameter, value in zip(failed.parameters, arguments, strict=True):
         frame[interpreter.executor.offsets[parameter.local]] = value
-    return tuple(_Explanation(interpreter, list(state), frame).false_parts(failed.condition))
+    parts = _Explanation(interpreter, list(state), frame).false_parts(failed.condition)
+    shown = tuple(islice(parts, _MOST_PARTS))
+    more = sum(1 for _ in parts)
+    return (*shown, FalsePart(f"... and {more:,} more", failed.condition.span)) if more else shown
 
 
 class _Explanation:
@@ -92,7 +98,8 @@ class _Explanation:
         if len(text) > _LONGEST_TEXT:
             text = text[: _LONGEST_TEXT - 3] + "..."
         bindings, self._bindings = self._bindings, []
-        shown = ", ".join(dict.fromkeys([*bindings, *values]))
+        listed = list(dict.fromkeys([*bindings, *values]))
+        shown = ", ".join(listed[:_MOST_VALUES] + ["..."] * (len(listed) > _MOST_VALUES))
         return FalsePart(f"{text} ({shown})" if shown else text, node.span)
 
     def _evidence(self, node: Expression, truth: bool) -> list[str]:

@@ -35,8 +35,12 @@ def itf(violation: Violation) -> dict[str, Any] | None:
     }
     if violation.failing_step:
         meta["failing_rule"] = violation.failing_step
+    if violation.printed:
+        meta["failing_printed"] = violation.printed
     if trace.closing is not None:
         meta["closing_rule"] = trace.closing.label
+        if trace.closing.printed:
+            meta["closing_printed"] = trace.closing.printed
     return {**trace_document(trace), "#meta": meta}
 
 
@@ -59,6 +63,8 @@ def _states(trace: Trace) -> list[dict[str, Any]]:
         meta: dict[str, Any] = {"index": number, "rule": step.label}
         if trace.propositions:
             meta["propositions"] = dict(zip(trace.propositions, step.truths, strict=True))
+        if step.printed:
+            meta["printed"] = step.printed
         state: dict[str, Any] = {"#meta": meta}
         for variable in trace.system.variables:
             row = step.state[variable.offset : variable.offset + variable.type.leaf_count]

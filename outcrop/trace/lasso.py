@@ -8,7 +8,7 @@ evaluated on it directly, and by the definition of fairness. No automaton, no pr
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from outcrop.errors import InternalError
 from outcrop.ir.conditions import Condition, Instances
@@ -18,8 +18,8 @@ from outcrop.ir.interpreter import Firing, Interpreter
 from outcrop.ir.layout import Layout, State
 from outcrop.ir.system import System, TemporalProperty
 from outcrop.ltl.words import Lasso, holds
+from outcrop.outcome import Finding
 from outcrop.result import Step, Trace, Violation, ViolationKind
-from outcrop.search.outcome import Finding
 from outcrop.trace.replay import step_to
 
 Canonical = Callable[[State], State]
@@ -40,7 +40,11 @@ def explain_lasso(product: System, shown: System, finding: Finding, judged: Judg
     path = [canonical(Layout(product).unpack(packed)) for packed in finding.path]
     run, loop_start = _unwound(interpreter, path, finding.loop_start, canonical)
     _confirm(interpreter, run, loop_start)
-    steps = [Step(each.label, _state(each)[: shown.leaf_count], each.origin.span) for each in run]
+    before = [None, *map(_state, run)]
+    steps = [
+        Step(each.label, _state(each)[: shown.leaf_count], each.origin.span, printed=interpreter.printed(each, state))
+        for each, state in zip(run, before, strict=False)
+    ]
     subject = judged.property
     if subject is None:
         automaton = product.product.automaton
@@ -52,7 +56,7 @@ def explain_lasso(product: System, shown: System, finding: Finding, judged: Judg
         raise InternalError("a lasso satisfies the formula that it is said to violate")
     propositions = tuple(subject.meaning)
     truths = [tuple(each in position for each in propositions) for position in word]
-    steps = [Step(each.label, each.state, each.span, truth) for each, truth in zip(steps, truths, strict=True)]
+    steps = [replace(each, truths=truth) for each, truth in zip(steps, truths, strict=True)]
     texts = tuple(" ".join(str(each).split()) for each in propositions)
     trace = _shortest(shown, steps, loop_start, texts)
     label = subject.label(judged.arguments)

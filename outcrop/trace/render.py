@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
@@ -11,6 +12,9 @@ from outcrop.ir.layout import Leaf, State
 from outcrop.ir.types import Multiset
 from outcrop.result import Trace
 from outcrop.trace.values import Item, elements, items, show
+
+#: Characters that a terminal would take for commands.
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 class TraceStyle(StrEnum):
@@ -36,15 +40,26 @@ def render(trace: Trace, style: TraceStyle = TraceStyle.DIFF) -> list[str]:
             shown = list(whole(parts, step.state, skip_undefined=style is TraceStyle.DIFF))
         else:
             shown = list(changes(parts, before, step.state)) or ["(nothing changes)"]
-        lines += [" " * (margin + 4) + each for each in shown]
         if trace.propositions:
-            lines.append(" " * (margin + 4) + _truths(trace.propositions, step.truths))
+            shown.append(_truths(trace.propositions, step.truths))
+        lines += [" " * (margin + 4) + each for each in (*shown, *printed(step.printed))]
         before = step.state
     if trace.closing is not None and before is not None:
         closing = fired("Rule", trace.closing.label).removesuffix(".")
         lines.append(f"{' ' * margin}  {closing}: back to {trace.loop_start}.")
-        lines += [" " * (margin + 4) + each for each in changes(parts, before, trace.closing.state)]
+        shown = [*changes(parts, before, trace.closing.state), *printed(trace.closing.printed)]
+        lines += [" " * (margin + 4) + each for each in shown]
     return lines
+
+
+def printed(text: str) -> list[str]:
+    """Returns the lines that a step printed, marked as such.
+
+    >>> printed("up 1\\ndone")
+    ['prints: up 1', '        done']
+    """
+    lines = _CONTROL.sub("\ufffd", text).removesuffix("\n").split("\n") if text else []
+    return [f"{' ' * 8 if number else 'prints: '}{line}".rstrip() for number, line in enumerate(lines)]
 
 
 def _loop_mark(first: int, last: int) -> str:

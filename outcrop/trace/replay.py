@@ -8,6 +8,7 @@ whose representative is the next of the path, and so is a run of the model as it
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 
 from outcrop.errors import InternalError
 from outcrop.ir.faults import Fault, FaultKind
@@ -16,8 +17,8 @@ from outcrop.ir.layout import Layout, State
 from outcrop.ir.symmetry import Normaliser
 from outcrop.ir.system import PropertyKind, System
 from outcrop.options import CheckOptions, Deadlock
+from outcrop.outcome import Finding, FindingKind
 from outcrop.result import Step, Trace, Violation, ViolationKind
-from outcrop.search.outcome import Finding, FindingKind
 from outcrop.trace.explain import because
 
 _FAULTS = {FaultKind.ASSERTION: ViolationKind.ASSERTION, FaultKind.ERROR: ViolationKind.ERROR}
@@ -52,7 +53,7 @@ class Replay:
         interpreter = self._interpreter
         if finding.kind is FindingKind.START:
             firing = _first_failing(interpreter.start_states())
-            return _of_fault(firing.fault, None, firing.label)
+            return _failed(interpreter, firing, None)
         steps = self._run(finding.path)
         trace, last = Trace(self._system, tuple(steps)), steps[-1].state
         match finding.kind:
@@ -60,7 +61,7 @@ class Replay:
                 return _deadlock(interpreter, last, trace, self._options.deadlock)
             case FindingKind.RULE:
                 firing = _first_failing(interpreter.successors(last))
-                return _of_fault(firing.fault, trace, firing.label)
+                return _failed(interpreter, firing, trace)
             case FindingKind.LIVENESS:
                 return _liveness(interpreter, last, trace, finding.liveness)
             case _:
@@ -84,7 +85,8 @@ class Replay:
         firings = interpreter.start_states() if state is None else interpreter.successors(state)
         firing = step_to(target, firings, self._canonical)
         assert firing.successor is not None
-        return Step(firing.label, firing.successor, firing.origin.span)
+        printed = interpreter.printed(firing, state)
+        return Step(firing.label, firing.successor, firing.origin.span, printed=printed)
 
 
 def step_to(target: State, firings: Iterable[Firing], canonical: Callable[[State], State]) -> Firing:
@@ -107,10 +109,16 @@ def _first_failing(firings: Iterable[Firing]) -> Firing:
     raise InternalError("a trace does not replay: no rule fails in its last state")
 
 
-def _of_fault(fault: Fault | None, trace: Trace | None, failing_step: str = "", name: str = "") -> Violation:
-    assert fault is not None
-    kind = _FAULTS.get(fault.kind, ViolationKind.RUNTIME)
-    return Violation(kind, fault.message, fault.span, trace, name, failing_step)
+def _failed(interpreter: Interpreter, firing: Firing, trace: Trace | None) -> Violation:
+    """The violation that a firing meets at the end of a trace, or, without one, a startstate."""
+    assert firing.fault is not None
+    violation = _of_fault(firing.fault, trace)
+    printed = interpreter.printed(firing, None if trace is None else trace.steps[-1].state)
+    return replace(violation, failing_step=firing.label, printed=printed)
+
+
+def _of_fault(fault: Fault, trace: Trace | None, name: str = "") -> Violation:
+    return Violation(_FAULTS.get(fault.kind, ViolationKind.RUNTIME), fault.message, fault.span, trace, name)
 
 
 def _deadlock(interpreter: Interpreter, last: State, trace: Trace, definition: Deadlock) -> Violation:
@@ -121,7 +129,18 @@ def _deadlock(interpreter: Interpreter, last: State, trace: Trace, definition: D
     if has_way_out:
         raise InternalError("a trace does not replay: its last state is no deadlock")
     message = "deadlock: no rule leads to a different state" if firings else "deadlock: no rule is enabled"
-    return Violation(ViolationKind.DEADLOCK, message, None, trace)
+    return Violation(ViolationKind.DEADLOCK, message, None, trace, hint=_deadlock_hint(definition, bool(firings)))
+
+
+def _deadlock_hint(definition: Deadlock, is_enabled: bool) -> str:
+    """How to say that a run may end in such a state."""
+    if is_enabled:
+        way = "--deadlock stuck, which asks only that some rule is enabled"
+    elif definition is Deadlock.STUTTERING:
+        way = "give this state a rule that changes nothing, with --deadlock stuck"
+    else:
+        way = "give this state a rule that changes nothing"
+    return f"if a run may end here, use --deadlock off, or {way}"
 
 
 def _state(interpreter: Interpreter, last: State, trace: Trace) -> Violation:

@@ -204,6 +204,28 @@ def test_a_lasso_goes_round(open_page: Open, tmp_path: Path) -> None:
     ]
 
 
+def test_steps_show_what_they_print(open_page: Open, tmp_path: Path) -> None:
+    model = tmp_path / "chatty.m"
+    model.write_text(
+        """
+        var x: 0..2; startstate begin x := 0; end;
+        rule "up" x < 2 ==> begin put "up <b>\\n"; put x; x := x + 1; end;
+        rule "bad" x = 2 ==> begin put "about to fail"; error "no"; end;
+        """
+    )
+    result, path = report(model, tmp_path / "run.html")
+    shown = open_page(path)
+    assert shown.complaints() == []
+    assert shown.texts(".state .output") == ["up <b>\nx:1", "about to fail"]
+    lines = shown.copied("text").splitlines()
+    assert result.trace is not None
+    assert lines[:-2] == render(result.trace)
+    assert lines[-1] == "    prints: about to fail"
+    shown.press("\ue011")
+    assert shown.text(".place").startswith("0 of ")
+    assert [each.is_displayed() for each in shown.all(".state .output")] == [False, False]
+
+
 def test_a_lasso_of_a_formula(open_page: Open, tmp_path: Path) -> None:
     result, path = report(REPOSITORY / "examples" / "coat_check.m", tmp_path / "run.html")
     trace = result.violations[0].trace
@@ -240,7 +262,7 @@ def test_charts_and_tables(open_page: Open, tmp_path: Path) -> None:
     first.send_keys("\ue014\ue014")  # two to the right
     assert f"new states: {result.levels[1]:,}" in shown.all(".tip")[0].text
     head = next(each for each in shown.all("#rules th button") if each.text == "Fired")
-    for expected in (sorted((rule["fired"] for rule in result.coverage), reverse=True), None):
+    for expected in (sorted((rule.fired for rule in result.coverage), reverse=True), None):
         head.click()
         column = [int(each.split("\n")[0].replace(",", "")) for each in shown.texts("#rules td:nth-child(4)")]
         assert column == (expected or sorted(column))

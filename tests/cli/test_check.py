@@ -132,10 +132,38 @@ def test_put_does_not_disturb_the_document(
     monkeypatch.chdir(tmp_path)
     text = 'var x: boolean; startstate begin x := true; put "hello"; end; rule begin x := !x; end;'
     Path("chatty.m").write_text(text)
-    run = cli("check", "chatty.m", "--json", "--engine", engine)
+    run = cli("check", "chatty.m", "--json", "--print", "--engine", engine)
     assert json.loads(run.out)["states"] == 2
     assert "hello" in run.err
-    assert cli("check", "chatty.m", "--engine", engine).out.startswith("hello\nHOLDS: ")
+    assert cli("check", "chatty.m", "--print", "--engine", engine).out.startswith("hello\nHOLDS: ")
+
+
+def test_put_prints_when_it_is_asked_to(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = 'var x: boolean; startstate begin x := true; put "hello\\n"; end; rule begin x := !x; end;'
+    Path("chatty.m").write_text(text)
+    run = cli("check", "chatty.m")
+    assert run.code == 0 and "hello" not in run.out + run.err
+    assert "note: 1 put statement prints nothing during a search; use --print to see what it prints" in run.out
+    run = cli("check", "chatty.m", "--print", "-q")
+    assert run.out.startswith("hello\nHOLDS: ")
+    walk = "simulate", "chatty.m", "--walks", "2", "--steps", "3", "--threads", "1"
+    assert cli(*walk).out.startswith("hello\nhello\nUNKNOWN: ")
+    assert cli(*walk, "-q").out.startswith("UNKNOWN: ")
+    run = cli(*walk, "--json")
+    assert run.err == "hello\nhello\n" and json.loads(run.out)["walks"] == 2
+    assert "    prints: hello" in cli("explore", "chatty.m", "-c", "state").out
+
+
+def test_a_reader_that_has_gone_is_no_error(tmp_path: Path) -> None:
+    """What the model prints is more than pipes hold."""
+    model = tmp_path / "loud.m"
+    model.write_text("var x: 0..1; startstate begin x := 0; for i: 0..99999 do put i + 0; end; end; rule begin end;")
+    command = f"{sys.executable} -m outcrop check {model} --print --engine interpreter | head -c 5"
+    run = subprocess.run(
+        ["bash", "-c", f"{command}; echo ${{PIPESTATUS[0]}}"], capture_output=True, text=True, check=False
+    )
+    assert (run.stdout, run.stderr) == ("012341\n", "")
 
 
 SYMMETRIC = """
@@ -182,7 +210,7 @@ def start(tmp_path: Path, *arguments: str) -> subprocess.Popen[str]:
     model = tmp_path / "endless.m"
     model.write_text(ENDLESS + 'startstate begin x := 0; put "searching\\n"; end;')
     process = subprocess.Popen(
-        [sys.executable, "-u", "-m", "outcrop", "check", str(model), "--engine", "interpreter", *arguments],
+        [sys.executable, "-u", "-m", "outcrop", "check", str(model), "--engine", "interpreter", "--print", *arguments],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -227,7 +255,7 @@ def test_a_second_interrupt_ends_at_once() -> None:
 def test_an_interrupt_while_importing_ends_with_a_line(tmp_path: Path) -> None:
     interrupted = "try:\n    signal.raise_signal(signal.SIGINT)\nexcept KeyboardInterrupt:\n    raise ImportError\n"
     (tmp_path / "slow.py").write_text(f"import signal\n{interrupted}")
-    importing = f"import sys; sys.path.insert(0, {str(tmp_path)!r})\nfrom outcrop.cli.interrupts import listen\n"
+    importing = f"import sys; sys.path.insert(0, {str(tmp_path)!r})\nfrom outcrop.interrupts import listen\n"
     importing += "listen()\nimport slow"
     ended = subprocess.run([sys.executable, "-c", importing], capture_output=True, text=True, check=False)
     assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "outcrop: interrupted\n")

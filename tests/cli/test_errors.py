@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import Run
@@ -29,11 +31,20 @@ Cli = Callable[..., Run]
         (["check", "x.m", "--threads", "two"], "'two' is not a number"),
         (["check", "x.m", "--threads", "0"], "threads must be at least 1"),
         (["check", "x.m", "-D", "N"], "'N' is not of the form NAME=VALUE"),
+        (["check", "x.m", "-D", "N=2..4"], "'outcrop sweep MODEL -D N=2..4' checks the model for each of them"),
+        (["simulate", "x.m", "-D", "N=1,2"], "'outcrop sweep MODEL -D N=1,2'"),
         (["check", "x.m", "--deadlock", "yes"], "choose from"),
+        (["check", "x.m", "--strategy", "bfs"], "there is no strategy 'bfs': auto and ram search breadth-first"),
+        (["check", "x.m", "--strategy", "DFS"], "ndfs looks depth-first for runs"),
+        (["check", "x.m", "--strategy", "hash-compact"], "compact keeps a signature"),
+        (["check", "x.m", "--strategy", "random"], "'outcrop simulate'"),
+        (["check", "x.m", "--strategy", "localty"], "did you mean locality?"),
+        (["check", "x.m", "--strategy", "best"], "choose from auto, ram, compact"),
         (["check", "x.m", "--max-errors", "2", "--continue"], "not allowed with"),
         (["check", "no-such-file.m"], "there is no file 'no-such-file.m'"),
         (["show", "."], "'.' is a directory"),
         (["check", "nul\0.m"], "cannot read"),
+        (["check", f"{'long' * 100}.m"], "cannot read"),
     ],
 )
 def test_usage_errors(cli: Cli, arguments: list[str], message: str) -> None:
@@ -132,3 +143,19 @@ def test_a_scalarset_that_is_too_large_is_refused_at_once(cli: Cli, tmp_path: Pa
     )
     run = cli("check", model)
     assert run.code == 2 and "--symmetry off" in run.err
+
+
+def test_a_directory_that_may_not_be_searched(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """For root there is none, so the system is made to refuse."""
+    stat = os.stat
+
+    def refuse(path: str | os.PathLike[str] | int, **options: Any) -> os.stat_result:
+        if not isinstance(path, int) and str(path).startswith(str(tmp_path)):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+        return stat(path, **options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "stat", refuse)
+        run = cli("check", tmp_path / "model.m")
+    assert run.code == 2
+    assert run.err == f"outcrop: cannot read '{tmp_path / 'model.m'}', or formulas beside it: Permission denied\n"

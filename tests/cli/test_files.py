@@ -94,7 +94,7 @@ def test_an_assertion_that_fails_to_be_evaluated_is_violated(tmp_path: Path) -> 
     )
     for max_errors in (1, None):
         result = outcrop.load(path).check(engine="interpreter", max_errors=max_errors)
-        assert [row["status"] for row in result.properties] == ["violated"]
+        assert [row.status for row in result.properties] == ["violated"]
 
 
 def test_what_is_not_looked_at_everywhere_is_unknown(tmp_path: Path) -> None:
@@ -108,7 +108,7 @@ def test_what_is_not_looked_at_everywhere_is_unknown(tmp_path: Path) -> None:
     """)
     result = outcrop.load(path).check(engine="interpreter")
     assert result.states_checked == "product"
-    assert [row["status"] for row in result.properties if row["kind"] == "invariant"] == ["unknown"]
+    assert [row.status for row in result.properties if row.kind == "invariant"] == ["unknown"]
 
 
 def test_constants_out_of_range_are_refused(tmp_path: Path) -> None:
@@ -188,4 +188,4 @@ def test_what_cannot_be_done_is_refused(words: str, message: str, model: Path) -
 
 def test_a_formula_named_twice_is_checked_once(model: Path) -> None:
     result = outcrop.load(model, ltl=["G F {true}"]).check(engine="interpreter", properties=("1", "1"))
-    assert [row["kind"] for row in result.properties].count("ltl") == 1
+    assert [row.kind for row in result.properties].count("ltl") == 1

@@ -131,5 +131,10 @@ def test_a_search_past_ram_with_checkpoints(tmp_path: Path) -> None:
 
 
 def test_a_child_that_dies_is_an_internal_error() -> None:
-    with pytest.raises(sandbox.InternalError, match="SIGKILL"):
+    with pytest.raises(sandbox.InternalError, match="SIGSEGV"):
+        sandbox.run_confined(lambda: os.kill(os.getpid(), signal.SIGSEGV) or 0, [])
+
+
+def test_a_child_that_is_killed_leaves_the_verdict_open() -> None:
+    with pytest.raises(sandbox.Undecided, match="--memory"):
         sandbox.run_confined(lambda: os.kill(os.getpid(), signal.SIGKILL) or 0, [])

@@ -1,6 +1,6 @@
-"""Run by mpiexec, or alone: checks every small model there is with every strategy, and prints what came of each as JSON.
+"""Checks every small model with every strategy and prints each result as JSON. Runs under mpiexec, or alone.
 
-As ``test_small_corpus.py`` runs it, or by hand, for the models whose names contain a word:
+``test_small_corpus.py`` runs it. By hand, for the models whose names contain a word:
 
     mpiexec -n 3 python tests/dist/check_corpus.py peterson
 """
@@ -19,7 +19,7 @@ from unittest.mock import patch
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from check_many import begin, summary
+from check_many import SMALL, begin, summary
 from expectations import EXAMPLES, TEST_MODELS, expectation
 
 import outcrop
@@ -27,16 +27,14 @@ from outcrop.cli.check import check_options
 from outcrop.cli.parser import build_parser
 from outcrop.codegen import c
 from outcrop.errors import UsageError
+from outcrop.explorer.tuning import tuned
 
 #: Of the models that OUTCROP_MODELS names.
 MOST_STATES = 20_000
 #: With memory for all states, and with next to none.
 STATE_SEARCHES: dict[str, tuple[str, ...]] = {
     **{name: ("--strategy", name) for name in ("ram", "compact", "disk", "locality", "layered", "auto")},
-    **{
-        f"{name}, 8K": ("--strategy", name, "--state-memory", "8K")
-        for name in ("disk", "locality", "layered", "auto")
-    },
+    **{f"{name}, 8K": ("--strategy", name, "--state-memory", "8K") for name in ("disk", "locality", "layered", "auto")},
 }
 CYCLE_SEARCHES: dict[str, tuple[str, ...]] = {
     "owcty": ("--strategy", "owcty"),
@@ -105,12 +103,15 @@ def _load(path: Path, **options: Any) -> outcrop.Model:
 
 
 def _emit_once() -> Callable[..., c.Emitted]:
-    """One translation of a model serves all strategies. What was translated is kept, so that no other takes its place."""
+    """Returns an ``emit`` that translates a model once for all strategies.
+
+    It keeps the System as well, so that no other gets the same id.
+    """
     kept: dict[tuple[int, object], tuple[object, c.Emitted]] = {}
     emit = c.emit
 
-    def emitted(system: Any, *rest: Any) -> c.Emitted:
-        return kept.setdefault((id(system), rest), (system, emit(system, *rest)))[1]
+    def emitted(system: Any, *rest: Any, prints: bool) -> c.Emitted:
+        return kept.setdefault((id(system), (*rest, prints)), (system, emit(system, *rest, prints=prints)))[1]
 
     return emitted
 
@@ -127,20 +128,21 @@ def check(path: Path, words: tuple[str, ...], threads: int, ranks: int) -> dict[
     )
     printed: list[str] = []
     try:
-        result = model.check(options, ranks=ranks, threads=threads, output=printed.append)
+        with tuned(**SMALL):
+            result = model.check(options, ranks=ranks, threads=threads, prints=True, output=printed.append)
     except UsageError as error:
         return {"refused": str(error)}
     return {**summary(result), "printed": sorted("".join(printed).split("\n"))}
 
 
 def main() -> None:
-    ranks, exchange = begin()
+    ranks, transport = begin()
     wanted = sys.argv[1] if len(sys.argv) > 1 else ""
     with patch.object(c, "emit", _emit_once()):
         for number, (name, search, path, words) in enumerate(jobs()):
             if wanted in name:
                 row = {"subject": name, "search": search, **check(path, words, 1 + number % 2, ranks)}
-                if exchange.rank == 0:
+                if transport.rank == 0:
                     print(json.dumps(row), flush=True)
 
 

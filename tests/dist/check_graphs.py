@@ -12,13 +12,13 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "ltl"))
 
 from cycle_graphs import SEARCHES, random_graphs, terminated, weakened
 
-from outcrop.dist.exchange import exchange_of
 from outcrop.dist.launch import started_ranks
+from outcrop.dist.transport import transport_of
 
 
 def main() -> None:
     ranks = started_ranks()
-    exchange = exchange_of(ranks)
+    exchange = transport_of(ranks)
     name, seed, count = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
     for number, graph in enumerate(islice(random_graphs(seed, count), count)):
         strength = ("general", "weak", "terminal")[number % 3]

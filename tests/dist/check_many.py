@@ -15,13 +15,24 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 from optimisation import compile_quickly
 
 import outcrop
-from outcrop.dist.exchange import Exchange, exchange_of
 from outcrop.dist.launch import started_ranks
+from outcrop.dist.transport import Transport, transport_of
+from outcrop.explorer.tuning import tuned
 from outcrop.result import Result
-from outcrop.search import balance, sharing
 
 #: What must not depend on the number of ranks.
-SAME = ("verdict", "kind", "guarantee", "states", "states_visited", "rules_fired", "levels", "properties", "coverage", "duplicates")
+SAME = (
+    "verdict",
+    "kind",
+    "guarantee",
+    "states",
+    "states_visited",
+    "rules_fired",
+    "levels",
+    "properties",
+    "coverage",
+    "duplicates",
+)
 
 
 def summary(result: Result) -> dict[str, Any]:
@@ -30,27 +41,31 @@ def summary(result: Result) -> dict[str, Any]:
     rows["traces"] = [violation["trace"] for violation in document["violations"]]
     rows["messages"] = [violation["message"] for violation in document["violations"]]
     rows["notes"] = [note["message"] for note in document["notes"]]
-    return {"same": rows, **{name: document[name] for name in ("ranks", "per_rank", "events", "layers")}}
+    events = [{"kind": each.kind, **each.data} for each in result.events]
+    return {"same": rows, "events": events, **{name: document[name] for name in ("ranks", "per_rank", "layers")}}
 
 
-def begin() -> tuple[int, Exchange]:
+def begin() -> tuple[int, Transport]:
     """The ranks that were started, which do with small models what they otherwise do with large ones."""
     compile_quickly()
-    balance.LARGE = 200
-    sharing.SHORT_LEVEL = 0.0  # threads, however few the states
     ranks = started_ranks()
-    return ranks, exchange_of(ranks)
+    return ranks, transport_of(ranks)
+
+
+#: Ranks learn owners early, and wake threads however few the states.
+SMALL = {"large": 200, "short_level": 0.0}
 
 
 def main() -> None:
-    ranks, exchange = begin()
+    ranks, transport = begin()
     for path, load, options in json.loads(sys.argv[1]):
         model = outcrop.load(path, **load)
         if "owners" in options:
             options["owners"] = options["owners"].get(str(ranks), "auto")
         printed: list[str] = []
-        result = model.check(**options, ranks=ranks, output=printed.append)
-        if exchange.rank == 0:
+        with tuned(**SMALL):
+            result = model.check(**options, ranks=ranks, prints=True, output=printed.append)
+        if transport.rank == 0:
             print(json.dumps({**summary(result), "printed": sorted("".join(printed).split("\n"))}))
             sys.stdout.flush()
 

@@ -49,8 +49,10 @@ def test_both_verdicts_are_met() -> None:
 
 def test_searches_that_cannot_be_shared_say_so(tmp_path: Path) -> None:
     model = tmp_path / "toggle.m"
-    model.write_text("var a: boolean; startstate begin a := false; end; rule begin a := !a; end;\nltl \"on\" : G F {a};\n")
+    model.write_text(
+        'var a: boolean; startstate begin a := false; end; rule begin a := !a; end;\nltl "on" : G F {a};\n'
+    )
     command = [find_mpiexec(), "-n", "2", sys.executable, "-m", "outcrop", "check", str(model), "--strategy", "ndfs"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 2
-    assert "owcty runs over several ranks" in done.stderr, done.stderr
+    assert "over several ranks use owcty" in done.stderr, done.stderr

@@ -193,7 +193,8 @@ def test_liveness_and_the_interpreter_are_refused(repository: Path) -> None:
 
 def test_ranks_without_mpi4py_say_what_to_install(tmp_path: Path) -> None:
     (tmp_path / "mpi4py.py").write_text("raise ImportError")
-    environment = {**os.environ, "PYTHONPATH": f"{tmp_path}:{os.environ.get('PYTHONPATH', HERE.parents[1])}", "PMI_SIZE": "2"}
+    path = f"{tmp_path}:{os.environ.get('PYTHONPATH', HERE.parents[1])}"
+    environment = {**os.environ, "PYTHONPATH": path, "PMI_SIZE": "2"}
     done = subprocess.run([*CHECK, MODEL], capture_output=True, text=True, env=environment, timeout=60, check=False)
     assert done.returncode == 2
     assert "one of 2 processes" in done.stderr and "pip install 'outcrop[mpi]'" in done.stderr

@@ -1,6 +1,6 @@
 """Every strategy comes to the same with one, two, three and four ranks, over all the small models there are.
 
-    OUTCROP_MODELS=../shared pytest -m slow tests/dist/test_small_corpus.py
+OUTCROP_MODELS=../shared pytest -m slow tests/dist/test_small_corpus.py
 """
 
 from __future__ import annotations

@@ -1,17 +1,21 @@
 /* A disk that fails, to be preloaded: the N-th call of one kind on a file under a directory goes wrong. Or memory that
  * ends: the N-th time that a library under a directory asks for some.
  *
- * FAULT_CALL: write, read, sync or memory. FAULT_AT: which one, counted from 1; it and all after it, or with FAULT_ONCE it alone.
- * FAULT_KIND: an error number, or one of the names below. FAULT_UNDER: the directory.
+ * FAULT_CALL: open, read, write, truncate, sync, rename, unlink, map or memory. FAULT_AT: which one, counted from 1; it
+ * and all after it, or with FAULT_ONCE it alone. FAULT_KIND: an error number, or one of the names below. FAULT_UNDER: the
+ * directory. FAULT_MARK: a file that is made when a call has failed so.
  *
  * FAULT_CLOCK: what the clock on the wall shows jumps to and fro by so many seconds, each time that it is looked at. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/uio.h>
 #include <time.h>
@@ -30,7 +34,20 @@ static int is_due(const char *path) {
   const char *under = getenv("FAULT_UNDER");
   if (strncmp(path, under, strlen(under))) return 0;
   long number = __atomic_add_fetch(&count, 1, __ATOMIC_SEQ_CST), at = atol(getenv("FAULT_AT"));
-  return number == at || (number > at && !getenv("FAULT_ONCE"));
+  int due = number == at || (number > at && !getenv("FAULT_ONCE"));
+  const char *mark = getenv("FAULT_MARK");
+  if (due && mark) {
+    long file = syscall(SYS_openat, AT_FDCWD, mark, O_CREAT | O_WRONLY, 0600);
+    if (file >= 0) syscall(SYS_close, file);
+  }
+  return due;
+}
+
+/* Whether a call on a name fails, and has said so in errno. */
+static int fails(const char *path, const char *call) {
+  if (!is_asked_for(call) || !path || !is_due(path)) return 0;
+  errno = atoi(getenv("FAULT_KIND"));
+  return 1;
 }
 
 static int kind_now(int file, const char *call) {
@@ -118,10 +135,64 @@ ssize_t pread(int file, void *bytes, size_t count, off_t at) {
 }
 ssize_t pread64(int file, void *bytes, size_t count, off_t at) { return pread(file, bytes, count, at); }
 
+ssize_t write(int file, const void *bytes, size_t count) {
+  ssize_t (*real)(int, const void *, size_t) = (ssize_t(*)(int, const void *, size_t))dlsym(RTLD_NEXT, "write");
+  int kind = kind_now(file, "write");
+  if (kind > 0) errno = kind;
+  return kind > 0 ? -1 : real(file, bytes, count);
+}
+ssize_t read(int file, void *bytes, size_t count) {
+  ssize_t (*real)(int, void *, size_t) = (ssize_t(*)(int, void *, size_t))dlsym(RTLD_NEXT, "read");
+  int kind = kind_now(file, "read");
+  if (kind > 0) errno = kind;
+  return kind > 0 ? -1 : real(file, bytes, count);
+}
+
+#define FAULTY_NUMBER(name, type, call)                                       \
+  int name(int file, type value) {                                            \
+    int (*real)(int, type) = (int (*)(int, type))dlsym(RTLD_NEXT, #name);     \
+    int kind = kind_now(file, call);                                          \
+    if (kind > 0) errno = kind;                                               \
+    return kind > 0 ? -1 : real(file, value);                                 \
+  }
+FAULTY_NUMBER(ftruncate, off_t, "truncate")
+FAULTY_NUMBER(ftruncate64, off_t, "truncate")
+
+/* --- Names --------------------------------------------------------------------------------------------------- */
+
+static int open_really(int directory, const char *path, int flags, mode_t mode) {
+  return fails(path, "open") ? -1 : (int)syscall(SYS_openat, directory, path, flags, mode);
+}
+
+/* The mode is there only if the flags say so. */
+#define FAULTY_OPEN(name, directory, ...)                                     \
+  int name(__VA_ARGS__ const char *path, int flags, ...) {                    \
+    va_list more;                                                             \
+    va_start(more, flags);                                                    \
+    mode_t mode = flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE ? va_arg(more, mode_t) : 0; \
+    va_end(more);                                                             \
+    return open_really(directory, path, flags, mode);                         \
+  }
+#define COMMA ,
+FAULTY_OPEN(open, AT_FDCWD)
+FAULTY_OPEN(open64, AT_FDCWD)
+FAULTY_OPEN(openat, directory, int directory COMMA)
+FAULTY_OPEN(openat64, directory, int directory COMMA)
+
+int rename(const char *from, const char *to) {
+  return fails(to, "rename") ? -1 : (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0);
+}
+int unlink(const char *path) {
+  return fails(path, "unlink") ? -1 : (int)syscall(SYS_unlinkat, AT_FDCWD, path, 0);
+}
+
+/* --- The end of a write -------------------------------------------------------------------------------------- */
+
 int fsync(int file) {
   int (*real)(int) = (int (*)(int))dlsym(RTLD_NEXT, "fsync");
   int kind = kind_now(file, "sync");
   if (kind > 0) errno = kind;
+  if (kind <= 0 && getenv("FAULT_MARK")) return 0; /* thousands of trials need not reach the disk */
   return kind > 0 ? -1 : real(file);
 }
 int posix_fallocate(int file, off_t at, off_t length) {
@@ -154,10 +225,19 @@ void *realloc(void *old, size_t count) {
 void *aligned_alloc(size_t alignment, size_t count) {
   return memory_ends(__builtin_return_address(0)) ? NULL : __libc_memalign(alignment, count);
 }
-void *mmap(void *at, size_t count, int protection, int flags, int file, off_t from) {
+static void *map(const void *caller, void *at, size_t count, int protection, int flags, int file, off_t from) {
   static void *(*real)(void *, size_t, int, int, int, off_t);
   if (!real) real = (void *(*)(void *, size_t, int, int, int, off_t))dlsym(RTLD_NEXT, "mmap");
-  return memory_ends(__builtin_return_address(0)) ? MAP_FAILED : real(at, count, protection, flags, file, from);
+  if (memory_ends(caller)) return MAP_FAILED;
+  int kind = file < 0 ? NONE : kind_now(file, "map");
+  if (kind > 0) errno = kind;
+  return kind > 0 ? MAP_FAILED : real(at, count, protection, flags, file, from);
+}
+void *mmap(void *at, size_t count, int protection, int flags, int file, off_t from) {
+  return map(__builtin_return_address(0), at, count, protection, flags, file, from);
+}
+void *mmap64(void *at, size_t count, int protection, int flags, int file, off_t from) {
+  return map(__builtin_return_address(0), at, count, protection, flags, file, from);
 }
 
 /* --- The clock ----------------------------------------------------------------------------------------------- */

@@ -7,10 +7,8 @@ import dataclasses
 import json
 import random
 import shutil
-import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from functools import cache
 from importlib import import_module
@@ -20,14 +18,21 @@ from typing import Any
 import pytest
 
 import outcrop
+from outcrop import strategies as registry
 from outcrop.codegen.c import emit
 from outcrop.codegen.compiler import compile_model
 from outcrop.codegen.identity import identity
 from outcrop.errors import DamagedFile, UsageError
+from outcrop.explorer.arena import Arena
+from outcrop.explorer.blocks import BlockFrontier
+from outcrop.explorer.context import Context
+from outcrop.explorer.explorer import Explorer
+from outcrop.explorer.ram_then_disk import RamThenDisk
+from outcrop.explorer.tuning import Tuning
 from outcrop.kernels import Native
 from outcrop.options import CheckOptions, Keep
-from outcrop.search import driver, ram
-from outcrop.search.outcome import Outcome, Stop
+from outcrop.outcome import EventKind, Outcome, Stop
+from outcrop.search import ram
 from outcrop.store.blockfile import BlockFile
 from outcrop.store.checkpoint import CheckpointDirectory
 from outcrop.store.frontier import RowFile
@@ -74,16 +79,16 @@ rule x = 150 ==> begin end;
 }
 
 #: For each strategy its module and options that make it work hard on small models.
-STRATEGIES: dict[str, tuple[str, dict[str, Any]]] = {
-    "ram": ("ram", {}),
-    "auto": ("auto", {}),
-    "auto past RAM": ("auto", {"state_memory": 9_000}),
-    "layered": ("layered", {"state_memory": 9_000, "layers": 3}),
-    "compact": ("compact", {"bits": 60}),
-    "disk": ("locality", {"keep": Keep.STATES, "state_memory": 20_000, "block_size": 50, "block_states": 64}),
-    "cached": ("cached", {"state_memory": 20_000, "block_states": 64}),
-    "locality": ("locality", {"keep": Keep.STATES, "state_memory": 20_000, "block_size": 50, "cloud": 0.5}),
-    "serial": ("serial", {"keep": Keep.STATES, "state_memory": 9_000, "block_size": 50, "block_states": 64}),
+STRATEGIES: dict[str, dict[str, Any]] = {
+    "ram": {},
+    "auto": {},
+    "auto past RAM": {"state_memory": 9_000},
+    "layered": {"state_memory": 9_000, "layers": 3},
+    "compact": {"bits": 60},
+    "disk": {"keep": Keep.STATES, "state_memory": 20_000, "block_size": 50, "block_states": 64},
+    "cached": {"state_memory": 20_000},
+    "locality": {"keep": Keep.STATES, "state_memory": 20_000, "block_size": 50, "cloud": 0.5},
+    "serial": {"keep": Keep.STATES, "state_memory": 9_000, "block_size": 50, "block_states": 64},
 }
 #: Those that visit no state twice.
 EXACT = ("ram", "auto", "auto past RAM", "layered", "disk")
@@ -103,10 +108,16 @@ def compiled(name: str) -> Native:
     return native
 
 
+#: So that searches of small models, too, come to a checkpoint now and then.
+FEW_LEVELS_AT_A_TIME = Context(tuning=Tuning(levels_a_checkpoint=2))
+
+
 def search(native: Native, strategy: str, **changes: Any) -> Outcome:
-    module, options = STRATEGIES[strategy]
-    chosen = CheckOptions(**{"strategy": strategy.split()[0], "threads": 1, **options, **changes})
-    outcome: Outcome = import_module(f"outcrop.search.{module}").search(native, chosen)
+    name = strategy.split()[0]
+    module, _, function = registry.STRATEGIES[name].search.partition(":")
+    chosen = CheckOptions(**{"strategy": name, "threads": 1, **STRATEGIES[strategy], **changes})
+    run = getattr(import_module(f"outcrop.search.{module}"), function)
+    outcome: Outcome = run(native, chosen, FEW_LEVELS_AT_A_TIME)
     return outcome
 
 
@@ -117,12 +128,6 @@ def comparable(outcome: Outcome) -> Outcome:
 @cache
 def expected(name: str) -> Outcome:
     return comparable(search(compiled(name), "ram"))
-
-
-@pytest.fixture(autouse=True)
-def few_levels_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """So that searches of small models, too, come to a checkpoint now and then."""
-    monkeypatch.setattr(driver, "_LEVELS_A_CHECKPOINT", 2)
 
 
 class Crash(Exception):
@@ -136,12 +141,14 @@ class Trap:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.left = 0
         self.crashes = True
-        self.run: driver.Exploration | None = None
+        self.explorer: Explorer | None = None
         for owner, name in (
-            (driver.Exploration, "explore"),
-            (driver.Exploration, "level_done"),
-            (driver.Exploration, "check_stop"),
-            (driver.Exploration, "restore_level"),
+            (Explorer, "begin"),
+            (Explorer, "level_done"),
+            (Explorer, "check_stop"),
+            (Arena, "restore"),
+            (BlockFrontier, "restore"),
+            (RamThenDisk, "restore"),
             (RowFile, "append"),
             (RowFile, "cut"),
             (BlockFile, "_write"),
@@ -153,15 +160,15 @@ class Trap:
 
     def _sprung(self, name: str, original: Callable[..., Any]) -> Callable[..., Any]:
         def call(this: Any, *arguments: Any, **named: Any) -> Any:
-            if isinstance(this, driver.Exploration):
-                self.run = this
+            if isinstance(this, Explorer):
+                self.explorer = this
             self.left -= 1
             if self.left == 0 and self.crashes:
                 if name == "_write":
                     original(this, [piece[: len(piece) // 2] for piece in arguments[0]])
                 raise Crash
-            if self.left == 0 and self.run is not None:
-                self.run._ask_to_stop(Stop.INTERRUPTED)
+            if self.left == 0 and self.explorer is not None:
+                self.explorer.watch.ask_to_stop(Stop.INTERRUPTED)
             return original(this, *arguments, **named)
 
         return call
@@ -188,7 +195,7 @@ def test_interrupted_anywhere_and_resumed_with_anything(
             "checkpoint_every": choose.choice((0, 0.02, 600)),
         }
         trap.left = choose.randrange(1, 60 * 2**patience) if patience < 9 else -1
-        trap.crashes, trap.run = choose.random() < 0.5, None
+        trap.crashes, trap.explorer = choose.random() < 0.5, None
         try:
             outcome = search(native, strategies[-1], **options)
         except Crash:
@@ -217,10 +224,10 @@ def test_every_strategy_goes_on_from_every_other(first: str, second: str, tmp_pa
     native, place = compiled("grid"), str(tmp_path / "checkpoint")
     outcome = search(native, first, checkpoint=place, depth=15, workdir=str(tmp_path))
     assert outcome.stop is Stop.DEPTH
-    assert "go on with --resume" in outcome.events[-1]
+    assert (outcome.events[-1].kind, outcome.events[-1].data["level"]) == (EventKind.CHECKPOINT, 15)
     again = search(native, second, resume=place, workdir=str(tmp_path))
     assert again.stop is Stop.COMPLETE
-    assert any("level 15" in event for event in again.events)
+    assert [event.data["level"] for event in again.events if event.kind is EventKind.RESUMED] == [15]
     if {first, second} <= {*EXACT, "compact"}:
         assert comparable(again) == expected("grid")
         assert bool(again.omission_bound) == ("compact" in (first, second))
@@ -228,6 +235,17 @@ def test_every_strategy_goes_on_from_every_other(first: str, second: str, tmp_pa
         assert again.levels == expected("grid").levels
     else:
         assert again.revisits or again.levels == expected("grid").levels
+
+
+@pytest.mark.parametrize("strategy", EXACT)
+def test_what_was_found_before_a_checkpoint_is_found_after_it(strategy: str, tmp_path: Path) -> None:
+    native, place = compiled("violated"), str(tmp_path / "checkpoint")
+    wanted = search(native, "ram", max_errors=None).findings
+    options = {"max_errors": None, "workdir": str(tmp_path)}
+    before = search(native, strategy, checkpoint=place, depth=27, **options)
+    assert before.stop is Stop.DEPTH
+    assert 0 < len(before.findings) < len(wanted)
+    assert search(native, strategy, resume=place, **options).findings == wanted
 
 
 def test_a_checkpoint_elsewhere_leaves_the_first_as_it_was(tmp_path: Path) -> None:
@@ -286,7 +304,10 @@ def resumed(place: Path, strategy: str = "ram") -> str:
         assert str(place) in str(error)
         return "refused"
     assert comparable(outcome) == expected("violated")
-    return "previous" if "the checkpoint before it, of level 8, is used" in outcome.events[0] else "last"
+    kinds = [event.kind for event in outcome.events]
+    level = outcome.events[kinds.index(EventKind.RESUMED)].data["level"]
+    assert (kinds[0] is EventKind.WARNED) is (level == 8)
+    return "previous" if level == 8 else "last"
 
 
 @pytest.fixture
@@ -398,7 +419,7 @@ def test_two_searches_cannot_share_a_checkpoint(tmp_path: Path) -> None:
         with pytest.raises(UsageError, match="another search keeps its checkpoint"):
             search(native, "ram", resume=place)
 
-    ram.search(native, CheckOptions(resume=place, depth=7), again)
+    ram.search(native, CheckOptions(resume=place, depth=7), Context(progress=again))
 
 
 # --- Full disks --------------------------------------------------------------------------------------------------
@@ -459,32 +480,6 @@ def test_a_full_disk_leaves_the_last_checkpoint(tmp_path: Path, monkeypatch: pyt
     with monkeypatch.context() as patch:
         patch.setattr(BlockFile, "_write", full)
         outcome = search(native, "ram", resume=place, depth=20)
-    assert any("could not be written: no room" in event for event in outcome.events)
-    assert "checkpoint of level 10" in outcome.events[-1]
+    assert EventKind.DISK_FULL in [event.kind for event in outcome.events]
+    assert (outcome.events[-1].kind, outcome.events[-1].data["level"]) == (EventKind.CHECKPOINT, 10)
     assert comparable(search(native, "ram", resume=place)) == expected("grid")
-
-
-# --- Killed ------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_killed_at_random_moments(seed: int, tmp_path: Path, process: Callable[..., Any]) -> None:
-    choose = random.Random(seed)
-    model, place = tmp_path / "grid.m", tmp_path / "checkpoint"
-    model.write_text(GRID.replace("N : 11", "N : 63"))
-    check = ["check", str(model), "--json", "--deadlock", "off", "--checkpoint-every", "0s", "--workdir", str(tmp_path)]
-    wanted = json.loads(process("check", model, "--json", "--deadlock", "off").out)
-    for _ in range(4):
-        going_on = ["--resume" if (place / "manifest.json").exists() else "--checkpoint", str(place)]
-        how = choose.choice((["--strategy", "ram"], ["--state-memory", "1M"], ["--threads", "1"]))
-        run = subprocess.Popen([sys.executable, "-m", "outcrop", *check, *going_on, *how], stdout=subprocess.PIPE)
-        time.sleep(choose.uniform(0.2, 1.5))
-        run.send_signal(choose.choice((signal.SIGKILL, signal.SIGKILL, signal.SIGINT)))
-        out = run.communicate()[0]
-        if run.returncode == 0:
-            break
-    else:
-        out = process(*check, "--resume" if (place / "manifest.json").exists() else "--checkpoint", place).out
-    result = json.loads(out)
-    for key in ("verdict", "states", "levels", "rules_fired", "coverage"):
-        assert result[key] == wanted[key]

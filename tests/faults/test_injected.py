@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from injector import shim as shim
 
 HERE = Path(__file__).parent
 pytestmark = pytest.mark.skipif(sys.platform != "linux" or not shutil.which("cc"), reason="needs cc and Linux")
@@ -81,13 +82,6 @@ KINDS = {
     "torn": ("write", "torn"),
     "sync error": ("sync", errno.EIO),
 }
-
-
-@pytest.fixture(scope="session")
-def shim(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    library = tmp_path_factory.mktemp("faults") / "faults.so"
-    subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", library, HERE / "faults.c", "-ldl"], check=True)
-    return library
 
 
 def hold(strategy: str, at: int, shim: Path, directory: Path) -> None:

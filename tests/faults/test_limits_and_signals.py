@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from injector import shim as shim
 from test_injected import GRID, STATES, STRATEGIES
 
 import outcrop
@@ -48,13 +49,6 @@ def wide(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 WIDE = 40**3
-
-
-@pytest.fixture(scope="module")
-def shim(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    library = tmp_path_factory.mktemp("faults") / "faults.so"
-    subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", library, HERE / "faults.c", "-ldl"], check=True)
-    return library
 
 
 def right_or_unknown(done: subprocess.CompletedProcess[str], states: int = WIDE) -> bool:

@@ -8,12 +8,13 @@ from collections import Counter
 from collections.abc import Iterator
 from importlib import import_module
 from random import Random
-from unittest.mock import patch
 
 from expectations import TINY
 
 from outcrop.codegen.c import emit
 from outcrop.codegen.compiler import compile_model
+from outcrop.explorer.context import Context
+from outcrop.explorer.tuning import Tuning
 from outcrop.ir.nodes import Call, Cover
 from outcrop.ir.system import PropertyKind, System
 from outcrop.ir.vacuity import vacuity
@@ -21,34 +22,30 @@ from outcrop.ir.walk import walk
 from outcrop.kernels import Native
 from outcrop.lang import load_text
 from outcrop.options import CheckOptions, Deadlock, LoadOptions, UndefinedReads
-from outcrop.search import auto, compact, layered, ram, reference, squeezing
-from outcrop.search.outcome import Outcome, Stop
+from outcrop.oracle import search as reference
+from outcrop.outcome import EventKind, Outcome, Stop
+from outcrop.search import auto, compact, layered, ram
+from outcrop.strategies import STRATEGIES
 
 #: The interpreter takes long over symmetric models, so it looks at their first levels only.
 _DEPTH = 6
 _MOST_STATES = 3_000
-#: The searches past RAM, with the module of each, and whether it visits every state once.
-_PAST_RAM = (
-    ("auto", "auto", True),
-    ("layered", "layered", True),
-    ("disk", "locality", True),
-    ("locality", "locality", False),
-    ("cached", "cached", False),
-    ("serial", "serial", False),
-)
+#: The searches past RAM.
+_PAST_RAM = [STRATEGIES[name] for name in ("auto", "layered", "disk", "locality", "cached", "serial")]
 
 #: How many models are searched with states that are squeezed, too: each is then compiled several times. So early, and
 #: with so few places to spare, that states soon become too wide.
 _SQUEEZED_PART = 0.5
-_SQUEEZED = {
-    "LEAST_STATES": 4,
-    "_SPARE_PLACES": 0,
-    "_BITS_A_SPARE_PLACE": 8,
-    "_LEAST_SPARE_PLACES": 0,
-    "_BYTES_STEP": 1,
-    "_LEAST_GAIN": 1.01,
-    "_SECONDS_TO_COMPILE": 1000.0,
-}
+_SQUEEZED = Tuning(
+    least_states=4,
+    spare_places=0,
+    bits_a_spare_place=8,
+    least_spare_places=0,
+    bytes_step=1,
+    least_gain=1.01,
+    seconds_to_compile=1000.0,
+    least_states_a_worker=64,
+)
 
 #: How often each search was held against another one, for those who count.
 compared: Counter[str] = Counter()
@@ -61,7 +58,7 @@ def disagreement(text: str, name: str, seed: int) -> str:
     system, _ = load_text(text, name, options)
     system = vacuity(system, system.temporal).system
     for symmetry in sorted({False, bool(system.scalarsets) and system.allows_symmetry}):
-        emitted = emit(system, symmetry, coverage=True)
+        emitted = emit(system, symmetry, coverage=True, prints=seed % 2 == 0)
         native = compile_model(emitted.source, notes=emitted.notes)
         for max_errors, deadlock in ((1, Deadlock.STUTTERING), (None, random.choice(list(Deadlock)))):
             chosen = CheckOptions(symmetry=symmetry, max_errors=max_errors, deadlock=deadlock)
@@ -93,13 +90,14 @@ def _past_ram(system: System, native: Native, options: CheckOptions, squeezes: b
     expected = ram.search(native, options)
     if expected.stop is Stop.STATES:
         return
-    for strategy, module, visits_once in _PAST_RAM:
-        tiny = dataclasses.replace(options, strategy=strategy, threads=2, bits=64, **TINY)
-        got: Outcome = import_module(f"outcrop.search.{module}").search(native, tiny)
+    for strategy in _PAST_RAM:
+        tiny = dataclasses.replace(options, strategy=strategy.name, threads=2, bits=64, **TINY)
+        module, _, function = strategy.search.partition(":")
+        got: Outcome = getattr(import_module(f"outcrop.search.{module}"), function)(native, tiny)
         if got.stop in (Stop.COLLISIONS, Stop.STATES):
             continue  # revisited too often to end
-        compared[strategy] += 1
-        if visits_once:
+        compared[strategy.name] += 1
+        if not strategy.revisits:
             same = _same(_comparable(got, False, free), _comparable(expected, False, free))
         else:
             same = (got.stop, got.findings, got.visited >= (expected.states or 0)) == (
@@ -108,11 +106,11 @@ def _past_ram(system: System, native: Native, options: CheckOptions, squeezes: b
                 True,
             ) and [count > 0 for count in got.fired] == [count > 0 for count in expected.fired]
         if not same:
-            yield f"{strategy}: {got} is not the {expected} of ram"
+            yield f"{strategy.name}: {got} is not the {expected} of ram"
     for search in (auto.search, layered.search) if squeezes else ():
-        with patch.multiple(squeezing, **_SQUEEZED), patch.object(auto, "_LEAST_STATES", 64):
-            got = search(native, dataclasses.replace(options, threads=1, **TINY))
-        compared["squeezed" if any("squeezed" in event for event in got.events) else "not squeezed"] += 1
+        got = search(native, dataclasses.replace(options, threads=1, **TINY), Context(tuning=_SQUEEZED))
+        is_squeezed = any(event.kind is EventKind.SQUEEZED for event in got.events)
+        compared["squeezed" if is_squeezed else "not squeezed"] += 1
         if not _same(_comparable(got, False, free), _comparable(expected, False, free)):
             yield f"{search.__module__}, squeezed: {got} is not the {expected} of ram"
 

@@ -21,6 +21,7 @@ from explored import Explored, has_fair_accepting_cycle, has_strongly_fair_cycle
 from generator.dve import FORMULA
 from runs import random_lasso, word
 
+from outcrop.check.temporal import Checked, TemporalCheck, plan, run_check
 from outcrop.ir.faults import Fault
 from outcrop.ir.interpreter import Interpreter
 from outcrop.ir.nodes import Assume
@@ -31,9 +32,8 @@ from outcrop.lang import load_text
 from outcrop.ltl.file import formula_texts
 from outcrop.ltl.words import holds
 from outcrop.options import CheckOptions, Deadlock, Engine, Fair, LoadOptions, UndefinedReads
-from outcrop.search.outcome import FindingKind, Outcome, Stop
+from outcrop.outcome import FindingKind, Outcome, Stop
 from outcrop.source import Source, whole
-from outcrop.temporal import Checked, TemporalCheck, plan, run_check
 
 #: Of a product, for the interpreter's sake.
 _MOST_STATES = 1_500

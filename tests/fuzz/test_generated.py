@@ -32,7 +32,7 @@ def load(text: str) -> Model:
 
 
 def check(model: Model, engine: Engine, *, symmetry: bool, **options: object) -> Result:
-    return model.check(engine=engine, symmetry=symmetry, depth=DEPTH, output=lambda _: None, **options)
+    return model.check(engine=engine, symmetry=symmetry, depth=DEPTH, **options)
 
 
 def compare_symmetry(text: str) -> None:

@@ -87,7 +87,7 @@ def answer(text: str) -> str:
         return "rejected"
     model = Model(system, tuple(warnings), options)
     limits = {"states": 20, "depth": 3, "time_limit": 2.0}
-    result = model.check(engine=Engine.INTERPRETER, symmetry=False, output=lambda _: None, **limits)
+    result = model.check(engine=Engine.INTERPRETER, symmetry=False, **limits)
     result.to_dict()
     return str(result.verdict)
 

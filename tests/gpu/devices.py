@@ -14,8 +14,8 @@ from outcrop.gpu.search import Program, search
 from outcrop.gpu.source import Tuning
 from outcrop.ir.vacuity import vacuity
 from outcrop.options import CheckOptions
+from outcrop.outcome import Outcome
 from outcrop.search import ram
-from outcrop.search.outcome import Outcome
 
 #: Everything has to grow, and levels are expanded in many pieces.
 TINY = Sizes(
@@ -24,15 +24,15 @@ TINY = Sizes(
 TINY_TUNING = Tuning(block_shift=5, group=2)
 
 
-def program(model: Model, *, symmetry: bool) -> Program:
+def program(model: Model, *, symmetry: bool, prints: bool = False) -> Program:
     system = vacuity(model.system, model.system.temporal).system
-    emitted = emit(system, symmetry and system.allows_symmetry)
+    emitted = emit(system, symmetry and system.allows_symmetry, prints=prints)
     native = compile_model(emitted.source, notes=emitted.notes)
     return Program(system, emitted, native)
 
 
-def load_program(path: Path, *, symmetry: bool = False, **constants: object) -> Program:
-    return program(load(path, constants), symmetry=symmetry)
+def load_program(path: Path, *, symmetry: bool = False, prints: bool = False, **constants: object) -> Program:
+    return program(load(path, constants), symmetry=symmetry, prints=prints)
 
 
 def compare(

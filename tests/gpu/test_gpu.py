@@ -17,7 +17,7 @@ from outcrop.api import Model, load
 from outcrop.gpu.device import CudaDevice, Device, is_there
 from outcrop.lang import load_text
 from outcrop.options import CheckOptions, Deadlock, LoadOptions
-from outcrop.search import reference
+from outcrop.oracle import search as reference
 
 pytestmark = [pytest.mark.gpu, pytest.mark.skipif(not is_there(), reason="needs a GPU and CuPy")]
 

@@ -19,6 +19,7 @@ from expectations import EXAMPLES, TEST_MODELS, expectation
 from generator import generate
 
 from outcrop.api import Model, load
+from outcrop.explorer.context import Context
 from outcrop.gpu import blocks, choose, memory
 from outcrop.gpu.choose import search_somewhere
 from outcrop.gpu.device import KERNEL, NoDevice, OutOfDeviceMemory, Refused
@@ -27,8 +28,8 @@ from outcrop.gpu.source import Tuning, translation_unit
 from outcrop.gpu.standin import StandIn
 from outcrop.lang import load_text
 from outcrop.options import CheckOptions, Deadlock, LoadOptions, Where
+from outcrop.outcome import EventKind, Outcome, Stop
 from outcrop.search import ram
-from outcrop.search.outcome import Outcome, Stop
 
 pytestmark = pytest.mark.skipif(not (shutil.which("g++") or shutil.which("clang++")), reason="needs a C++ compiler")
 
@@ -42,6 +43,10 @@ _SMALL = [
 @pytest.fixture
 def device() -> StandIn:
     return StandIn()
+
+
+def kinds(outcome: Outcome) -> list[EventKind]:
+    return [event.kind for event in outcome.events]
 
 
 @pytest.mark.parametrize("path", _SMALL[::5], ids=lambda path: path.stem)
@@ -123,7 +128,7 @@ def test_old_levels_are_dropped_and_searched_again_for_a_trace(ring: Path, devic
     made = load_program(ring)
     got = compare(made, device, CheckOptions(strategy="compact"), sizes)
     assert got.stop is Stop.VIOLATION
-    assert any("searching again" in event for event in got.events)
+    assert EventKind.RETRACED in kinds(got)
 
 
 def test_states_that_wait_for_expansion_go_to_host_memory(ring: Path, device: StandIn) -> None:
@@ -153,7 +158,7 @@ def test_signatures_that_do_not_fit_leave_the_answer_unknown(ring: Path, device:
 def test_signatures_go_on_in_host_memory(ring: Path, device: StandIn, worst: int, host: int) -> None:
     sizes = dataclasses.replace(TINY, device_bytes=20_000, first_slots=64, buffer_bytes=512, host_bytes=host)
     got = compare(load_program(ring, Worst=worst), device, CheckOptions(strategy="compact"), sizes)
-    assert sum("of the host's memory" in event for event in got.events) >= 1
+    assert EventKind.SPILLED in kinds(got)
     assert got.omission_bound > 0
 
 
@@ -196,7 +201,7 @@ def test_levels_that_are_too_small_are_left_to_the_processor(tmp_path: Path, dev
     )
     options = CheckOptions(strategy=strategy, threads=1)
     got = compare(load_program(path), device, options, dataclasses.replace(TINY, first_slots=4096))
-    assert any("too small for a GPU" in event for event in got.events)
+    assert {EventKind.SWITCHED, EventKind.CONTINUED} <= set(kinds(got)) and EventKind.DEVICE_FULL not in kinds(got)
     assert (got.omission_bound > 0) == (strategy == "compact")
 
 
@@ -204,7 +209,7 @@ def test_levels_that_are_too_small_are_left_to_the_processor(tmp_path: Path, dev
 def test_an_exact_search_goes_on_on_the_host(ring: Path, device: StandIn, worst: int) -> None:
     sizes = dataclasses.replace(TINY, device_bytes=30_000, buffer_bytes=512)
     got = compare(load_program(ring, Worst=worst), device, CheckOptions(strategy="auto", threads=1), sizes)
-    assert any("going on on the processor" in event for event in got.events)
+    assert {EventKind.DEVICE_FULL, EventKind.CONTINUED} <= set(kinds(got))
 
 
 def test_states_with_the_same_hash_are_told_apart(ring: Path, device: StandIn) -> None:
@@ -240,13 +245,20 @@ def test_limits(ring: Path, device: StandIn) -> None:
 # --- Where to search ---------------------------------------------------------------------------------------
 
 
-def _somewhere(path: Path, options: CheckOptions, device: StandIn) -> Outcome:
-    made = load_program(path)
+def _why_not(path: Path, prints: bool = False) -> str:
+    """Why a model cannot run on a GPU."""
+    reason = load_program(path, prints=prints).why_not
+    assert reason is not None
+    return reason
+
+
+def _somewhere(path: Path, options: CheckOptions, device: StandIn, prints: bool = False) -> Outcome:
+    made = load_program(path, prints=prints)
 
     def on_host(options: CheckOptions) -> Outcome:
         return ram.search(made.native, options)
 
-    return search_somewhere(made, options, None, None, on_host, lambda: device)
+    return search_somewhere(made, options, Context(), on_host, lambda: device)
 
 
 def test_a_small_model_is_not_worth_a_device(ring: Path, device: StandIn) -> None:
@@ -260,30 +272,44 @@ def test_a_model_that_takes_long_is(ring: Path, device: StandIn) -> None:
         assert options.time_limit == choose.WORTH_SECONDS
         return dataclasses.replace(ram.search(made.native, options), stop=Stop.TIME)
 
-    got = search_somewhere(made, CheckOptions(), None, None, slow_host, lambda: device)
+    got = search_somewhere(made, CheckOptions(), Context(), slow_host, lambda: device)
     assert got.device == "stand-in"
     assert (got.stop, got.levels) == (Stop.VIOLATION, ram.search(made.native, CheckOptions()).levels)
-    assert "so on a GPU" in got.events[0]
+    assert kinds(got)[:2] == [EventKind.SWITCHED, EventKind.DEVICE]
 
 
 def test_a_model_that_cannot_run_there_says_why(repository: Path, device: StandIn) -> None:
     path = repository / "tests/models/liveness_holds.m"
     got = _somewhere(path, CheckOptions(device=Where.GPU), device)
-    assert got.device == ""
-    assert "it has liveness properties" in got.events[0]
+    assert got.device == "" and kinds(got) == [EventKind.SWITCHED]
+    assert _why_not(path) in got.events[0].text
+
+
+def test_a_model_that_would_print_runs_there_and_stays_silent(tmp_path: Path, device: StandIn) -> None:
+    """With --print it is searched on the processor."""
+    path = tmp_path / "chatty.m"
+    path.write_text("var x: 0..9; startstate x := 0; end; rule x < 9 ==> put x; put 9 / (9 - x); x := x + 1; end;")
+    made = load_program(path)
+    assert made.why_not is None
+    compare(made, device, CheckOptions(strategy="ram"))
+    path.write_text(path.read_text().replace("(9 - x)", "(5 - x)"))
+    assert compare(load_program(path), device, CheckOptions(strategy="ram")).stop is Stop.VIOLATION
+    got = _somewhere(path, CheckOptions(device=Where.GPU), device, prints=True)
+    assert kinds(got)[0] is EventKind.SWITCHED
+    assert _why_not(path, prints=True) in got.events[0].text
 
 
 def test_a_formula_is_checked_on_the_processor_and_says_so(ring: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(choose, "search_somewhere", functools.partial(search_somewhere, open_device=StandIn))
     result = load(ring, ltl="F G {true}").check(device="gpu", strategy="owcty", max_errors=None)
-    assert result.device == ""
-    assert "runs that violate a formula" in result.events[0]
+    assert result.device == "" and result.events[0].kind is EventKind.SWITCHED
 
 
 def test_a_model_that_would_take_minutes_to_compile_says_so(ring: Path, device: StandIn) -> None:
     with patch("outcrop.gpu.source.MOST_LINES", 10):
         got = _somewhere(ring, CheckOptions(device=Where.GPU), device)
-    assert "its code is too long for the compiler" in got.events[0]
+        assert _why_not(ring) in got.events[0].text
+    assert got.device == "" and kinds(got)[0] is EventKind.SWITCHED
 
 
 def test_a_device_that_fails_leaves_the_search_to_the_processor(ring: Path, device: StandIn) -> None:
@@ -292,14 +318,14 @@ def test_a_device_that_fails_leaves_the_search_to_the_processor(ring: Path, devi
         got = _somewhere(ring, CheckOptions(device=Where.GPU), device)
     assert got.device == ""
     assert got.visited > 1000
-    assert "stand-in failed: no current" in got.events[0]
+    assert kinds(got)[0] is EventKind.SWITCHED and "no current" in got.events[0].text
 
 
 def test_a_compiler_that_refuses_leaves_the_search_to_the_processor(ring: Path, device: StandIn) -> None:
     with patch.object(device, "load", side_effect=Refused("no such intrinsic")):
         got = _somewhere(ring, CheckOptions(device=Where.GPU), device)
     assert got.stop is Stop.VIOLATION
-    assert "no such intrinsic" in got.events[0]
+    assert kinds(got)[0] is EventKind.SWITCHED and "no such intrinsic" in got.events[0].text
 
 
 @pytest.mark.parametrize("memory", [10_000, 1_000_000])
@@ -319,12 +345,12 @@ def test_any_amount_of_memory_will_do(ring: Path, device: StandIn, memory: int, 
 def test_a_device_with_no_memory_leaves_the_search_to_the_processor(ring: Path, device: StandIn) -> None:
     got = _somewhere(ring, CheckOptions(device=Where.GPU, device_memory=100), device)
     assert got.device == ""
-    assert "too little memory" in got.events[0]
+    assert kinds(got)[0] is EventKind.SWITCHED
 
 
 def test_a_strategy_that_is_not_there_says_so(ring: Path, device: StandIn) -> None:
     got = _somewhere(ring, CheckOptions(device=Where.GPU, strategy="cached"), device)
-    assert "there is no strategy cached on a GPU" in got.events[0]
+    assert got.device == "" and kinds(got)[0] is EventKind.SWITCHED
 
 
 def test_without_cupy_the_message_says_so(ring: Path, cli: Callable[..., Run]) -> None:

@@ -13,6 +13,13 @@
 #define HAS_NORMALISE 0
 #define HAS_REALS 0
 #define HAS_PUT 0
+#define HAS_LIVENESS 0
+#define HAS_WIDE_INTEGERS 0
+#define HAS_FAIRNESS_COUNTER 0
+#ifndef HAS_MOVERS
+#define HAS_FAIRNESS 0
+#define HAS_MOVERS 0
+#endif
 #define HAS_AUTOMATON 1
 #define AUTOMATON_STATES 1
 

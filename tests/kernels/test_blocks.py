@@ -12,8 +12,8 @@ from outcrop.codegen.c import emit
 from outcrop.codegen.compiler import compile_model
 from outcrop.kernels import DeadlockRule, Found, Native, Settings, States
 from outcrop.options import CheckOptions
+from outcrop.outcome import FindingKind
 from outcrop.search import ram
-from outcrop.search.outcome import FindingKind
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 

@@ -16,8 +16,8 @@ import pytest
 from outcrop.codegen.compiler import FLAGS, NATIVE, compile_model
 from outcrop.kernels import Found, Native, Search, Settings, States, StopReason
 from outcrop.options import CheckOptions
+from outcrop.outcome import FindingKind, Stop
 from outcrop.search import compact, ram
-from outcrop.search.outcome import FindingKind, Stop
 
 HERE = Path(__file__).parent
 

@@ -14,7 +14,7 @@ import outcrop
 from outcrop.codegen.c import emit
 from outcrop.codegen.compiler import compile_model
 from outcrop.kernels import Native, Settings, States
-from outcrop.kernels_route import Route
+from outcrop.kernels.route import Route
 
 
 @cache

@@ -10,7 +10,7 @@ import pytest
 from test_kernels import as_set, random_states, run_threads, toy
 
 from outcrop.kernels import Counts, Search, Settings, States
-from outcrop.kernels_tables import Cache, MemoryTable, hash_block
+from outcrop.kernels.tables import Cache, MemoryTable, hash_block
 from outcrop.store.blockfile import BlockFile
 from outcrop.store.workdir import WorkDirectory
 

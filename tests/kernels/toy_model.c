@@ -19,6 +19,11 @@ enum { P_AT = 0, Q_AT = 3 * N, TURN_AT = Q_AT + 4 * N, J_AT = TURN_AT + 4 * (N +
 #define HAS_NORMALISE 0
 #define HAS_REALS 0
 #define HAS_PUT 0
+#define HAS_LIVENESS 1
+#define HAS_WIDE_INTEGERS 0
+#define HAS_FAIRNESS 0
+#define HAS_FAIRNESS_COUNTER 0
+#define HAS_MOVERS 0
 
 #include "state.h"
 

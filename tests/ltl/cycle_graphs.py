@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import random
 from collections.abc import Iterator
 from functools import cache
@@ -17,8 +16,8 @@ from outcrop.codegen.compiler import compile_model
 from outcrop.ir.graph import components
 from outcrop.kernels import Native, States
 from outcrop.options import CheckOptions
+from outcrop.outcome import FindingKind, Outcome, Stop
 from outcrop.search import ndfs, owcty
-from outcrop.search.outcome import FindingKind, Outcome, Stop
 
 #: How each search is asked for; with so little memory that the system need not prepare large pages.
 SEARCHES = {
@@ -68,7 +67,9 @@ class Graph:
         self._targets = np.array([each for targets in self.successors for each in targets] or [0], dtype=np.uint32)
         self._accepts = np.zeros(len(self.successors), dtype=np.uint8)
         self._accepts[list(self.accepting)] = 1
-        library = native.library_with({"graph_set": (None, (ctypes.c_void_p,) * 3)})
+        library = native.library_declaring(
+            "void graph_set(const uint32_t *first, const uint32_t *targets, const uint8_t *accepts);"
+        )
         library.graph_set(self._first.ctypes.data, self._targets.ctypes.data, self._accepts.ctypes.data)
 
     def states(self, nodes: list[int]) -> States:

@@ -23,7 +23,7 @@ from outcrop.lang import load_text
 from outcrop.ltl.binding import bind
 from outcrop.ltl.translate import translate
 from outcrop.options import LoadOptions
-from outcrop.search.outcome import Stop
+from outcrop.outcome import Stop
 
 OPERATORS = [each for each in Operator if each not in (Operator.TRUE, Operator.FALSE, Operator.PROPOSITION)]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
@@ -21,12 +20,16 @@ import outcrop
 from outcrop.codegen.c import emit
 from outcrop.codegen.compiler import compile_model
 from outcrop.errors import UsageError
+from outcrop.explorer.context import Context
+from outcrop.explorer.tuning import DEFAULT_TUNING, Tuning
 from outcrop.ir.graph import components
 from outcrop.ir.product import product, strong_fairness, weak_fairness
 from outcrop.kernels import Native
 from outcrop.options import CheckOptions
-from outcrop.search import fair, scc
-from outcrop.search.outcome import Outcome, Stop
+from outcrop.oracle import cycles as scc
+from outcrop.outcome import Outcome, Stop
+from outcrop.result import FormulaResult, Result
+from outcrop.search import fair
 
 SETS = 4
 OPTIONS = CheckOptions(strategy="fair", threads=1, state_memory=4 << 20)
@@ -56,12 +59,12 @@ class FairGraph(Graph):
         self.give_to(native)
         rows = [[*sorted(each), SETS, SETS][:2] for sets in self.sets for each in sets] or [[SETS, SETS]]
         self._movers, self._partners = np.array(rows, dtype=np.uint32).T.copy()
-        library = native.library_with({"graph_set_movers": (None, (ctypes.c_void_p,) * 2)})
+        library = native.library_declaring("void graph_set_movers(const uint32_t *movers, const uint32_t *partners);")
         library.graph_set_movers(self._movers.ctypes.data, self._partners.ctypes.data)
         return native
 
-    def search(self, options: CheckOptions, strength: str = "general") -> Outcome:
-        outcome = fair.search(self.native(strength), options)
+    def search(self, options: CheckOptions, strength: str = "general", tuning: Tuning = DEFAULT_TUNING) -> Outcome:
+        outcome = fair.search(self.native(strength), options, Context(tuning=tuning))
         for finding in outcome.findings:
             assert finding.loop_start is not None
             path = [int.from_bytes(state[:4], "little") for state in finding.path]
@@ -115,17 +118,14 @@ def fair_graphs(seed: int, count: int, most_nodes: int) -> Iterator[FairGraph]:
 
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("first_look", [2, 1000])
-def test_a_fair_cycle_is_found_where_there_is_one(
-    threads: int, first_look: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(fair.FairCycles, "_next_look", first_look)
-    met = set()
+def test_a_fair_cycle_is_found_where_there_is_one(threads: int, first_look: int) -> None:
+    met, tuning = set(), Tuning(first_look=first_look)
     for graph in fair_graphs(threads, 300, 20):
         expected = graph.has_fair_cycle()
         met.add((graph.is_strong, graph.has_accepting_cycle(), expected))
-        assert (graph.search(replace(OPTIONS, threads=threads)).stop is Stop.VIOLATION) == expected
+        assert (graph.search(replace(OPTIONS, threads=threads), tuning=tuning).stop is Stop.VIOLATION) == expected
         whole = FairGraph(weakened(graph), graph.sets, is_strong=graph.is_strong)
-        outcome = whole.search(replace(OPTIONS, threads=threads), "weak")
+        outcome = whole.search(replace(OPTIONS, threads=threads), "weak", tuning)
         assert (outcome.stop is Stop.VIOLATION) == whole.has_fair_cycle()
     verdicts = {(False, False), (True, False), (True, True)}
     assert met == {(is_strong, *verdict) for is_strong in (False, True) for verdict in verdicts}
@@ -218,16 +218,20 @@ system async;
 """
 
 
+def formulas_of(result: Result) -> list[FormulaResult]:
+    return [row for row in result.properties if isinstance(row, FormulaResult)]
+
+
 @pytest.mark.parametrize("engine", ["interpreter", "native"])
 def test_philosophers(engine: str, tmp_path: Path) -> None:
     path = tmp_path / "model.m"
     path.write_text(PHILOSOPHERS, encoding="utf-8")
     model = outcrop.load(path)
     for kind, expected in (("weak", "violated"), ("strong", "holds")):
-        rows = {row["name"]: row for row in model.check(engine=engine, fair=kind).properties if row["kind"] == "ltl"}
-        assert [row["status"] for name, row in rows.items() if name.startswith("eats")] == [expected] * 3
-        assert [row["status"] for name, row in rows.items() if name.startswith("stays")] == ["violated"] * 3
-    assert {row["strategy"] for row in rows.values()} == {"scc" if engine == "interpreter" else "fair"}
+        rows = formulas_of(model.check(engine=engine, fair=kind))
+        assert [row.status for row in rows if row.name.startswith("eats")] == [expected] * 3
+        assert [row.status for row in rows if row.name.startswith("stays")] == ["violated"] * 3
+    assert {row.strategy for row in rows} == {"scc" if engine == "interpreter" else "fair"}
 
 
 @pytest.mark.parametrize("engine", ["interpreter", "native"])
@@ -236,7 +240,7 @@ def test_processes(engine: str, tmp_path: Path) -> None:
     path.write_text(MEETING, encoding="utf-8")
     formulas = ["G F {R.b}", "F {S.b}", "G F {met == 1}"]
     statuses = {
-        kind: [row["status"] for row in outcrop.load(path, ltl=formulas).check(engine=engine, fair=kind).properties]
+        kind: [row.status for row in outcrop.load(path, ltl=formulas).check(engine=engine, fair=kind).properties]
         for kind in ("none", "weak", "strong")
     }
     assert statuses["none"] == ["violated"] * 3
@@ -258,9 +262,9 @@ def test_what_does_not_go_with_strong_fairness(tmp_path: Path) -> None:
 def test_weak_fairness_is_counted_where_a_search_for_cycles_is_named(more: dict[str, Any], tmp_path: Path) -> None:
     path = tmp_path / "model.m"
     path.write_text(PHILOSOPHERS, encoding="utf-8")
-    rows = [row for row in outcrop.load(path).check(fair="weak", **more).properties if row["kind"] == "ltl"]
-    assert {row["strategy"] for row in rows} == {more.get("strategy", "fair")}
-    assert [row["status"] for row in rows] == ["violated"] * 6
+    rows = formulas_of(outcrop.load(path).check(fair="weak", **more))
+    assert {row.strategy for row in rows} == {more.get("strategy", "fair")}
+    assert [row.status for row in rows] == ["violated"] * 6
 
 
 def test_weak_fairness_past_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -273,7 +277,7 @@ def test_weak_fairness_past_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(fair, "FairGraph", no_memory)
     model = outcrop.load(path, ltl=["G F {exists p: phil do at[p] = 1 end}"])
-    (row,) = (row for row in model.check(fair="weak", properties=["3"]).properties if row["kind"] == "ltl")
-    assert (row["strategy"], row["status"]) == ("owcty --compact", "holds")
-    (row,) = (row for row in model.check(fair="strong", properties=["3"]).properties if row["kind"] == "ltl")
-    assert (row["strategy"], row["status"]) == ("fair", "unknown")
+    (row,) = formulas_of(model.check(fair="weak", properties=["3"]))
+    assert (row.strategy, row.status) == ("owcty --compact", "holds")
+    (row,) = formulas_of(model.check(fair="strong", properties=["3"]))
+    assert (row.strategy, row.status) == ("fair", "unknown")

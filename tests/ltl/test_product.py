@@ -13,6 +13,7 @@ from emitted_model import NATIVE, compile_c
 from generator import generate
 
 from outcrop.codegen.c import emit
+from outcrop.codegen.features import Feature
 from outcrop.ir.automaton import Automaton, Edge
 from outcrop.ir.interpreter import Interpreter
 from outcrop.ir.layout import Layout, State
@@ -198,6 +199,7 @@ def test_dropped_states_are_no_deadlocks_and_do_not_count_as_enabled() -> None:
 
 
 def test_plain_models_have_nothing_of_a_product() -> None:
-    source = emit(system_of(FAIR), False).source
-    assert "#define HAS_AUTOMATON 0" in source
+    emitted = emit(system_of(FAIR), False)
+    source = emitted.source
+    assert Feature.AUTOMATON not in emitted.features
     assert "targets" not in source and "mover" not in source and "product.h" not in source

@@ -28,7 +28,7 @@ def _statuses(directory: Path, *formulas: str, declared: str = "") -> list[str]:
     path = directory / "model.m"
     path.write_text(_MODEL + declared, encoding="utf-8")
     result = outcrop.load(path, ltl=formulas).check(engine="interpreter", deadlock="off")
-    return [row["status"] for row in result.properties if row["kind"] == "ltl"]
+    return [row.status for row in result.properties if row.kind == "ltl"]
 
 
 @pytest.mark.parametrize(

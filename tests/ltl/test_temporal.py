@@ -14,17 +14,17 @@ from ltl_random import BINARY, random_formula
 from runs import random_lasso, word
 
 import outcrop
-from outcrop import engines, temporal
+from outcrop.check import engines, temporal
+from outcrop.check.temporal import plan
 from outcrop.errors import InternalError, ModelError, UsageError
 from outcrop.ir.formula import UNARY, Operator
 from outcrop.ir.interpreter import Interpreter
 from outcrop.ir.symmetry import Normaliser
 from outcrop.ltl.words import holds
 from outcrop.options import CheckOptions
-from outcrop.result import Result, Trace, Verdict
-from outcrop.search.outcome import Finding
-from outcrop.search.scc import search
-from outcrop.temporal import plan
+from outcrop.oracle.cycles import search
+from outcrop.outcome import Finding
+from outcrop.result import FormulaResult, Result, Trace, Verdict
 from outcrop.trace.lasso import explain_lasso
 
 ENGINES = ("interpreter",)
@@ -42,7 +42,7 @@ def check(text: str, directory: Path, *formulas: str, name: str = "model.m", **o
 
 
 def statuses(result: Result) -> list[str]:
-    return [row["status"] for row in result.properties if row["kind"] == "ltl"]
+    return [row.status for row in result.properties if row.kind == "ltl"]
 
 
 LIGHT = """
@@ -136,8 +136,8 @@ def test_fairness_without_formulas_is_refused(tmp_path: Path) -> None:
 
 
 def test_instances_that_are_alike_are_checked_once(tmp_path: Path) -> None:
-    rows = [row for row in check(CLIENTS, tmp_path).properties if row["kind"] == "ltl"]
-    assert [(row["name"], row["instances"]) for row in rows] == [
+    rows = [row for row in check(CLIENTS, tmp_path).properties if isinstance(row, FormulaResult)]
+    assert [(row.name, row.instances) for row in rows] == [
         ("served, c: client_1", 2),
         ("gives back, c: client_1", 2),
         ("somebody", 1),
@@ -148,10 +148,9 @@ def test_instances_that_are_alike_are_checked_once(tmp_path: Path) -> None:
 def test_symmetry_is_used_only_for_symmetric_formulas(tmp_path: Path) -> None:
     result = check(CLIENTS, tmp_path, properties=("somebody",))
     assert not result.notes
-    assert (
-        result.properties[-1]["states"]
-        < check(CLIENTS, tmp_path, properties=("somebody",), symmetry=False).properties[-1]["states"]
-    )
+    unreduced = check(CLIENTS, tmp_path, properties=("somebody",), symmetry=False)
+    counts = [each.to_dict()["properties"][-1]["states"] for each in (result, unreduced)]
+    assert counts[0] < counts[1]
     named = check(CLIENTS, tmp_path, properties=("served",))
     assert ["symmetry is off for this formula" in note.message for note in named.notes] == [True]
 
@@ -322,16 +321,18 @@ def test_a_formula_that_is_not_there(tmp_path: Path) -> None:
 
 def test_auto_goes_on_with_signatures_where_memory_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is compiled: the interpreter stands in, and says of the first search that memory was used up."""
-    from outcrop import temporal
+    from outcrop.check import temporal
     from outcrop.options import Engine
-    from outcrop.search.outcome import Stop
+    from outcrop.outcome import Stop
+    from outcrop.strategies import OwctyOptions
 
     real, asked = temporal.search, []
 
     def stand_in(system: Any, load: Any, options: CheckOptions, *others: Any) -> Any:
-        asked.append(options.compact)
+        is_compact = options.of(OwctyOptions).compact
+        asked.append(is_compact)
         searched = real(system, load, dataclasses.replace(options, engine=Engine.INTERPRETER, compact=False), *others)
-        if not options.compact:
+        if not is_compact:
             searched.outcome.stop, searched.outcome.findings = Stop.MEMORY, []
         return searched
 
@@ -342,7 +343,7 @@ def test_auto_goes_on_with_signatures_where_memory_ends(tmp_path: Path, monkeypa
         asked.clear()
         options = CheckOptions(strategy=strategy)
         checked = temporal.run_check(each, model.options, options, None, None)
-        assert (asked, checked.row()["status"]) == (steps, status)
+        assert (asked, checked.result(options, None).status) == (steps, status)
         (note,) = temporal.memory_notes([checked], options)
         assert "--compact" in note.message
 

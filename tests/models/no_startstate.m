@@ -1,6 +1,5 @@
--- A model without a start state has no states, and holds.
--- expect: holds
--- states: 0
--- rules: 0
+-- A model without a start state has nothing to check.
+-- expect: rejected
+-- message: no startstate
 var x: boolean;
 rule "stay" true ==> x := true; end;

@@ -60,7 +60,7 @@ MUTANTS = [
     *_of(
         "native/level.c",
         ("    memcpy(context, worker->before, COUNTED_BY_RULE);\n    worker->generated", "    worker->generated"),
-        ("if (search->exact && !search->cache) table_moved(", "if (0) table_moved("),
+        ("if (search->visited->moved) search->visited->moved(", "if (0) search->visited->moved("),
         ("while ((behind = first_hole(search, from - 1, from)) != NULL) from = behind->next;", "(void)behind;"),
         ("|| anything_found(search)) return 0;", ") return 0;"),
         ("if (successor_assumed(state, expansion->context)) successor_keep(expansion);", "successor_keep(expansion);"),
@@ -68,13 +68,19 @@ MUTANTS = [
         ("continue;\n    if (kept != i) {", "continue;\n    if (0) {"),
     ),
     *_of(
-        "native/growth.c",
+        "native/visited.c",
         ("if (hole->next > begin) table_enter(", "if (0) table_enter("),
+        ("if (reserved <= search->visited->limit(search)) return 1;", "return 1;"),
     ),
     *_of(
         "native/adding.c",
-        ("bytes > search->budget && !search->cache", "0"),
-        ("if (reserved <= visited_limit(search)) return 1;", "return 1;"),
+        ("bytes > search->budget && !search->visited->has_own_memory", "0"),
+    ),
+    *_of(
+        "native/bitstate.c",
+        ("    missing += !sets ||", "    return !sets ||"),
+        ("    hash = bitstate_rehash(hash);\n", ""),
+        ("  while (__atomic_test_and_set(lock, __ATOMIC_ACQUIRE)) pause_briefly();\n", ""),
     ),
     *_of(
         "native/paths.c",
@@ -146,31 +152,31 @@ MUTANTS = [
         ),
     ),
     *_of(
-        "search/paths.py",
+        "explorer/paths.py",
         ("step[state] = min(candidates)", "step[state] = max(candidates)"),
         ("for step in steps[deepest - level :]:", "for step in steps:"),
     ),
     *_of(
         "search/locality.py",
-        ("if dealt < len(states):  # M is full", "if False:"),
-        ("others = sorted(set(range(block_count)) - set(cloud))", "others = []"),
+        ("if taken < len(states):  # M is full", "if False:"),
+        ("not_in_cloud = sorted(set(range(self.D.block_count)) - set(disk_cloud))", "not_in_cloud = []"),
         ("            self.D.append(keys)\n", ""),
         (
-            "for number in range(block * each, min((block + 1) * each, self.D.block_count))",
-            "for number in range(block * each, min((block + 1) * each - 1, self.D.block_count))",
+            "self.disk_cloud_size = min(1.0, (1 + self._options.speedup) * self.disk_cloud_size)",
+            "self.disk_cloud_size = min(1.0, (1 - self._options.speedup) * self.disk_cloud_size)",
         ),
+    ),
+    *_of(
+        "explorer/disk_table.py",
         (
-            "self.cloud_size = min(1.0, (1 + self.options.speedup) * self.cloud_size)",
-            "self.cloud_size = min(1.0, (1 - self.options.speedup) * self.cloud_size)",
+            "for number in range(block * each, min((block + 1) * each, end))",
+            "for number in range(block * each, min((block + 1) * each - 1, end))",
         ),
     ),
+    *_of("search/cached.py", ("        if T.gives_up:", "        if False:")),
+    *_of("explorer/cache_table.py", ("return self._cache.has_forgotten", "return False")),
     *_of(
-        "search/cached.py",
-        ("return Stop.COLLISIONS if self.T.gives_up else super().stop_reason()", "return super().stop_reason()"),
-        ("return self.T.has_forgotten", "return False"),
-    ),
-    *_of(
-        "search/compact.py",
+        "explorer/visited.py",
         ("return -math.expm1(log_found)", "return math.expm1(log_found)"),
     ),
     *_of(
@@ -181,8 +187,8 @@ MUTANTS = [
     *_of(
         "store/checkpoint.py",
         (
-            "            scratch.replace(path)\n",
-            "            path.write_bytes(content)\n            scratch.unlink()\n",
+            "                scratch.replace(path)\n",
+            "                path.write_bytes(content)\n                scratch.unlink()\n",
         ),
     ),
     *_of(
@@ -241,11 +247,11 @@ MUTANTS = [
         ("} while ((!past || full) && line != first);", "} while (!past && line != first);"),
     ),
     *_of(
-        "search/spilling.py",
-        ("self._first = max(0, self._first - dropped)", "self._first = 0"),
+        "explorer/candidates.py",
+        ("self.first = max(0, self.first - dropped)", "self.first = 0"),
     ),
     *_of(
-        "search/delayed.py",
+        "explorer/delayed.py",
         ("self._count * each, self._count, begins, sums", "self._count * each, 0, begins, sums"),
     ),
     *_of(
@@ -263,7 +269,10 @@ MUTANTS = [
     ),
     *_of(
         "native/exchange.c",
-        ("return states > visited_limit(search) && can_grow(search);", "return states > visited_limit(search);"),
+        (
+            "return states > search->visited->limit(search) && search->visited->can_grow(search);",
+            "return states > search->visited->limit(search);",
+        ),
     ),
     *_of(
         "native/sampled.c",
@@ -274,6 +283,7 @@ MUTANTS = [
         ("_count(changes | self._changed).max(axis=-1)", "_count(changes | self._changed).mean(axis=-1)"),
         ("for each in self._sums:", "for each in self._sums[:1]:"),
     ),
+    *_of("dist/merging.py", ("sorted({note for each in outcomes for note in each.noted})", "own.noted")),
     *_of(
         "dist/rounds.py",
         (
@@ -304,19 +314,33 @@ MUTANTS = [
         ("  search->cursor = cursor;\n", "  search->cursor = level_begin;\n"),
     ),
     *_of(
-        "search/squeezing.py",
+        "explorer/squeezing.py",
         ("    new.check_block(0, states[is_new])\n", ""),
-        ("form = widened(form_of(search, used, run.together), left)", "form = form_of(search, 0)"),
+        (
+            "form = widened(form_of(search, used, self._tuning, explorer.parallel), left, self._tuning)",
+            "form = form_of(search, 0, self._tuning)",
+        ),
         ("for to in [*ends[1:-1], unexpanded, end]:", "for to in [*ends[1:-1], end, end]:"),
         ("and len(search.misfits()) > 0", "and search.standing().stop == 5"),
     ),
     *_of(
-        "search/forerunner.py",
-        ("        past_ram.check_files()\n", ""),
-        ("        restore_counts(run, [self._manifest], [self._manifest])\n", ""),
+        "explorer/ram_then_disk.py",
+        ("            past_ram.store.check_files()\n", ""),
+        ("        explorer.on_stop_check.append(self._check_width)\n", ""),
     ),
     *_of(
-        "search/layered.py",
+        "explorer/snapshot.py",
+        ("            self._restore_counts(explorer)\n", ""),
+        ("frozenset(note for each in own for note in each.noted)", "frozenset()"),
+        ("for kind, state, level, liveness in manifest.found:", "for kind, state, level, liveness in []:"),
+    ),
+    *_of(
+        "explorer/workers.py",
+        ("        if failures:\n", "        if len(failures) == len(tasks):\n"),
+        ("            for _ in range(left):\n                ended.acquire()\n", ""),
+    ),
+    *_of(
+        "explorer/layer_store.py",
         ("if each == level >= self._pending_from:", "if False:"),
     ),
     *_of("codegen/expressions.py", ("|| ({mark} = 1)))", "|| ({mark} = 0, 1)))")),
@@ -324,8 +348,7 @@ MUTANTS = [
         "codegen/properties.py",
         ("if (CALL == 1) MARK = 1;", "if (CALL) MARK = 1;"),
     ),
-    *_of("search/boundary.py", ("frozenset(note for each in own for note in each.noted)", "frozenset()")),
-    *_of("search/blockwise.py", ("return take, block[expanded:]", "return take, block[:0]")),
+    *_of("explorer/blocks.py", ("hashes), block[expanded:]", "hashes), block[:0]")),
     *_of("native/blocks.c", ("worker->gathered.count + worker->expansion.count < most", "most")),
     *_of("codegen/identity.py", ('"; ".join(each.text for each in load.invariants) or None', "None")),
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from mutants import REPOSITORY
+from mutants import LIKELY, REPOSITORY
 from seeded import MUTANTS, Mutant
 
 
@@ -13,6 +13,12 @@ def test_a_mutant_finds_its_place(number: int) -> None:
     text = (REPOSITORY / "outcrop" / mutant.path).read_text(encoding="utf-8")
     assert text.count(mutant.text) == 1, mutant
     assert mutant.instead != mutant.text
+
+
+@pytest.mark.parametrize("path", LIKELY)
+def test_likely_tests_are_those_of_some_file(path: str) -> None:
+    assert list((REPOSITORY / "outcrop").glob(path + "*"))
+    assert all((REPOSITORY / tests).exists() for tests in LIKELY[path])
 
 
 def test_there_are_enough() -> None:

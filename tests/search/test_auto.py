@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from functools import partial
 from itertools import cycle
 from pathlib import Path
 
@@ -16,11 +15,14 @@ from outcrop.codegen import compiler
 from outcrop.codegen.c import emit
 from outcrop.codegen.compiler import compile_model
 from outcrop.errors import DamagedFile, ModelError, UsageError
-from outcrop.kernels import Native, Settings
+from outcrop.explorer.context import Context
+from outcrop.explorer.delayed import WaitingCandidates
+from outcrop.explorer.sorted_runs import SortedRuns
+from outcrop.explorer.tuning import Tuning
+from outcrop.kernels import Native
 from outcrop.options import CheckOptions, Deadlock
-from outcrop.search import auto, layered, ram, spilling
-from outcrop.search.delayed import WaitingCandidates
-from outcrop.search.outcome import FindingKind, Outcome, Stop
+from outcrop.outcome import EventKind, FindingKind, Outcome, Stop
+from outcrop.search import auto, layered, ram
 from outcrop.store.runs import Runs
 
 REPOSITORY = Path(__file__).parents[2]
@@ -65,7 +67,7 @@ def part_of_the_kernels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tupl
     path = tmp_path / "grid.m"
     path.write_text(GRID)
     emitted = emit(outcrop.load(path).system, False)
-    return compile_model(emitted.source, all_kernels=False), cache
+    return compile_model(emitted.source, kernels=()), cache
 
 
 def test_kernels_past_ram_are_compiled_when_memory_ends(
@@ -80,11 +82,10 @@ def test_kernels_past_ram_are_compiled_when_memory_ends(
 
 
 def test_kernels_past_ram_are_made_ready_in_time(
-    part_of_the_kernels: tuple[Native, Path], options: Callable[..., CheckOptions], monkeypatch: pytest.MonkeyPatch
+    part_of_the_kernels: tuple[Native, Path], options: Callable[..., CheckOptions]
 ) -> None:
     native, cache = part_of_the_kernels
-    monkeypatch.setattr("outcrop.search.watched._SECONDS_BETWEEN_LOOKS", 0.0)
-    found = auto.search(native, options(state_memory=200_000))
+    found = auto.search(native, options(state_memory=200_000), Context(tuning=Tuning(seconds_between_looks=0.0)))
     assert not spilled(found) and len(list(cache.glob("*.so"))) == 2
 
 
@@ -98,7 +99,11 @@ def test_memory_has_ended_when_they_cannot_be_compiled(
 
     monkeypatch.setattr(native, "_compile_all", fail)
     found = auto.search(native, options(state_memory=9_000))
-    assert found.stop is Stop.MEMORY and "ran out of memory" in found.events[-1]
+    assert found.stop is Stop.MEMORY and found.events[-1].kind is EventKind.GAVE_UP
+
+
+#: Different states often have the same hash.
+WEAK_HASH = Context(tuning=Tuning(weak_hash=True))
 
 
 def comparable(outcome: Outcome) -> Outcome:
@@ -106,7 +111,7 @@ def comparable(outcome: Outcome) -> Outcome:
 
 
 def spilled(outcome: Outcome) -> bool:
-    return any("memory budget reached" in event for event in outcome.events)
+    return any(event.kind is EventKind.SPILLED for event in outcome.events)
 
 
 @pytest.fixture
@@ -151,35 +156,35 @@ def test_candidates_may_wait_for_the_end_of_the_level(
 ) -> None:
     waited = []
 
-    class Waiting(WaitingCandidates):
-        def add(self, begin: int, end: int) -> None:
-            waited.append(end - begin)
-            super().add(begin, end)
+    add = WaitingCandidates.add
 
-    monkeypatch.setattr(spilling, "WaitingCandidates", Waiting)
-    monkeypatch.setattr(spilling, "_MUCH", 10**9 if waits == "never" else 0)
+    def note(waiting: WaitingCandidates, begin: int, end: int) -> None:
+        waited.append(end - begin)
+        add(waiting, begin, end)
+
+    monkeypatch.setattr(WaitingCandidates, "add", note)
     if waits == "now and then":
         much = cycle([0, 10**12])
         monkeypatch.setattr(Runs, "entries", property(lambda runs: next(much)))
-        monkeypatch.setattr(spilling, "_MUCH", 1)
-    monkeypatch.setattr(spilling, "bytes_to_sort", lambda width: 10**12 if waits == "for a while" else width)
+    tuning = Tuning(
+        much={"never": 10**9, "now and then": 1}.get(waits, 0),
+        candidate_bytes=10**12 if waits == "for a while" else 1,
+    )
     native = compiled(text)
     expected = ram.search(native, options(state_memory=None, max_errors=None))
     for weak_hash in (False, True):
-        found = auto.search(native, options(threads=threads, max_errors=None), weak_hash=weak_hash)
+        chosen = dataclasses.replace(tuning, weak_hash=weak_hash)
+        found = auto.search(native, options(threads=threads, max_errors=None), Context(tuning=chosen))
         assert comparable(found) == comparable(expected)
     assert bool(waited) is (waits != "never")
 
 
 @pytest.mark.parametrize("is_wide", [False, True])
-def test_candidates_are_collected_from_slots_of_any_width(
-    options: Callable[..., CheckOptions], is_wide: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("outcrop.search.spilling._FEW", 16)
-    monkeypatch.setattr("outcrop.search.auto.Settings", partial(Settings, wide=is_wide))
+def test_candidates_are_collected_from_slots_of_any_width(options: Callable[..., CheckOptions], is_wide: bool) -> None:
+    tuning = Tuning(few_candidates=16, wide=is_wide)
     native = compiled(GRID)
     expected = ram.search(native, options(state_memory=None))
-    found = auto.search(native, options(state_memory=60_000, threads=2))
+    found = auto.search(native, options(state_memory=60_000, threads=2), Context(tuning=tuning))
     assert spilled(found)
     assert comparable(found) == comparable(expected)
 
@@ -189,7 +194,7 @@ def test_it_may_run_out_of_memory_among_the_start_states(options: Callable[..., 
     expected = ram.search(native, options(state_memory=None))
     for threads in (1, 2):
         found = auto.search(native, options(threads=threads))
-        assert "at level 0" in found.events[0]
+        assert (found.events[0].kind, found.events[0].data["level"]) == (EventKind.SPILLED, 0)
         assert comparable(found) == comparable(expected)
 
 
@@ -205,7 +210,7 @@ def test_states_with_the_same_hash_are_told_apart(options: Callable[..., CheckOp
     native = compiled(GRID)
     assert native.state_bytes > 8
     expected = ram.search(native, options(state_memory=None))
-    found = auto.search(native, options(threads=threads, state_memory=30_000), weak_hash=True)
+    found = auto.search(native, options(threads=threads, state_memory=30_000), WEAK_HASH)
     assert spilled(found)
     assert comparable(found) == comparable(expected)
 
@@ -250,16 +255,16 @@ def test_liveness_past_ram_is_unknown(options: Callable[..., CheckOptions]) -> N
     native = compiled(CHAIN + 'liveness "end" x = 2999;\n')
     found = auto.search(native, options())
     assert found.stop is Stop.MEMORY
-    assert "liveness was not checked" in found.events[-1]
+    assert found.events[-1].kind is EventKind.GAVE_UP
     assert not found.findings
 
 
 @pytest.mark.parametrize("place", [0.05, 0.3, 0.6, 0.95])
 def test_a_run_that_changes_on_disk_is_noticed(place: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is looked up there any more, and it is too late to be merged."""
-    check = auto.DiskLevels.check_files
+    check = SortedRuns.check_files
 
-    def damage_first(levels: auto.DiskLevels) -> None:
+    def damage_first(levels: SortedRuns) -> None:
         (path,) = sorted(tmp_path.glob("*/run-*"), key=lambda path: path.stat().st_size)[-1:]
         with path.open("r+b") as file:
             file.seek(int(place * path.stat().st_size))
@@ -268,7 +273,7 @@ def test_a_run_that_changes_on_disk_is_noticed(place: float, tmp_path: Path, mon
             file.write(bytes([byte[0] ^ 4]))
         check(levels)
 
-    monkeypatch.setattr(auto.DiskLevels, "check_files", damage_first)
+    monkeypatch.setattr(SortedRuns, "check_files", damage_first)
     options = CheckOptions(deadlock=Deadlock.OFF, state_memory=9_000, workdir=str(tmp_path))
     with pytest.raises(DamagedFile, match="not what was written"):
         auto.search(compiled(GRID), options)
@@ -289,7 +294,6 @@ def test_candidates_that_change_on_disk_are_noticed(
         return resolve(waiting, *arguments, **options)  # type: ignore[arg-type]
 
     monkeypatch.setattr(WaitingCandidates, "resolve", damage_first)
-    monkeypatch.setattr(spilling, "_MUCH", 0)
     options = CheckOptions(deadlock=Deadlock.OFF, state_memory=1, workdir=str(tmp_path), threads=1)
     search = {"auto": auto.search, "layered": layered.search}[strategy]
     with pytest.raises(DamagedFile, match="candidates' is damaged: it is not what was written"):

@@ -11,8 +11,8 @@ from expectations import ENGINES, check
 
 from outcrop.errors import ModelError
 from outcrop.options import Engine
+from outcrop.outcome import Stop
 from outcrop.result import Verdict
-from outcrop.search.outcome import Stop
 
 
 def _rows() -> list[dict[str, str]]:

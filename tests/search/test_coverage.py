@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -9,9 +10,9 @@ import pytest
 from conftest import REPOSITORY
 
 import outcrop
-from outcrop.result import Result
-from outcrop.search.outcome import Outcome, Progress, Stop
-from outcrop.search.samples import MOST_SAMPLES, Samples
+from outcrop.explorer.samples import MOST_SAMPLES, Samples
+from outcrop.outcome import EventKind, Outcome, Progress, Stop
+from outcrop.result import Result, RuleCounts
 
 MODEL = REPOSITORY / "examples" / "german_cache.m"
 
@@ -42,12 +43,14 @@ def test_counts_add_up() -> None:
     assert len(duplicates) == len(result.levels)
     assert sum(duplicates) + sum(result.levels[1:]) == result.rules_fired
     assert result.missed == [0] * len(result.levels)
-    assert sum(rule["new"] for rule in result.coverage) >= sum(result.levels[1:])
-    assert all(rule["new"] <= rule["fired"] <= rule["enabled"] for rule in result.coverage)
+    rows = result.to_dict()["coverage"]
+    assert sum(rule["new"] for rule in rows) >= sum(result.levels[1:])
+    assert all(rule["new"] <= rule["fired"] <= rule["enabled"] for rule in rows)
 
 
 def test_not_counted_unless_asked() -> None:
-    assert "new" not in outcrop.load(MODEL).check(depth=2).coverage[0]
+    result = outcrop.load(MODEL).check(depth=2)
+    assert result.coverage[0].counts is None and "new" not in result.to_dict()["coverage"][0]
 
 
 @pytest.mark.parametrize("strategy", ["compact", "cached", "disk", "locality", "serial"])
@@ -57,16 +60,19 @@ def test_strategies_that_keep_no_levels(strategy: str, tmp_path: Path) -> None:
     exact, other = (model.check(strategy=each, coverage=True, workdir=str(tmp_path)) for each in ("ram", strategy))
     assert other.duplicates == exact.duplicates
     for expected, row in zip(exact.coverage, other.coverage, strict=True):
-        assert row == {**expected, "new": None}
+        assert expected.counts is not None
+        assert row == replace(expected, counts=replace(expected.counts, new=None))
 
 
 def test_past_ram_levels_are_counted_too(tmp_path: Path) -> None:
     model = outcrop.load(MODEL)
     exact = model.check(strategy="ram", symmetry=False, coverage=True)
     past = model.check(symmetry=False, coverage=True, state_memory=100_000, workdir=str(tmp_path))
-    assert past.events and (past.levels, past.duplicates) == (exact.levels, exact.duplicates)
-    assert [row["enabled"] for row in past.coverage] == [row["enabled"] for row in exact.coverage]
-    assert {row["new"] for row in past.coverage} == {None}
+    assert [event.kind for event in past.events] == [EventKind.SPILLED]
+    assert (past.levels, past.duplicates) == (exact.levels, exact.duplicates)
+    for expected, row in zip(exact.coverage, past.coverage, strict=True):
+        assert expected.counts is not None
+        assert row.counts == RuleCounts(expected.counts.enabled, None)
 
 
 def test_going_on_from_a_checkpoint(tmp_path: Path) -> None:

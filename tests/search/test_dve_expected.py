@@ -84,7 +84,7 @@ def test_both_engines_go_on_from_the_error_state(tmp_path: Path) -> None:
         outcrop.load(path).check(engine=engine, max_errors=None, deadlock="stuck", coverage=True)
         for engine in (Engine.INTERPRETER, Engine.NATIVE)
     ]
-    one, other = ((each.states, each.rules_fired, each.levels, each.coverage) for each in found)
+    one, other = ((each.states, each.rules_fired, each.levels, each.to_dict()["coverage"]) for each in found)
     assert one == other
     assert [each.message for each in found[0].violations] == [each.message for each in found[1].violations]
     # It starts anew in a state of zeroes: Q makes its way to where it waits for a slot.

@@ -8,14 +8,14 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
-from test_auto import CHAIN, GRID, MODELS, STARTS, VIOLATED, compiled, native_of, spilled
+from test_auto import CHAIN, GRID, MODELS, STARTS, VIOLATED, WEAK_HASH, compiled, native_of, spilled
 
 from outcrop.errors import DamagedFile, ModelError, UsageError
-from outcrop.kernels_spill import SLICES, TAG_BYTES, index_bytes
+from outcrop.kernels.spill import SLICES, TAG_BYTES, index_bytes
 from outcrop.options import CheckOptions
+from outcrop.outcome import EventKind, Outcome, Stop
 from outcrop.report.layers import layers_document
 from outcrop.search import layered, ram
-from outcrop.search.outcome import Outcome, Stop
 from outcrop.store.layers import Group, LayerFiles
 
 #: Fig. 2 of Della Penna et al. (2004): from x one may go anywhere up to x + 1.
@@ -75,7 +75,7 @@ def test_states_with_the_same_hash_are_told_apart(options: Callable[..., CheckOp
     native = compiled(GRID)
     expected = ram.search(native, options(state_memory=None))
     for layers in ("all", 3):
-        found = layered.search(native, options(threads=threads, state_memory=20_000, layers=layers), weak_hash=True)
+        found = layered.search(native, options(threads=threads, state_memory=20_000, layers=layers), WEAK_HASH)
         assert spilled(found)
         assert comparable(found) == comparable(expected)
 
@@ -100,7 +100,7 @@ rule b > 0 ==> begin a := a; end;
     found = layered.search(compiled(model), options(state_memory=30_000))
     assert spilled(found)
     assert found.levels == [1, 9999, 9999]
-    document = layers_document(found)
+    document = layers_document(found.layers, found.generated)
     assert document is not None
     assert (document["duplicates_ram"], document["duplicates_delayed"]) == (2 * 9999, 0)
 
@@ -125,7 +125,7 @@ def test_without_layers_a_search_may_go_round(options: Callable[..., CheckOption
     assert found.visited > 1200
     assert found.layers is not None and found.layers.states_estimate is not None
     assert abs(found.layers.states_estimate - 600) < 30
-    assert "given up" in found.events[-1]
+    assert found.events[-1].kind is EventKind.GAVE_UP
     for layers in (100, "auto"):
         assert layered.search(compiled(ring), options(layers=layers)).states == 600
 
@@ -142,6 +142,34 @@ def test_traces_are_found_again(options: Callable[..., CheckOptions], layers: in
         )
         assert spilled(found)
         assert found.findings == expected.findings
+
+
+#: Layers of 20 and of 400 states by turns: RAM is full in the middle of a large one. The last states are deadlocks.
+UNEVEN = """
+const LAST: 11;
+var level: 0 .. LAST; at: 0 .. 399; wide: array [0 .. 20] of 0 .. 1000000;
+function size(n: 0 .. LAST + 1): 0 .. 400;
+begin
+  switch n case 0: return 1; case LAST + 1: return 0; else if n % 3 = 0 then return 400; else return 20; end; end;
+end;
+startstate begin level := 0; at := 0; clear wide; end;
+ruleset next: 0 .. 399 do
+  rule next < size(level + 1) & (next % size(level) = at | next = at % size(level + 1)) ==>
+  begin at := next; level := level + 1; end;
+end;
+"""
+
+
+@pytest.mark.parametrize(("layers", "memory"), [(1, 40_000), (3, 22_000)])
+def test_traces_through_a_layer_of_which_part_is_deleted(
+    options: Callable[..., CheckOptions], layers: int, memory: int
+) -> None:
+    native, changes = compiled(UNEVEN), {"deadlock": "stuck", "max_errors": None}
+    expected = ram.search(native, options(state_memory=None, **changes))
+    assert len(expected.findings) == 20
+    found = layered.search(native, options(layers=layers, forget=True, state_memory=memory, **changes))
+    assert found.revisits
+    assert found.findings == expected.findings
 
 
 def test_a_trace_through_many_layers(options: Callable[..., CheckOptions]) -> None:
@@ -228,7 +256,7 @@ def test_a_time_limit_ends_it(options: Callable[..., CheckOptions], tmp_path: Pa
 
 def test_every_successor_is_accounted_for(options: Callable[..., CheckOptions]) -> None:
     found = layered.search(compiled(GRID), options(state_memory=9_000, layers="auto"))
-    document = layers_document(found)
+    document = layers_document(found.layers, found.generated)
     assert document is not None
     for row in document["rows"]:
         if row["states"]:

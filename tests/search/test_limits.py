@@ -13,11 +13,12 @@ from pathlib import Path
 import pytest
 
 from outcrop.codegen.compiler import FLAGS, compile_model
+from outcrop.explorer.context import Context
+from outcrop.explorer.visited import omission_bound
 from outcrop.kernels import Native
 from outcrop.options import CheckOptions
+from outcrop.outcome import Progress, Stop
 from outcrop.search import compact, ram
-from outcrop.search.compact import omission_bound
-from outcrop.search.outcome import Progress, Stop
 
 TOY_PATH = Path(__file__).parents[1] / "kernels" / "toy_model.c"
 TOY = TOY_PATH.read_text()
@@ -63,7 +64,7 @@ def test_second_interrupt_does_not_wait(endless: Native) -> None:
             interrupt_twice()
 
     with pytest.raises(KeyboardInterrupt):
-        ram.search(endless, sleepy, slow_progress)
+        ram.search(endless, sleepy, Context(progress=slow_progress))
 
 
 def test_depth_and_states(endless: Native) -> None:
@@ -77,7 +78,7 @@ def test_depth_and_states(endless: Native) -> None:
 
 def test_progress_is_told(endless: Native) -> None:
     seen: list[Progress] = []
-    ram.search(endless, CheckOptions(time_limit=0.5, threads=1), seen.append)
+    ram.search(endless, CheckOptions(time_limit=0.5, threads=1), Context(progress=seen.append))
     assert len(seen) >= 2
     assert seen[-1].states > seen[0].states > 0
     assert seen[-1].level > 0
@@ -91,7 +92,7 @@ from outcrop.codegen.compiler import FLAGS, compile_model
 from outcrop.machine import peak_rss
 from outcrop.options import CheckOptions
 from outcrop.search import compact, ram
-from outcrop.search.outcome import Stop
+from outcrop.outcome import Stop
 native = compile_model(Path(sys.argv[1]).read_text(), flags=(*FLAGS, "-DN=8"))
 strategy = {"ram": ram, "compact": compact}[sys.argv[2]]
 outcome = strategy.search(native, CheckOptions(memory=int(sys.argv[3]), threads=2))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -18,13 +18,25 @@ import outcrop
 from outcrop.codegen.c import emit
 from outcrop.codegen.compiler import compile_model
 from outcrop.errors import DamagedFile, UsageError
+from outcrop.explorer import file_arena
+from outcrop.explorer.arena import Arena
+from outcrop.explorer.blocks import BlockFrontier
+from outcrop.explorer.context import DEFAULT_CONTEXT, Context
+from outcrop.explorer.explorer import Explorer
+from outcrop.explorer.tuning import Tuning
 from outcrop.kernels import Native
-from outcrop.kernels_tables import Cache
-from outcrop.options import CheckOptions, Deadlock, Keep, Replacement
-from outcrop.search import blockwise, cached, compact, driver, locality, ram, serial
-from outcrop.search.outcome import Outcome, Stop
+from outcrop.kernels.tables import Cache
+from outcrop.options import CheckOptions, Deadlock, Keep
+from outcrop.outcome import Outcome, Stop
+from outcrop.search import cached, compact, locality, ram, serial
+from outcrop.strategies import Replacement
 
-STRATEGIES: dict[str, Any] = {"cached": cached, "disk": locality, "locality": locality, "serial": serial}
+STRATEGIES: dict[str, Any] = {
+    "cached": cached.search,
+    "disk": locality.search_disk,
+    "locality": locality.search,
+    "serial": serial.search,
+}
 
 
 class Watch:
@@ -32,23 +44,27 @@ class Watch:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.states: list[bytes] = []  #: visited, in their order
-        explore = driver.Exploration.explore
+        run = Explorer.run
 
-        def watched(exploration: driver.Exploration) -> Stop:
-            try:
-                return explore(exploration)
-            finally:
-                self.exploration = exploration
-                blocks = getattr(exploration, "blocks", None)
-                end = sum(exploration.levels)
-                visited = blocks.log.blocks(0, end) if blocks else [exploration.search.read_block(0, end)]
-                self.states = [row.tobytes() for block in visited for row in block]
+        def watched(explorer: Explorer, explore: Callable[[], Stop]) -> Outcome:
+            def explore_and_note() -> Stop:
+                try:
+                    return explore()
+                finally:
+                    self.explorer = explorer
+                    frontier, end = explorer.frontier, sum(explorer.levels)
+                    in_log = isinstance(frontier, BlockFrontier)
+                    visited = frontier.log.blocks(0, end) if in_log else [explorer.search.read_block(0, end)]
+                    self.states = [row.tobytes() for block in visited for row in block]
 
-        for strategy in (cached.Cached, blockwise.BlockExploration):
-            monkeypatch.setattr(strategy, "explore", watched)
+            return run(explorer, explore_and_note)
 
-    def search(self, strategy: str, native: Native, options: CheckOptions) -> Outcome:
-        outcome: Outcome = STRATEGIES[strategy].search(native, dataclasses.replace(options, strategy=strategy))
+        monkeypatch.setattr(Explorer, "run", watched)
+
+    def search(
+        self, strategy: str, native: Native, options: CheckOptions, context: Context = DEFAULT_CONTEXT
+    ) -> Outcome:
+        outcome: Outcome = STRATEGIES[strategy](native, dataclasses.replace(options, strategy=strategy), context)
         return outcome
 
 
@@ -57,10 +73,12 @@ def watch(monkeypatch: pytest.MonkeyPatch) -> Watch:
     return Watch(monkeypatch)
 
 
-def compare(watch: Watch, strategy: str, native: Native, options: CheckOptions) -> Outcome:
+def compare(
+    watch: Watch, strategy: str, native: Native, options: CheckOptions, context: Context = DEFAULT_CONTEXT
+) -> Outcome:
     """Runs a strategy, and asserts what must be as it is in RAM."""
     expected = ram.search(native, dataclasses.replace(options, state_memory=None))
-    outcome = watch.search(strategy, native, options)
+    outcome = watch.search(strategy, native, options, context)
     if outcome.stop is Stop.COLLISIONS:
         assert strategy == "cached"
         return outcome
@@ -98,19 +116,15 @@ rule "back" a = 40 ==> a := 0; b := b / 2; end;
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-def test_what_is_visited_does_not_depend_on_blocks(
-    threads: int, watch: Watch, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_visited_does_not_depend_on_blocks(threads: int, watch: Watch, tmp_path: Path) -> None:
     path = tmp_path / "uneven.m"
     path.write_text(UNEVEN, encoding="utf-8")
     _, native = compiled(path, symmetry=False)
     options = CheckOptions(deadlock=Deadlock.OFF, threads=threads, state_memory=6000, block_size=16, cloud=0.5)
     visited = []
     for fewest, few, most in ((1, 1, 1), (3, 1, 600), (30, 20, 600), (128, 4096, 1 << 20)):
-        monkeypatch.setattr(blockwise, "_FEWEST_TO_EXPAND", fewest)
-        monkeypatch.setattr(blockwise, "_FEW_SUCCESSORS", few)
-        monkeypatch.setattr(blockwise, "_MOST_SUCCESSOR_BYTES", most)
-        outcome = watch.search("locality", native, options)
+        tuning = Tuning(fewest_to_expand=fewest, few_successors=few, most_successor_bytes=most)
+        outcome = watch.search("locality", native, options, Context(tuning=tuning))
         assert outcome.revisits
         visited.append(watch.states)
     assert visited[0] == visited[1] == visited[2] == visited[3]
@@ -163,9 +177,7 @@ def test_same_result_whatever_the_threads(strategy: str) -> None:
     options = CheckOptions(strategy=strategy, replacement=Replacement.RANDOM, **{**TINY, "state_memory": 2_000})
     # What a cache forgets depends on who comes first.
     counts = (1, 1) if strategy in ("cached", "serial") else (1, 2, 4)
-    one, *others = (
-        STRATEGIES[strategy].search(native, dataclasses.replace(options, threads=threads)) for threads in counts
-    )
+    one, *others = (STRATEGIES[strategy](native, dataclasses.replace(options, threads=threads)) for threads in counts)
     for other in others:
         assert dataclasses.replace(other, seconds=one.seconds) == one
 
@@ -173,13 +185,13 @@ def test_same_result_whatever_the_threads(strategy: str) -> None:
 def test_every_path_is_taken(watch: Watch, monkeypatch: pytest.MonkeyPatch, shared: Path) -> None:
     """What the tiny sizes are for: M full inside a level, calibrations that grow and shrink, the queues on disk."""
     events: Counter[str] = Counter()
-    calibrate, check = locality.Locality.calibrate, locality.Locality.check_table
+    calibrate, check = locality.Locality.Calibrate, locality.Locality.Checktable
 
     def note_calibration(self: locality.Locality, inside: int, outside: int) -> None:
-        before = self.cloud_size
+        before = self.disk_cloud_size
         calibrate(self, inside, outside)
-        events["grown"] += self.cloud_size > before
-        events["shrunk"] += self.cloud_size < before
+        events["grown"] += self.disk_cloud_size > before
+        events["shrunk"] += self.disk_cloud_size < before
         events["missed"] += outside > 0
 
     def note_check(self: locality.Locality) -> None:
@@ -188,8 +200,8 @@ def test_every_path_is_taken(watch: Watch, monkeypatch: pytest.MonkeyPatch, shar
         events["checks"] += 1
         check(self)
 
-    monkeypatch.setattr(locality.Locality, "calibrate", note_calibration)
-    monkeypatch.setattr(locality.Locality, "check_table", note_check)
+    monkeypatch.setattr(locality.Locality, "Calibrate", note_calibration)
+    monkeypatch.setattr(locality.Locality, "Checktable", note_check)
     native = larger(shared)[0]
     options = CheckOptions(threads=2, deadlock=Deadlock.OFF, **{**TINY, "state_memory": 5_000})
     outcome = compare(watch, "locality", native, options)
@@ -197,8 +209,7 @@ def test_every_path_is_taken(watch: Watch, monkeypatch: pytest.MonkeyPatch, shar
     assert events["checks"] > len(outcome.levels)
     assert min(events[name] for name in ("grown", "shrunk", "missed", "full", "unchecked queue on disk")) > 0
     outcome = compare(watch, "serial", native, options)
-    assert isinstance(watch.exploration, serial.Serial)
-    assert watch.exploration.blocks is not None
+    assert isinstance(watch.explorer.frontier, BlockFrontier)
 
 
 def test_too_many_collisions_are_unknown(shared: Path) -> None:
@@ -213,7 +224,7 @@ def test_too_many_collisions_are_unknown(shared: Path) -> None:
 def test_a_full_disk_is_unknown(strategy: str, shared: Path, tmp_path: Path) -> None:
     native = larger(shared)[0]
     options = CheckOptions(strategy=strategy, deadlock=Deadlock.OFF, workdir=str(tmp_path), disk=20_000, **TINY)
-    outcome = STRATEGIES[strategy].search(native, options)
+    outcome = STRATEGIES[strategy](native, options)
     assert outcome.stop in (Stop.DISK, Stop.COLLISIONS)
     assert outcome.peak_disk_bytes <= 20_000
     assert list(tmp_path.glob("outcrop-*")) == []
@@ -224,7 +235,7 @@ def test_a_queue_that_the_disk_has_changed_is_refused(
     strategy: Any, shared: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     native = larger(shared)[0]
-    nameless_file, files = compact.nameless_file, []
+    nameless_file, files = file_arena.nameless_file, []
 
     @contextmanager
     def noted(directory: Path) -> Iterator[int]:
@@ -232,48 +243,50 @@ def test_a_queue_that_the_disk_has_changed_is_refused(
             files.append(file)
             yield file
 
-    monkeypatch.setattr(strategy, "nameless_file", noted)
-    monkeypatch.setattr(driver.Exploration, "most_levels", 1)
-    expand = driver.Exploration.expand
+    monkeypatch.setattr(file_arena, "nameless_file", noted)
+    expand_levels = Arena.expand_levels
 
-    def flip(run: driver.Exploration) -> None:
-        if len(run.levels) == 7:
-            at = run.search.standing().level_begin * native.state_bytes + 3
+    def flip(levels: Arena) -> None:
+        explorer = levels._explorer
+        if len(explorer.levels) == 7:
+            at = explorer.search.standing().level_begin * native.state_bytes + 3
             os.pwrite(files[-1], bytes([os.pread(files[-1], 1, at)[0] ^ 16]), at)
-        expand(run)
+        expand_levels(levels)
 
     options = CheckOptions(deadlock=Deadlock.OFF, threads=2, max_errors=None)
-    assert strategy.search(native, options).stop is Stop.COMPLETE
-    monkeypatch.setattr(driver.Exploration, "expand", flip)
+    context = Context(tuning=Tuning(levels_a_call=1))
+    assert strategy.search(native, options, context).stop is Stop.COMPLETE
+    monkeypatch.setattr(Arena, "expand_levels", flip)
     with pytest.raises(DamagedFile, match="what was read is not what was written"):
-        strategy.search(native, options)
+        strategy.search(native, options, context)
 
 
 def test_visited_states_that_the_disk_has_changed_are_refused(shared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     native = larger(shared)[0]
-    check_table = locality.Locality.check_table
+    check_table = locality.Locality.Checktable
 
     def flip(visited: locality.Locality) -> None:
-        if len(visited.D.file) == 3:
-            with visited.D.file.path.open("r+b") as file:
+        keys = visited.D._keys.file
+        if len(keys) == 3:
+            with keys.path.open("r+b") as file:
                 file.seek(100)
                 (byte,) = file.read(1)
                 file.seek(100)
                 file.write(bytes([byte ^ 16]))
         check_table(visited)
 
-    monkeypatch.setattr(locality.Locality, "check_table", flip)
+    monkeypatch.setattr(locality.Locality, "Checktable", flip)
     options = CheckOptions(strategy="disk", deadlock=Deadlock.OFF, threads=2, block_size=50)
     with pytest.raises(DamagedFile, match="visited' is damaged: block 0 has a wrong checksum"):
-        locality.search(native, options)
+        locality.search_disk(native, options)
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_limits(strategy: str, shared: Path) -> None:
     native, *_, longest = larger(shared)
     options = CheckOptions(strategy=strategy, deadlock=Deadlock.OFF, block_states=16)
-    assert STRATEGIES[strategy].search(longest, dataclasses.replace(options, time_limit=0.0)).stop is Stop.TIME
-    deep = STRATEGIES[strategy].search(native, dataclasses.replace(options, depth=5))
+    assert STRATEGIES[strategy](longest, dataclasses.replace(options, time_limit=0.0)).stop is Stop.TIME
+    deep = STRATEGIES[strategy](native, dataclasses.replace(options, depth=5))
     assert (deep.stop, len(deep.levels)) == (Stop.DEPTH, 6)
 
 
@@ -288,9 +301,7 @@ def test_liveness_is_refused() -> None:
 def test_tables_that_grow_lose_nothing(
     strategy: str, keep: Keep, watch: Watch, monkeypatch: pytest.MonkeyPatch, shared: Path
 ) -> None:
-    for module in (cached, locality):
-        monkeypatch.setattr(module, "_FIRST_BYTES", 300)
-    monkeypatch.setattr(locality, "_GROWTH", 2)
+    context = Context(tuning=Tuning(first_table_bytes=300, table_growth=2))
     sizes: list[int] = []
     close = Cache.close
 
@@ -300,11 +311,10 @@ def test_tables_that_grow_lose_nothing(
 
     monkeypatch.setattr(Cache, "close", note_size)
     options = CheckOptions(deadlock=Deadlock.OFF, keep=keep, cloud=1.0, block_states=32)
-    outcome = compare(watch, strategy, larger(shared)[0], options)
+    outcome = compare(watch, strategy, larger(shared)[0], options, context)
     assert not outcome.revisits
-    if isinstance(watch.exploration, blockwise.BlockExploration):
-        table = watch.exploration.blocks.visited
-        assert isinstance(table, locality.Locality)
-        assert table._bytes > 300
+    table = watch.explorer.visited
+    if isinstance(table, locality.Locality):
+        assert table.M.bytes > 300
     else:
         assert sizes[-1] > 5_000

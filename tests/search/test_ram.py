@@ -13,8 +13,9 @@ from outcrop.codegen.compiler import compile_model
 from outcrop.errors import ModelError
 from outcrop.kernels import Native
 from outcrop.options import CheckOptions, Deadlock
-from outcrop.search import compact, ram, reference
-from outcrop.search.outcome import Outcome
+from outcrop.oracle import search as reference
+from outcrop.outcome import Outcome
+from outcrop.search import compact, ram
 
 MODELS = sorted((Path(__file__).parent.parent / "models").glob("[!r]*.m")) + sorted(
     (Path(__file__).parent.parent / "models").glob("r[!e]*.m")

@@ -8,8 +8,8 @@ import pytest
 
 import outcrop
 from outcrop.options import Deadlock
-from outcrop.report.walk_progress import WalkLine, WalkProgress
-from outcrop.search.outcome import Progress
+from outcrop.outcome import Progress, WalkProgress
+from outcrop.report.walk_progress import WalkLine
 from outcrop.tools.simulate import SimulationOptions, simulate
 
 #: A counter that goes up and down; something is wrong at 12, and nowhere else.
@@ -54,7 +54,7 @@ def test_weights_steer(counter: outcrop.Model) -> None:
     up = SimulationOptions(walks=1, steps=9, time_limit=None, weights={"down": 0}, threads=1)
     assert simulate(counter, up).violation is not None
     rarely = SimulationOptions(walks=100, steps=100, time_limit=None, weights={"down": 9}, threads=1)
-    taken = {each["name"]: each["taken"] for each in simulate(counter, rarely).coverage}
+    taken = {each.name: each.taken for each in simulate(counter, rarely).coverage}
     assert taken["stay"] == 0
     assert taken["up"] > 0
 

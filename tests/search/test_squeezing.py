@@ -5,8 +5,9 @@ from __future__ import annotations
 import dataclasses
 import shutil
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -15,12 +16,20 @@ from hypothesis import strategies as st
 from native_models import compiled
 
 from outcrop.errors import DamagedFile, UsageError
+from outcrop.explorer import squeezing
+from outcrop.explorer.context import Context
+from outcrop.explorer.explorer import Explorer
+from outcrop.explorer.layer_store import LayerStore
+from outcrop.explorer.ram_then_disk import RamThenDisk
+from outcrop.explorer.sorted_runs import SortedRuns
+from outcrop.explorer.squeezing import form_with
+from outcrop.explorer.tuning import DEFAULT_TUNING, Tuning
+from outcrop.explorer.watch import Watch
 from outcrop.kernels import Native, Settings, States
-from outcrop.kernels_squeeze import Form, SqueezedSearch
+from outcrop.kernels.squeeze import Form, SqueezedSearch
 from outcrop.options import CheckOptions
-from outcrop.search import auto, layered, ram, spilling, squeezing
-from outcrop.search.outcome import FindingKind, Outcome, Stop
-from outcrop.search.squeezing import form_with
+from outcrop.outcome import Event, EventKind, FindingKind, Outcome, Stop
+from outcrop.search import auto, layered, ram
 from outcrop.store.workdir import DiskFull
 
 REPOSITORY = Path(__file__).parents[2]
@@ -67,30 +76,37 @@ ruleset i : 0 .. 3999 do
   rule "burst" x = 1000 ==> begin x := 1001; y := i; if i > 3000 then for j : 0 .. 19 do late[j] := true; end; end; end;
 end;
 """
-STRATEGIES = {"auto": auto.search, "layered": layered.search}
+CONTINUED, DISK_FULL, RESUMED = EventKind.CONTINUED, EventKind.DISK_FULL, EventKind.RESUMED
+SPILLED, SQUEEZED, WIDENED = EventKind.SPILLED, EventKind.SQUEEZED, EventKind.WIDENED
+
+#: States are squeezed early, and handed over so few at a time that workers take parts of every level.
+EARLY = Tuning(least_states=100, seconds_to_compile=1000.0, states_a_part=16)
+#: No places for bits that change later, but those that rounding leaves.
+NO_SPARE_PLACES = dataclasses.replace(
+    EARLY, spare_places=0, least_spare_places=0, bits_a_spare_place=10**9, bytes_step=1
+)
+
+
+def _search(module: ModuleType, native: Native, options: CheckOptions, tuning: Tuning = EARLY) -> Outcome:
+    outcome: Outcome = module.search(native, options, Context(tuning=tuning))
+    return outcome
+
+
+STRATEGIES = {"auto": partial(_search, auto), "layered": partial(_search, layered)}
 
 
 def comparable(outcome: Outcome) -> Outcome:
     return dataclasses.replace(outcome, seconds=0.0, peak_disk_bytes=0, events=[], layers=None)
 
 
-def told(outcome: Outcome, what: str) -> bool:
-    return any(what in event for event in outcome.events)
+def told(outcome: Outcome, kind: EventKind) -> list[Event]:
+    """The events of a kind."""
+    return [event for event in outcome.events if event.kind is kind]
 
 
-@pytest.fixture(autouse=True)
-def squeezes_early(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(squeezing, "LEAST_STATES", 100)
-    monkeypatch.setattr(squeezing, "_SECONDS_TO_COMPILE", 1000.0)
-    monkeypatch.setattr(squeezing, "_STATES_A_PART", 16)  # so that workers carry parts of every level
-
-
-def no_spare_places(monkeypatch: pytest.MonkeyPatch) -> None:
-    """But those that rounding leaves."""
-    monkeypatch.setattr(squeezing, "_SPARE_PLACES", 0)
-    monkeypatch.setattr(squeezing, "_LEAST_SPARE_PLACES", 0)
-    monkeypatch.setattr(squeezing, "_BITS_A_SPARE_PLACE", 10**9)
-    monkeypatch.setattr(squeezing, "_BYTES_STEP", 1)
+def restarts(outcome: Outcome) -> list[int]:
+    """The levels that the search has gone on from when it had to restart; 0 for its beginning."""
+    return [event.data["from_level"] for event in outcome.events if "from_level" in event.data]
 
 
 @pytest.fixture
@@ -156,7 +172,7 @@ def test_it_may_squeeze_anywhere(
     native = compiled(WIDE)
     expected = ram.search(native, options())
     found = STRATEGIES[strategy](native, options(strategy=strategy, threads=threads, state_memory=memory))
-    assert told(found, "squeezed from 53 to")
+    assert told(found, SQUEEZED)
     assert comparable(found) == comparable(expected)
 
 
@@ -169,7 +185,7 @@ def test_traces_are_those_of_ram(options: Callable[..., CheckOptions], strategy:
     for memory in (60_000, 300_000, *(range(500_000, 550_000, 10_000) if max_errors is None else ())):
         limits = options(strategy=strategy, threads=2, max_errors=max_errors, state_memory=memory)
         found = STRATEGIES[strategy](native, limits)
-        assert told(found, "squeezed")
+        assert told(found, SQUEEZED)
         assert comparable(found) == comparable(expected)
         assert found.findings[0].kind is FindingKind.STATE and len(found.findings[0].path) == 46
 
@@ -180,18 +196,19 @@ def test_it_ends_with_the_level_in_which_something_is_found(options: Callable[..
     expected = ram.search(native, options())
     ended_there = 0
     for memory in range(500_000, 520_000, 1_500):
-        found = auto.search(native, options(state_memory=memory))
-        ended_there += told(found, f"at level {len(expected.levels) - 2}: states squeezed")
+        found = STRATEGIES["auto"](native, options(state_memory=memory))
+        ended_there += any(event.data["level"] == len(expected.levels) - 2 for event in told(found, SQUEEZED))
         assert comparable(found) == comparable(expected)
     assert ended_there
 
 
 def test_it_needs_no_disk_where_squeezed_states_fit(options: Callable[..., CheckOptions]) -> None:
     native = compiled(WIDE)
-    found = auto.search(native, options(state_memory=300_000))
-    assert told(found, "going on in RAM") and not told(found, "disk") and found.peak_disk_bytes == 0
-    found = auto.search(native, options(state_memory=300_000, squeeze=False))
-    assert not told(found, "squeezed") and told(found, "disk")
+    found = STRATEGIES["auto"](native, options(state_memory=300_000))
+    assert told(found, SQUEEZED) and not told(found, SPILLED) and not restarts(found)
+    assert found.peak_disk_bytes == 0
+    found = STRATEGIES["auto"](native, options(state_memory=300_000, squeeze=False))
+    assert not told(found, SQUEEZED) and told(found, SPILLED)
 
 
 @pytest.mark.parametrize("threads", [1, 2])
@@ -204,14 +221,13 @@ def test_states_that_become_too_wide(
     threads: int,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    no_spare_places(monkeypatch)
     native = compiled(VIOLATED)
     for max_errors in (1, None):
         expected = ram.search(native, options(max_errors=max_errors))
         limits = options(strategy=strategy, threads=threads, max_errors=max_errors, state_memory=memory)
-        found = STRATEGIES[strategy](native, limits)
-        assert told(found, "have become too narrow, going on with")
-        assert told(found, "states of another form") is (memory <= 100_000)
+        found = STRATEGIES[strategy](native, limits, NO_SPARE_PLACES)
+        assert any(event.data.get("from_level") != 0 for event in told(found, WIDENED))
+        assert bool(told(found, CONTINUED)) is (memory <= 100_000)
         assert comparable(found) == comparable(expected)
 
 
@@ -219,12 +235,14 @@ def test_states_that_become_too_wide(
 def test_states_that_become_too_wide_when_memory_has_ended_already(
     options: Callable[..., CheckOptions], strategy: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    no_spare_places(monkeypatch)
     native = compiled(BURST)
     expected = ram.search(native, options())
     for memory in range(10_000, 60_000, 5_000):
-        found = STRATEGIES[strategy](native, options(strategy=strategy, state_memory=memory))
-        assert told(found, "have become too narrow, going on" if memory < 45_000 else "squeezed from 33 to 8 bytes")
+        found = STRATEGIES[strategy](native, options(strategy=strategy, state_memory=memory), NO_SPARE_PLACES)
+        if memory < 45_000:
+            assert any(event.data.get("from_level") != 0 for event in told(found, WIDENED))
+        else:
+            assert (33, 8) in [(event.data["before"], event.data["after"]) for event in told(found, SQUEEZED)]
         assert comparable(found) == comparable(expected)
 
 
@@ -232,18 +250,18 @@ def test_states_that_become_too_wide_when_memory_has_ended_already(
 def test_states_that_become_too_wide_and_no_room_on_disk_to_take_the_others_up(
     options: Callable[..., CheckOptions], strategy: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    no_spare_places(monkeypatch)
     native = compiled(VIOLATED)
-    restore_level = auto.Auto.restore_level
+    restore, restored = RamThenDisk._restore, []
 
-    def without_room(run: auto.Auto, blocks: Iterator[States]) -> None:
-        restore_level(run, blocks)
-        if len(run.levels) == 20:
+    def without_room(frontier: RamThenDisk, blocks: Iterator[States]) -> None:
+        restore(frontier, blocks)
+        restored.append(frontier)
+        if restored.count(frontier) == 20:
             raise DiskFull("the disk budget is used up")
 
-    monkeypatch.setattr(auto.Auto, "restore_level", without_room)
-    found = STRATEGIES[strategy](native, options(strategy=strategy, state_memory=20_000))
-    assert told(found, "no room on disk to take levels up, beginning anew")
+    monkeypatch.setattr(RamThenDisk, "_restore", without_room)
+    found = STRATEGIES[strategy](native, options(strategy=strategy, state_memory=20_000), NO_SPARE_PLACES)
+    assert {event.data["from_level"] for event in told(found, DISK_FULL)} == {0}
     assert comparable(found) == comparable(ram.search(native, options()))
 
 
@@ -252,51 +270,49 @@ def test_files_that_were_damaged_before_states_became_too_wide(
     options: Callable[..., CheckOptions], strategy: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What was looked up in them may have been taken for old."""
-    no_spare_places(monkeypatch)
     native = compiled(VIOLATED)
 
     def damaged(files: object) -> None:
         raise DamagedFile(Path("run-1"), "it is not what was written")
 
-    monkeypatch.setattr(spilling.DiskLevels, "check_files", damaged)
-    monkeypatch.setattr(layered.Layers, "check_files", damaged)
+    monkeypatch.setattr(SortedRuns, "check_files", damaged)
+    monkeypatch.setattr(LayerStore, "check_files", damaged)
     with pytest.raises(DamagedFile):
-        STRATEGIES[strategy](native, options(strategy=strategy, state_memory=20_000))
+        STRATEGIES[strategy](native, options(strategy=strategy, state_memory=20_000), NO_SPARE_PLACES)
 
 
 def test_states_that_do_not_fit_when_memory_is_full(
     options: Callable[..., CheckOptions], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """There is no room to carry the search over into one with wider states."""
-    monkeypatch.setattr(squeezing, "carry_over", _without_room(squeezing.carry_over))
-    no_spare_places(monkeypatch)
+    monkeypatch.setattr(squeezing, "hand_over", _without_room(squeezing.hand_over))
     native = compiled(WIDE)
-    found = auto.search(native, options(state_memory=300_000))
-    assert told(found, "beginning anew")
+    found = STRATEGIES["auto"](native, options(state_memory=300_000), NO_SPARE_PLACES)
+    assert 0 in restarts(found)
     assert comparable(found) == comparable(ram.search(native, options()))
 
 
-def _without_room(carry_over: Callable[..., bool]) -> Callable[..., bool]:
-    def carried(run: auto.Auto, *arguments: object) -> bool:
-        return carry_over(run, *arguments) and not isinstance(run.search, SqueezedSearch)
+def _without_room(hand_over: Callable[..., bool]) -> Callable[..., bool]:
+    def handed_over(explorer: Explorer, *arguments: object) -> bool:
+        return hand_over(explorer, *arguments) and not isinstance(explorer.search, SqueezedSearch)
 
-    return carried
+    return handed_over
 
 
 def test_liveness_is_checked_as_long_as_squeezed_states_fit(options: Callable[..., CheckOptions]) -> None:
     for goal, stop in (("a[0] = 0", Stop.COMPLETE), ("a[0] > 20", Stop.VIOLATION)):
         native = compiled(WIDE + f'liveness "again" {goal};\n')
         expected = ram.search(native, options())
-        found = auto.search(native, options(state_memory=300_000, threads=2))
-        assert told(found, "squeezed") and found.stop is stop
+        found = STRATEGIES["auto"](native, options(state_memory=300_000, threads=2))
+        assert told(found, SQUEEZED) and found.stop is stop
         assert comparable(found) == comparable(expected)
 
 
 @pytest.mark.parametrize("bound", [{"depth": 30}, {"states": 6000}])
 def test_bounds_end_it_where_they_end_ram(options: Callable[..., CheckOptions], bound: dict[str, int]) -> None:
     native = compiled(WIDE)
-    found = auto.search(native, options(state_memory=100_000, **bound))
-    assert told(found, "squeezed")
+    found = STRATEGIES["auto"](native, options(state_memory=100_000, **bound))
+    assert told(found, SQUEEZED)
     assert comparable(found) == comparable(ram.search(native, options(**bound)))
 
 
@@ -309,15 +325,14 @@ def test_without_a_compiler_it_goes_to_disk(
         raise UsageError("the C compiler ran out of memory")
 
     monkeypatch.setattr(native, "compile_squeezed", fail)
-    found = auto.search(native, options(state_memory=100_000))
-    assert not told(found, "squeezed") and told(found, "disk")
+    found = STRATEGIES["auto"](native, options(state_memory=100_000))
+    assert not told(found, SQUEEZED) and told(found, SPILLED)
     assert comparable(found) == comparable(ram.search(native, options()))
 
 
 def test_without_a_compiler_for_wider_states_it_goes_on_as_the_model_packs_them(
     options: Callable[..., CheckOptions], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    no_spare_places(monkeypatch)
     native = compiled(WIDE)
     compile_squeezed = native.compile_squeezed
     assert compile_squeezed is not None
@@ -328,20 +343,19 @@ def test_without_a_compiler_for_wider_states_it_goes_on_as_the_model_packs_them(
         return compile_squeezed(state_bytes)
 
     monkeypatch.setattr(native, "compile_squeezed", compiled_twice)
-    found = auto.search(native, options(state_memory=20_000))
-    assert told(found, "states of 4 bytes have become too narrow") and told(found, "taken up")
+    found = STRATEGIES["auto"](native, options(state_memory=20_000), NO_SPARE_PLACES)
+    assert 4 in [event.data["before"] for event in told(found, WIDENED)] and told(found, CONTINUED)
     assert comparable(found) == comparable(ram.search(native, options()))
 
 
 def test_time_goes_on_where_states_become_too_wide(
     options: Callable[..., CheckOptions], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    no_spare_places(monkeypatch)
     native = compiled(WIDE)
-    seconds = auto.Auto.seconds
-    monkeypatch.setattr(auto.Auto, "seconds", lambda run: 100.0 + seconds(run))
-    found = auto.search(native, options(state_memory=20_000))
-    times = sum("have become too narrow" in event and "from the last level" in event for event in found.events)
+    seconds = Watch.seconds
+    monkeypatch.setattr(Watch, "seconds", lambda watch: 100.0 + seconds(watch))
+    found = STRATEGIES["auto"](native, options(state_memory=20_000), NO_SPARE_PLACES)
+    times = sum(event.data.get("from_level", 0) > 0 for event in told(found, WIDENED))
     assert times and 100.0 * (times + 1) <= found.seconds < 100.0 * (times + 2)
 
 
@@ -365,7 +379,7 @@ end;
     expected = ram.search(native, options())
     for memory in (20_000, 60_000, 150_000, 280_000):
         found = STRATEGIES[strategy](native, options(strategy=strategy, state_memory=memory))
-        assert told(found, "squeezed") and told(found, "have become too narrow") and not told(found, "anew")
+        assert told(found, SQUEEZED) and told(found, WIDENED) and 0 not in restarts(found)
         assert comparable(found) == comparable(expected)
 
 
@@ -376,7 +390,7 @@ var a : array [0 .. 2] of Count;
 startstate begin for i : 0 .. 2 do a[i] := 0; end; end;
 ruleset i : 0 .. 2 do rule a[i] < 30 ==> begin a[i] := a[i] + 1; end; end;
 """)
-    assert not told(auto.search(native, options(state_memory=20_000)), "squeezed")
+    assert not told(STRATEGIES["auto"](native, options(state_memory=20_000)), SQUEEZED)
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
@@ -391,11 +405,11 @@ def test_checkpoints_hold_states_as_the_model_packs_them(
         place = str(tmp_path / f"saved-{memory}")
         limits = options(strategy=strategy, state_memory=memory, checkpoint=place, checkpoint_every=0.0, depth=40)
         stopped = STRATEGIES[strategy](native, limits)
-        assert stopped.stop is Stop.DEPTH and told(stopped, "squeezed")
+        assert stopped.stop is Stop.DEPTH and told(stopped, SQUEEZED)
         for search, more in ((ram.search, {}), (STRATEGIES[strategy], {"state_memory": memory})):
             copy = str(shutil.copytree(place, f"{place}-{bool(more)}"))
             found = search(native, options(resume=copy, **more))
-            assert told(found, "squeezed") is bool(more)
+            assert bool(told(found, SQUEEZED)) is bool(more)
             assert found.levels == expected.levels
             assert found.findings == expected.findings and found.fired == expected.fired
 
@@ -406,13 +420,14 @@ def test_states_that_become_too_wide_where_checkpoints_are_kept(
     options: Callable[..., CheckOptions], strategy: str, every: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It is saved then, if it was not before."""
-    no_spare_places(monkeypatch)
     native = compiled(VIOLATED)
     expected = ram.search(native, options())
     place = str(tmp_path / "saved")
     limits = options(strategy=strategy, state_memory=20_000, checkpoint=place, checkpoint_every=every)
-    found = STRATEGIES[strategy](native, limits)
-    assert told(found, "going on from the last checkpoint") and told(found, f"resumed from '{place}'")
+    found = STRATEGIES[strategy](native, limits, NO_SPARE_PLACES)
+    levels = restarts(found)
+    assert levels and 0 not in levels
+    assert [event.data["level"] for event in told(found, RESUMED)] == levels
     assert found.findings == expected.findings
     assert (found.levels, found.fired, found.covered) == (expected.levels, expected.fired, expected.covered)
 
@@ -425,10 +440,13 @@ def test_ranges_of_the_arena_tell_which_bits_change() -> None:
         search.expand_levels(0, np.zeros(30, dtype=np.uint64), np.zeros(30, dtype=np.uint64), 2**63)
         count = search.standing().level_end
         states = search.read_block(0, count)
-        assert (squeezing.form_of(search, count).changing == np.bitwise_or.reduce(states ^ states[0], axis=0)).all()
+        assert (
+            squeezing.form_of(search, count, DEFAULT_TUNING).changing
+            == np.bitwise_or.reduce(states ^ states[0], axis=0)
+        ).all()
 
 
 def test_a_form_has_places_for_bits_that_change_later() -> None:
     changing = np.array([255, 255, 15, 0], dtype=np.uint8)
-    form = form_with(np.zeros(4, dtype=np.uint8), changing)
+    form = form_with(np.zeros(4, dtype=np.uint8), changing, DEFAULT_TUNING)
     assert form.bits == 20 and 8 * form.state_bytes >= 20 + 16

@@ -38,7 +38,7 @@ def check(path: Path, more: str, ltl: str = "", **options: object) -> Result:
 
 
 def unmet(result: Result) -> list[list[str] | None]:
-    return [row["vacuous"] for row in result.properties if "vacuous" in row]
+    return [row["vacuous"] for row in result.to_dict()["properties"] if "vacuous" in row]
 
 
 #: Invariants, and what stands before an arrow in them and is never true.
@@ -155,9 +155,11 @@ def test_only_a_complete_search_knows(model: Path) -> None:
 def test_what_prints_is_not_asked_twice(model: Path) -> None:
     printed: list[str] = []
     properties = 'invariant "it" loud(x) -> x = 20; invariant "never" loud(x) & x = 3 -> false;'
-    result = check(model, properties, "G ({loud(x) & x = 3} -> false)", output=printed.append)
+    result = check(model, properties, "G ({loud(x) & x = 3} -> false)", prints=True, output=printed.append)
     assert "".join(printed) == 2 * 21 * "asked\n"
     assert unmet(result) == [[], ["loud(x) & x = 3"], None]
+    result = check(model, properties, "G ({loud(x) & x = 3} -> false)")
+    assert unmet(result) == [[], ["loud(x) & x = 3"], ["{loud(x) & x = 3}"]]
 
 
 def test_what_changes_the_state_meanwhile(model: Path) -> None:

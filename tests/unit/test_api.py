@@ -10,9 +10,10 @@ import pytest
 
 import outcrop
 from outcrop import api
+from outcrop.errors import UsageError
 from outcrop.options import CheckOptions
-from outcrop.search import reference
-from outcrop.search.outcome import Outcome, Stop
+from outcrop.oracle import search as reference
+from outcrop.outcome import Outcome, Stop
 
 MODEL = """
 const N: 3;
@@ -59,14 +60,14 @@ def test_result(path: Path) -> None:
     assert result.levels == [1, 1, 1, 1]
     assert result.diameter == 3
     assert result.constants == {"N": 3}
-    assert {rule["name"]: rule["fired"] for rule in result.coverage} == {"up": 3, "down": 1, "stay": 0}
+    assert {rule.name: rule.fired for rule in result.coverage} == {"up": 3, "down": 1, "stay": 0}
 
 
 def test_a_cover_goal_never_met_is_a_violation_of_a_complete_search(path: Path) -> None:
     result = check(path)
     assert (result.verdict, result.kind) == (outcrop.Verdict.VIOLATED, "cover")
     assert [violation.property for violation in result.violations] == ["never"]
-    assert {each["name"]: each["status"] for each in result.properties} == {
+    assert {each.name: each.status for each in result.properties} == {
         "reached": "holds",
         "never": "violated",
         "in range": "holds",
@@ -117,7 +118,7 @@ def test_a_search_that_was_cut_short_never_holds(path: Path, monkeypatch: pytest
     result = check(path)
     assert (result.verdict, result.kind) == (outcrop.Verdict.UNKNOWN, str(stop))
     assert result.verdict.exit_code == 3
-    assert {each["status"] for each in result.properties} == {"unknown"}
+    assert {each.status for each in result.properties} == {"unknown"}
 
 
 def test_an_omission_bound_is_said(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -152,3 +153,25 @@ def test_control_characters_do_not_reach_the_terminal(tmp_path: Path) -> None:
     path = tmp_path / "sly.m"
     path.write_bytes(b"a\x1b[2Jb\x00\tc\r\n")
     assert api.read_source(path).text == "a\ufffd[2Jb\ufffd\tc\r\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("var x: 0..1;".encode("utf-16"), "is not text in UTF-8 but in UTF-16: save it as UTF-8"),
+        ("\ufeffvar x: 0..1;".encode("utf-16-be"), "is not text in UTF-8 but in UTF-16"),
+        (("var x: 0..1;" * 10).encode("utf-16-le"), "is not text: 120 of its 240 bytes are control characters"),
+        (bytes(range(256)) * 20, "is not text"),
+    ],
+)
+def test_what_is_not_text_is_refused(tmp_path: Path, content: bytes, message: str) -> None:
+    path = tmp_path / "model.m"
+    path.write_bytes(content)
+    with pytest.raises(UsageError, match=message):
+        api.load(path)
+
+
+def test_a_byte_order_mark_and_stray_control_characters_are_accepted(tmp_path: Path) -> None:
+    path = tmp_path / "model.m"
+    path.write_bytes(b"\xef\xbb\xbfvar x: 0..1; startstate x := 0; end; -- \x1a\x00\n" + "-- Ω Ж 日本\n".encode() * 100)
+    assert [each.name for each in api.load(path).system.variables] == ["x"]

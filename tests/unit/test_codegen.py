@@ -186,7 +186,7 @@ def test_put_prints_what_the_interpreter_prints(tmp_path: Path) -> None:
     )
     texts: list[str] = []
     list(Interpreter(system, False, put=texts.append).start_states())
-    model = EmittedModel(system, False, tmp_path)
+    model = EmittedModel(system, False, tmp_path, prints=True)
     model.start(0)
     assert "".join(PutFormatter(model.emitted).texts(model.put_words)) == "".join(texts)
     assert len(texts) > 30

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import signal
 import stat
@@ -15,6 +16,7 @@ import pytest
 
 from outcrop.codegen import compiler
 from outcrop.errors import CompilerNotFound, InternalError, UsageError
+from outcrop.kernels import Native
 
 TOY = (Path(__file__).parents[1] / "kernels" / "toy_model.c").read_text()
 FLAGS = (*(flag for flag in compiler.FLAGS if flag != "-O2"), "-O0")
@@ -67,6 +69,25 @@ def test_a_broken_library_is_compiled_anew(fresh: Path, content: bytes | None) -
     with ProcessPoolExecutor(1) as pool:
         assert pool.submit(compile_toy).result() == 7
     assert len(library.read_bytes()) == len(whole)
+
+
+def test_a_library_of_another_interface_is_refused_and_compiled_anew(fresh: Path, tmp_path: Path) -> None:
+    """It stands under the right name, whole, and differs in the hash of the headers alone."""
+    with ProcessPoolExecutor(1) as pool:
+        pool.submit(compile_toy).result()
+    (library,) = libraries(fresh)
+    kept = compiler.keep_source(f'{TOY}\n#define ABI_HASH 12345\n#include "kernels.c"\n', tmp_path / "kept")
+    other = tmp_path / "other.so"
+    subprocess.run(["cc", *FLAGS, str(kept), "-o", str(other)], check=True)
+    with pytest.raises(OSError, match="another interface"):
+        Native(other)
+    planted = other.read_bytes()
+    library.write_bytes(planted + hashlib.sha256(planted).digest())
+    with ProcessPoolExecutor(1) as pool:
+        assert pool.submit(compile_toy).result() == 7
+    assert libraries(fresh) == [library]
+    assert not library.read_bytes().startswith(planted)
+    assert Native(library).state_bytes == 7
 
 
 def test_several_processes_compile_the_same_model(fresh: Path) -> None:
@@ -132,6 +153,8 @@ def test_a_library_that_others_can_write_is_compiled_anew(fresh: Path) -> None:
         ("kill -9 $$", "ran out of memory"),
         ("while :; do :; done", "did not finish within 1 s"),
         ("sleep 20", "did not finish within 1 s"),
+        ("echo 'ld: final link failed: No space left on device' >&2; exit 1", "No space left on device. Set XDG_CACHE"),
+        ("echo 'cc1: fatal error: model.s: Input/output error' >&2; exit 1", "Input/output error. Set XDG_CACHE_HOME"),
     ],
 )
 def test_a_compiler_that_takes_too_much(

@@ -148,6 +148,18 @@ def test_several_mistakes_are_reported_in_one_run() -> None:
     assert [each.message for each in errors(wrong)] == [f"unknown name '{name}'" for name in ("b", "q", "zzz")]
 
 
+def test_a_semicolon_between_transitions_is_one_error() -> None:
+    text = "process P {{ state s, t; init s; trans s -> t {{ {0} }}; t -> s {{}}; -> t {{}}; }} system async;"
+    first, second = errors(text.format(""))
+    assert first.message == second.message == "expected ',' between two transitions, found ';'"
+    assert "guard" in errors(text.format("guard 1 = 0;"))[0].message
+
+
+def test_one_element_is_one_element() -> None:
+    text = model(channel="d; byte b[1] = {1, 2}")
+    assert "'b' has 1 element; the values after the first 1 are ignored" in [each for _, each in warnings(text)]
+
+
 def test_wrong_constants_from_outside() -> None:
     assert errors(model(), M="1")[0].message == "-D M: the model has no constant of that name"
     assert errors(model(), N="1 +")[0].message.startswith("expected an expression")

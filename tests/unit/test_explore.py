@@ -214,3 +214,18 @@ def test_formats(session: Session) -> None:
     document = json.loads(json.dumps(graph.to_dict()))
     assert document["nodes"][0]["state"]["n"] == 0
     assert document["complete"] is False
+
+
+def test_steps_and_expressions_show_what_they_print() -> None:
+    text = r"""
+    var n: 0..5;
+    function loud(): 0..5; begin put "asked\n"; return n; end;
+    startstate begin n := 0; put "zero\n"; end;
+    rule "up" n < 5 ==> begin n := n + 1; put n; end;
+    """
+    system, _, lower = load_open(Source("m.m", text), LoadOptions())
+    shell = Shell(Session(system), Scope(lower).evaluate, lambda path, document: None)
+    assert "    prints: zero" in list(shell.greet())
+    assert "    n: 0 -> 1\n    prints: n:1\n" in says(shell, "up")
+    assert says(shell, "print loud()") == "  prints: asked\n  1"
+    assert "     prints: zero\n1  Rule up fired.\n     n: 0 -> 1\n     prints: n:1" in says(shell, "trace")

@@ -216,6 +216,12 @@ def test_multiset_is_sorted_and_compacted() -> None:
 def test_multiset_full() -> None:
     kind, message, _ = fails(BAG, "t := 3; for i: T do multisetadd(t, m); end;")
     assert (kind, message) == (FaultKind.MULTISET_FULL, "m is full: it holds 2 elements")
+    one = fails(BAG.replace("[2]", "[1]"), "t := 3; for i: T do multisetadd(t, m); end;")
+    assert one[1] == "m is full: it holds 1 element"
+
+
+def test_large_numbers_in_messages_have_separators() -> None:
+    assert fails("var n: 0..9;", "while true do n := 1; end;")[1] == "the while loop runs more than 1,000 times"
 
 
 def test_multiset_count_and_remove() -> None:

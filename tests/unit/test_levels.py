@@ -9,7 +9,7 @@ from itertools import accumulate
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outcrop.search.levels import Levels
+from outcrop.dist.levels import Levels
 
 SIZES = st.lists(st.integers(0, 10**12))
 

@@ -227,7 +227,6 @@ _START = "startstate begin x := 0; end; "
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("var x: 0..3; rule x = 0 ==> x := 0; end;", "no startstate"),
         ("var x: 0..3; invariant x = 0;" + _START, "no rules"),
         ("const on: false; var x: 0..3; rule x = 0 & on ==> x := 0; end;" + _START, "can never be enabled"),
         ("var x: 0..3; rule x > 3 ==> x := 0; end;" + _START, "can never be enabled"),

@@ -63,7 +63,13 @@ def test_the_longest_operator_wins() -> None:
     text = "==> := : .. . <= << < >= >> > != ! -> - && & || | ^ ~ ? / * % + = ; , ( ) [ ] { }"
     assert kinds(text) == text.split()
     assert kinds("==") == ["="]
-    assert kinds("<=>") == ["<=", ">"]
+    assert kinds("<= >") == ["<=", ">"]
+    assert kinds("x++1 <-1 =!b") == [IDENTIFIER, "+", "+", INTEGER, "<", "-", INTEGER, "=", "!", IDENTIFIER]
+
+
+def test_operators_of_other_languages_are_one_token() -> None:
+    text = "=> <=> <-> === != += -= /= =< <> ..."
+    assert kinds(text) == text.split()
 
 
 @pytest.mark.parametrize(

@@ -131,7 +131,7 @@ def test_integers_become_reals_and_members_become_union_values() -> None:
 
 # --- Undefined values --------------------------------------------------------------------------------------
 
-_UNDEFINED = "type S: scalarset(2); var x, y: 0..3; s, t: S; b: boolean; a: array [0..3] of boolean;"
+_UNDEFINED = "type S: scalarset(2); var x, y: 0..3; s, t: S; b: boolean; a: array [0..3] of boolean;o: record f: S end;"
 
 
 def reads(text: str, options: LoadOptions | None = None) -> set[Undefined]:
@@ -142,7 +142,8 @@ def reads(text: str, options: LoadOptions | None = None) -> set[Undefined]:
     ("statement", "permit", "error"),
     [
         ("x := y;", Undefined.NOTE, Undefined.ERROR),
-        ("b := a[0];", Undefined.NOTE, Undefined.ERROR),
+        ("b := a[0];", Undefined.ERROR, Undefined.ERROR),
+        ("t := o.f;", Undefined.NOTE, Undefined.ERROR),
         ("s := t;", Undefined.NOTE, Undefined.ERROR),
         ("b := s = t;", Undefined.NOTE, Undefined.ERROR),
         ("switch s case t: end;", Undefined.NOTE, Undefined.ERROR),
@@ -160,10 +161,17 @@ def test_what_a_read_of_undefined_means(statement: str, permit: Undefined, error
 
 @pytest.mark.parametrize("options", [LoadOptions(), ERROR_MODE])
 def test_arguments_by_value_may_be_undefined(options: LoadOptions) -> None:
-    system = lower("var x: 0..3; procedure p(a: 0..9); begin end; rule begin p(x); p(undefined); end;", options)
-    first, second = every(system.rules[0].body, nodes.Call)
+    text = "type T: 0..3; var x: T; procedure p(a: T); begin end; rule begin p(x); p(undefined); end;"
+    first, second = every(lower(text, options).rules[0].body, nodes.Call)
     assert isinstance(first.arguments[0], nodes.Load) and first.arguments[0].undefined is Undefined.ALLOW
     assert isinstance(second.arguments[0], nodes.Constant) and second.arguments[0].value is None
+
+
+@pytest.mark.parametrize(("options", "meaning"), [(LoadOptions(), Undefined.ERROR), (ERROR_MODE, Undefined.ALLOW)])
+def test_an_argument_that_cmurphi_converts_must_be_defined(options: LoadOptions, meaning: Undefined) -> None:
+    text = "var x: 0..3; procedure p(a: 0..9); begin end; rule begin p(x); end;"
+    (call,) = every(lower(text, options).rules[0].body, nodes.Call)
+    assert isinstance(call.arguments[0], nodes.Load) and call.arguments[0].undefined is meaning
 
 
 def test_assigning_undefined_undefines() -> None:

@@ -12,7 +12,7 @@ from outcrop.codegen.c import emit
 from outcrop.codegen.compiler import compile_model
 from outcrop.dist.owners import Steps, can_be_parities, join_samples, propose, read_parts, take_sample, write_parts
 from outcrop.kernels import Search, Settings, States
-from outcrop.kernels_route import sample_steps
+from outcrop.kernels.route import sample_steps
 
 PARTS, STEPS = 8, 1024
 

@@ -8,8 +8,8 @@ from outcrop.ir.layout import Layout
 from outcrop.ir.system import System
 from outcrop.lang import load_text
 from outcrop.options import CheckOptions, Deadlock, LoadOptions
-from outcrop.search.outcome import FindingKind, Outcome, Progress, Stop
-from outcrop.search.reference import search
+from outcrop.oracle.search import search
+from outcrop.outcome import FindingKind, Outcome, Progress, Stop
 
 #: Counts from 0 to 9 and starts again.
 CLOCK = 'var x: 0..9; startstate "zero" x := 0; end; rule "tick" true ==> x := (x + 1) % 10; end;'

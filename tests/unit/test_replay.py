@@ -10,9 +10,9 @@ from outcrop.ir.layout import Layout
 from outcrop.ir.system import System
 from outcrop.lang import load_text
 from outcrop.options import CheckOptions, Deadlock, LoadOptions
+from outcrop.oracle.search import search
+from outcrop.outcome import Finding, FindingKind
 from outcrop.result import Violation, ViolationKind
-from outcrop.search.outcome import Finding, FindingKind
-from outcrop.search.reference import search
 from outcrop.trace.replay import explain
 
 
@@ -77,6 +77,19 @@ def test_a_property_that_cannot_be_evaluated() -> None:
 def test_deadlock() -> None:
     found = violation(COUNTER)
     assert (found.kind, found.message) == (ViolationKind.DEADLOCK, "deadlock: no rule is enabled")
+
+
+@pytest.mark.parametrize(
+    ("end", "definition", "hint"),
+    [
+        ("", Deadlock.STUTTERING, "a rule that changes nothing, with --deadlock stuck"),
+        ("", Deadlock.STUCK, "a rule that changes nothing"),
+        ("rule x = 8 ==> end;", Deadlock.STUTTERING, "or --deadlock stuck, which asks only that some rule is enabled"),
+    ],
+)
+def test_a_deadlock_says_how_to_allow_an_intended_end(end: str, definition: Deadlock, hint: str) -> None:
+    found = violation(COUNTER + end, CheckOptions(deadlock=definition))
+    assert found.hint.startswith("if a run may end here, use --deadlock off") and found.hint.endswith(hint)
 
 
 def test_liveness_names_the_instance() -> None:

@@ -10,16 +10,19 @@ from typing import Any
 
 import pytest
 
+from outcrop.dist.merging import merged_outcome
 from outcrop.ir.nodes import Variable
 from outcrop.ir.system import System
 from outcrop.ir.types import Range
+from outcrop.outcome import Event, EventKind, Outcome, Progress, RankReport, Stop
 from outcrop.report import progress as progress_module
+from outcrop.report.json import document
 from outcrop.report.progress import ProgressLine
-from outcrop.report.text import Paint, report, size, verdict_line
-from outcrop.result import Result, Step, Trace, Verdict, Violation, ViolationKind
-from outcrop.search.outcome import Progress
+from outcrop.report.text import Paint, report, verdict_line
+from outcrop.result import Result, RuleCoverage, Step, Trace, Verdict, Violation, ViolationKind
 from outcrop.source import Diagnostic, Severity, Source, Span
 from outcrop.trace.render import TraceStyle
+from outcrop.units import size
 
 SOURCE = Source("hand.m", 'var x: 0..3;\ninvariant "small" x < 3;\n')
 SPAN = Span(SOURCE, 23, 36)
@@ -52,7 +55,7 @@ def result() -> Result:
         state_bits=3,
         peak_rss_bytes=40 * 2**20,
         properties=[],
-        coverage=[{"name": "up", "fired": 5678}, {"name": "down", "fired": 0}],
+        coverage=[RuleCoverage("up", SPAN, 1, 5678), RuleCoverage("down", SPAN, 1, 0)],
     )
 
 
@@ -124,6 +127,12 @@ def test_an_error_in_a_startstate_names_it() -> None:
     assert report(violated(trace=None, failing_step="Init")).endswith("While Startstate Init runs, before any rule.")
 
 
+def test_a_hint_follows_the_violation() -> None:
+    text = report(violated(hint="use --deadlock off"))
+    assert "^^^\n  hint: use --deadlock off\n  false: x < 3\n" in text
+    assert document(violated(hint="use --deadlock off"))["violations"][0]["hint"] == "use --deadlock off"
+
+
 def test_traces_can_be_left_out() -> None:
     assert "Startstate" not in report(violated(), TraceStyle.OFF)
 
@@ -134,14 +143,31 @@ def test_colours_only_when_asked() -> None:
 
 
 def test_document_has_the_published_keys() -> None:
-    document = json.loads(json.dumps(violated().to_dict()))
-    assert set(document) >= {*KEYS.split(), "violations", "notes", "events"}
-    assert document["verdict"] == "violated"
-    assert document["diameter"] == 2
-    assert document["violations"][0]["position"] == {"file": "hand.m", "line": 2, "column": 11}
-    assert document["trace"] == document["violations"][0]["trace"]
-    assert [state["x"] for state in document["trace"]["states"]] == [2, 3]
-    assert result().to_dict()["trace"] is None
+    shown = json.loads(json.dumps(document(violated())))
+    assert set(shown) >= {*KEYS.split(), "violations", "notes", "events"}
+    assert shown["verdict"] == "violated"
+    assert shown["diameter"] == 2
+    assert shown["violations"][0]["position"] == {"file": "hand.m", "line": 2, "column": 11}
+    assert shown["trace"] == shown["violations"][0]["trace"]
+    assert [state["x"] for state in shown["trace"]["states"]] == [2, 3]
+    assert document(result())["trace"] is None
+
+
+def test_events_are_told_by_their_texts() -> None:
+    events = [Event(EventKind.SPILLED, "on disk", {"level": 3}), Event(EventKind.GAVE_UP, "given up")]
+    told = replace(result(), events=events)
+    assert document(told)["events"] == ["on disk", "given up"]
+    assert "\n\non disk\ngiven up\n\n" in report(replace(told, notes=[Diagnostic(Severity.NOTE, "a note")]))
+    assert str(events[0]) == "on disk"
+
+
+def test_ranks_say_once_what_all_of_them_say() -> None:
+    full, resumed = Event(EventKind.DISK_FULL, "disk: full", {"level": 1}), Event(EventKind.RESUMED, "resumed")
+    outcomes = [Outcome(Stop.DISK, [1], [], [], events=events) for events in ([resumed], [resumed, full])]
+    ranks = [RankReport(rank, "host", 1, 0, 0, 0, 0, 0, 0.0, 0, 0) for rank in range(2)]
+    events = merged_outcome(outcomes[0], list(zip(outcomes, ranks, strict=True))).events
+    assert events == [resumed, replace(full, text="rank 1: disk: full")]
+    assert events[1].data == {"level": 1}
 
 
 @pytest.mark.parametrize(("count", "text"), [(17, "17 B"), (2048, "2 KiB"), (3 * 2**20, "3.0 MiB"), (2**41, "2.0 TiB")])
@@ -193,5 +219,6 @@ def test_progress_draws_on_a_terminal_and_cleans_up(monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("TERM", "xterm")
     with ProgressLine() as progress:
         progress(Progress(level=1, states=10, rules_fired=20, frontier=5, seconds=1.0))
-    assert "level 1" in stream.getvalue()
+        progress(snapshot(2.0, event=Event(EventKind.SPILLED, "going on with [runs] on disk")))
+    assert "level 1" in stream.getvalue() and "going on with [runs] on disk" in stream.getvalue()
     assert stream.getvalue().rstrip().endswith("\x1b[2K")  # the line is erased

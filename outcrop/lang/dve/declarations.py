@@ -149,7 +149,8 @@ class DeclarationLowering(ExpressionLowering):
         values = [self.integer(each) for each in node.initial]
         size = self.constant(node.size, "the number of elements") or 0
         if len(values) > size:
-            text = f"'{node.name.text}' has {size} elements; the values after the first {size} are ignored"
+            elements = "1 element" if size == 1 else f"{size:,} elements"
+            text = f"'{node.name.text}' has {elements}; the values after the first {size:,} are ignored"
             self.report.warning(text, node.initial[size].span)
         return values[:size]
 

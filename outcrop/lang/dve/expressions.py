@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from outcrop.ir.chains import balanced
 from outcrop.ir.nodes import (
     Binary,
     BinaryOperator,
@@ -228,10 +229,22 @@ class ExpressionLowering:
         return Unary(type=INTEGER, span=node.span, operator=what, operand=operand)
 
     def _binary(self, node: syntax.Binary) -> Expression:
+        # Chains lean to the left and may be thousands long: no recursion on that side.
+        chain = [node]
+        while isinstance(chain[-1].left, syntax.Binary):
+            chain.append(chain[-1].left)
+        left = self.expression(chain[-1].left)
+        operator = chain[-1].operator
+        for each in reversed(chain):
+            if each.operator != operator:
+                left, operator = balanced(left), each.operator
+            left = self._combined(each, left, self.expression(each.right))
+        return balanced(left)
+
+    def _combined(self, node: syntax.Binary, left: Expression, right: Expression) -> Expression:
         if node.operator in _LOGICAL:
-            left, right = self.condition(node.left), self.condition(node.right)
+            left, right = build.as_condition(left), build.as_condition(right)
             return build.logical(_LOGICAL[node.operator], left, right, node.span)
-        left, right = self.expression(node.left), self.expression(node.right)
         if node.operator in _COMPARISONS:
             return self._comparison(_COMPARISONS[node.operator], left, right, node.span)
         return self._arithmetic(_ARITHMETIC[node.operator], build.as_integer(left), build.as_integer(right), node.span)

@@ -18,6 +18,7 @@ _LEVELS = (
     ("*", "/", "%"),
 )
 _LEVEL = {operator: level for level, operators in enumerate(_LEVELS) for operator in operators}
+_ASSOCIATIVE = frozenset(("||", "&&", "|", "&", "^"))
 _LARGEST = 2**63 - 1
 
 
@@ -28,12 +29,15 @@ class ExpressionParser(Cursor):
         self.enter()
         left = self._operand()
         height = 0
+        chained = ""
         while (level := _LEVEL.get(self.kind, -1)) >= loosest:
             operator = self.kind
             self.at += 1
             right = self.expression(level + 1)
             left = Binary(operator, left, right, self.span_from(start))
-            height += 1
+            # A chain of one associative operator counts as one: the tree that is made of it is low.
+            height += operator != chained
+            chained = operator if operator in _ASSOCIATIVE else ""
             if height > MAX_HEIGHT:
                 self.give_up(f"this expression is too long: more than {MAX_HEIGHT} operators in a row")
         self.nesting -= 1

@@ -216,9 +216,18 @@ class ProcessParser(ExpressionParser):
                 if self.skip(start, _TRANSITION_ENDS) == ",":
                     self.at += 1
                     continue
-            break
+            if not self._at_semicolon_inside():
+                break
         if not self.accept(";") and self.kind != "}":
             self.fail_expected("',' and another transition, or ';'")
+
+    def _at_semicolon_inside(self) -> bool:
+        """Reports and takes a semicolon that another transition follows."""
+        if self.kind != ";" or "->" not in self.kinds[self.at + 1 : self.at + 3]:
+            return False
+        self.report("expected ',' between two transitions, found ';'", self.here(), "';' ends the list of transitions")
+        self.at += 1
+        return True
 
     def _transition(self, source: Name | None) -> Transition:
         start = self.at

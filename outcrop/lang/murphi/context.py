@@ -8,12 +8,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
-from outcrop.ir.nodes import Constant, Convert, Expression, Frame, Load, Local, Undefined, Variable
+from outcrop.ir.nodes import (
+    Call,
+    Conditional,
+    Constant,
+    Convert,
+    Expression,
+    Frame,
+    GlobalPlace,
+    Load,
+    Local,
+    LocalPlace,
+    Undefined,
+    Variable,
+)
 from outcrop.ir.system import Function
 from outcrop.ir.types import BOOLEAN, DOUBLE, INTEGER, Range, Real, Scalarset, Simple, Type, Union
 from outcrop.lang.murphi import syntax
-from outcrop.lang.murphi.scope import UNKNOWN, Scope, Symbol, builtin_names, describe, kind_of
+from outcrop.lang.murphi.hints import TYPES, WORDS, type_hint
+from outcrop.lang.murphi.scope import UNKNOWN, Scope, Symbol, TypeSymbol, builtin_names, describe, kind_of
+from outcrop.lang.murphi.undefined import converts_unread, copies_unread
 from outcrop.lang.report import Report, did_you_mean
 from outcrop.options import LoadOptions, UndefinedReads
 from outcrop.source import Source, Span
@@ -25,6 +41,7 @@ class FrameBuilder:
     def __init__(self) -> None:
         self._parameters: list[Local] = []
         self._others: list[Local] = []
+        self.unknown_names: set[str] = set()  #: reported already
 
     def add(self, name: str, kind: Type, *, is_parameter: bool = False, is_reference: bool = False) -> Local:
         addressed = not is_reference and not kind.is_simple
@@ -56,7 +73,8 @@ class Context:
         self.pure_context = ""  #: "a guard" or the like, where nothing may write the state
         self.references_to_state: set[Local] = set()  #: reference locals through which a write may reach the state
         self.variables_read: set[Variable] = set()
-        #: What an undefined value means where CMurphi lets it through: simple copies, comparison of scalarsets.
+        self.aliased_parts: set[Local] = set()  #: aliases of fields and elements, which are no variables
+        #: What an undefined value means where CMurphi lets it through (see undefined.py).
         permitted = options.undefined is UndefinedReads.PERMIT
         self.lenient = Undefined.NOTE if permitted else Undefined.ERROR
 
@@ -117,9 +135,20 @@ class Context:
                 hint = "a name must be declared above its use"
                 self.report.error(f"'{name}' is used before its declaration", span, hint, note)
             else:
-                candidates = [*self.scope.visible(), *self.builtins]
-                self.report.error(f"unknown name '{name}'", span, did_you_mean(name, candidates))
+                self._report_unknown(name, span)
         return symbol
+
+    def _report_unknown(self, name: str, span: Span) -> None:
+        """Reports an unknown name once in a rule, a function, or all that stands outside of these."""
+        if name in self.frame.unknown_names:
+            return
+        self.frame.unknown_names.add(name)
+        hint = TYPES.get(name.lower()) or WORDS.get(name.lower())
+        owner = self.scope.find(name.rpartition("_")[0])
+        if isinstance(owner, TypeSymbol) and isinstance(owner.type, Scalarset):
+            hint = type_hint(INTEGER, owner.type)  # as traces show them
+        candidates = [*self.scope.visible(), *self.builtins]
+        self.report.error(f"unknown name '{name}'", span, hint or did_you_mean(name, candidates))
 
     # --- Values --------------------------------------------------------------------------------------------
 
@@ -128,17 +157,39 @@ class Context:
         return Constant(type=UNKNOWN, span=span, value=None)
 
     def relaxed(self, value: Expression, undefined: Undefined) -> Expression:
-        """The same expression, where it is a plain read of a simple value meeting undefined in another way. Notes are
-        places in the model: of what does not stand there none is taken."""
+        """Returns the expression with ``undefined`` as the meaning of an undefined value that it reads as it is.
+        Notes are places in the model: a read that stands elsewhere takes none."""
         if undefined is Undefined.NOTE and value.span.source.name != self.source.name:
             undefined = Undefined.ALLOW
-        if type(value) is Load and value.type.is_simple:
-            if value.undefined is undefined:
-                return value
-            return Load(type=value.type, span=value.span, place=value.place, undefined=undefined)
-        if type(value) is Convert:
-            return Convert(type=value.type, span=value.span, operand=self.relaxed(value.operand, undefined))
+        if not value.type.is_simple:
+            return value
+        if isinstance(value, Load | Call):
+            return value if value.undefined is undefined else replace(value, undefined=undefined)
+        if isinstance(value, Convert):
+            return replace(value, operand=self.relaxed(value.operand, undefined))
+        if isinstance(value, Conditional):
+            then, otherwise = self.relaxed(value.then, undefined), self.relaxed(value.otherwise, undefined)
+            return replace(value, then=then, otherwise=otherwise)
         return value
+
+    def relaxed_unread(self, value: Expression, undefined: Undefined) -> Expression:
+        """Returns the expression relaxed where CMurphi copies or converts a value without a test for undefined."""
+        if isinstance(value, Conditional):
+            then, otherwise = (self.relaxed_unread(each, undefined) for each in (value.then, value.otherwise))
+            return replace(value, then=then, otherwise=otherwise)
+        if isinstance(value, Convert) and converts_unread(value.operand.type):
+            return replace(value, operand=self.relaxed_unread(value.operand, undefined))
+        passes = copies_unread(value.type) and not isinstance(value, Convert)
+        return self.relaxed(value, undefined) if passes else value
+
+    def is_variable(self, node: syntax.Expression, value: Expression) -> bool:
+        """Tells whether ``node``, lowered to ``value``, is the name of a variable, of a formal, or an alias of one."""
+        if type(node) is not syntax.Identifier or not isinstance(value, Load):
+            return False
+        place = value.place
+        return isinstance(place, GlobalPlace) or (
+            isinstance(place, LocalPlace) and place.local not in self.aliased_parts
+        )
 
     def converted(self, value: Expression, target: Type) -> Expression | None:
         """``value`` as a value of ``target``, None when that has no meaning."""
@@ -175,7 +226,8 @@ class Context:
         """``value`` converted to ``target``; an error that starts with ``what`` when the types do not fit."""
         converted = self.converted(value, target)
         if converted is None:
-            self.report.error(f"{what} is {describe(value.type)}, not {describe(target)}", value.span)
+            message = f"{what} is {describe(value.type)}, not {describe(target)}"
+            self.report.error(message, value.span, type_hint(value.type, target))
             return self.unknown(value.span)
         return converted
 
@@ -203,13 +255,9 @@ class Context:
         """A boolean expression."""
         value = self.expression(node)
         if value.type is not BOOLEAN and value.type is not UNKNOWN:
-            self.report.error(f"{what} must be a boolean, not {describe(value.type)}", value.span)
+            message = f"{what} must be a boolean, not {describe(value.type)}"
+            self.report.error(message, value.span, type_hint(value.type, BOOLEAN))
         return value
-
-
-def has_undefined_equality(kind: Type) -> bool:
-    """CMurphi compares these with ``=`` also when they are undefined."""
-    return isinstance(kind, Scalarset | Union)
 
 
 def _overlap(union: Union, other: Simple) -> bool:

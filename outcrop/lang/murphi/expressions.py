@@ -27,7 +27,17 @@ from outcrop.ir.system import Function
 from outcrop.ir.types import BOOLEAN, DOUBLE, INTEGER, Enum, Multiset, Range, Scalarset, Simple, Type, Union
 from outcrop.lang.murphi import syntax
 from outcrop.lang.murphi.operators import OperatorLowering, is_discrete
-from outcrop.lang.murphi.scope import UNKNOWN, FunctionSymbol, LocalSymbol, UnknownSymbol, describe, kind_of
+from outcrop.lang.murphi.scope import (
+    UNKNOWN,
+    FunctionSymbol,
+    LocalSymbol,
+    UnknownSymbol,
+    ValueSymbol,
+    VariableSymbol,
+    describe,
+    kind_of,
+)
+from outcrop.lang.murphi.undefined import is_same_type
 from outcrop.lang.report import did_you_mean
 from outcrop.options import LoadOptions
 from outcrop.source import Source, Span
@@ -92,6 +102,8 @@ class ExpressionLowering(OperatorLowering):
         return self.unknown(node.span) if designated is None else designated  # type: ignore[return-value]
 
     def _is_undefined(self, node: syntax.IsUndefinedOperation) -> Expression:
+        if type(node.operand) is syntax.Identifier and isinstance(self.scope.find(node.operand.name), ValueSymbol):
+            return Constant(type=BOOLEAN, span=node.span, value=0)
         place = self.place(node.operand, "the operand of 'isundefined'")
         if place is None:
             return self.unknown(node.span)
@@ -279,14 +291,17 @@ class ExpressionLowering(OperatorLowering):
             hint = did_you_mean(name.text, functions)
             self.report.error(f"unknown procedure or function '{name.text}'", name.span, hint)
         elif not isinstance(symbol, UnknownSymbol):
-            self.report.error(f"'{name.text}' is {kind_of(symbol)} and cannot be called", name.span)
+            hint = "an element of an array is written a[1]" if isinstance(symbol, VariableSymbol) else ""
+            self.report.error(f"'{name.text}' is {kind_of(symbol)} and cannot be called", name.span, hint)
         return None
 
     def _value_argument(self, formal: Local, node: syntax.Expression) -> Expression:
         if self.is_undefined_literal(node):
             return Constant(type=formal.type, span=node.span, value=None)
-        value = self.fitted(self.expression(node), formal.type, f"the argument for '{formal.name}'")
-        return self.relaxed(value, Undefined.ALLOW)
+        value = self.expression(node)
+        is_converted = self.lenient is not Undefined.ERROR and not is_same_type(value.type, formal.type)
+        relax = self.relaxed_unread if is_converted else self.relaxed
+        return relax(self.fitted(value, formal.type, f"the argument for '{formal.name}'"), Undefined.ALLOW)
 
     def _reference_argument(self, function: Function, formal: Local, node: syntax.Expression) -> Place | None:
         place = self.writable(node, f"passed to '{formal.name}', a 'var' parameter of '{function.name}'", reading=True)

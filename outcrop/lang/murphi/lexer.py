@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from outcrop.lang.murphi.hints import COMMENTS, OPERATORS
 from outcrop.lang.report import MAX_ERRORS
 from outcrop.source import Diagnostic, Severity, Source, Span
 
@@ -50,14 +51,17 @@ _SIGNS = {
 }
 
 _OPERATORS = {"==": "="}
+#: What an operand ends with: an arrow after one of these was probably not meant as a comment.
+_OPERAND_ENDS = frozenset((IDENTIFIER, INTEGER, ")", "]", "end", "endforall", "endexists"))
 
 _TOKEN = re.compile(
     r"""
     [ \t\r\n\f\v]*+ (?:
       ( [A-Za-z][A-Za-z0-9_]*+ )
-    | ( ==> | := | \.\. | <= | >= | != | == | -> | << | >> | && | \|\|
-        | -(?!-) | /(?!\*) | [+*%<>=!&|^~?:;,.()\[\]{}] )
+    | ( ==> | FOREIGN | := | \.\. | <= | >= | != | == | -> | << | >> | && | \|\|
+        | -(?!-) | /(?![*/]) | \((?!\*) | [+*%<>=!&|^~?:;,.)\[\]{}] )
     | ( --[^\n]*+ | /\* (?s:.*?) \*/ )
+    | ( (?: // | \# ) [^\n]*+ | \(\* (?s:.*?) \*\) | \(\* )
     | ( 0[xX][0-9a-fA-F]++ | [0-9]++ (?! \.[0-9] ) )
     | ( [0-9]++ \. [0-9]++ (?: [eE][-+]?[0-9]++ )? )
     | ( " (?: [^"\\\n]++ | \\. )*+ " | " (?: [^"”\\\n]++ | \\. )*+ ” | " (?: [^"\\]++ | \\(?s:.) )*+ "
@@ -66,12 +70,15 @@ _TOKEN = re.compile(
     | ( \Z )
     | ( /\* (?s:.*+) )
     | ( ["“] (?s:.*+) )
-    | ( _[A-Za-z0-9_]*+ | [^\x00-\x7f]++ | [\x00-\x1f\x7f]++ | (?s:.) )
+    | ( _[A-Za-z0-9_]*+ | '[^'\n]*+' | \u2018[^\u2019\n]*+\u2019 | [^\x00-\x7f]++ | [\x00-\x1f\x7f]++ | (?s:.) )
     )
-    """.replace("SIGNS", "".join(_SIGNS)),
+    """.replace("SIGNS", "".join(_SIGNS)).replace(
+        "FOREIGN", "|".join(map(re.escape, sorted(OPERATORS, key=len, reverse=True)))
+    ),
     re.VERBOSE,
 )
-_WORD, _OPERATOR, _COMMENT, _INTEGER, _REAL, _STRING, _SIGN, _END, _OPEN_COMMENT, _OPEN_STRING, _JUNK = range(1, 12)
+_WORD, _OPERATOR, _COMMENT, _FOREIGN_COMMENT, _INTEGER, _REAL, _STRING, _SIGN = range(1, 9)
+_END, _OPEN_COMMENT, _OPEN_STRING, _JUNK = range(9, 13)
 
 _ESCAPE = re.compile(r"\\(?:([0-7]{1,3})|x([0-9a-fA-F]{1,2})|(.))", re.DOTALL)
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v", "\n": ""}
@@ -87,6 +94,8 @@ class Tokens:
     starts: list[int] = field(default_factory=list)
     ends: list[int] = field(default_factory=list)
     diagnostics: list[Diagnostic] = field(default_factory=list)
+    #: Each ``-->`` behind an operand: a comment, but perhaps meant as an arrow.
+    arrows: list[Span] = field(default_factory=list)
 
 
 def tokenize(source: Source) -> Tokens:
@@ -106,6 +115,10 @@ def tokenize(source: Source) -> Tokens:
         elif index == _OPERATOR:
             kind = _OPERATORS.get(text, text)
         elif index == _COMMENT:
+            if text.startswith("-->") and kinds and kinds[-1] in _OPERAND_ENDS:
+                begin = match.start(index)
+                if "\n" not in source.text[ends[-1] : begin]:
+                    tokens.arrows.append(Span(source, begin, begin + len("-->")))
             continue
         elif index == _INTEGER:
             kind = INTEGER
@@ -119,6 +132,8 @@ def tokenize(source: Source) -> Tokens:
             break
         else:
             problem = _problem(index, text, Span(source, match.start(index), match.end()))
+            if index == _FOREIGN_COMMENT and any(each.message == problem.message for each in tokens.diagnostics):
+                continue  # a habit, not one mistake a line
             tokens.diagnostics.append(problem)
             errors += problem.severity is Severity.ERROR
             if errors >= MAX_ERRORS:
@@ -165,6 +180,10 @@ def _problem(index: int, text: str, span: Span) -> Diagnostic:
         opening = Span(span.source, span.start, span.start + 2)
         hint = "everything after it is skipped; close it with '*/'"
         return Diagnostic(Severity.WARNING, "this comment is never closed", opening, hint)
+    if index == _FOREIGN_COMMENT:
+        sign = text[: 1 if text[0] == "#" else 2]
+        opening = Span(span.source, span.start, span.start + len(sign))
+        return Diagnostic(Severity.ERROR, f"'{sign}' does not start a comment", opening, COMMENTS[sign])
     if index == _OPEN_STRING:
         line_end = span.source.text.find("\n", span.start)
         opening = Span(span.source, span.start, line_end if line_end > 0 else span.end)
@@ -174,5 +193,5 @@ def _problem(index: int, text: str, span: Span) -> Diagnostic:
         message = f"'{text}' is not an identifier: an identifier starts with a letter"
         return Diagnostic(Severity.ERROR, message, span)
     shown = f"'{text[0]}'" if text[0].isprintable() else f"U+{ord(text[0]):04X}"
-    hint = {"'": 'strings stand between double quotes: "..."', "#": "a comment starts with '--'"}.get(text[0], "")
+    hint = 'strings stand between double quotes: "..."' if text[0] in "'\u2018\u2019" else ""
     return Diagnostic(Severity.ERROR, f"unexpected character {shown}", span, hint)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from outcrop.ir.chains import balanced
 from outcrop.ir.nodes import (
     Binary,
     BinaryOperator,
@@ -10,7 +11,6 @@ from outcrop.ir.nodes import (
     Expression,
     Unary,
     UnaryOperator,
-    Undefined,
 )
 from outcrop.ir.types import BOOLEAN, DOUBLE, INTEGER, WIDE_INTEGER, Range, Real, Simple
 from outcrop.lang.folding import (
@@ -21,10 +21,11 @@ from outcrop.lang.folding import (
     fold_unary,
 )
 from outcrop.lang.murphi import syntax
-from outcrop.lang.murphi.context import has_undefined_equality
+from outcrop.lang.murphi.hints import scalarset_hint
 from outcrop.lang.murphi.places import PlaceLowering
 from outcrop.lang.murphi.scope import UNKNOWN, describe
 from outcrop.lang.murphi.types import has_multiset
+from outcrop.lang.murphi.undefined import converts_unread
 from outcrop.source import Span
 
 _LOGICAL = {"->": BinaryOperator.IMPLIES, "||": BinaryOperator.OR, "&&": BinaryOperator.AND}
@@ -85,7 +86,8 @@ class OperatorLowering(PlaceLowering):
         else:
             wanted, fine = "a number", isinstance(kind, Range | Real)
         if not fine:
-            self.report.error(f"'{sign}' needs {wanted}, not {describe(kind)}", operand.span)
+            hint = "'not' is written '!'" if sign == "~" and kind is BOOLEAN else ""
+            self.report.error(f"'{sign}' needs {wanted}, not {describe(kind)}", operand.span, hint)
             return self.unknown(node.span)
         if sign == "+":
             return operand
@@ -105,9 +107,12 @@ class OperatorLowering(PlaceLowering):
             chain.append(first)
             first = first.left
         left = self.exact(first)
+        operator = chain[-1].operator
         for each in reversed(chain):
+            if each.operator != operator:
+                left, operator = balanced(left), each.operator
             left = self._combined(each, left, self.exact(each.right))
-        return left
+        return balanced(left)
 
     def _combined(self, node: syntax.BinaryOperation, left: Expression, right: Expression) -> Expression:
         sign = node.operator
@@ -129,7 +134,7 @@ class OperatorLowering(PlaceLowering):
     def _mismatch(self, node: syntax.BinaryOperation, left: Expression, right: Expression, hint: str) -> Expression:
         if left.type is not UNKNOWN and right.type is not UNKNOWN:
             message = f"'{node.operator}' does not go with {describe(left.type)} and {describe(right.type)}"
-            self.report.error(message, node.operator_span, hint)
+            self.report.error(message, node.operator_span, scalarset_hint(left.type, right.type) or hint)
         return self.unknown(node.span)
 
     def _logical(
@@ -207,8 +212,8 @@ class OperatorLowering(PlaceLowering):
         left, right = pair
         if type(left) is Constant and type(right) is Constant and left.value is not None and right.value is not None:
             return Constant(type=BOOLEAN, span=node.span, value=fold_comparison(what, left.value, right.value))
-        if has_undefined_equality(left.type) and self.lenient is not Undefined.ERROR:
-            left, right = self.relaxed(left, self.lenient), self.relaxed(right, self.lenient)
+        if converts_unread(left.type):
+            left, right = (self.relaxed_unread(each, self.lenient) for each in (left, right))
         return Binary(type=BOOLEAN, span=node.span, operator=what, left=left, right=right)
 
     # --- Conditional ---------------------------------------------------------------------------------------

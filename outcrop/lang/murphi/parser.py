@@ -11,7 +11,16 @@ from typing import NoReturn
 
 from outcrop.errors import ModelError
 from outcrop.lang.murphi.lexer import END_OF_FILE, IDENTIFIER, STRING
-from outcrop.lang.murphi.parser_cursor import CLOSING, ITEM_STARTS, RULE_STARTS, SECTION_STARTS, Abandoned, GivenUp
+from outcrop.lang.murphi.parser_cursor import (
+    ARROW_HINT,
+    ARROW_MESSAGE,
+    CLOSING,
+    ITEM_STARTS,
+    RULE_STARTS,
+    SECTION_STARTS,
+    Abandoned,
+    GivenUp,
+)
 from outcrop.lang.murphi.parser_expressions import EXPRESSION_STARTS
 from outcrop.lang.murphi.parser_statements import StatementParser
 from outcrop.lang.murphi.syntax import (
@@ -55,6 +64,8 @@ def parse(source: Source) -> tuple[ModelSyntax, list[Diagnostic]]:
     tree = parser.model()
     if any(each.severity is Severity.ERROR for each in parser.diagnostics):
         raise ModelError(sorted(parser.diagnostics, key=lambda each: each.span.start if each.span else 0))
+    for arrow in parser.arrows:
+        parser.warn(ARROW_MESSAGE, arrow, ARROW_HINT)
     return tree, parser.diagnostics
 
 
@@ -231,11 +242,13 @@ class _Parser(StatementParser):
         raise Abandoned
 
     def _fail_at_item(self, kind: str, expected: str) -> NoReturn:
-        if kind in CLOSING and self.error_count:
-            raise Abandoned  # an earlier mistake has swallowed what this closes
+        if (kind in CLOSING or kind == "begin") and self.error_count:
+            raise Abandoned  # an earlier mistake has swallowed what this closes or begins
         if self.open and kind in ("function", "procedure", *SECTION_STARTS):
             self.fail(f"'{kind}' cannot stand inside '{self.open[-1][0]}'", related=self.unclosed())
-        hint = "there is one 'end' too many before or at this place" if kind in CLOSING else ""
+        hint = "there is one 'end' too many before or at this place" if kind in CLOSING else self.hint()
+        if self.at >= 2 and self.kinds[self.at - 2] == "invariant" and self.kinds[self.at - 1] == IDENTIFIER:
+            hint = hint or f'a name stands between quotes: invariant "{self.texts[self.at - 1]}" ...'
         self.fail_expected(expected, hint)
 
     def _rule_block(self, keyword: str, start: int) -> RuleItem:
@@ -268,7 +281,7 @@ class _Parser(StatementParser):
 
     def _rule_head(self) -> tuple[Expression | None, str, Expression | None]:
         """``[priority] ["name"] [guard ==>]``: what follows an expression tells which of the two it is."""
-        name = self.optional_string()
+        name = self.title("rule")
         named = self.at
         guard = self._guard_expression()
         if guard is None:
@@ -285,7 +298,10 @@ class _Parser(StatementParser):
         if self.kinds[self.at] in (":=", ";"):
             hint = "a rule without a guard needs 'begin' before its statements"
             return self.fail_expected("'==>' after the guard", hint)
-        return self.fail_expected("'==>' after the guard")
+        hint = self.hint()
+        if not name and self.kinds[named : self.at] == [IDENTIFIER] and self.kinds[self.at] in EXPRESSION_STARTS:
+            hint = hint or f'a name stands between quotes: rule "{self.texts[named]}" ...'
+        return self.fail_expected("'==>' after the guard", hint)
 
     def _guard_expression(self) -> Expression | None:
         if self.kinds[self.at] not in EXPRESSION_STARTS:
@@ -297,7 +313,7 @@ class _Parser(StatementParser):
 
     def _startstate(self, start: int) -> StartStateSyntax:
         self.open_block("startstate")
-        name = self.optional_string()
+        name = self.title("startstate")
         declarations, body = self._body()
         return StartStateSyntax(self.span_from(start), name, declarations, body)
 

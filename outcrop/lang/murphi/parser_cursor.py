@@ -6,9 +6,11 @@ to where the next one can start and carries on. What the skipping itself may hav
 
 from __future__ import annotations
 
+import re
 from difflib import get_close_matches
 from typing import NoReturn
 
+from outcrop.lang.murphi.hints import MISPLACED, OPERATORS, WORDS
 from outcrop.lang.murphi.lexer import END_OF_FILE, IDENTIFIER, INTEGER, KEYWORDS, REAL, STRING, tokenize
 from outcrop.lang.murphi.syntax import Name
 from outcrop.lang.report import MAX_ERRORS
@@ -50,17 +52,12 @@ CONTEXTUAL = frozenset((
 ))
 # fmt: on
 
-_FOREIGN = {
-    "and": "'and' is written '&'",
-    "or": "'or' is written '|'",
-    "not": "'not' is written '!'",
-    "mod": "the remainder is written '%'",
-    "div": "division is written '/'",
-    "elseif": "did you mean 'elsif'?",
-    "elif": "did you mean 'elsif'?",
-    "endproc": "did you mean 'endprocedure'?",
-    "endfunc": "did you mean 'endfunction'?",
-}
+#: A decrement of C, which is a comment here.
+_DECREMENT = re.compile(r"--[ \t]*[;)]*[ \t]*(?=\r?\n|\Z)")
+
+
+ARROW_MESSAGE = "'-->' starts a comment: the rest of the line is not read"
+ARROW_HINT = "a guard ends with '==>', 'implies' is written '->'"
 
 
 class Abandoned(Exception):
@@ -83,6 +80,7 @@ class Cursor:
         self.nesting = 0
         self.height = 0
         self.diagnostics = tokens.diagnostics
+        self.arrows = tokens.arrows
         # Constructs that wait for their ``end``: keyword and token number.
         self.open: list[tuple[str, int]] = []
         self.redeclared: set[str] = set()
@@ -127,6 +125,13 @@ class Cursor:
     def word(self) -> str:
         """The identifier here in lower case; "" where the token is none."""
         return self.texts[self.at].lower() if self.kinds[self.at] == IDENTIFIER else ""
+
+    def title(self, keyword: str) -> str:
+        """The string that names a rule or a property, "" where there is none."""
+        text = self.optional_string()
+        if self.kinds[self.at] == ":" and self.kinds[self.at - 1] in (STRING, keyword):
+            self.fail(f"no ':' stands after '{keyword}' or its name", "leave it out")
+        return text
 
     def optional_string(self) -> str:
         if self.kinds[self.at] == STRING:
@@ -204,24 +209,43 @@ class Cursor:
             return "a string"
         if kind in (IDENTIFIER, INTEGER, REAL):
             return f"'{text if len(text) <= 40 else text[:37] + '...'}'"
-        return f"'{kind}'"
+        return f"'{kind if kind.isalpha() else text}'"
 
     def unclosed(self) -> tuple[tuple[str, Span], ...]:
         """The note that points at the innermost construct without its ``end``."""
         if not self.open:
             return ()
         keyword, opener = self.open[-1]
+        for at in range(opener, self.at):
+            if self.kinds[at] == "else" and self.kinds[at + 1] == "if":
+                found = Span(self.source, self.starts[at], self.ends[at + 1])
+                return (("'else if' opens another 'if', with an 'end' of its own; write 'elsif'", found),)
         return ((f"this '{keyword}' is not closed yet", self.token_span(opener)),)
 
     def fail_expected(self, what: str, hint: str = "", related: tuple[tuple[str, Span], ...] = ()) -> NoReturn:
-        self.fail(f"expected {what}, found {self.found()}", hint or self._hint(), related)
+        self.fail(f"expected {what}, found {self.found()}", hint or self.hint(), related)
 
     def fail(self, message: str, hint: str = "", related: tuple[tuple[str, Span], ...] = ()) -> NoReturn:
         at = self.at
-        if self.kinds[at] == END_OF_FILE and self.error_count:
+        if self.kinds[at] in (END_OF_FILE, "}") and self.error_count:
             raise GivenUp  # what is missing at the end, an earlier mistake has swallowed
+        self._fail_at_comment()
         self.report(message, self.token_span(at), hint, related)
+        if self.kinds[at] in ("{", "}"):
+            raise GivenUp  # in a text with the blocks of another language nothing tells where one ends
         raise Abandoned
+
+    def _fail_at_comment(self) -> None:
+        """Blames a comment before the place of the mistake that was probably not meant as one."""
+        begin = self.ends[self.at - 1] if self.at else 0
+        end = self.starts[self.at] if self.kinds[self.at] != END_OF_FILE else len(self.source.text)
+        for arrow in self.arrows:
+            if begin <= arrow.start < end:
+                self.report(ARROW_MESSAGE, arrow, ARROW_HINT)
+                raise Abandoned
+        if _DECREMENT.match(self.source.text, begin):
+            self.report("'--' starts a comment", Span(self.source, begin, begin + 2), "write x := x - 1")
+            raise Abandoned
 
     def report(self, message: str, span: Span, hint: str = "", related: tuple[tuple[str, Span], ...] = ()) -> None:
         self.error_count += 1
@@ -240,28 +264,24 @@ class Cursor:
     def warn(self, message: str, span: Span, hint: str = "") -> None:
         self.diagnostics.append(Diagnostic(Severity.WARNING, message, span, hint))
 
-    def _hint(self) -> str:
+    def hint(self) -> str:
         """What the writer may have meant, judged by the tokens around the place of the mistake."""
         at = self.at
-        pair = (self.kinds[at - 1] if at else "", self.kinds[at])
-        if at and self.starts[at] == self.ends[at - 1]:
-            if pair == ("=", ">"):
-                return "a guard ends with '==>'; 'greater or equal' is written '>='"
-            if pair == ("<", ">"):
-                return "'not equal' is written '!='"
-            if pair in ((":", "="), ("=", ":")):
-                return "an assignment is written ':=' without a space"
-        if pair[1] == ":=":
-            return "a comparison is written '=', an assignment is a statement of its own"
-        for near in (at, at - 1):
-            if near >= 0 and self.kinds[near] == IDENTIFIER:
-                word = self.texts[near].lower()
-                if word in _FOREIGN:
-                    return _FOREIGN[word]
-                close = get_close_matches(word, KEYWORDS, 1, 0.8) if 3 <= len(word) <= 20 else []
-                if close:
-                    return f"did you mean '{close[0]}'?"
+        near = [self.texts[i].lower() for i in (at, at - 1) if i >= 0 and self.kinds[i] == IDENTIFIER]
+        known = [WORDS[word] for word in near if word in WORDS]
+        known += [table[self.kinds[at]] for table in (OPERATORS, MISPLACED) if self.kinds[at] in table]
+        if known:
+            return known[0]
+        if self._is_increment(at) or self._is_increment(at - 2):
+            return "there is no '++': write x := x + 1"
+        for word in near:
+            close = get_close_matches(word, KEYWORDS, 1, 0.8) if 3 <= len(word) <= 20 else []
+            if close:
+                return f"did you mean '{close[0]}'?"
         return ""
+
+    def _is_increment(self, at: int) -> bool:
+        return at >= 0 and self.kinds[at : at + 2] == ["+", "+"] and self.ends[at] == self.starts[at + 1]
 
     # --- Recovery ------------------------------------------------------------------------------------------
 
@@ -284,8 +304,10 @@ class Cursor:
             if kind == END_OF_FILE or (at >= failed_at and (kind in always or (depth <= 0 and kind in outside))):
                 self.at = at
                 return kind
-            if kind in CLOSERS:
+            if kind in CLOSERS or (kind == "begin" and depth == 0):  # which has no head that opened it
                 depth += 1
             elif kind in CLOSING:
                 depth -= 1
+            elif kind == "{" and at >= failed_at and self.kinds[at - 1] not in ("enum", "union"):
+                raise GivenUp  # as in ``fail``
             at += 1

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from outcrop.ir.chains import levels
+from outcrop.lang.murphi.hints import OPERATORS
 from outcrop.lang.murphi.lexer import IDENTIFIER, INTEGER, REAL, STRING
-from outcrop.lang.murphi.parser_cursor import MAX_HEIGHT, Cursor
+from outcrop.lang.murphi.parser_cursor import MAX_HEIGHT, Cursor, GivenUp
 from outcrop.lang.murphi.syntax import (
     BinaryOperation,
     CallOperation,
@@ -43,6 +45,7 @@ _LEVELS = {
     "/": _PRODUCT,
     "%": _PRODUCT,
 }
+_ASSOCIATIVE = frozenset(("||", "&&", "|", "^", "&"))
 # What a prefix operator applies to: ``!`` is looser than comparisons, the others tighter than every binary operator.
 _PREFIX_LEVELS = {"!": _NOT + 1, "-": _PRODUCT + 1, "+": _PRODUCT + 1, "~": _PRODUCT + 1}
 
@@ -60,6 +63,26 @@ EXPRESSION_STARTS = frozenset(
 _MAX_DIGITS = 100
 
 
+class _Chain:
+    """The operands that one operator joins, counted: however many there are, the tree of them stays low."""
+
+    __slots__ = ("_kind", "_length", "_tallest")
+
+    def __init__(self) -> None:
+        self._kind, self._length, self._tallest = "", 0, 0
+
+    def height(self, kind: str, left: int, right: int) -> int:
+        """Returns the height of the tree after one more operator, from the heights of its two sides."""
+        if kind not in _ASSOCIATIVE:
+            self._kind = ""
+            return max(left, right) + 1
+        if kind != self._kind:
+            self._kind, self._length, self._tallest = kind, 1, left
+        self._length += 1
+        self._tallest = max(self._tallest, right)
+        return self._tallest + levels(self._length)
+
+
 class ExpressionParser(Cursor):
     def type_expression(self) -> TypeExpression:
         raise NotImplementedError
@@ -73,11 +96,14 @@ class ExpressionParser(Cursor):
         kinds = self.kinds
         start = self.starts[self.at]
         left = self._operand()
+        chain = _Chain()
         while True:
             at = self.at
             kind = kinds[at]
             level = _LEVELS.get(kind, 0)
             if level < minimum:
+                if kind in OPERATORS:
+                    self.fail(f"there is no '{kind}' in Murphi", OPERATORS[kind])
                 break
             height = self.height
             self.at = at + 1
@@ -94,9 +120,8 @@ class ExpressionParser(Cursor):
                     left,
                     right,
                 )
-            if self.height < height:
-                self.height = height
-            self.grow()
+            self.height = chain.height(kind, height, self.height)
+            self.check_height()
             if level in _NO_CHAIN and _LEVELS.get(kinds[self.at], 0) == level:
                 self.fail(*_NO_CHAIN[level])
         self.nesting -= 1
@@ -105,6 +130,9 @@ class ExpressionParser(Cursor):
     def grow(self) -> None:
         """The tree at hand has got one node higher."""
         self.height += 1
+        self.check_height()
+
+    def check_height(self) -> None:
         if self.height > MAX_HEIGHT:
             self.report_depth(f"nested too deeply: this expression has more than {MAX_HEIGHT} operators in a row")
 
@@ -176,14 +204,17 @@ class ExpressionParser(Cursor):
             self.at += 1
             self.height = 1
             return RealNumber(self.span_from(start), float(self.texts[self.at - 1]))
-        hint = "a text can stand only in 'put', in 'error' and as a name" if kind == STRING else ""
+        if kind == "if":
+            self.report("'if' is a statement and has no value", self.token_span(self.at), "write a ? b : c")
+            raise GivenUp  # nothing tells where it ends
+        hint = "a text stands without parentheses after 'put' and 'error', and as a name" if kind == STRING else ""
         return self.fail_expected("an expression", hint)
 
     def _integer(self, at: int) -> Integer:
         text = self.texts[at]
         span = self.token_span(at)
         if len(text) > _MAX_DIGITS:
-            self.report(f"this number is too large: {len(text)} digits", span)
+            self.report(f"this number is too large: {len(text):,} digits", span)
             return Integer(span, 0)
         if text[0] != "0" or len(text) == 1:
             return Integer(span, int(text))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from outcrop.lang.murphi.hints import WORDS
 from outcrop.lang.murphi.lexer import END_OF_FILE, IDENTIFIER, STRING
 from outcrop.lang.murphi.parser_cursor import CLOSERS, CLOSING, RULE_STARTS, SECTION_STARTS, Abandoned, GivenUp
 from outcrop.lang.murphi.parser_expressions import EXPRESSION_STARTS
@@ -64,7 +65,12 @@ class StatementParser(TypeParser):
         over = self.kinds[self.at] in RULE_STARTS or self.kinds[self.at] == END_OF_FILE
         closer = CLOSERS[self.open[-1][0]]
         what = f"';', 'end' or '{closer}' after this statement"
-        self.fail_expected(what, related=self.unclosed() if over else ())
+        hint = ""
+        if self.kinds[self.at] == ":=" and self.kinds[self.at - 1] == ")":
+            hint = "an element of an array is written a[1]"
+        elif self.kinds[self.at] == IDENTIFIER and self.kinds[self.at + 1] in (":=", "[", "."):
+            hint = "a ';' is missing before it"
+        self.fail_expected(what, hint, related=self.unclosed() if over else ())
 
     def _statement(self) -> Statement:
         at = self.at
@@ -91,11 +97,18 @@ class StatementParser(TypeParser):
                 return CallStatement(call.span, call)
         target = self.designator()
         if self.kinds[self.at] != ":=":
-            hint = "an assignment is written ':='" if self.kinds[self.at] == "=" else ""
-            self.fail_expected("':='" if self.at > at + 1 else "':=' or '(' after this name", hint)
+            self.fail_expected("':='" if self.at > at + 1 else "':=' or '(' after this name", self._assignment_hint())
         self.at += 1
         value = self.expression()
         return AssignStatement(self.span_from(start), target, value)
+
+    def _assignment_hint(self) -> str:
+        """What stands in the place of ``:=``; "" where that is not known here."""
+        if self.kinds[self.at] in ("=", ":") and self.texts[self.at - 1].lower() not in WORDS:
+            return "an assignment is written ':='"
+        if self.kinds[self.at] in _STATEMENT_ENDS and not self.hint():
+            return "a call has parentheses, also without arguments, as in p()"
+        return ""
 
     def at_property_word(self) -> bool:
         """Whether the word assume, cover or liveness here starts a property, and is not a name of the model."""
@@ -120,7 +133,8 @@ class StatementParser(TypeParser):
             case "error":
                 self.at += 1
                 if self.kinds[self.at] != STRING:
-                    self.fail_expected("a string after 'error'")
+                    hint = 'write error "..." without parentheses' if self.kinds[self.at] == "(" else ""
+                    self.fail_expected("a string after 'error'", hint)
                 message = self.optional_string()
                 return ErrorStatement(self.span_from(start), message)
             case "assert" | "invariant":
@@ -135,9 +149,9 @@ class StatementParser(TypeParser):
                 return ReturnStatement(self.span_from(start), value)
         if kind in RULE_STARTS or kind == END_OF_FILE:
             keyword = self.open[-1][0]
-            hint = "an 'end' is missing: every if, for, while, switch and alias has its own, and so has the rule"
+            hint = f"an 'end' is missing: every if, for, while, switch and alias has its own, and so has the {keyword}"
             self.fail_expected(f"'end' or '{CLOSERS[keyword]}' to close '{keyword}'", hint, self.unclosed())
-        hint = "the declarations come before 'begin'" if kind in ("var", "const", "type", "begin") else ""
+        hint = "the declarations come before 'begin'" if kind in ("var", "const", "type") else ""
         return self.fail_expected("a statement", hint)
 
     def _block(self, keyword: str, start: int) -> Statement:
@@ -189,8 +203,8 @@ class StatementParser(TypeParser):
     def property_parts(self) -> tuple[str, Expression]:
         """The text, before or after, and the condition of a property; its keyword is taken first."""
         self.at += 1
-        if self.kinds[self.at] == STRING:
-            text = self.optional_string()
+        text = self.title(self.texts[self.at - 1].lower())
+        if self.kinds[self.at - 1] == STRING:
             return text, self.expression()
         condition = self.expression()
         return self.optional_string(), condition

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from outcrop.lang.murphi.lexer import IDENTIFIER, KEYWORDS
+from typing import NoReturn
+
+from outcrop.lang.murphi.hints import TYPES
+from outcrop.lang.murphi.lexer import IDENTIFIER, INTEGER, KEYWORDS
 from outcrop.lang.murphi.parser_cursor import ITEM_STARTS, SECTION_STARTS, Abandoned
 from outcrop.lang.murphi.parser_expressions import EXPRESSION_STARTS, ExpressionParser
 from outcrop.lang.murphi.syntax import (
     AliasBinding,
     ArrayType,
+    BinaryOperation,
     ConstDeclaration,
     Declaration,
     EnumType,
+    Expression,
     Identifier,
     MultisetType,
     Name,
@@ -30,7 +35,26 @@ from outcrop.lang.murphi.syntax import (
 
 _SECTION_ENDS = ITEM_STARTS | {"begin"}
 _DECLARATION_ENDS = frozenset((";",))
+_TYPE_HINTS = {
+    "{": "an enumeration is written enum {A, B}",
+    "(": "an enumeration is written enum {A, B}",
+    "[": "a range is written 0..7, without brackets",
+}
+#: What may follow a type in other languages, and what is written here instead.
+_DECLARATION_HINTS = {
+    ":=": "a variable gets its first value in a startstate",
+    "=": "a variable gets its first value in a startstate",
+    "[": "an array is written array [0..7] of boolean",
+}
+_QUANTIFIER_HINTS = {
+    "=": "write i := 0 to 3",
+    ",": "each variable has its own type: i: T; j: T",
+}
 _STATEMENT_FOLLOWERS = frozenset((":=", "(", "[", "."))
+
+
+#: What a declaration in each section looks like.
+_EXAMPLES = {"const": "3", "type": "0..7", "var": "0..7"}
 
 
 class TypeParser(ExpressionParser):
@@ -82,8 +106,8 @@ class TypeParser(ExpressionParser):
 
     def _range_or_name(self) -> TypeExpression:
         at = self.at
-        if self.kinds[at] not in EXPRESSION_STARTS:
-            self.fail_expected("a type")
+        if self.kinds[at] not in EXPRESSION_STARTS or self.kinds[at : at + 3] == ["(", IDENTIFIER, ","]:
+            self.fail_expected("a type", _TYPE_HINTS.get(self.kinds[at], ""))
         start = self.starts[at]
         low = self.expression()
         if self.accept(".."):
@@ -91,7 +115,10 @@ class TypeParser(ExpressionParser):
             return RangeType(self.span_from(start), low, high)
         if isinstance(low, Identifier) and self.at == at + 1:
             return TypeName(low.span, low.name)
-        return self.fail_expected("'..' and the upper bound of a range")
+        hint = "a range has two bounds, as in 0..7"
+        if self.kinds[at + 1] == ".":
+            hint = "'do' stands after the type of a quantified variable: forall i: T do ... end"
+        return self.fail_expected("'..' and the upper bound of a range", self.hint() or hint)
 
     def _record_type(self) -> RecordType:
         start = self.starts[self.at]
@@ -103,6 +130,8 @@ class TypeParser(ExpressionParser):
             self.expect(":", "or ',' after the name of this field")
             fields.append((names, self.type_expression()))
             self.skip_semicolons()
+        if self.kinds[self.at] == "{":
+            self.fail_expected("the name of a field", "a record has no braces: record a: boolean; b: 0..7; end")
         self.close_block("the name of a field, 'end' or 'endrecord'")
         return RecordType(self.span_from(start), fields)
 
@@ -142,18 +171,25 @@ class TypeParser(ExpressionParser):
         result = [self._quantifier()]
         while self.skip_semicolons() and self.kinds[self.at] not in ("do", ":"):
             result.append(self._quantifier())
+        if self.kinds[self.at] == ",":
+            self.fail_expected("';' or 'do' after this quantifier", "quantifiers are separated by ';': i: T; j: T")
         return result
 
     def _quantifier(self) -> QuantifierSyntax:
         start = self.starts[self.at]
+        if self.kinds[self.at] == "(":
+            self.fail_expected("the name of a quantified variable", "write i: 0..3 or i := 0 to 3, without parentheses")
         name = self.name("the name of a quantified variable")
         if self.accept(":"):
             bound_type = self.type_expression()
             return TypeQuantifier(self.span_from(start), name, bound_type)
         if not self.accept(":="):
-            self.fail_expected("':' and a type, or ':=' and bounds")
+            self.fail_expected("':' and a type, or ':=' and bounds", _QUANTIFIER_HINTS.get(self.kinds[self.at], ""))
         first = self.expression()
-        self.expect("to", "before the last value")
+        if self.kinds[self.at] != "to":
+            hint = "write i: 0..3, or i := 0 to 3" if self.kinds[self.at] == ".." else ""
+            self.fail_expected("'to' before the last value", hint)
+        self.at += 1
         last = self.expression()
         step = self.expression() if self.accept("by") else None
         return StepQuantifier(self.span_from(start), name, first, last, step)
@@ -193,9 +229,11 @@ class TypeParser(ExpressionParser):
         kind = self.kinds[self.at]
         if kind == IDENTIFIER:
             # Statements follow in a function without ``begin``, rules that start with a contextual word anywhere.
-            return self.kinds[self.at + 1] not in _STATEMENT_FOLLOWERS and not self.at_contextual_item()
+            is_statement = self.kinds[self.at + 1] in _STATEMENT_FOLLOWERS and self.open
+            return not is_statement and not self.at_contextual_item()
         # A reserved word in the place of a name: taken for a declaration, so that the message says so.
-        return kind == "boolean" or (kind in KEYWORDS and self.kinds[self.at + 1] in (":", ","))
+        is_name = kind in KEYWORDS and self.kinds[self.at + 1] in (":", ",")
+        return kind == "boolean" or (is_name and self.kinds[self.at + 2] != "begin")
 
     def at_contextual_item(self) -> bool:
         raise NotImplementedError
@@ -205,11 +243,29 @@ class TypeParser(ExpressionParser):
         if self.kinds[self.at] == "boolean":
             self.fail("'boolean' is a type of the language and cannot be declared")
         names = self.names("a name")
-        self.expect(":", "or ',' after this name")
+        if not self.accept(":"):
+            self._fail_at_declaration(section, names[-1].text)
         if section == "const":
             value = self.expression()
             return ConstDeclaration(self.span_from(start), names, value)
         declared = self.type_expression()
         if section == "type":
             return TypeDeclaration(self.span_from(start), names, declared)
+        if self.kinds[self.at] in _DECLARATION_HINTS:
+            self.fail_expected("';' after this type", _DECLARATION_HINTS[self.kinds[self.at]])
+        if isinstance(declared, RangeType) and _is_equation(declared.high):
+            self.report("a declaration gives no value", declared.high.span, _DECLARATION_HINTS["="])
         return VarDeclaration(self.span_from(start), names, declared)
+
+    def _fail_at_declaration(self, section: str, name: str) -> NoReturn:
+        hint = ""
+        if self.kinds[self.at] in ("=", ":=", INTEGER):
+            meaning = {"const": "value", "type": "meaning", "var": "type"}[section]
+            hint = f"a name and its {meaning} stand around ':', as in {section} {name}: {_EXAMPLES[section]}"
+        elif self.kinds[self.at] == IDENTIFIER and name.lower() in TYPES:
+            hint = f"the name comes first, as in {section} {self.texts[self.at]}: 0..7"
+        self.fail_expected("':' or ',' after this name", hint)
+
+
+def _is_equation(bound: Expression) -> bool:
+    return isinstance(bound, BinaryOperation) and bound.operator == "="

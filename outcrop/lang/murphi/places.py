@@ -23,6 +23,7 @@ from outcrop.lang.murphi.scope import (
     LocalSymbol,
     PlaceSymbol,
     UnknownSymbol,
+    ValueSymbol,
     VariableSymbol,
     describe,
     kind_of,
@@ -69,7 +70,7 @@ class PlaceLowering(TypeLowering):
                 self.report.error(f"'{name}' numbers the slots of a multiset and has no value", span, hint)
                 return None
             return LocalPlace(type=symbol.local.type, span=span, local=symbol.local), symbol.read_only
-        if kind is ConstantSymbol:
+        if kind is ConstantSymbol or kind is ValueSymbol:
             value = symbol.value  # type: ignore[union-attr]
             return Constant(type=value.type, span=span, value=value.value)
         if isinstance(symbol, PlaceSymbol):

@@ -68,6 +68,14 @@ class PlaceSymbol:
 
 
 @dataclass(slots=True)
+class ValueSymbol:
+    """An alias of a constant: its uses are replaced by the constant."""
+
+    value: Constant
+    span: Span
+
+
+@dataclass(slots=True)
 class FunctionSymbol:
     function: Function
     span: Span
@@ -80,7 +88,16 @@ class UnknownSymbol:
     span: Span
 
 
-Symbol = ConstantSymbol | TypeSymbol | VariableSymbol | LocalSymbol | PlaceSymbol | FunctionSymbol | UnknownSymbol
+Symbol = (
+    ConstantSymbol
+    | TypeSymbol
+    | VariableSymbol
+    | LocalSymbol
+    | PlaceSymbol
+    | ValueSymbol
+    | FunctionSymbol
+    | UnknownSymbol
+)
 
 _KINDS: dict[type, str] = {
     ConstantSymbol: "a constant",
@@ -88,6 +105,7 @@ _KINDS: dict[type, str] = {
     VariableSymbol: "a variable",
     LocalSymbol: "a local variable",
     PlaceSymbol: "an alias",
+    ValueSymbol: "an alias",
     FunctionSymbol: "a function",
     UnknownSymbol: "a name",
 }

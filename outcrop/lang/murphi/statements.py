@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from outcrop.ir.nodes import (
@@ -34,11 +35,11 @@ from outcrop.ir.nodes import (
 from outcrop.ir.system import CoverGoal
 from outcrop.ir.types import Multiset, Range, Real
 from outcrop.lang.murphi import syntax
-from outcrop.lang.murphi.context import has_undefined_equality
 from outcrop.lang.murphi.expressions import ExpressionLowering
 from outcrop.lang.murphi.places import is_fixed
-from outcrop.lang.murphi.scope import UNKNOWN, ConstantSymbol, LocalSymbol, PlaceSymbol, UnknownSymbol, describe
+from outcrop.lang.murphi.scope import UNKNOWN, LocalSymbol, PlaceSymbol, UnknownSymbol, ValueSymbol, describe
 from outcrop.lang.murphi.types import has_scalarset
+from outcrop.lang.murphi.undefined import converts_unread, is_same_type, returns_unread
 from outcrop.lang.murphi.warnings import warn_dependent_iterations
 from outcrop.options import LoadOptions, UndefinedReads
 from outcrop.source import Source, Span
@@ -85,7 +86,8 @@ class StatementLowering(ExpressionLowering):
         if target is None:
             return []
         what = f"the value for '{node.target.span.text}'"
-        value = self.relaxed(self.fitted(value, target.type, what), self.lenient)
+        relax = self.relaxed if self.is_variable(node.value, value) else self.relaxed_unread
+        value = relax(self.fitted(value, target.type, what), self.lenient)
         kind = target.type
         if isinstance(value, Constant) and isinstance(kind, Range) and isinstance(value.value, int):
             self.warn_outside(value.value, kind, value.span)
@@ -142,15 +144,15 @@ class StatementLowering(ExpressionLowering):
         if kind is not UNKNOWN and (not kind.is_simple or isinstance(kind, Real)):
             self.report.error(f"'switch' cannot select by {describe(kind)}", selector.span)
             selector = self.unknown(selector.span)
-        lenient = has_undefined_equality(selector.type)
+        lenient = converts_unread(selector.type)
         if lenient:
-            selector = self.relaxed(selector, self.lenient)
+            selector = self.relaxed_unread(selector, self.lenient)
         seen: dict[int | float, Span] = {}
         cases = []
         for labels, body in node.cases:
             lowered = tuple(self._label(label, selector, seen) for label in labels)
             if lenient:
-                lowered = tuple(self.relaxed(label, self.lenient) for label in lowered)
+                lowered = tuple(self.relaxed_unread(label, self.lenient) for label in lowered)
             cases.append((lowered, self.statements(body)))
         otherwise = self.statements(node.otherwise or [])
         return [Switch(span=node.span, selector=selector, cases=tuple(cases), otherwise=otherwise)]
@@ -207,7 +209,7 @@ class StatementLowering(ExpressionLowering):
             return self._bind_place(node, *designated)
         value = self.settled(designated)
         if isinstance(value, Constant):
-            self.declare(name, ConstantSymbol(value, name.span))
+            self.declare(name, ValueSymbol(value, name.span))
             return None
         local = self.frame.add(name.text, value.type)
         self.declare(name, LocalSymbol(local, name.span, "an alias of a value"))
@@ -226,6 +228,7 @@ class StatementLowering(ExpressionLowering):
             self.declare(name, LocalSymbol(local, name.span, "an alias of a value"))
             return Bind(span=node.span, local=local, target=Load(type=place.type, span=node.value.span, place=place))
         local = self.frame.add(name.text, place.type, is_reference=True)
+        self.aliased_parts.add(local)
         self.take_reference(place)
         if self.reaches_state(place):
             self.references_to_state.add(local)
@@ -234,7 +237,10 @@ class StatementLowering(ExpressionLowering):
 
     def _call_statement(self, node: syntax.CallStatement) -> Statements:
         call = self.call(node.call)
-        return [] if call is None else [CallStatement(span=node.span, call=call)]
+        if call is None:
+            return []
+        # The result is dropped, undefined or not.
+        return [CallStatement(span=node.span, call=replace(call, undefined=Undefined.ALLOW))]
 
     def _return(self, node: syntax.ReturnStatement) -> Statements:
         function = self.function
@@ -247,8 +253,9 @@ class StatementLowering(ExpressionLowering):
             where = "a rule or startstate" if function is None else f"the procedure '{function.name}'"
             self.report.error(f"'return' in {where} cannot have a value", node.value.span)
             return []
-        what = f"the value returned by '{function.name}'"
-        return [Return(span=node.span, value=self.fitted(value, function.result, what))]
+        passes = is_same_type(value.type, function.result) and returns_unread(function.result)
+        value = self.fitted(value, function.result, f"the value returned by '{function.name}'")
+        return [Return(span=node.span, value=self.relaxed(value, self.lenient) if passes else value)]
 
     # --- Properties as statements --------------------------------------------------------------------------
 
@@ -273,7 +280,7 @@ class StatementLowering(ExpressionLowering):
         if target is None:
             return []
         assert isinstance(target.type, Multiset)
-        value = self.relaxed(self.fitted(value, target.type.element, "the element"), Undefined.ALLOW)
+        value = self.relaxed_unread(self.fitted(value, target.type.element, "the element"), self.lenient)
         return [MultisetAdd(span=node.span, value=value, target=target)]
 
     def _multiset_remove(self, node: syntax.MultisetRemoveStatement) -> Statements:

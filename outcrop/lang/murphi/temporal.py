@@ -73,10 +73,9 @@ class TemporalLowering(RuleLowering):
         with self.block():
             self._declare(around, span)
             for node in parse_quantifiers(self._in_source(span)):
-                errors = self.report.error_count
                 found = self.parameter_values(node)
                 if found is None:
-                    assert self.report.error_count > errors
+                    assert self.report.error_count
                     raise ModelError([])
                 kind, values = found
                 assert isinstance(kind, Simple)

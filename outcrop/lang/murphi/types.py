@@ -117,7 +117,7 @@ class TypeLowering(Context):
         if size is None:
             return UNKNOWN
         if not 1 <= size <= MAX_SCALARSET:
-            self.report.error(f"a scalarset of {size} values: the size must be between 1 and 2**62", node.span)
+            self.report.error(f"a scalarset of {size:,} values: the size must be between 1 and 2**62", node.span)
             return UNKNOWN
         if not name:
             hint = "declare it under a name in a 'type' section"

@@ -40,8 +40,6 @@ _DECIDED: dict[BinaryOperator, Callable[[Interval, Interval], bool | None]] = {
 
 
 def warn_about_rules(rules: Sequence[Rule], starts: Sequence[StartState], report: Report) -> None:
-    if not starts:
-        report.warning("the model has no startstate, so it has no states", None)
     if not rules:
         report.warning("the model has no rules, so no state has a successor", None)
     for rule in rules:

@@ -26,16 +26,23 @@ function startLines(nodes) {
   return shown.length < leaves.length ? [...lines, "(everything else is undefined)"] : lines;
 }
 
+// What a step printed, marked as such.
+function printedLines(text) {
+  if (!text) return [];
+  return text.replace(/\n$/, "").split("\n").map((line, at) => `${at ? " ".repeat(8) : "prints: "}${line}`.trimEnd());
+}
+
 // The step that leads from the last state of a lasso back to where its loop starts.
 function closingLines(steps, loop, margin) {
   if (loop.rule === null) return [];
   const [last, first] = [steps[steps.length - 1].nodes, steps[loop.start].nodes];
   const head = `${" ".repeat(margin)}  ${firedText("Rule", loop.rule).replace(/\.$/, "")}: back to ${loop.start}.`;
-  return [head, ...changeLines(first, changesOf(last, first)).map((row) => " ".repeat(margin + 4) + row)];
+  const rows = [...changeLines(first, changesOf(last, first)), ...printedLines(loop.printed)];
+  return [head, ...rows.map((row) => " ".repeat(margin + 4) + row)];
 }
 
-// The text report of a trace. `loop` is null unless it is a lasso.
-function traceText(steps, loop, ending) {
+// The text report of a trace. `loop` is null unless it is a lasso; `printed` is what a rule printed before it failed.
+function traceText(steps, loop, ending, printed) {
   const margin = String(steps.length - 1).length;
   const last = steps.length - 1;
   const lines = steps.flatMap((step, number) => {
@@ -45,9 +52,9 @@ function traceText(steps, loop, ending) {
     const repeated = loop && (loop.start === last ? `state ${last} repeats` : `states ${loop.start} to ${last} repeat`);
     const mark = loop && number === loop.start ? [`--- the loop starts here: ${repeated} for ever ---`] : [];
     const truths = step.truths.length ? [`propositions: ${step.truths.map(([text, isTrue]) => (isTrue ? text : `!${text}`)).join(", ")}`] : [];
-    return [...mark, head, ...[...rows, ...truths].map((row) => " ".repeat(margin + 4) + row)];
+    return [...mark, head, ...[...rows, ...truths, ...printedLines(step.printed)].map((row) => " ".repeat(margin + 4) + row)];
   });
-  return [...lines, ...(loop ? closingLines(steps, loop, margin) : []), ending].filter(Boolean).join("\n");
+  return [...lines, ...(loop ? closingLines(steps, loop, margin) : []), ending, ...printedLines(printed).map((row) => `    ${row}`)].filter(Boolean).join("\n");
 }
 
 // --- Murphi -------------------------------------------------------------------------------------------------------

@@ -44,6 +44,7 @@ function violationSection(result, violation, number, steppers) {
   const many = result.violations.length > 1;
   const title = many ? `Violation ${number + 1} of ${result.violations.length}` : "What goes wrong";
   const parts = [h("p", {}, violation.message, violation.position && h("span", { class: "soft" }, " · ", h("code", {}, place(violation.position))))];
+  if (violation.hint) parts.push(h("p", { class: "soft" }, `Hint: ${violation.hint}`));
   const formula = (result.properties || []).find((each) => each.kind === "ltl" && each.name === violation.property && each.formula);
   if (formula) parts.push(h("pre", { class: "condition" }, formula.formula));
   if (violation.condition) parts.push(condition(violation.condition));
@@ -60,6 +61,7 @@ function violationSection(result, violation, number, steppers) {
     }
   } else if (violation.failing_rule) {
     parts.push(h("p", { class: "soft" }, `While ${violation.failing_rule} runs, before any rule.`));
+    if (violation.printed) parts.push(h("pre", { class: "output" }, violation.printed));
   }
   return section(title, parts);
 }
@@ -192,9 +194,31 @@ function propertySection(result) {
   ], properties));
 }
 
+// What it takes to make the same check again, and to tell whether it was made of the same model.
+function conditionRows(result) {
+  const shown = (value) => (value === null ? "none" : typeof value === "object" ? JSON.stringify(value) : String(value));
+  const options = Object.entries(result.options || {}).map(([name, value]) => `${name} = ${shown(value)}`);
+  const symmetry = result.symmetry || {};
+  const quoted = (word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
+  return [
+    ["Command", result.command && result.command.map(quoted).join(" ")],
+    ["Options that are not the default", options.join(",  ")],
+    ["Fairness", result.fairness && (result.fairness === "none" ? "none: formulas are about all runs" : `${result.fairness}: formulas are about ${result.fairness}ly fair runs`)],
+    ["Symmetry", "asked" in symmetry && (symmetry.used ? "used" : symmetry.asked ? "asked for, not used" : "not asked for")],
+    ["Date", result.date],
+    ["Outcrop", result.version],
+    ["C compiler", result.compiler],
+    ["SHA-256 of the model", result.model_sha256],
+  ].filter(([, value]) => value);
+}
+
 function runSection(result) {
   const constants = Object.entries(result.constants || {});
+  const conditions = conditionRows(result);
   const parts = [];
+  if (conditions.length) {
+    parts.push(h("h3", {}, "How it was checked"), conditions.map(([name, value]) => h("p", {}, h("span", { class: "soft" }, `${name}: `), h("span", { class: "mono" }, value))));
+  }
   if (constants.length) {
     parts.push(h("h3", {}, "Constants"), h("p", { class: "mono" }, constants.map(([name, value]) => `${name} = ${value}`).join(",  ")));
   }

@@ -14,13 +14,15 @@ function stepsOf(result, trace) {
     nodes: nodes[number],
     changes: changesOf(nodes[number - 1], nodes[number]),
     truths: Object.entries((state["#meta"] || {}).propositions || {}), // of a formula's propositions
+    printed: String((state["#meta"] || {}).printed || ""),
   }));
 }
 
 // Of a lasso, the step at which its loop starts and the rule that closes it; null for a trace that ends.
 function loopOf(trace) {
   const start = [trace.loop_start, trace.loop].find((each) => Number.isInteger(each) && each >= 0 && each < trace.states.length);
-  return start === undefined ? null : { start, rule: (trace["#meta"] || {}).closing_rule ?? null };
+  const meta = trace["#meta"] || {};
+  return start === undefined ? null : { start, rule: meta.closing_rule ?? null, printed: String(meta.closing_printed || "") };
 }
 
 function endingOf(violation, loop) {
@@ -61,9 +63,11 @@ function stepper(result, violation) {
   const end = h("p", { class: "ending" }, loop !== null && [
     h("strong", {}, loop.rule === null ? `Back to step ${loop.start}. ` : `${firedText("Rule", loop.rule).replace(/\.$/, "")}: back to step ${loop.start}. `),
   ], ending);
+  const output = h("pre", { class: "output", "aria-label": "What this step prints" });
+  const lastOutput = h("pre", { class: "output", "aria-label": "What is printed before the end" }, loop === null ? violation.printed : loop.printed);
   const said = h("span", { "aria-live": "polite" });
   const state = h("div", { class: "state", tabindex: "0", "aria-label": "State after this step" },
-    rule, truths, h("div", { class: "tools" }, search, h("label", { class: "check" }, only, "Only what changed")), tree, end);
+    rule, truths, h("div", { class: "tools" }, search, h("label", { class: "check" }, only, "Only what changed")), tree, output, end, lastOutput);
   const root = h("div", { class: "stepper" },
     h("div", { class: "controls" }, back, forth, slider, place),
     list, state,
@@ -87,7 +91,10 @@ function stepper(result, violation) {
       ...(steps[at].label === STUTTER ? ["nothing is enabled, so the state repeats"] : [at ? h("span", { class: "soft" }, "rule ") : "", labelled(steps[at].label)].flat()));
     truths.replaceChildren(...steps[at].truths.map(([text, isTrue]) => h("code", { class: isTrue ? "true" : "" }, isTrue ? text : `!${text}`)));
     truths.hidden = !steps[at].truths.length;
+    output.textContent = steps[at].printed;
+    output.hidden = !steps[at].printed;
     end.hidden = at !== last;
+    lastOutput.hidden = at !== last || !lastOutput.textContent;
     showTree();
     showList(isQuiet);
   }
@@ -256,7 +263,7 @@ function stepper(result, violation) {
   // --- Copying -----------------------------------------------------------------------------------------------------
 
   function copyButtons() {
-    const kinds = [["text", "The trace as text", () => `${traceText(steps, loop, ending)}\n`]];
+    const kinds = [["text", "The trace as text", () => `${traceText(steps, loop, ending, violation.printed)}\n`]];
     if (!/\.dve$/i.test(result.model) && result.variables) {
       kinds.push(["Murphi", "This state as a Murphi startstate", () => murphiText(result, trace, at)]);
     }
@@ -297,7 +304,7 @@ function stepper(result, violation) {
     return true;
   }
 
-  const text = traceText(steps, loop, ending).split("\n");
+  const text = traceText(steps, loop, ending, violation.printed).split("\n");
   const cut = text.length > LONGEST_PRINT ? [...text.slice(0, LONGEST_PRINT), `... and ${text.length - LONGEST_PRINT} more lines`] : text;
   show(true);
   return { key, scroll: () => showList(), parts: [root, h("pre", { class: "printed" }, cut.join("\n"))] };

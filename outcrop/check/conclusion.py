@@ -1,0 +1,278 @@
+"""What the searches of a check come to: the verdict, what is said of each property and rule, and notes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from outcrop.check.engines import Searched
+from outcrop.errors import InternalError
+from outcrop.ir.assumptions import what_was_left_out, why_no_states
+from outcrop.ir.layout import Layout
+from outcrop.ir.nodes import Put
+from outcrop.ir.system import Function, PropertyKind, Rule, StartState, System
+from outcrop.ir.vacuity import Antecedent, Subject, Vacuity
+from outcrop.ir.walk import walk
+from outcrop.machine import peak_rss
+from outcrop.options import CheckOptions, Deadlock, Engine
+from outcrop.outcome import Outcome, Stop
+from outcrop.result import PropertyResult, Result, RuleCounts, RuleCoverage, Verdict, Violation, ViolationKind
+from outcrop.source import Diagnostic, Severity, Span
+
+if TYPE_CHECKING:
+    from outcrop.check.temporal import Checked
+
+#: What stands before an arrow in a property and was never true.
+Unmet = dict[Subject | None, list[Antecedent]]
+
+
+def conclude(
+    model: System,
+    warnings: Sequence[Diagnostic],
+    options: CheckOptions,
+    searched: Searched | None,
+    violations: list[Violation],
+    checked: list[Checked],
+    witnesses: Vacuity,
+) -> Result:
+    """What all searches come to. The figures are those of the search for bad states, or if there was none, of the first
+    search for a formula."""
+    system, main = model, searched
+    if main is None:
+        assert checked[0].searched is not None
+        system, main = checked[0].check.product, checked[0].searched
+    outcome = main.outcome
+    states_searched = _search_of_states(model, searched, checked)
+    unmet = _unmet(witnesses, searched, checked)
+    looked_at = "none" if states_searched is None else "all" if states_searched is searched else "product"
+    every = [*([] if searched is None else [searched]), *(each.searched for each in checked if each.searched)]
+    found = [*violations, *(violation for each in checked for violation in (*each.violations, *each.failures))]
+    empty = why_no_states(model) if outcome.stop is Stop.NO_STATES and not found else None
+    missing = [each.outcome.stop for each in every if not each.outcome.stop.is_conclusive]
+    if found:
+        verdict, kind = Verdict.VIOLATED, str(found[0].kind)
+    elif missing or any(each.searched is None for each in checked):
+        verdict, kind = Verdict.UNKNOWN, str(missing[0] if missing else Stop.TIME)
+    else:
+        verdict, kind = Verdict.HOLDS, ""
+    return Result(
+        verdict=verdict,
+        kind=kind,
+        guarantee=next((text for each in every if (text := _guarantee(each.outcome)) != "exact"), "exact"),
+        model=system.name,
+        constants=dict(system.constants),
+        strategy=options.strategy,
+        engine=str(options.engine),
+        threads=_threads(options),
+        states=outcome.states,
+        states_visited=outcome.visited,
+        rules_fired=outcome.rules_fired,
+        levels=list(outcome.levels),
+        seconds=sum(each.outcome.seconds for each in every),
+        compile_seconds=sum(each.compile_seconds for each in every),
+        state_bits=Layout(system).bits,
+        peak_rss_bytes=sum(each.peak_rss_bytes for each in outcome.ranks) or peak_rss(),
+        properties=[
+            *_properties(model, states_searched if looked_at == "all" else None, found, unmet),
+            *(each.result(options, _texts(unmet.get(each.check.judged.property))) for each in checked),
+        ],
+        coverage=_coverage(system, options, outcome),
+        violations=found,
+        ranks=max(1, len(outcome.ranks)),
+        per_rank=list(outcome.ranks),
+        notes=[
+            *([] if empty is None else [empty]),
+            *warnings,
+            *([] if found or empty else _left_out(model, searched)),
+            *([] if options.prints else _put_note(model)),
+            *_notes(model, options, searched, checked),
+            *(each.warning() for each in witnesses.antecedents if each in unmet.get(each.subject, ())),
+        ],
+        peak_disk_bytes=max(each.outcome.peak_disk_bytes for each in every),
+        events=list(dict.fromkeys(event for each in every for event in each.outcome.events)),
+        layers=outcome.layers,
+        generated=outcome.generated,
+        duplicates=outcome.duplicates,
+        missed=outcome.missed_duplicates,
+        collision_rate=outcome.collision_rate,
+        samples=outcome.samples,
+        variables=system.variables,
+        deadlock=str(options.deadlock if looked_at == "all" else Deadlock.OFF),
+        states_checked=looked_at,
+        device=outcome.device,
+        reason="" if empty is None else empty.message,
+        fairness=str(options.fair),
+        symmetry={"asked": options.symmetry, "used": _uses_symmetry(model, options, searched, checked)},
+        compiler=main.compiler,
+        model_sha256=model.source.sha256,
+    )
+
+
+def _uses_symmetry(model: System, options: CheckOptions, searched: Searched | None, checked: list[Checked]) -> bool:
+    """Whether the search whose figures are reported counts states that symmetry maps to each other once."""
+    if searched is None:
+        return checked[0].check.is_reduced(options)
+    return options.symmetry and bool(model.scalarsets) and model.allows_symmetry
+
+
+def _left_out(system: System, searched: Searched | None) -> list[Diagnostic]:
+    """What assumptions kept the search from looking at. Successors that they drop are fired but not generated."""
+    if searched is None or searched.outcome.stop is not Stop.COMPLETE or searched.outcome.revisits:
+        return what_was_left_out(system, None, None)
+    outcome = searched.outcome
+    generated = [count for count in outcome.generated if count is not None]
+    if len(generated) <= len(outcome.levels) or len(generated) < len(outcome.generated):
+        return what_was_left_out(system, None, None)
+    starts = sum(start.instance_count for start in system.start_states)
+    return what_was_left_out(system, max(0, starts - generated[0]), max(0, outcome.rules_fired - sum(generated[1:])))
+
+
+def _notes(
+    system: System, options: CheckOptions, searched: Searched | None, checked: list[Checked]
+) -> list[Diagnostic]:
+    notes: list[Diagnostic] = []
+    if searched is not None:
+        notes += _undefined_note(system, searched.outcome)
+        if options.symmetry and system.scalarsets and not system.allows_symmetry:
+            text = "symmetry is off: a liveness property speaks of one value of a scalarset"
+            notes.append(Diagnostic(Severity.NOTE, text))
+    if checked:
+        from outcrop.check.temporal import memory_notes, symmetry_notes  # few models come with formulas
+
+        notes += symmetry_notes([each.check for each in checked], options)
+        notes += memory_notes(checked, options)
+    return notes
+
+
+def _put_note(system: System) -> list[Diagnostic]:
+    """One note on all ``put`` statements, which a search leaves out."""
+    parts: tuple[Function | StartState | Rule, ...] = (*system.functions, *system.start_states, *system.rules)
+    count = len({node.span.start for part in parts for node in walk(part.body) if isinstance(node, Put)})
+    if not count:
+        return []
+    subject = "1 put statement prints" if count == 1 else f"{count:,} put statements print"
+    text = f"{subject} nothing during a search; use --print to see what {'it prints' if count == 1 else 'they print'}"
+    return [Diagnostic(Severity.NOTE, text)]
+
+
+def _threads(options: CheckOptions) -> int:
+    if options.engine is Engine.INTERPRETER:
+        return 1
+    from outcrop.explorer.budget import worker_count  # imports numpy, which the interpreter does without
+
+    return worker_count(options)
+
+
+def _guarantee(outcome: Outcome) -> str:
+    if outcome.stop is Stop.COVERAGE and outcome.signature_coverage is not None:
+        return f"about {outcome.signature_coverage:.2%} coverage"
+    if not outcome.omission_bound:
+        return "exact"
+    bound = f"the probability that a state was missed is at most {outcome.omission_bound:.2g}"
+    if outcome.signature_coverage is None:
+        return bound
+    return f"{bound}, expected coverage {outcome.signature_coverage:.2%}"
+
+
+def violations_of(system: System, options: CheckOptions, searched: Searched) -> list[Violation]:
+    """Each finding, replayed and explained; then the cover goals that a complete search never met."""
+    violations: list[Violation] = []
+    outcome = searched.outcome
+    if outcome.findings:
+        from outcrop.trace.replay import Replay  # only what is violated is replayed
+
+        replay = Replay(system, options, searched.canonical)
+        violations = [replay.explain(finding) for finding in outcome.findings]
+    elif outcome.stop is Stop.VIOLATION:
+        raise InternalError("the search stopped for a violation that it does not name")
+    if outcome.stop is Stop.COMPLETE:
+        violations += [
+            Violation(ViolationKind.COVER, f'cover "{goal.name}" is never met', goal.span, None, goal.name)
+            for goal, count in zip(system.covers, outcome.covered, strict=True)
+            if not count
+        ]
+    return violations
+
+
+def _search_of_states(system: System, searched: Searched | None, checked: list[Checked]) -> Searched | None:
+    """The search that looked for bad states: one of its own, or that of the product with the model's property process.
+    None where only runs were looked at."""
+    beside = (each.searched for each in checked if each.check.product.automaton is system.automaton)
+    return searched if searched is not None or system.automaton is None else next(beside, None)
+
+
+def _properties(
+    system: System,
+    searched: Searched | None,
+    violations: list[Violation],
+    unmet: Unmet,
+) -> list[PropertyResult]:
+    """What was checked, and how each fared. An assumption is not checked: it narrows what is."""
+    rows = []
+    for each in system.properties:
+        violated = any(
+            str(violation.kind) in (str(each.kind), ViolationKind.RUNTIME) and violation.property == each.name
+            for violation in violations
+        )
+        if each.kind is PropertyKind.ASSUMPTION:
+            status = "assumed"
+        elif violated:
+            status = "violated"
+        elif searched is not None and searched.outcome.stop is Stop.COMPLETE:
+            status = "holds"
+        else:
+            status = "unknown"
+        vacuous = _texts(unmet.get(each)) if each.kind is PropertyKind.INVARIANT else None
+        met = searched.outcome.covered[each.cover] if each.cover is not None and searched is not None else None
+        rows.append(PropertyResult(str(each.kind), each.name, each.span, status, vacuous, met))
+    return rows
+
+
+def _coverage(system: System, options: CheckOptions, outcome: Outcome) -> list[RuleCoverage]:
+    """How each rule fared."""
+
+    def counts(number: int) -> RuleCounts:
+        enabled, deeper = outcome.enabled, outcome.deeper
+        return RuleCounts(enabled[number] if enabled else None, deeper[number] if deeper else None)
+
+    return [
+        RuleCoverage(rule.name, rule.span, rule.instance_count, fired, counts(number) if options.coverage else None)
+        for number, (rule, fired) in enumerate(zip(system.rules, outcome.fired, strict=True))
+    ]
+
+
+def _unmet(witnesses: Vacuity, searched: Searched | None, checked: list[Checked]) -> Unmet:
+    """What stands before an arrow and was never true, by property; of properties that are violated, or not searched
+    for to the end, it is not known."""
+    if searched is None or searched.outcome.stop is not Stop.COMPLETE or searched.outcome.findings:
+        return {}
+    violated = {each.check.judged.property for each in checked if each.violations or each.failures}
+    rows: Unmet = {each: [] for each in witnesses.asked if each not in violated}
+    for antecedent in witnesses.unmet(searched.outcome.noted):
+        if antecedent.subject in rows:
+            rows[antecedent.subject].append(antecedent)
+    return rows
+
+
+def _texts(unmet: list[Antecedent] | None) -> tuple[str, ...] | None:
+    return None if unmet is None else tuple(each.text for each in unmet)
+
+
+def _undefined_note(system: System, outcome: Outcome) -> list[Diagnostic]:
+    """One note for all undefined values that were copied or compared: it names the first place in the source."""
+    offsets = sorted({note for note in outcome.noted if note >= 0})
+    if not offsets:
+        return []
+    word = re.compile(r"\w+").match(system.source.text, offsets[0])
+    span = Span(system.source, offsets[0], word.end() if word else offsets[0] + 1)
+    more = len(offsets) - 1
+    others = f", and at {more:,} more place{'s' if more > 1 else ''}" if more else ""
+    return [
+        Diagnostic(
+            Severity.NOTE,
+            f"an undefined value is read here{others}",
+            span,
+            hint="this is permitted, as in CMurphi; --undefined error makes it an error",
+        )
+    ]

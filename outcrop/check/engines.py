@@ -1,0 +1,163 @@
+"""Runs a search: the interpreter's, or one of the native strategies on a compiled model."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+
+from outcrop.errors import UsageError
+from outcrop.ir.layout import State
+from outcrop.ir.system import System
+from outcrop.options import CheckOptions, Engine, LoadOptions, Where
+from outcrop.outcome import Outcome, Progress, Restart
+from outcrop.strategies import STRATEGIES, OwctyOptions, SqueezeOptions, Strategy, names
+
+#: Maps a state to the representative of its orbit.
+Canonical = Callable[[State], State]
+ShowProgress = Callable[[Progress], None]
+TakeOutput = Callable[[str], object]
+
+
+@dataclass(frozen=True)
+class Searched:
+    """``canonical``: what the search took for the representative of a state (None: the interpreter's)."""
+
+    outcome: Outcome
+    compile_seconds: float = 0.0
+    canonical: Canonical | None = None
+    compiler: str = ""  #: name and version of the C compiler
+
+
+def search(
+    system: System,
+    load: LoadOptions,
+    options: CheckOptions,
+    progress: ShowProgress | None = None,
+    output: TakeOutput | None = None,
+) -> Searched:
+    """Runs the search that the options name."""
+    _refuse_strategy(options, has_product=system.product is not None)
+    if options.engine is Engine.INTERPRETER:
+        if system.product is None and options.strategy != "ram":
+            raise UsageError(f"the interpreter has only the strategy ram, not {options.strategy}")
+        if options.checkpoint is not None or options.resume is not None:
+            raise UsageError("the interpreter keeps no checkpoints")
+        if (options.ranks or 1) > 1:
+            raise UsageError("the interpreter searches alone, not with several ranks")
+        if options.device is Where.GPU:
+            raise UsageError("the interpreter searches on the processor, not on a GPU")
+        name = "search" if system.product is None else "cycles"
+        interpreted = import_module(f"outcrop.oracle.{name}")
+        printed = output if options.prints else None
+        searched = Searched(interpreted.search(system, options, progress=progress, output=printed))
+    else:
+        searched = _search_native(system, load, options, progress, output)
+    return dataclasses.replace(searched, outcome=searched.outcome.without_states_undecided())
+
+
+def _refuse_strategy(options: CheckOptions, has_product: bool) -> None:
+    """Refuses a strategy that does not exist, or not for this."""
+    strategy = STRATEGIES.get(options.strategy)
+    if strategy is not None and strategy.finds_cycles is has_product:
+        return  # also one that only check.temporal chooses
+    if strategy is not None and strategy.finds_cycles:
+        raise UsageError(f"{options.strategy} looks for runs that violate a formula, and there is none: see --ltl")
+    raise UsageError(f"strategy is one of {', '.join(names())}, not '{options.strategy}'")
+
+
+def _refuse_what_it_cannot(strategy: Strategy, options: CheckOptions, has_liveness: bool) -> None:
+    """Refuses what a strategy cannot do, by what the registry says of it."""
+    is_shared = (options.ranks or 1) > 1
+    if has_liveness and is_shared:
+        raise UsageError("liveness is not checked over several ranks. Check it in one process, without --ranks")
+    if has_liveness and not strategy.liveness:
+        others = " and ".join(", ".join(names(liveness=True, finds_cycles=False)).rsplit(", ", 1))
+        raise UsageError(f"the strategy {strategy.name} does not check liveness; {others} do")
+    if not strategy.checkpoints and (options.checkpoint is not None or options.resume is not None):
+        raise UsageError(f"the strategy {strategy.name} keeps no checkpoints")
+    if is_shared and not strategy.ranks:
+        others = ", ".join(names(ranks=True, finds_cycles=strategy.finds_cycles))
+        raise UsageError(f"the strategy {strategy.name} searches in one process; over several ranks use {others}")
+
+
+def _kernels_needed(strategy: Strategy, options: CheckOptions) -> tuple[str, ...] | None:
+    """Returns the files of kernels that a search needs beside what most do, or None for all; also where it probably
+    will, because memory is limited or somebody wants to know more than the verdict."""
+    is_limited = options.memory is not None or options.state_memory is not None
+    needs_all = options.coverage or (options.ranks or 1) > 1 or options.of(OwctyOptions).compact
+    return None if needs_all or (is_limited and SqueezeOptions in strategy.options) else strategy.kernels
+
+
+def _search_native(
+    system: System,
+    load: LoadOptions,
+    options: CheckOptions,
+    progress: ShowProgress | None,
+    output: TakeOutput | None,
+) -> Searched:
+    # The interpreter does without a compiler, kernels and numpy.
+    from outcrop.codegen.c import emit
+    from outcrop.codegen.compiler import compile_model, find_compiler
+    from outcrop.codegen.identity import identity
+    from outcrop.codegen.puts import printer
+    from outcrop.codegen.symmetry import needs_normalise
+    from outcrop.dist.compare import compare_ranks
+    from outcrop.dist.parts import discard_checkpoint
+    from outcrop.dist.transport import transport_of
+    from outcrop.explorer.context import Context
+    from outcrop.gpu.device import is_there
+    from outcrop.store.workdir import remove_work_of_the_dead
+
+    strategy, started = STRATEGIES[options.strategy], time.monotonic()
+    remove_work_of_the_dead(options.workdir)
+    emitted = emit(system, options.symmetry and system.allows_symmetry, options.coverage, prints=options.prints)
+    on_gpu = options.device is Where.GPU or (options.device is Where.AUTO and is_there())
+    transport = transport_of(options.ranks)
+    _refuse_what_it_cannot(strategy, options, bool(emitted.liveness_count))
+    kernels = None if on_gpu else _kernels_needed(strategy, options)
+    native = transport.first_of_each_machine(
+        lambda: compile_model(
+            emitted.source,
+            notes=emitted.notes,
+            keep_c=options.keep_c,
+            kernels=kernels,
+        )
+    )
+    compile_seconds = time.monotonic() - started
+    compiler = next(iter(find_compiler().version.splitlines()), "")
+    native.identity = identity(system, load, options)
+    compare_ranks(transport, native.identity, options)
+    if system.product is not None:
+        native.strength = str(system.product.strength)
+    put = None if output is None else printer(emitted, output)
+    layout = emitted.layout
+    has_normal_form = needs_normalise(system, layout, options.symmetry and system.allows_symmetry)
+
+    def canonical(state: State) -> State:
+        return layout.unpack(native.normalise(layout.pack(state))) if has_normal_form else state
+
+    module, _, function = strategy.search.partition(":")
+    run = getattr(import_module(f"outcrop.search.{module}"), function)
+    context = Context(progress=progress, put=put)
+
+    def on_host(options: CheckOptions) -> Outcome:
+        given = context
+        while True:
+            try:
+                outcome: Outcome = run(native, options, given)
+                return outcome
+            except Restart as restart:
+                discard_checkpoint(restart.options, transport)
+                options, given = restart.options, dataclasses.replace(given, seconds=restart.seconds)
+
+    if not on_gpu:
+        return Searched(on_host(options), compile_seconds, canonical, compiler)
+    # Few machines have a GPU.
+    from outcrop.gpu.choose import search_somewhere
+    from outcrop.gpu.search import Program
+
+    outcome = search_somewhere(Program(system, emitted, native), options, context, on_host)
+    return Searched(outcome, compile_seconds, canonical, compiler)

@@ -1,0 +1,1 @@
+"""What strategies are made of: the context of a run, visited sets, frontiers, snapshots, limits, findings, events."""

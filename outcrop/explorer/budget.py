@@ -1,0 +1,59 @@
+"""The resources of a search: its workers, the memory for its states, and the settings of its kernels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from outcrop.dist.transport import transport_of
+from outcrop.explorer.tuning import Tuning
+from outcrop.kernels import FIRST_LINES, DeadlockRule, Settings
+from outcrop.machine import available_memory, resident_bytes
+from outcrop.options import CheckOptions, Deadlock
+from outcrop.outcome import most_found
+
+DEADLOCK_RULES = {
+    Deadlock.OFF: DeadlockRule.OFF,
+    Deadlock.STUTTERING: DeadlockRule.STUTTERING,
+    Deadlock.STUCK: DeadlockRule.STUCK,
+}
+
+#: What the process needs beside states and tables: buffers of a worker, and what Python allocates on the way.
+_BYTES_A_WORKER = 512 << 10
+_BYTES_BESIDE = 6 << 20
+#: What states get for each worker even where memory is too little: with less, notes on what is put aside take more.
+_LEAST_BYTES_A_WORKER = 1 << 20
+
+
+def worker_count(options: CheckOptions) -> int:
+    return options.threads or transport_of(options.ranks).cores
+
+
+def state_budget(options: CheckOptions, beside: int = 0) -> int:
+    """Bytes that states and tables may take, so that the whole process stays within its memory. ``beside``: what else a
+    strategy needs for each worker."""
+    usual = available_memory() * 3 // 4 // transport_of(options.ranks).neighbours
+    memory = options.memory if options.memory is not None else usual
+    workers = worker_count(options)
+    left = memory - resident_bytes() - _BYTES_BESIDE - workers * (_BYTES_A_WORKER + beside)
+    left = max(workers * _LEAST_BYTES_A_WORKER, left)
+    return left if options.state_memory is None else min(left, options.state_memory)
+
+
+def kernel_settings(options: CheckOptions, tuning: Tuning, **more: Any) -> Settings:
+    """Returns the settings of a search's kernels, as far as options decide; ``more`` decides the rest."""
+    usual: dict[str, Any] = {
+        "workers": worker_count(options),
+        "deadlock": DEADLOCK_RULES[options.deadlock],
+        "most_states": options.states,
+        "most_found": most_found(options),
+        "first_lines": tuning.first_lines or FIRST_LINES,
+        "wide": tuning.wide,
+        "weak_hash": tuning.weak_hash,
+    }
+    return Settings(**(usual | more))
+
+
+def cycle_settings(options: CheckOptions, tuning: Tuning, **more: Any) -> Settings:
+    """Returns the settings of a search for accepting cycles, which looks for no deadlocks."""
+    usual = {"deadlock": DeadlockRule.OFF, "budget": state_budget(options)}
+    return kernel_settings(options, tuning, **(usual | more))

@@ -1,0 +1,56 @@
+"""The record of a layered search: sizes of layers, back edges, and an estimate of the different states."""
+
+from __future__ import annotations
+
+from outcrop.explorer.sketch import Sketch
+from outcrop.kernels import Search, States
+from outcrop.kernels.tables import hash_block
+from outcrop.outcome import LayerReport, LayerRow
+
+#: The part by which the number of states must have grown for a layer to count as one that found something.
+_PROGRESS = 0.02
+#: With ``--layers auto``, the least number of layers that stay as they are, and how many more than the longest back
+#: edge so far would need: a part of it, and one.
+LEAST_LAYERS = 4
+_MARGIN_PART = 4
+
+
+class LayerRecord:
+    """The layers that are complete. ``counts``: whether different states are estimated, because layers are deleted."""
+
+    def __init__(self, search: Search, counts: bool) -> None:
+        self._search = search
+        self._sketch = Sketch() if counts else None
+        self._longest = 0  #: levels between a state and an old successor, plus one
+        self._rows: list[LayerRow] = []
+        self._progress = (0, 0.0)  #: the last layer that found something, and the estimate then
+
+    def count(self, states: States) -> None:
+        """Takes note of states that were visited."""
+        if self._sketch is not None:
+            self._sketch.add(hash_block(self._search, states))
+
+    def note_age(self, age: int) -> int:
+        """Takes note of the longest back edge of a layer. Returns how many layers should stay as they are."""
+        self._longest = max(self._longest, age)
+        return max(LEAST_LAYERS, self._longest + self._longest // _MARGIN_PART + 1)
+
+    def add(self, row: LayerRow) -> None:
+        self._rows.append(row)
+        estimate = 0.0 if self._sketch is None else self._sketch.estimate()
+        if estimate > (1 + _PROGRESS) * self._progress[1]:
+            self._progress = row.level, estimate
+
+    @property
+    def estimate(self) -> int:
+        """About how many different states were visited."""
+        return 0 if self._sketch is None else round(self._sketch.estimate())
+
+    def is_going_round(self, visited: int, kept: int) -> bool:
+        """Whether more was visited since the last progress than Theorem 3 of the paper allows for."""
+        level, estimate = self._progress
+        return visited > estimate * max(2.0, level / kept)
+
+    def report(self, layers: int | str, forget: bool, kept: int | None, has_forgotten: bool) -> LayerReport:
+        estimate = self.estimate if has_forgotten else None
+        return LayerReport(layers, forget, kept, max(0, self._longest - 1), estimate, self._rows)

@@ -1,0 +1,123 @@
+"""The clock beside the kernels of a search: threads, limits, progress, signals.
+
+Kernels run for seconds, in threads of their own, while the main thread looks at the clock now and then. A time limit or
+a signal asks the workers to stop; they return soon, and the search ends in order.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from signal import SIGINT
+from types import FrameType
+from typing import TypeVar
+
+from outcrop.explorer.context import Context
+from outcrop.explorer.samples import Samples
+from outcrop.explorer.workers import Workers
+from outcrop.interrupts import handled
+from outcrop.options import CheckOptions
+from outcrop.outcome import Event, Progress, Stop, Stopped
+
+_Result = TypeVar("_Result")
+
+
+class Watch:
+    """Watches one search. ``standing`` tells where it stands, ``stop`` makes its workers return, ``abandon`` gives up
+    waiting for them."""
+
+    def __init__(
+        self,
+        options: CheckOptions,
+        context: Context,
+        standing: Callable[[], Progress],
+        stop: Callable[[], None],
+        abandon: Callable[[], None],
+    ) -> None:
+        self.samples = Samples()
+        self.events: list[Event] = []  #: what the search has told
+        self.asked: Stop | None = None  #: why the workers were asked to stop
+        self.on_look: list[Callable[[], None]] = []  #: called at every look at the clock
+        self._limit = options.time_limit
+        self._progress = context.progress
+        self._seconds_between_looks = context.tuning.seconds_between_looks
+        self._standing = standing
+        self._stop = stop
+        self._abandon = abandon
+        self.workers = Workers()
+        self._started = time.monotonic() - context.seconds
+        self._next_look = 0.0
+
+    def parallel(self, *tasks: Callable[[], _Result]) -> list[_Result]:
+        """Runs each task in a thread of its own and watches the clock meanwhile. Returns their results."""
+        return self.workers.run(tasks, self._wait, lambda: self.ask_to_stop(Stop.INTERRUPTED))
+
+    def _wait(self, ended: threading.Semaphore) -> None:
+        while not ended.acquire(timeout=self._seconds_to_next_look()):
+            self.look()
+
+    def poll(self) -> None:
+        """Looks at the clock if it is time to. Raises Stopped when the search must end."""
+        now = time.monotonic()
+        if now >= self._next_look:
+            self._next_look = now + self._seconds_to_next_look()
+            self.look()
+        if self.asked is not None:
+            raise Stopped(self.asked)
+
+    def _seconds_to_next_look(self) -> float:
+        if self._limit is None or self.asked is not None:
+            return self._seconds_between_looks
+        return min(self._seconds_between_looks, max(0.001, self._started + self._limit - time.monotonic()))
+
+    def look(self) -> None:
+        """Looks at the clock: enforces the time limit, takes samples, reports progress."""
+        if self._limit is not None and self.seconds() >= self._limit:
+            self.ask_to_stop(Stop.TIME)
+        if self.samples.is_due(self.seconds()):
+            self.sample()
+        self.report_progress()
+        for callback in self.on_look:
+            callback()
+
+    def sample(self) -> None:
+        self.samples.take(self._standing())
+
+    def ask_to_stop(self, why: Stop) -> None:
+        if self.asked is None:
+            self.asked = why
+            self._stop()
+
+    def seconds(self) -> float:
+        """Returns the seconds since the search began."""
+        return time.monotonic() - self._started
+
+    def tell(self, event: Event) -> None:
+        """Tells the user what the search has done."""
+        self.events.append(event)
+        if self._progress is not None:
+            self._progress(replace(self._standing(), event=event))
+
+    def report_progress(self) -> None:
+        if self._progress is not None:
+            self._progress(self._standing())
+
+    def close(self) -> None:
+        self.workers.close()
+
+    @contextmanager
+    def interruptible(self) -> Iterator[None]:
+        """Ctrl-C and SIGTERM ask the workers to stop; a second Ctrl-C does not wait for them."""
+
+        def interrupted(number: int, frame: FrameType | None) -> None:
+            if self.asked is Stop.INTERRUPTED and number == SIGINT:
+                self._abandon()
+                raise KeyboardInterrupt
+            self.ask_to_stop(Stop.INTERRUPTED)
+            self.asked = Stop.INTERRUPTED
+
+        with handled(interrupted):
+            yield

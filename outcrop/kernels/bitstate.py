@@ -1,0 +1,28 @@
+"""The set of bits of native/bitstate.c, as a Python object."""
+
+from __future__ import annotations
+
+from outcrop.kernels import Search
+
+_FUNCTIONS = ("outcrop_bitstate_open", "outcrop_bitstate_close", "outcrop_bitstate_count")
+
+
+class BitSet:
+    """The visited set of a search, from now on: ``functions`` bits for each state, in ``bytes`` of memory. Close it."""
+
+    def __init__(self, search: Search, bytes: int, functions: int) -> None:
+        self._library = search.native.library_with(_FUNCTIONS)
+        self._handle: int | None = search.handle
+        self.bits = bytes // 64 * 512
+        if not self._library.outcrop_bitstate_open(search.handle, bytes, functions):
+            raise MemoryError("no memory for a table of visited states")
+
+    @property
+    def count(self) -> int:
+        """Number of bits that are set."""
+        return int(self._library.outcrop_bitstate_count(self._handle))
+
+    def close(self) -> None:
+        if self._handle is not None:
+            self._library.outcrop_bitstate_close(self._handle)
+            self._handle = None

@@ -1,0 +1,153 @@
+"""The kernels of a layered search, as Python objects: like outcrop/kernels/spill.py, of which this is a part."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from outcrop.kernels import SPARE_BYTES, Counts, Search, States
+from outcrop.kernels.abi import callback, structure
+from outcrop.kernels.spill import RunLayout, run_failure, run_table
+
+_FUNCTIONS = (
+    "outcrop_set_known",
+    "outcrop_write_stretch",
+    "outcrop_resolve_stretches",
+    "outcrop_take_stretch",
+    "outcrop_take_oldest",
+    "outcrop_restart",
+    "outcrop_read_layers",
+)
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """Candidates on disk, ordered by slices."""
+
+    file: int  #: descriptor
+    at: int  #: where in the file
+    first: int  #: the number of its first state, among those of all stretches
+    begins: NDArray[np.uint32]  #: of each slice the number of its first state; and at the end how many there are
+    sums: Counts  #: what its states add up to, and their slices
+
+
+def candidate_bytes(state_bytes: int) -> int:
+    """What a candidate takes on disk."""
+    return state_bytes + 1
+
+
+class Fetcher:
+    """A function that kernels call for what of a run lies elsewhere: ``fetch`` gets the number of the run and a slice,
+    and gives the bytes, which must stay until the same thread asks again."""
+
+    def __init__(self, fetch: Callable[[int, int], NDArray[np.uint8]]) -> None:
+        self.error: Exception | None = None  #: why the last one that failed did
+
+        def call(number: int, slice: int) -> int | None:
+            try:
+                return fetch(number, slice).ctypes.data
+            except Exception as error:  # it cannot pass through the kernels
+                self.error = error
+                return None
+
+        self._function = callback("Fetch")(call)
+
+    @property
+    def address(self) -> int | None:
+        return ctypes.cast(self._function, ctypes.c_void_p).value
+
+
+class LayerKernels:
+    def __init__(self, search: Search) -> None:
+        self._search = search
+        self._library = search.native.with_all_kernels.library_with(_FUNCTIONS)
+
+    def set_known(self, begin: int, end: int) -> None:
+        """Says that runs have these states of the arena."""
+        self._library.outcrop_set_known(self._search.handle, begin, end)
+
+    def write_stretch(self, worker: int, begin: int, end: int, stretch: Stretch) -> None:
+        """Writes some candidates, and sets where each slice begins."""
+        if not self._library.outcrop_write_stretch(self._search.handle, worker, begin, end, _stretches([stretch])):
+            raise run_failure(self._search)
+
+    def resolve_stretches(
+        self,
+        worker: int,
+        stretches: Sequence[Stretch],
+        runs: Sequence[RunLayout],
+        slices: tuple[int, int],
+        layer: RunLayout,
+        length: Counts,
+        is_new: NDArray[np.uint8],
+        read: Counts,
+    ) -> None:
+        """Compares slices of the candidates on disk with each other and with runs; writes those that are new to the end
+        of ``layer``, which ``length`` keeps, and sets their bits in ``is_new``. What was read is added up in ``read``,
+        an array of one."""
+        if not self._library.outcrop_resolve_stretches(
+            self._search.handle,
+            worker,
+            _stretches(stretches),
+            len(stretches),
+            run_table(runs),
+            len(runs),
+            *slices,
+            run_table([layer]),
+            length.ctypes.data,
+            layer.starts.ctypes.data,
+            layer.counts.ctypes.data,
+            is_new.ctypes.data,
+            read.ctypes.data,
+        ):
+            raise run_failure(self._search)
+
+    def take_stretch(self, worker: int, stretch: Stretch, is_new: NDArray[np.uint8]) -> States:
+        """Those candidates of a stretch whose bit is set, in the order in which they were met."""
+        take, table = self._library.outcrop_take_stretch, _stretches([stretch])
+        found = take(self._search.handle, worker, table, is_new.ctypes.data, None)
+        width = self._search.native.state_bytes
+        states = np.empty(found * width + SPARE_BYTES, dtype=np.uint8)
+        if take(self._search.handle, worker, table, is_new.ctypes.data, states.ctypes.data) != found:
+            raise run_failure(self._search)
+        return states[:-SPARE_BYTES].reshape(found, width)
+
+    def take_oldest(self) -> int:
+        """How many levels lay at most between a candidate and the layer that it was found in, since the last call."""
+        return int(self._library.outcrop_take_oldest(self._search.handle))
+
+    def restart(self) -> None:
+        """Forgets all states, and why the search had to stop."""
+        self._library.outcrop_restart(self._search.handle)
+
+    def read_layers(self, run: RunLayout, slice: int, first: int, levels: int) -> tuple[States, NDArray[np.uint16]]:
+        """The states of some levels in a slice of a run, and how many levels after the ``first`` each is."""
+        width, most = self._search.native.state_bytes, int(run.counts[slice])
+        room = np.empty(most * width + SPARE_BYTES, dtype=np.uint8)
+        after = np.empty(most, dtype=np.uint16)
+        count = self._library.outcrop_read_layers(
+            self._search.handle, run_table([run]), slice, first % 65536, levels, room.ctypes.data, after.ctypes.data
+        )
+        if count == 2**64 - 1:
+            raise run_failure(self._search)
+        return room[:-SPARE_BYTES].reshape(-1, width)[:count], after[:count]
+
+
+def _stretches(stretches: Sequence[Stretch]) -> ctypes.Array[ctypes.Structure]:
+    kind = structure("Stretch")
+    return (kind * len(stretches))(
+        *(
+            kind(
+                file=each.file,
+                at=each.at,
+                first=each.first,
+                begins=each.begins.ctypes.data,
+                sums=each.sums.ctypes.data,
+            )
+            for each in stretches
+        )
+    )

@@ -1,0 +1,116 @@
+"""A compiled model, loaded as a library."""
+
+from __future__ import annotations
+
+import _ctypes
+import ctypes
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from outcrop.kernels.abi import Signature, abi_hash, interface, read, structure
+from outcrop.kernels.states import SPARE_BYTES, States
+
+if TYPE_CHECKING:
+    from outcrop.kernels.search import Search, Settings
+
+#: Called before all others: its type never changes.
+_IDENTIFYING = ("outcrop_abi",)
+_FUNCTIONS = ("outcrop_shape", "outcrop_normalise_block")
+
+
+class Native:
+    """A compiled model. ``notes``: what each of its marks means, see Property. ``compile_all``
+    gives one with all kernels, if this has only those that most searches need.
+
+    Raises OSError when the library cannot be loaded or is not one of ours.
+    """
+
+    def __init__(self, path: Path, notes: Sequence[int] = (), compile_all: Callable[[], Native] | None = None) -> None:
+        self._path = path
+        self._compile_all = compile_all
+        self._loaded: dict[tuple[str, ...] | str, ctypes.CDLL] = {}  #: by the functions that are declared
+        identified = self.library_with(_IDENTIFYING)
+        if identified.outcrop_abi() != abi_hash():
+            _ctypes.dlclose(identified._handle)
+            raise OSError(f"{path} was compiled with another interface than that of native/abi*.h")
+        self._library = self.library_with(_FUNCTIONS)
+        shape = structure("Shape")()
+        self._library.outcrop_shape(ctypes.byref(shape))
+        self.state_bytes = int(shape.state_bytes)  #: as states are kept
+        self.model_bytes = int(shape.model_bytes)  #: as the model packs them; the same unless they are squeezed
+        self.state_bits = int(shape.state_bits)
+        self.rule_count = int(shape.rules)
+        self.cover_count = int(shape.covers)
+        self.note_count = int(shape.notes)
+        self.liveness_count = int(shape.liveness)
+        self.successor_room = int(shape.successor_room)  #: how many successors a worker gathers
+        #: What the model was compiled with: names of Features in native/abi.h.
+        self.features = frozenset(name for name, *_ in shape.features._fields_ if getattr(shape.features, name))
+        self.prints = "printing" in self.features
+        self.has_coverage = "coverage" in self.features  #: counts what Search.coverage gives
+        self.notes = tuple(notes)
+        self.identity: dict[str, Any] = {}  #: what checkpoints of its searches must agree on
+        self.strength = "general"  #: of the automaton that the model was compiled with, see outcrop.ltl.graph
+        self.compile_squeezed: Callable[[int], Native] | None = None  #: for states of so many bytes
+        self.seconds_to_compile = 0.0  #: about what that takes
+
+    @cached_property
+    def with_all_kernels(self) -> Native:
+        """The same model with all kernels, which work on the searches of this one too. May take a compilation."""
+        return self if self._compile_all is None else self._compile_all()
+
+    def library_with(self, functions: tuple[str, ...]) -> ctypes.CDLL:
+        """Returns the library for one part of the kernels, with functions of native/abi*.h declared.
+
+        Raises OSError when the library was compiled without that part."""
+        known = self._loaded.get(functions)
+        if known is None:
+            declared = interface().functions
+            known = self._loaded[functions] = self._load({name: declared[name] for name in functions})
+        return known
+
+    def library_declaring(self, declarations: str) -> ctypes.CDLL:
+        """Returns the library with functions that were compiled with the model and are no kernels, declared in C."""
+        known = self._loaded.get(declarations)
+        if known is None:
+            known = self._loaded[declarations] = self._load(read(declarations).functions)
+        return known
+
+    def _load(self, signatures: Mapping[str, Signature]) -> ctypes.CDLL:
+        """Returns a new handle of the library. Other threads see it only when all its types are set.
+
+        A library that is refused is closed: as long as it is open, whatever replaces its file is not loaded."""
+        library = ctypes.CDLL(str(self._path.resolve()))
+        for name, (result, arguments) in signatures.items():
+            try:
+                function = getattr(library, name)
+            except AttributeError:
+                _ctypes.dlclose(library._handle)
+                raise OSError(f"{self._path} is not a compiled model: it lacks {name}") from None
+            function.restype = result
+            function.argtypes = arguments
+        return library
+
+    def search(self, settings: Settings) -> Search:
+        from outcrop.kernels.search import Search  # which needs this module
+
+        return Search(self, settings)
+
+    def states(self, count: int) -> States:
+        """Room for so many states, all zero."""
+        return np.zeros((count, self.state_bytes), dtype=np.uint8)
+
+    def packed_states(self, count: int) -> States:
+        """The same for states as the model packs them."""
+        return np.zeros((count, self.model_bytes), dtype=np.uint8)
+
+    def normalise(self, packed: bytes) -> bytes:
+        """The normal form of one packed state; if compiled with symmetry, the representative of its orbit."""
+        room = np.zeros(self.model_bytes + SPARE_BYTES, dtype=np.uint8)
+        room[: self.model_bytes] = np.frombuffer(packed, dtype=np.uint8)
+        self._library.outcrop_normalise_block(room.ctypes.data, 1)
+        return room[: self.model_bytes].tobytes()

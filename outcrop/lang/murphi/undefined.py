@@ -1,0 +1,41 @@
+"""Where an undefined value passes: CMurphi's rule, which ``--undefined permit`` follows.
+
+CMurphi translates a simple type into a C++ class, and an assignment into a C++ assignment. Three things follow:
+
+* A source that is a name (a variable, a formal, an alias of one) is tested first: an undefined value is passed on,
+  whatever the types. CMurphi makes this test for names only.
+* Any other source (a field, an element, a call, ``?:``) goes through the class. Those of subranges, booleans and reals
+  convert the value to a number, which fails when it is undefined. Those of enumerations, scalarsets and unions copy it.
+* Between two types there is a conversion to a number first. It fails for undefined subranges, booleans, reals and
+  enumerations. Scalarsets and unions have a conversion of their own, which does not test.
+
+A comparison converts both sides. An argument by value is converted only where the type of the formal is another one,
+``return`` never. The front-end applies this to each read (``Undefined`` in ir/nodes.py); the engines execute it.
+"""
+
+from __future__ import annotations
+
+from outcrop.ir.types import BOOLEAN, Enum, Range, Real, Scalarset, Type, Union
+
+#: Subranges outside are wide in CMurphi.
+_NARROW = range(255)
+
+
+def converts_unread(kind: Type) -> bool:
+    """Tells whether CMurphi converts and compares values of this type without a test for undefined."""
+    return isinstance(kind, Scalarset | Union)
+
+
+def copies_unread(kind: Type) -> bool:
+    """Tells whether CMurphi copies values of this type, within the type, without a test for undefined."""
+    return converts_unread(kind) or (isinstance(kind, Enum) and kind is not BOOLEAN)
+
+
+def is_same_type(source: Type, target: Type) -> bool:
+    """Tells whether CMurphi needs no conversion. Two subranges differ as soon as they are written twice."""
+    return source is target or (source == target and not isinstance(source, Range | Real))
+
+
+def returns_unread(kind: Type) -> bool:
+    """Tells whether a function may return an undefined value of this type: not when its subrange is a wide one."""
+    return not isinstance(kind, Range) or (kind.low in _NARROW and kind.high in _NARROW)

@@ -1,0 +1,41 @@
+"""Refusal of models that have no start state: a search of them would check nothing."""
+
+from __future__ import annotations
+
+import re
+
+from outcrop.errors import ModelError
+from outcrop.ir.system import System
+from outcrop.source import Diagnostic, Severity, Source, Span
+
+_COMMENT = re.compile(r"--[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
+_ADD_ONE = "add one that gives the variables their first values: startstate ... end;"
+_CONVERT = "its lines end in carriage returns alone, which end no line in Murphi: convert them with tr '\\r' '\\n'"
+
+
+def require_start_state(system: System) -> None:
+    """Raises ModelError, with the reason, where a model has no start state at all."""
+    if not any(each.instance_count for each in system.start_states):
+        raise ModelError([_diagnostic(system)])
+
+
+def _diagnostic(system: System) -> Diagnostic:
+    source = system.source
+    if system.start_states:
+        first = system.start_states[0]
+        message = f"the model has no start state: startstate '{first.name}' has no instances"
+        return Diagnostic(Severity.ERROR, message, first.span, "a parameter of it has no values")
+    place = Span(source, 0, 0)
+    if _is_one_line(source):
+        message = "the model has no startstate: all that follows its first '--' is one comment"
+        return Diagnostic(Severity.ERROR, message, place, _CONVERT)
+    if not source.text.strip("\ufeff \t\r\n\f\v"):
+        return Diagnostic(Severity.ERROR, "the model is empty", place)
+    if not _COMMENT.sub("", source.text).strip("\ufeff \t\r\n\f\v"):
+        return Diagnostic(Severity.ERROR, "the model is empty: it has only comments", place)
+    return Diagnostic(Severity.ERROR, "the model has no startstate: there is nothing to check", place, _ADD_ONE)
+
+
+def _is_one_line(source: Source) -> bool:
+    """Whether carriage returns, which end no comment, are the only line ends of a text with a comment."""
+    return "\r" in source.text and "\n" not in source.text and "--" in source.text

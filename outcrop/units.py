@@ -1,0 +1,49 @@
+"""Sizes and durations as people write them ("8G", "30m") and read them."""
+
+from __future__ import annotations
+
+import re
+
+from outcrop.errors import UsageError
+
+_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", re.IGNORECASE)
+_DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|h|d)?", re.IGNORECASE)
+
+
+def parse_size(text: str) -> int:
+    """Bytes, in units of 1024.
+
+    >>> parse_size("8G") == 8 * 2**30
+    True
+    """
+    match = _SIZE.fullmatch(text.strip())
+    if match is None:
+        raise UsageError(f"'{text}' is not a size; write it like 500M or 8G")
+    exponent = " KMGT".index(match[2].upper() or " ")
+    return int(float(match[1]) * 1024**exponent)
+
+
+def parse_duration(text: str) -> float:
+    """Seconds.
+
+    >>> parse_duration("1.5h")
+    5400.0
+    """
+    match = _DURATION.fullmatch(text.strip())
+    if match is None:
+        raise UsageError(f"'{text}' is not a duration; write it like 90s, 30m or 2h")
+    return float(match[1]) * {"s": 1, "m": 60, "h": 3600, "d": 86400}[(match[2] or "s").lower()]
+
+
+def size(count: int) -> str:
+    """Bytes for people.
+
+    >>> size(3 * 2**30)
+    '3.0 GiB'
+    """
+    amount = float(count)
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if amount < 1024:
+            return f"{amount:.0f} {unit}" if unit in ("B", "KiB") else f"{amount:.1f} {unit}"
+        amount /= 1024
+    return f"{amount:.1f} TiB"

@@ -1,0 +1,133 @@
+"""The registry of strategies: what it says is there, and the command line and the docs say the same."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import inspect
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from outcrop.cli.check import check_options
+from outcrop.cli.parser import build_parser
+from outcrop.errors import UsageError
+from outcrop.options import CheckOptions, LoadOptions
+from outcrop.strategies import STRATEGIES, Strategy, names, own_options, table
+
+REPOSITORY = Path(__file__).parents[2]
+PAGE = REPOSITORY / "docs" / "strategies.md"
+OPTIONS = [declared for _, declared, _ in own_options()]
+
+
+def given(*words: str) -> CheckOptions:
+    """Returns the options of a check on the command line."""
+    return check_options(build_parser().parse(["check", "model.m", *words]))
+
+
+def flag_of(declared: dataclasses.Field[Any]) -> str:
+    return f"--{declared.name.replace('_', '-')}"
+
+
+@pytest.fixture
+def help_text(monkeypatch: pytest.MonkeyPatch) -> str:
+    """Returns the help of check, with no line broken."""
+    monkeypatch.setenv("COLUMNS", "10000")
+    return " ".join(build_parser().verbs["check"].format_help().split())
+
+
+def default_words(declared: dataclasses.Field[Any]) -> list[str]:
+    """Returns what a user writes to ask for the default; nothing where that is to leave the option out."""
+    default, flag = declared.default, flag_of(declared)
+    if default is None or default is False:
+        return []
+    if default is True:
+        return [flag, "on"]
+    return [flag, declared.metadata["shown"] or str(default)]
+
+
+# --- The registry ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES.values(), ids=lambda each: each.name)
+def test_a_strategy_has_a_search(strategy: Strategy) -> None:
+    module, _, function = strategy.search.partition(":")
+    search = getattr(importlib.import_module(f"outcrop.search.{module}"), function)
+    assert callable(search)
+    inspect.signature(search).bind("native", "options", "context")
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES.values(), ids=lambda each: each.name)
+def test_a_strategy_says_what_it_is(strategy: Strategy) -> None:
+    assert strategy.summary and strategy.remembers and strategy.promises
+    assert all(dataclasses.is_dataclass(each) for each in strategy.options)
+    assert [each for each in strategy.kernels or () if not (REPOSITORY / "outcrop/native" / each).is_file()] == []
+
+
+@pytest.mark.parametrize("declared", OPTIONS, ids=lambda each: each.name)
+def test_an_option_has_a_default_and_help(declared: dataclasses.Field[Any]) -> None:
+    assert declared.default is not dataclasses.MISSING
+    assert declared.metadata.get("help")
+
+
+def test_no_two_options_have_a_name() -> None:
+    common = [each.name for kind in (CheckOptions, LoadOptions) for each in dataclasses.fields(kind)]
+    counted = Counter([*common, *(declared.name for declared in OPTIONS)])
+    assert len(OPTIONS) > 10
+    assert [name for name, count in counted.items() if count > 1] == []
+
+
+# --- The command line ------------------------------------------------------------------------------------------
+
+
+def test_every_strategy_can_be_named() -> None:
+    assert [given("--strategy", name).strategy for name in names()] == names()
+
+
+def test_nothing_else_can_be_named() -> None:
+    unlisted = [name for name in STRATEGIES if name not in names()]
+    for name in (*unlisted, "none of them"):
+        with pytest.raises(UsageError, match="there is no strategy"):
+            given("--strategy", name)
+
+
+def test_help_lists_the_strategies(help_text: str) -> None:
+    assert f"--strategy {{{','.join(names())}}} " in help_text
+    assert [name for name in names() if f"{name}: {STRATEGIES[name].summary}" not in help_text] == []
+
+
+@pytest.mark.parametrize("declared", OPTIONS, ids=lambda each: each.name)
+def test_the_command_line_takes_an_option(declared: dataclasses.Field[Any]) -> None:
+    assert given(*default_words(declared)) == given() == CheckOptions()
+    flag = flag_of(declared)
+    if declared.default is False:
+        assert given(flag).own == {declared.name: True}
+    if declared.default is True:
+        assert given(flag, "off").own == {declared.name: False}
+    if declared.default is None:
+        assert given(flag, "1").own == {declared.name: 1}
+
+
+def test_help_lists_the_options(help_text: str) -> None:
+    assert [each.name for each in OPTIONS if f"{flag_of(each)} " not in help_text] == []
+    assert [each.name for each in OPTIONS if each.metadata["help"] not in help_text] == []
+
+
+@pytest.mark.parametrize("declared", OPTIONS, ids=lambda each: each.name)
+def test_values_out_of_bounds_are_refused(declared: dataclasses.Field[Any]) -> None:
+    bounds = {"least": -1, "most": 1}
+    for beyond in [limit + step for name, step in bounds.items() if (limit := declared.metadata[name]) is not None]:
+        with pytest.raises(UsageError, match="must be"):
+            CheckOptions(**{declared.name: beyond})
+
+
+# --- The docs --------------------------------------------------------------------------------------------------
+
+
+def test_the_table_in_the_docs_is_that_of_the_registry() -> None:
+    _, _, rest = PAGE.read_text(encoding="utf-8").partition("<!-- registry -->\n")
+    shown, marker, _ = rest.partition("<!-- /registry -->")
+    assert marker, f"{PAGE} has no table between its markers"
+    assert shown == table(), f"put what 'python -m outcrop.strategies' prints between the markers of {PAGE}"
