@@ -1,13 +1,13 @@
-"""The default: in RAM while that lasts, then on disk, exact.
+"""The default strategy: breadth-first search in RAM, then on disk. Exact.
 
-Starts as ``ram``. When memory ends, states are squeezed to the bits that change where that pays, and the search goes on
-in RAM (explorer/squeezing.py). When that is full too, all that was done is handed over to disk: the states go to a log,
-the arena becomes a cache of the states met last, and the search goes on in the middle of the level in which it was.
-From there on new states are told from old ones by comparing them, many at a time, with sorted runs of states on disk
+The search starts as ``ram``. When the memory budget is used up, states are squeezed to the bits that change, if that
+pays, and the search continues in RAM (explorer/squeezing.py). When RAM is full again, the search hands over to disk in
+the middle of its level: the states go to a log, and the arena becomes a cache of the most recent states. From then on
+duplicate detection is delayed: candidates are compared, in batches, with sorted runs of states on disk
 (explorer/sorted_runs.py).
 
-Exact; counts, verdicts and traces are those of ``ram``. Models that fit into memory cost nothing extra. Past it, disk
-for each state twice and, while runs are merged, three times.
+Counts, verdicts and traces equal those of ``ram``. Models that fit in memory cost nothing extra. After the handover,
+the disk holds each state twice, and three times while runs are merged.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def search(native: Native, options: CheckOptions, context: Context = DEFAULT_CON
 
 
 def explore(explorer: Explorer, frontier: RamThenDisk[SortedRuns]) -> Stop:
-    """Expands level after level; the frontier goes from the arena to disk when memory ends."""
+    """Expands level after level. The frontier moves from the arena to disk when the memory budget is used up."""
     explorer.begin()
     while (stop := explorer.next_stop()) is None:
         frontier.expand()

@@ -1,15 +1,15 @@
-"""Bitstate hashing: breadth-first search that remembers a few bits of each state, for models that nothing else fits.
+"""Bitstate hashing: breadth-first search that remembers a few bits a state, for models that nothing else can hold.
 
 G. J. Holzmann, "An analysis of bitstate hashing" (1998), known as SPIN's supertrace. Each state sets k bits of a large
-array, at places that k hash functions choose, and is taken for visited when all of them are set already. So states are
-missed, and with them all that only they lead to.
+bit array; k hash functions choose them. A state whose bits are all set counts as visited. The search therefore misses
+states, and all states that only the missed ones lead to.
 
-A violation is real, and its trace a shortest one among the states visited. *Holds* is never claimed: a search that ends
-without a violation is *unknown*, with the number of states visited, a lower bound, and about what part of all that is.
-With several threads, which states are missed depends on which come first.
+A violation is real, and its trace is a shortest one among the visited states. The search never claims *holds*: if it
+ends without a violation, the verdict is *unknown*, with the number of visited states and an estimate of the coverage.
+With several threads, the order of discovery decides which states are missed.
 
-The queue is a file, as in ``compact``, from which traces are rebuilt. Costs the array, which takes all memory for
-states, and on disk the packed state for each one visited.
+The queue is a file, as in ``compact``, and traces are rebuilt from it. Costs the whole state memory for the bit array,
+and the packed state on disk for each visited state.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from outcrop.outcome import Outcome, Stop
 from outcrop.search.ram import breadth_first
 from outcrop.strategies import BitstateOptions
 
-#: Steps in which the sum over all states is taken.
+#: Number of steps in the numerical integration over the visited states.
 _STEPS = 1000
 
 
 @dataclass(frozen=True)
 class BitTable:
-    """The array, as far as results depend on it."""
+    """The bit array as a Visited set: it proves nothing, so its omission bound is 1."""
 
     keys: str
     bits: None = None
@@ -61,15 +61,16 @@ def search(native: Native, options: CheckOptions, context: Context = DEFAULT_CON
 
 
 def supertrace(explorer: Explorer) -> Stop:
-    """Expands all states that are found. Nothing is left in the end, and nothing is proved."""
+    """Expands all states that are found. A complete search ends with Stop.COVERAGE, because it proves nothing."""
     stop = breadth_first(explorer)
     return Stop.COVERAGE if stop is Stop.COMPLETE else stop
 
 
 def expected_coverage(states: int, bits: int, functions: int) -> float:
-    """Returns about what part of the states was visited, if this many were. A state is missed when all of its bits are
-    set by others: with probability p^k, where p is the part of the array that is set then. States that only a missed
-    one leads to come on top of what is missed.
+    """Returns the estimated fraction of the reachable states that was visited.
+
+    A state is missed when other states have set all of its bits. The probability is p^k, where p is the fraction of the
+    array that is set at that time. The estimate does not include states that only missed states lead to.
 
     >>> expected_coverage(1000, 8000, 3) > expected_coverage(1000, 2000, 3)
     True

@@ -1,23 +1,23 @@
-"""Breadth-first search with a cache of fixed size in place of the table of visited states.
+"""Breadth-first search with a cache of fixed size instead of a table of all visited states.
 
 G. Della Penna, B. Intrigila, I. Melatti, E. Tronci, M. Venturini Zilli, "Exploiting transition locality in automatic
 verification of finite-state concurrent systems" (2004), section 4 (CBFS). ``bfs`` is Fig. 4, with T the cache and Q the
 queue.
 
-The cache T forgets: a state that was overwritten and is met again counts as new and is visited again. As most
-transitions lead to states of nearby levels, it is mostly enough to remember the recent ones. When the search ends,
-every reachable state has been visited: *holds* is exact, or with signatures as good as their omission bound, which the
-paper shows to be that of a table. It need not end. So it is given up, as *unknown*, once the collision rate, the share
-of insertions that overwrote a state, passes a limit: nearly everything is being forgotten.
+The cache T evicts states: a state that was evicted and is met again counts as new and is expanded again. Most
+transitions lead to states of nearby levels, so remembering the recent states is mostly enough. When the search ends,
+every reachable state has been visited. *Holds* is then exact, or with signatures has their omission bound, which the
+paper shows to be that of a full table. The search need not end. It gives up, with *unknown*, when the collision rate
+passes a limit. The collision rate is the fraction of insertions that evicted a state.
 
-Replacement ``random`` is the published one. ``idle`` is ours: what is overwritten is drawn from the entries that were
-not met lately. It keeps the recent levels nearly whole, and old states that transitions keep leading back to.
+The replacement policy ``random`` is the published one. ``idle`` is ours: it evicts an entry that was not met recently.
+It keeps the recent levels nearly complete, and also old states that transitions keep leading back to.
 
-The queue is the arena, as in ``compact``: a file without a name, of which memory holds what is being read and written.
-All states stay in it, in the order of their discovery, and traces are rebuilt from it.
+The queue is the arena, as in ``compact``: an unnamed file, of which only the parts being read and written are in
+memory. It holds all states in the order of their discovery, and traces are rebuilt from it.
 
-Costs less than the packed state, or the signature, for each state that is remembered (see native/cache.c), and on disk
-the packed state for each visit.
+Costs less than the packed state, or the signature, for each cached state (see native/cache.c), and the packed state
+on disk for each visit.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ from outcrop.options import CheckOptions, Keep
 from outcrop.outcome import Outcome, Stop
 from outcrop.strategies import CachedOptions
 
-#: Size of a signature in RAM, in bits, as in the paper.
+#: Default size of a signature, in bits, as in the paper.
 _BITS = 40
-#: The share of the disk that the queue may take where there are other files: all states will be in a checkpoint too, or
-#: in the log of another strategy.
+#: Fraction of the disk budget for the queue where other files hold the states too: a checkpoint, or the log of another
+#: strategy.
 DISK_SHARE = 3 / 8
 
 
@@ -53,13 +53,13 @@ def search(native: Native, options: CheckOptions, context: Context = DEFAULT_CON
 
 
 def bfs(explorer: Explorer, Q: Arena, T: CacheTable) -> Stop:
-    """Fig. 4. A block of states takes the place of a state, and levels that of a single queue: ``expand`` dequeues all
-    states of the newest level and enqueues those of the next, which native/cached.c inserts into T."""
+    """Runs Fig. 4 over blocks of states and levels instead of single states and one queue. ``expand`` dequeues the
+    newest level and enqueues the next one, whose states native/cached.c inserts into T."""
     explorer.frontier, explorer.visited = Q, T
     explorer.begin()  # foreach s in init_states: Enqueue(Q, s), Insert(T, s)
     while (stop := explorer.next_stop()) is None:  # Q is not empty
         Q.expand()  # foreach s' in next(Dequeue(Q)): if s' is not in T: Insert(T, s'), Enqueue(Q, s')
-        if T.gives_up:  # collision_rate > limit: in the middle of a level, which is no place to continue from
+        if T.gives_up:  # collision_rate > limit; a search cannot be continued from the middle of a level
             return Stop.COLLISIONS
         explorer.level_is_complete()
     return stop

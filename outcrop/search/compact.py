@@ -3,15 +3,15 @@
 U. Stern and D. L. Dill, "A new scheme for memory-efficient probabilistic verification" (1996), with the bound in the
 form that their "Using magnetic disk instead of main memory in the Murphi verifier" (1998) gives as formula (1).
 
-Two states with the same signature are taken for one, so states may be missed. Whatever is reported as violated is
-real; *holds* comes with a bound on the probability that some state was missed on every path to a violation. The
-hash is drawn from a strongly universal family by ``seed``, so the bound holds whatever the model, and runs with
-different seeds multiply their bounds.
+Two states with the same signature count as one, so states may be missed. A reported violation is real. *Holds* comes
+with a bound on the probability that some state was missed on every path to a violation. ``seed`` draws the hash from a
+strongly universal family, so the bound holds for every model, and runs with different seeds multiply their bounds.
 
-The full states go to a file without a name under ``workdir``, in the order of their discovery. It is the queue, of
-which memory holds only what is being read and written, and the log from which traces are rebuilt: the levels
-are expanded again, as in RAM, which makes the trace independent of the number of workers; the predecessor links of the
-1998 paper would be smaller but not that. Costs 5 to 8 bytes a state in RAM for 40 bits, and the packed state on disk.
+The full states go to an unnamed file under ``workdir``, in the order of their discovery. The file is the queue, of
+which only the parts being read and written are in memory. It is also the log from which traces are rebuilt: the levels
+are expanded again, as in ``ram``, so the trace does not depend on the number of workers. The predecessor links of the
+1998 paper would take less space, but the trace would depend on the workers. Costs 5 to 8 bytes a state in RAM for 40
+bits, and the packed state on disk.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from outcrop.options import CheckOptions
 from outcrop.outcome import Outcome
 from outcrop.search.ram import breadth_first
 
-#: Size of a signature in bits.
+#: Default size of a signature, in bits.
 _BITS = 40
 
 

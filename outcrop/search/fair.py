@@ -1,24 +1,24 @@
-"""Fair cycles: is there a reachable cycle with an accepting state that is fair to all? Exact, in RAM.
+"""Fair cycles: is there a reachable cycle that has an accepting state and is fair? Exact, in RAM.
 
 O. Lichtenstein and A. Pnueli, "Checking that finite state concurrent programs satisfy their linear specification"
-(1985); E. A. Emerson and C.-L. Lei, "Modalities for model checking: branching time logic strikes back" (1987). A cycle
-is fair to a set of steps (see outcrop.ir.automaton) if it takes one of them; or if it passes a state where none is
-possible (weak fairness), or no state where one is (strong fairness). All cycles lie within strongly connected
-components. If a component is unfair to a set, because steps of it are possible in all of its states, or with strong
-fairness in some, and none leads from one of its states to another, then no fair cycle passes these states: without them
-the component is taken apart anew. A component that is fair to all, and has an accepting state, has a fair cycle: one
-that goes through all of it.
+(1985); E. A. Emerson and C.-L. Lei, "Modalities for model checking: branching time logic strikes back" (1987). Fairness
+is given by sets of steps (see outcrop.ir.automaton). A cycle is fair to a set if it takes one of its steps. It is also
+weakly fair if some state of it enables no step of the set, and strongly fair if none of its states enables one. Every
+cycle lies within a strongly connected component. A component is unfair to a set if none of the set's steps stays within
+it, although all of its states (weak fairness) or some of them (strong fairness) enable one. No fair cycle passes the
+states that enable such a step: they are removed, and the rest is decomposed again. A component that is fair to all sets
+and has an accepting state contains a fair cycle: one that passes all of its states.
 
-First all states are found, as by ``ram``; then their edges are laid out in memory, each with whose step it is; then the
-components are found, by one worker, until all are fair or gone. With strong fairness, each time a component is taken
-apart one more set has no step that is possible in it, so each state is looked at once for each set at the most. The
-same is done with those found so far whenever they have become a few times more, so that a cycle does not have to wait
-for the end. If no cycle of the automaton mixes accepting and other states, edges of accepting ones are enough.
+The search first finds all states, as ``ram`` does. It then stores their edges in memory, each with the process that
+takes the step. One worker then finds components until all are fair or removed. With strong fairness, each decomposition
+leaves one set fewer that is enabled in the component, so each state is examined at most once for each set. The same
+check runs during the search, whenever the number of states has grown by a factor, so that a cycle is found early. If no
+cycle of the automaton mixes accepting and other states, the edges of accepting states suffice.
 
-Costs what ``ram`` does, 52 bytes more a state and 12 an edge. At the end of memory: unknown. The lasso is that of the
-first accepting state on a fair cycle, and goes from there by shortest ways to a step that is fair to each set and back;
-it does not depend on the number of workers. Without this, weak fairness can be counted by the product, which has more
-states then, by any search for cycles.
+Costs the memory of ``ram``, plus 52 bytes a state and 12 an edge. Out of memory: *unknown*. The lasso passes the first
+accepting state on a fair cycle, and goes by shortest paths to a fair step of each set and back. It does not depend on
+the number of workers. Alternatively the product can count weak fairness; it then has more states, and any search for
+cycles can check it.
 """
 
 from __future__ import annotations
@@ -39,10 +39,11 @@ from outcrop.kernels.fair import FairGraph
 from outcrop.options import CheckOptions
 from outcrop.outcome import Finding, Outcome, Stop, Stopped
 
-#: Levels that are expanded between looks, as long as they have fewer states than that.
+#: Number of small levels that one kernel call expands between two checks for cycles.
 _LEVELS_A_CALL = 8
+#: Levels below this size are small, in states.
 _SMALL_LEVEL = 1 << 10
-#: States whose edges a worker notes at a time.
+#: Number of states whose edges a worker notes in one call.
 _SOME_STATES = 1 << 14
 
 
@@ -53,13 +54,13 @@ def search(native: Native, options: CheckOptions, context: Context = DEFAULT_CON
 
 
 def find_fair_cycle(explorer: Explorer) -> Stop:
-    """Finds all states, and fair cycles among them: now and then on the way, and at the end."""
+    """Finds all states, and checks for fair cycles at intervals on the way and at the end."""
     arena = explorer.frontier = Arena(explorer)
     tuning, findings = explorer.tuning, explorer.findings
     next_look = tuning.first_look
     explorer.begin()
     while (stop := explorer.next_stop()) is None:
-        # One at a time where levels are so large that it costs nothing: the next look may be due after each.
+        # Large levels are expanded one a call, at no cost, because a check may be due after each.
         arena.most_levels = _LEVELS_A_CALL if explorer.levels[-1] < _SMALL_LEVEL else 1
         arena.expand()
         expanded = explorer.levels.ends[-2]
@@ -77,7 +78,7 @@ def find_fair_cycle(explorer: Explorer) -> Stop:
 
 
 def fair_cycles(explorer: Explorer, states: int) -> list[Finding]:
-    """Returns a fair cycle among the first states, this many of them, if there is one."""
+    """Returns a fair cycle among the first ``states`` states, if there is one."""
     with closing(FairGraph(explorer.search, states, explorer.native.strength != "general")) as graph:
         note_edges(explorer, graph, states)
         graph.lay_out()
@@ -99,7 +100,7 @@ def note_edges(explorer: Explorer, graph: FairGraph, states: int) -> None:
 
 
 def first_cycle(explorer: Explorer, graph: FairGraph, states: int) -> Finding:
-    """Returns the fair cycle through the first accepting state that lies on one."""
+    """Returns the lasso of the first accepting state that lies on a fair cycle."""
     ends = explorer.levels.ends
     for begin, end in pairwise(ends):
         start = graph.least_accepting(begin, min(end, states))

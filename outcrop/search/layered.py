@@ -1,17 +1,17 @@
 """Breadth-first search with layered duplicate detection.
 
 P. Lamborn and E. A. Hansen, "Layered duplicate detection in external-memory model checking" (2008). The names are those
-of its Figs. 1 to 4: ``Bucket`` is the RAM cache of the newest layers, here the arena and its table; ``candidate`` the
-successors that it does not have; ``Refined`` the layers on disk, sorted; ``Q`` the states to be expanded. A hash bucket
-is a slice, by the first byte of the hash.
+of its Figs. 1 to 4. ``Bucket`` is the RAM cache of the newest layers: here, the arena and its table. ``candidate`` has
+the successors that are not in ``Bucket``. ``Refined`` has the layers on disk, sorted. ``Q`` has the states to expand. A
+hash bucket is a slice, selected by the first byte of the hash.
 
-Starts as ``ram``, and keeps nothing on disk while all layers fit into RAM. Then, when RAM is full, whole layers go, the
-shallow ones first: they are on disk too. When the newest layer alone is too large, its candidates go to disk. At the
-end of the layer all candidates are compared, sorted, with the layers on disk, and what is left is the new layer.
+The search starts as ``ram``, with nothing on disk while all layers fit in RAM. When RAM is full, it drops whole layers,
+the shallow ones first: they are on disk too. If the newest layer alone is too large, its candidates go to disk. At the
+end of a layer, all candidates are sorted and compared with the layers on disk. The remaining ones are the new layer.
 
-The paper compares with the last L layers only and may therefore never end. Here older layers are packed, not
-deleted, and compared as well: each state is visited once, and the search ends. See docs/algorithms/layered.md. With
-``--forget`` they are deleted, as proposed in the paper, and the search may be given up.
+The paper compares only with the last L layers, and its search may never end. Here older layers are packed instead of
+deleted, and are compared too, so each state is visited once and the search ends. See docs/algorithms/layered.md. With
+``--forget`` older layers are deleted, as the paper proposes, and the search may have to give up.
 """
 
 from __future__ import annotations
@@ -34,25 +34,25 @@ from outcrop.outcome import Event, EventKind, Outcome, Stop
 from outcrop.store.workdir import WorkDirectory
 from outcrop.strategies import LayeredOptions
 
-#: The part of RAM that layers must take to be worth dropping.
+#: Smallest fraction of RAM that must become free for whole layers to be dropped.
 _LEAST_PART = 1 / 4
-#: The part of RAM that is dropped where the newest layer alone is too large. With less, what is left is entered into
-#: the table again more often; with more, fewer duplicates are found in RAM.
+#: Fraction of RAM that is dropped when the newest layer alone is too large. A smaller fraction means that the remaining
+#: states are entered into the table again more often; a larger one, that RAM finds fewer duplicates.
 _DROPPED_PART = 3 / 4
 
 
 def search(native: Native, options: CheckOptions, context: Context = DEFAULT_CONTEXT) -> Outcome:
     own = options.of(LayeredOptions)
     if own.forget and own.layers == "all":
-        raise UsageError("--forget says what becomes of older layers; --layers must say which these are")
+        raise UsageError("--forget deletes the layers older than the last L. Give L with --layers N or --layers auto.")
     if own.forget and (options.ranks or 1) > 1:
-        raise UsageError("several ranks keep all layers: --forget is for one process")
+        raise UsageError("--forget works in one process only. Drop --forget, or run without ranks.")
     return search_ram_first(native, options, context, Layers, LDDD)
 
 
 def LDDD(explorer: Explorer, frontier: RamThenDisk[Layers]) -> Stop:
-    """Fig. 1. ``expand`` is the loop over a depth, lines 9 to 20, once RAM was full; until then all layers stay in RAM,
-    and duplicates need not wait."""
+    """Runs Fig. 1. ``expand`` is its loop over one depth, lines 9 to 20. While all layers are in RAM, duplicates are
+    found at once, without delayed detection."""
     explorer.begin()
     while (stop := explorer.next_stop()) is None:  # line 8
         frontier.expand()
@@ -60,11 +60,11 @@ def LDDD(explorer: Explorer, frontier: RamThenDisk[Layers]) -> Stop:
         is_going_round = store is not None and store.is_going_round()
         if store is not None and is_going_round:
             text = (
-                f"given up at level {len(explorer.levels) - 1:,}: {explorer.levels.states:,} states visited, about "
-                f"{store.estimate:,} of them different; more layers, or none forgotten, would tell more"
+                f"giving up at level {len(explorer.levels) - 1:,}: {explorer.levels.states:,} visits reached only "
+                f"about {store.estimate:,} different states. Keep more layers with --layers, or drop --forget."
             )
             explorer.watch.tell(Event(EventKind.GAVE_UP, text))
-        if explorer.exchange.any(is_going_round):  # which line 8 would never notice
+        if explorer.exchange.any(is_going_round):  # line 8 alone would loop forever
             return Stop.REDUNDANT
         explorer.level_is_complete()
     return stop
@@ -82,18 +82,18 @@ class Layers:
     # --- Fig. 1 ------------------------------------------------------------------------------------------------
 
     def parts(self, begin: int, end: int) -> tuple[ExpandPart, int]:
-        """Lines 9 to 12 and 17 to 20: workers dequeue blocks of Q, and look all children up in Bucket. Those that are
-        not there become its newest states, which are the candidates."""
+        """Runs lines 9 to 12 and 17 to 20. Workers dequeue blocks of Q and look all children up in Bucket. Children
+        that are not in it become its newest states: the candidates."""
         pieces = 1 + (end - begin) // log_block_rows(self._explorer.native.state_bytes)
         return self.store.Bucket.parts(begin, self.store.Q.dequeue(begin, end)), pieces
 
     def make_room(self) -> None:
-        """Lines 13 to 16, when RAM is full."""
+        """Runs lines 13 to 16, when RAM is full."""
         self.store.Bucket.make_room(self._delete_shallow)
 
     def _delete_shallow(self) -> None:
-        """Deletes whole layers, the shallow ones first; if the new one takes nearly all of RAM, most of its candidates,
-        the older ones, which go to disk."""
+        """Deletes whole layers from RAM, the shallow ones first. If the new layer takes nearly all of RAM, most of its
+        candidates, the older ones, go to disk."""
         store = self.store
         used, first = store.Bucket.resume(), store.Bucket.first
         dropped = store.end_of_shallow(int(used * _LEAST_PART))
@@ -106,7 +106,7 @@ class Layers:
         store.drop(used, dropped)
 
     def resolve(self) -> None:
-        """Lines 21 and 22: depth++, DDD. Where all candidates are in RAM, they are not sorted, but looked up."""
+        """Runs lines 21 and 22: depth++, DDD. If all candidates are in RAM, they are looked up instead of sorted."""
         store, depth = self.store, len(self._explorer.levels)
         used, first = store.Bucket.resume(), store.Bucket.first
         store.candidates += used - first
@@ -124,8 +124,8 @@ class Layers:
     # --- Figs. 2 and 3 -----------------------------------------------------------------------------------------
 
     def DDD(self, depth: int, first: int, used: int) -> None:
-        """Fig. 2: sorts all candidates, slice by slice, drops those that are equal to their neighbours or in a previous
-        layer (Fig. 3: native/layers.c reads each layer once), enqueues the others and adds them to Refined."""
+        """Runs Fig. 2. Sorts all candidates, slice by slice, and drops duplicates and states of earlier layers (Fig. 3;
+        native/layers.c reads each layer once). Enqueues the remaining states and adds them to Refined."""
         store = self.store
         if used > first:
             store.candidate.add(first, used)
@@ -136,7 +136,7 @@ class Layers:
     # --- Fig. 4 ------------------------------------------------------------------------------------------------
 
     def _counter_example_reconstruction(self, store: LayerStore) -> tuple[Look, Callable[[], None]]:
-        """Fig. 4 follows links to parents. We expand the layer before once more (explorer/paths.py), which needs no
-        room for links; where that was deleted, the search is repeated as far as that."""
+        """Returns the path search of Fig. 4 and its cleanup. The paper follows links to parents. We expand the previous
+        layer again (explorer/paths.py), which needs no space for links. A deleted layer is rebuilt by a new search."""
         retrace = Retrace(self._explorer, store, Layers)
         return retrace.look, retrace.close

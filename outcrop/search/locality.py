@@ -1,20 +1,20 @@
-"""Breadth-first search with the visited states on disk, of which it reads those that it probably needs.
+"""Breadth-first search with the visited states on disk; a check reads all of them, or a calibrated selection.
 
 U. Stern and D. L. Dill, "Using magnetic disk instead of main memory in the Murphi verifier" (1998), is the strategy
 ``disk``. G. Della Penna et al., "Exploiting transition locality in automatic verification of finite-state concurrent
-systems" (2004), section 5 (LDBFS), is ``locality``. The functions are those of its Figs. 7 to 12, over blocks.
+systems" (2004), section 5 (LDBFS), is ``locality``. The methods are those of its Figs. 7 to 12, over blocks of states.
 
-Successors gather in table M, and with their states in the unchecked queue. At the end of a level, or when M is full,
-the table of all visited states, file D, is read: what it knows is taken out of M, and what is left is new. D is in
-the order of discovery, so because transitions are local most old states are found in its last blocks.
-``locality`` reads a random selection of blocks, the disk cloud, that prefers late ones, and from time to time measures
-with the whole of D whether the cloud is too small or too large. ``disk`` always reads everything.
+Successors go to table M, and with their states to the unchecked queue. At the end of a level, or when M is full, the
+search reads file D, the table of all visited states. States that are in D are removed from M; the remaining ones are
+new. D is in the order of discovery, and transitions are local, so most old states are found in its last blocks.
+``locality`` reads the disk cloud, a random selection of blocks that prefers late ones. At intervals it reads the whole
+of D, to measure whether the cloud is too small or too large. ``disk`` always reads the whole of D.
 
 With states as keys ``disk`` is exact, and ``locality`` visits all reachable states, some more than once: *holds* is
 exact. With signatures both have the omission bound of formula (1) of the first paper.
 
-Costs M in RAM, and on disk a key a visited state for D, besides the states themselves in the log, which stands in for
-the checked queue and for the predecessor file. Reads D, or the cloud, once a level.
+Costs M in RAM. On disk, D has one key for each visited state, and the log has the states themselves. The log serves as
+the checked queue and as the predecessor file. D, or the cloud, is read once a level.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ from outcrop.options import CheckOptions
 from outcrop.outcome import Outcome, Stop
 from outcrop.strategies import LocalityOptions
 
-#: Unchecked states that the main thread is done with before workers would be.
+#: Number of unchecked states below which the main thread is faster alone than with workers.
 _FEW_UNCHECKED = 1 << 16
 
 
 def search(
     native: Native, options: CheckOptions, context: Context = DEFAULT_CONTEXT, *, has_cloud: bool = True
 ) -> Outcome:
-    """``has_cloud``: checks read the disk cloud, and not the whole of D."""
+    """Runs ``locality``. ``has_cloud``: checks read the disk cloud instead of the whole of D."""
     with (
         levels_on_disk(native, options, context) as (explorer, Q_ck),
         closing(Locality(explorer, Q_ck, signature_bits(options), has_cloud=has_cloud)) as locality,
@@ -53,12 +53,12 @@ def search(
 
 
 def search_disk(native: Native, options: CheckOptions, context: Context = DEFAULT_CONTEXT) -> Outcome:
-    """Searches as in 1998: the disk cloud is the whole of D."""
+    """Runs ``disk``, the search of 1998: its disk cloud is the whole of D."""
     return search(native, options, context, has_cloud=False)
 
 
 class Locality:
-    """The papers' data. ``Q_ck``: the frontier, whose newest level is the checked queue. ``bits`` None keeps states."""
+    """The data of the papers. ``Q_ck``: the frontier; its newest level is the checked queue."""
 
     drops_revisited = counts_deeper = False
     collision_rate = None
@@ -82,7 +82,7 @@ class Locality:
         self.D = DiskTable(Q_ck, bits, options.block_size, options.blocks)
         self.M = GrowingTable(explorer, bits, Q_ck.table_memory(2 * self.Q_unck.block_rows * self.Q_unck.width))
         self._has_cloud = has_cloud
-        self.disk_cloud_size = options.cloud if has_cloud else 1.0  #: as a part of D's blocks
+        self.disk_cloud_size = options.cloud if has_cloud else 1.0  #: fraction of the blocks of D
         self._random = np.random.default_rng(explorer.options.seed)
         self._checks = 0
         self._high_calibrations = 0  #: in a row
@@ -90,7 +90,7 @@ class Locality:
     # --- The papers' procedures --------------------------------------------------------------------------------
 
     def Search(self) -> Stop:
-        """Fig. 7."""
+        """Runs Fig. 7."""
         self._explorer.visited, self._explorer.frontier = self, self.Q_ck
         self._explorer.begin()  # foreach s in init_states Insert(s); Checktable()
         return self.search_loop()
@@ -103,7 +103,7 @@ class Locality:
         return stop
 
     def expand_level(self, begin: int) -> None:
-        """The inner loop of Fig. 7, from state ``begin`` of all on."""
+        """Runs the inner loop of Fig. 7, from state ``begin`` on."""
 
         def fill() -> None:
             self.Q_ck.insert_successors(begin)  # foreach s' in next(Dequeue(Q_ck)) Insert(s')
@@ -112,7 +112,7 @@ class Locality:
         self.Q_ck.fill_level(fill)
 
     def Insert(self, states: States, hashes: Counts) -> None:
-        """Fig. 8."""
+        """Inserts successors into M and Q_unck (Fig. 8)."""
         while len(states):
             new, taken = self.M.insert(states, hashes)
             self.Q_unck.append(new)
@@ -125,7 +125,7 @@ class Locality:
             self.Checktable()
 
     def Checktable(self) -> None:
-        """Fig. 10."""
+        """Removes old states from M and enqueues the new ones (Fig. 10)."""
         calibration_required = self.QueryCalibration()
         disk_cloud = self.GetDiskCloud(calibration_required)
         not_in_cloud = sorted(set(range(self.D.block_count)) - set(disk_cloud))
@@ -146,8 +146,8 @@ class Locality:
         return self.M.keep(states)
 
     def GetDiskCloud(self, calibration_required: bool) -> list[int]:
-        """Fig. 11: a selection of blocks by the curve of Fig. 9, where late ones are likelier. When the cloud is
-        everything, a calibration tries what a smaller one would do."""
+        """Returns a random selection of blocks in which late ones are likelier (Fig. 11, with the curve of Fig. 9). If
+        the cloud is the whole of D, a calibration tries a smaller one."""
         block_count, options = self.D.block_count, self._options
         is_trial = calibration_required and self.disk_cloud_size == 1.0
         size = math.ceil((1 - options.slowdown if is_trial else self.disk_cloud_size) * block_count)
@@ -159,12 +159,12 @@ class Locality:
         return sorted(self._random.choice(block_count, size, False, likelihood / likelihood.sum()).tolist())
 
     def QueryCalibration(self) -> bool:
-        """Requires a calibration every so many checks."""
+        """Returns whether this check calibrates, which every N-th one does."""
         self._checks += 1
         return self._has_cloud and self._checks % self._options.calibration == 0
 
     def Calibrate(self, deleted_in_cloud: int, deleted_not_in_cloud: int) -> None:
-        """Fig. 12: a cloud that misses much grows, one that misses next to nothing shrinks."""
+        """Adjusts the cloud (Fig. 12): it grows if it misses too much, and shrinks if it misses almost nothing."""
         deleted = deleted_in_cloud + deleted_not_in_cloud
         if not deleted:
             return
@@ -176,7 +176,7 @@ class Locality:
         self._reset()
 
     def _reset(self) -> None:
-        """The end of Fig. 10: a cloud that has been large for long is reset, perhaps."""
+        """Resets, with some probability, a cloud that has been large for many calibrations (end of Fig. 10)."""
         options = self._options
         is_high = self.disk_cloud_size > options.reset_above
         self._high_calibrations = self._high_calibrations + 1 if is_high else 0
@@ -184,14 +184,14 @@ class Locality:
             self.disk_cloud_size = options.cloud
             self._high_calibrations = 0
 
-    # --- What others ask ---------------------------------------------------------------------------------------
+    # --- Visited ----------------------------------------------------------------------------------------------
 
     def remember(self, states: States, hashes: Counts) -> None:
-        """Takes states that were visited before."""
+        """Adds states that an earlier search has visited."""
         self.D.append_states(states, hashes)
 
     def omission_bound(self, levels: list[int]) -> float:
-        # At the latest, a state was compared with the table when its level ended.
+        # A state is compared with the table when its level ends, at the latest.
         return 0.0 if self.bits is None else omission_bound(accumulate(levels), self.bits)
 
     def close(self) -> None:

@@ -1,15 +1,14 @@
-"""Nested depth-first search: is there a reachable cycle with an accepting state? One worker, on the fly.
+"""Nested depth-first search: is there a reachable cycle with an accepting state? On the fly, with one worker.
 
 C. Courcoubetis, M. Vardi, P. Wolper and M. Yannakakis, "Memory-efficient algorithms for the verification of temporal
 properties" (1992), with the improvements of S. Schwoon and J. Esparza, "A note on on-the-fly verification algorithms"
-(2005). A first search visits the states depth first; from each accepting state that it is about to leave, a second one
-looks for a way back to its stack. Each state is visited at most twice, and a cycle is found as soon as it is closed.
-The search itself is native/ndfs.c.
+(2005). The first search visits the states depth first. From each accepting state that it is about to leave, a second
+search looks for a path back to the stack of the first. Each state is visited at most twice, and a cycle is found as
+soon as it is closed. The search itself is native/ndfs.c.
 
-Exact. The lasso on its stacks is as long as depth-first search makes it, so it is shortened: a shortest way to an
-accepting state of its cycle, and a shortest cycle from there, among the states found. Costs what ``ram`` does, a
-quarter of a byte more a state, and the stack. There are no levels: all states count as one. At the end of memory:
-unknown.
+Exact. Depth-first search finds long lassos, so the result is shortened: a shortest path to an accepting state of the
+cycle, and a shortest cycle from there, among the states found. Costs the memory of ``ram``, two bits more a state, and
+the stack. Levels are not known: all states count as one level. Out of memory: *unknown*.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ def search(native: Native, options: CheckOptions, context: Context = DEFAULT_CON
 
 
 def nested_depth_first(explorer: Explorer) -> Stop:
-    """Searches from the start states, and makes findings of the path to where the search ended."""
+    """Searches from the start states, and turns the search stack into a finding if the search ended early."""
     explorer.frontier = Arena(explorer, has_levels=False)
     explorer.frontier.start()
     if explorer.findings:
@@ -73,17 +72,17 @@ def _lasso(explorer: Explorer, on_cycle: Indexes, starts: int) -> Finding:
         prefix = shortest_path(explorer, paths, np.arange(starts, dtype=np.uint32), target, everything)
     if cycle is None or prefix is None:
         explorer.check_stop()
-        raise InternalError("the cycle found cannot be found again")
+        raise InternalError("the cycle that the search reported is not in the states found")
     return lasso(tuple(prefix), cycle[:-1])
 
 
 def _found(explorer: Explorer, indexes: Indexes) -> list[Finding]:
-    """Returns what is wrong with the state that the search was at, or with one that follows it."""
+    """Returns the errors in the state at which the search stopped, or in one of its successors."""
     search = explorer.search
     path = tuple(row.tobytes() for index in indexes.tolist() for row in search.read_block(index, index + 1))
     failed = search.take_found(Found.RULE)
     if any(state != path[-1] for state in failed):
-        raise InternalError("a rule failed in another state than the one that the search was at")
+        raise InternalError("a rule failed in a state other than the one that the search expanded")
     wrong = search.take_found(Found.STATE)
     return [
         *(Finding(FindingKind.RULE, path) for _ in failed),

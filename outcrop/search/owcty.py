@@ -1,20 +1,20 @@
-"""OWCTY, One Way Catch Them Young: is there a reachable cycle with an accepting state? Breadth-first, in parallel.
+"""OWCTY, One Way Catch Them Young: is there a reachable cycle with an accepting state? Breadth-first and parallel.
 
 I. Cerna and R. Pelanek, "Distributed explicit fair cycle detection" (2003), as J. Barnat, J. Havlicek and P. Rockai
 give it in "Distributed LTL model checking with hash compaction" (2012), Algorithm 1 and section 2.3. The set S
-approximates the states that lie on or behind an accepting cycle. REACHABILITY keeps of it what accepting states in it
-lead to, and counts predecessors; ELIMINATION takes out, one after the other, what has none left. When S no longer
-shrinks, it is empty or holds a cycle.
+approximates the states that lie on or behind an accepting cycle. REACHABILITY reduces S to the states that its
+accepting states lead to, and counts predecessors. ELIMINATION removes the states without predecessors, one after the
+other. When S no longer shrinks, it is empty or contains a cycle.
 
-Cycles are looked for while states are still being found: accepting states that are their own successors, and those that
-are their own greatest accepting predecessor (one pass of the algorithm MAP). A cycle is confirmed before it counts.
+Two checks look for cycles while states are still being found. They find accepting states that are their own successor,
+or their own greatest accepting predecessor (one pass of the algorithm MAP). A cycle is confirmed before it counts.
 
-How much there is to do depends on the automaton. No cycle of a weak one mixes accepting and other states: S is made of
-accepting states, their predecessors are counted while the states are found, and one ELIMINATION decides. Whatever
-follows an accepting state of a terminal one is accepted: to reach one, and a cycle behind it, is enough.
+The work depends on the automaton. No cycle of a weak automaton mixes accepting and other states. S then has accepting
+states only, their predecessors are counted while the states are found, and one ELIMINATION decides. In a terminal
+automaton, every continuation of an accepting state is accepted: an accepting state and a cycle behind it suffice.
 
-Exact. S, the counts and the lasso do not depend on the number of workers. Costs what ``ram`` does, 4 bytes more a
-state (8 for a weak automaton), and the time of two or three such searches. At the end of memory: unknown.
+Exact. S, the counts and the lasso do not depend on the number of workers. Costs the memory of ``ram``, plus 4 bytes a
+state (8 for a weak automaton), and the time of two or three such searches. Out of memory: *unknown*.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ from outcrop.options import CheckOptions
 from outcrop.outcome import Finding, Outcome, Restart, Stop
 from outcrop.strategies import OwctyOptions
 
-#: Candidates of a level that are looked at for cycles; as many as each worker keeps.
+#: Largest number of candidates of a level that are checked for cycles; each worker keeps as many.
 _MOST_CANDIDATES = 16
 
 
 def search(native: Native, options: CheckOptions, context: Context = DEFAULT_CONTEXT) -> Outcome:
     if options.of(OwctyOptions).compact:
-        from outcrop.search import owcty_compact  # which imports this module
+        from outcrop.search import owcty_compact  # needed for --compact only
 
         return owcty_compact.search(native, options, context)
     try:
@@ -60,7 +60,7 @@ def _search(native: Native, options: CheckOptions, context: Context, strength: A
 
 
 class Owcty:
-    """The algorithm's data: S, and the counts of predecessors, are with the kernels."""
+    """The data of the algorithm. The kernels hold S and the counts of predecessors."""
 
     def __init__(self, explorer: Explorer, strength: Acceptance) -> None:
         self._explorer = explorer
@@ -71,7 +71,7 @@ class Owcty:
     # --- Algorithm 1 -------------------------------------------------------------------------------------------
 
     def OWCTY(self) -> Stop:
-        """Algorithm 1. Returns Stop.VIOLATION where there is a cycle, which is then among the findings."""
+        """Runs Algorithm 1. Returns Stop.VIOLATION if there is a cycle, which is then among the findings."""
         stop = self.INITIALIZE()
         if stop is Stop.COMPLETE and not self._explorer.findings.states and self._holds_a_cycle():
             self._explorer.findings.traced.append(self._cycle_in_S())
@@ -79,7 +79,7 @@ class Owcty:
         return stop
 
     def INITIALIZE(self) -> Stop:
-        """Line 1: finds all states, and cycles on the fly."""
+        """Runs line 1: finds all states, and cycles on the fly."""
         explorer = self._explorer
         explorer.frontier = self._arena
         explorer.begin()
@@ -95,11 +95,11 @@ class Owcty:
         return stop
 
     def _holds_a_cycle(self) -> bool:
-        """Lines 2 to 9. Without a general automaton, nothing is left for a second iteration to do."""
+        """Runs lines 2 to 9. Unless the automaton is general, one iteration decides."""
         size, phase = self._explorer.totals.states, Phase.FIRST
         while True:
             old_size = size
-            size = self._run(phase)  # Reset; S is S and F
+            size = self._run(phase)  # Reset; S becomes the intersection of S and F
             if self._strength is Acceptance.GENERAL:
                 size = self.REACHABILITY()
             if size:
@@ -109,11 +109,11 @@ class Owcty:
             phase = Phase.RESET
 
     def REACHABILITY(self) -> int:
-        """Keeps in S what its accepting states lead to, and counts predecessors. Returns the size of S."""
+        """Reduces S to what its accepting states lead to, and counts predecessors. Returns the size of S."""
         return self._run_where_work_makes_work(Phase.REACH)
 
     def ELIMINATION(self) -> int:
-        """Takes out of S what has no predecessor in it. Returns the size of S."""
+        """Removes from S the states without a predecessor in S. Returns the size of S."""
         return self._run_where_work_makes_work(Phase.ELIMINATE)
 
     def _run(self, phase: Phase) -> int:
@@ -132,7 +132,7 @@ class Owcty:
     # --- Cycles ------------------------------------------------------------------------------------------------
 
     def _confirmed(self, candidates: list[bytes]) -> Finding | None:
-        """Returns a cycle among the states that have been expanded, if there is one."""
+        """Returns a cycle among the expanded states through one of the candidates, if there is one."""
         limit = self._explorer.levels.ends[-2]
         for level, state in sorted((self._level(state), state) for state in candidates):
             if self._strength is Acceptance.TERMINAL:
@@ -143,8 +143,8 @@ class Owcty:
         return None
 
     def _endless_run(self, level: int, state: bytes) -> Finding:
-        """Returns the run through an accepting state of a terminal automaton. Raises Restart, for a search that counts
-        predecessors, where no cycle is near: there may be none, for assumptions can end runs."""
+        """Returns the lasso through an accepting state of a terminal automaton. Raises Restart, for a search that
+        counts predecessors, if no cycle is near. There may be none, because assumptions can end runs."""
         explorer = self._explorer
         run = closest_cycle(explorer.search, state)
         if run is None:
@@ -154,19 +154,18 @@ class Owcty:
         return lasso((*way_to(explorer, state, level), *way[1:]), cycle)
 
     def _cycle_in_S(self) -> Finding:
-        """Returns a cycle through the states of S that come first. What a state leads to that is on no cycle need not
-        be looked at again: at the fixpoint every state of S lies behind some cycle, and the cycles behind which nothing
-        lies remain."""
+        """Returns a cycle through the first possible state of S. States that are on no cycle keep their marks and are
+        not visited again. At the fixpoint every state of S lies behind a cycle, so the last cycles of S remain."""
         levels = self._explorer.levels
         for begin, end in zip(levels.ends, levels.ends[1:], strict=False):
             while (state := self._least_accepting(begin, end)) is not None:
                 path = self._shortest_cycle(state, levels.states, within_s=True, keeps_marks=True)
                 if path is not None:
                     return self._lasso(path)
-        raise InternalError("S does not shrink any more, and yet no cycle is found in it")
+        raise InternalError("S has stopped shrinking, but contains no cycle")
 
     def _shortest_cycle(self, state: bytes, limit: int, **marks: bool) -> list[bytes] | None:
-        """Returns a shortest way from a state back to it. Raises Stopped when the search for one had to stop."""
+        """Returns a shortest path from a state back to itself. Raises Stopped if the search for it had to stop."""
         path = shortest_path(self._explorer, self.S, indexes_of(self.S, state), state, limit, **marks)
         if path is None:
             self._explorer.exchange.agree_to_go_on()
@@ -176,13 +175,13 @@ class Owcty:
         return closest_lasso(self._explorer, [(self._level(state), state) for state in path[:-1]])
 
     def _least_accepting(self, begin: int, end: int) -> bytes | None:
-        """Returns the least accepting state of S in a level, among those of all ranks."""
+        """Returns the least accepting state of S in a level, over all ranks."""
         index = self.S.least_accepting(begin, end)
         own = None if index is None else bytes(self._explorer.search.read_block(index, index + 1))
         return min((each for each in self._explorer.exchange.gather(own) if each is not None), default=None)
 
     def _level(self, state: bytes) -> int:
-        """Returns the level of a state, which its owner knows."""
+        """Returns the level of a state. Its owner knows it and tells the other ranks."""
         index = self.S.index(state)
         own = None if index is None else bisect_right(self._explorer.levels.ends[1:], index)
         level = self._explorer.exchange.level_of(own)

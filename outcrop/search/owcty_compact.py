@@ -1,22 +1,21 @@
-"""OWCTY with hash compaction: signatures instead of states.
+"""OWCTY with hash compaction: the visited set holds signatures instead of states.
 
 J. Barnat, J. Havlicek and P. Rockai, "Distributed LTL model checking with hash compaction" (2012), Algorithms 2 and 3.
-Two states with the same signature are taken for one, the one that is met first. So states can be missed, and edges can
-seem to lead where they do not. Accepting states are therefore kept in full, in a queue on disk (Qacc); each iteration
-begins with those that edges of the last one led to, and ends when S does not shrink. What is then left of S need not
-hold a cycle: VERIFICATION looks for a way from an accepting state back to that very state, all of its bytes compared.
-A cycle that is reported is therefore real. *Holds* means that none was found among the states visited, and comes with
-the bound for missing a state and the part of the states that was probably visited.
+Two states with the same signature count as one: the one that is met first. States can therefore be missed, and edges
+can seem to lead to other states. Accepting states are kept in full, in a queue on disk (Qacc). Each iteration begins
+with those that edges of the previous iteration led to. The iterations end when S no longer shrinks. The remaining S
+need not contain a cycle. VERIFICATION therefore searches for a path from an accepting state back to itself, comparing
+all of its bytes. A reported cycle is real. *Holds* means that no cycle was found among the visited states. It comes
+with the omission bound and the expected coverage.
 
-Some steps are not as printed. Line 7 of Algorithm 2 hands ELIMINATION the accepting states that REACHABILITY has just
-been led to by edges. But none of those is without predecessors, and those that are, the ones it began with, have been
-cleared from the queue in line 5. We hand it the latter, as Algorithm 1 does. Each iteration draws another hash: a false
-cycle then does not have to be broken where it begins, state by state, but hardly ever outlives its iteration. And for
-a weak automaton, as without compaction, one elimination among accepting states precedes the iterations; mostly it
-leaves nothing.
+Some steps differ from the paper. Line 7 of Algorithm 2 passes ELIMINATION the accepting states to which REACHABILITY
+has just found edges. None of those is without predecessors. Those without are the seeds of REACHABILITY, which line 5
+has cleared from the queue. We pass the seeds, as Algorithm 1 does. Each iteration draws a new hash, so a false cycle
+rarely outlives its iteration and need not be broken state by state. For a weak automaton, one elimination among
+accepting states precedes the iterations, as without compaction. It mostly leaves nothing.
 
-The first search has its queue, which is also the log of all states for the path to a cycle, in a file. So have all
-others. Costs 5 to 9 bytes a state in RAM: the count of predecessors is in the slot of the signature.
+All queues are files. The queue of the first search is also the log from which the path to a cycle is rebuilt. Costs 5
+to 9 bytes a state in RAM: the count of predecessors is in the slot of the signature.
 """
 
 from __future__ import annotations
@@ -45,9 +44,9 @@ from outcrop.options import CheckOptions
 from outcrop.outcome import Event, EventKind, Finding, Outcome, Stop
 from outcrop.store.workdir import WorkDirectory, work_place
 
-#: Size of a signature in bits, as in the paper.
+#: Default size of a signature, in bits, as in the paper.
 BITS = 32
-#: Bits more, to find a path to a state that the first search has missed.
+#: Number of bits added to the signature when a second search looks for a state that the first one missed.
 _MORE_BITS = 24
 
 
@@ -70,7 +69,7 @@ def _settings(resources: ExitStack, options: CheckOptions, tuning: Tuning, bits:
 
 
 class CompactedOwcty:
-    """The algorithms' data: S and the counts of predecessors, which are with the signatures; Qacc is on disk."""
+    """The data of the algorithms. S and the counts of predecessors are with the signatures; Qacc is on disk."""
 
     def __init__(self, explorer: Explorer, bits: int, directory: WorkDirectory) -> None:
         self._explorer = explorer
@@ -81,7 +80,7 @@ class CompactedOwcty:
     # --- Algorithm 2 -------------------------------------------------------------------------------------------
 
     def OWCTY(self) -> Stop:
-        """Algorithm 2. Returns Stop.VIOLATION where there is a cycle, which is then among the findings."""
+        """Runs Algorithm 2. Returns Stop.VIOLATION if there is a cycle, which is then among the findings."""
         explorer, S = self._explorer, self.S
         stop = self.INITIALIZE()
         if stop is not Stop.COMPLETE or explorer.findings:
@@ -105,7 +104,7 @@ class CompactedOwcty:
         return Stop.VIOLATION if explorer.findings else stop
 
     def INITIALIZE(self) -> Stop:
-        """Finds all states, and accepting ones that are their own successors."""
+        """Finds all states, and the accepting states that are their own successor."""
         explorer = self._explorer
         arena = explorer.frontier = Arena(explorer)
         explorer.begin()
@@ -118,15 +117,17 @@ class CompactedOwcty:
     # --- Algorithm 3 -------------------------------------------------------------------------------------------
 
     def REACHABILITY(self, seeds: Blocks) -> None:
+        """Reduces S to what the seeds lead to, and counts predecessors."""
         self.S.run(BlockPhase.REACH, seeds)
         self._report_loops()
 
     def ELIMINATION(self, seeds: Blocks) -> None:
+        """Removes from S the states without a predecessor in S."""
         self.S.run(BlockPhase.ELIMINATE, seeds)
 
     def VERIFICATION(self) -> None:
-        """From each accepting state that none before it has led to: is there a way back to it? All ranks take the same
-        state, the least of those that they propose."""
+        """Searches for a path back from each accepting state that no earlier search has reached. All ranks take the
+        same state: the least of those that they propose."""
         if self._explorer.findings:
             return
         self.S.reset()
@@ -142,7 +143,7 @@ class CompactedOwcty:
             self._verify(min(proposals), min(proposals) == proposed)
 
     def _verify(self, state: bytes, is_own: bool) -> None:
-        """Searches, level by level, for a way from a state back to it."""
+        """Searches, level by level, for a path from a state back to itself."""
         target = with_spare_bytes(np.frombuffer(state, dtype=np.uint8).reshape(1, -1))
         S, exchange = self.S, self._explorer.exchange
         S.queue.clear()
@@ -158,7 +159,7 @@ class CompactedOwcty:
     # --- Lassos ------------------------------------------------------------------------------------------------
 
     def _report_loops(self) -> None:
-        """Reports an accepting state that is its own successor; or any, if the automaton is terminal."""
+        """Reports an accepting state that is its own successor, or any accepting one if the automaton is terminal."""
         explorer = self._explorer
         for state in explorer.exchange.found_by_all(explorer.search.take_found(Found.CYCLE)):
             run = None if explorer.findings else closest_cycle(explorer.search, state)
@@ -167,7 +168,7 @@ class CompactedOwcty:
                 explorer.findings.traced.append(lasso((*self._prefix(state), *way[1:]), cycle))
 
     def _cycle(self, state: bytes, ends: list[int]) -> Finding:
-        """Returns the lasso of a state. The queue has the levels of a search from it that came back."""
+        """Returns the lasso of a state. The queue holds the levels of a search from the state back to itself."""
         explorer, queue = self._explorer, self.S.queue
         look = look_in_blocks(
             explorer.search, lambda level: queue.blocks(ends[level], ends[level + 1]), explorer.parallel
@@ -176,13 +177,13 @@ class CompactedOwcty:
         return lasso(self._prefix(state), list(cycle[:-1]))
 
     def _prefix(self, state: bytes) -> tuple[bytes, ...]:
-        """Returns a path to a state. If a later phase has come upon one that the first search missed, another search
-        looks for it, with other signatures."""
+        """Returns a path to a state. If the first search missed the state, a second one with other signatures finds
+        the path."""
         explorer = self._explorer
         level = explorer.exchange.level_of(find_level(explorer.search, explorer.levels, state))
         if level is not None:
             return way_to(explorer, state, level)
-        explorer.watch.tell(Event(EventKind.RETRACED, "owcty: searching again, for a path to the cycle found"))
+        explorer.watch.tell(Event(EventKind.RETRACED, "owcty: searching again for a path to the cycle"))
         with ExitStack() as resources:
             bits, seed = min(64, self._bits + _MORE_BITS), explorer.options.seed + 1
             settings = _settings(resources, explorer.options, explorer.tuning, bits, seed)

@@ -1,10 +1,9 @@
 """Breadth-first search in RAM, with full states.
 
-Exact. All states lie in one arena in the order of their discovery; a level is a range of it, so it is queue, visited
-states and trace log at once. A table of indexes with a few hash bits each finds a state again.
+Exact. All states lie in one arena in the order of their discovery, and a level is a range of it. The arena is
+therefore queue, visited set and trace log at once. A table of indexes, with a few hash bits each, finds a state.
 
-Costs the packed state and 5 to 9 bytes a state, 11 and more from half a billion states on. At the end of memory:
-unknown.
+Costs the packed state and 5 to 9 bytes a state; 11 and more from half a billion states on. Out of memory: *unknown*.
 """
 
 from __future__ import annotations
@@ -28,10 +27,10 @@ def search(native: Native, options: CheckOptions, context: Context = DEFAULT_CON
 
 
 def breadth_first(explorer: Explorer) -> Stop:
-    """Expands level after level, until one is empty."""
+    """Expands level after level, until a level is empty."""
     arena = explorer.frontier = Arena(explorer)
     explorer.begin()
     while (stop := explorer.next_stop()) is None:
-        arena.expand()  # and many more levels, where they are small, in one kernel call: native/level.c
+        arena.expand()  # small levels are expanded many at a time in one kernel call (native/level.c)
         explorer.level_is_complete()
     return stop

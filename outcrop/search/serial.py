@@ -1,14 +1,14 @@
-"""``cached`` for as long as that goes well, then ``locality``, without losing the work.
+"""``cached`` up to a collision rate, then ``locality``, with all work handed over.
 
 G. Della Penna, B. Intrigila, I. Melatti, E. Tronci, M. Venturini Zilli, "Integrating RAM and disk based verification
 within the Murphi verifier" (2003).
 
-Starts with a cache. When the collision rate reaches a threshold, low enough that little has been visited twice, the
-disk search takes over: the queue becomes its checked queue, and M starts empty. In the paper the switch goes through
-three files (queue, visited states, administration), and file D begins with what the cache holds. Here the queue is a
-file already, with all states from the first on. The log of the disk search, of which its queue is a part, begins as a
-copy of it. D is made from that: so it is complete, where the cache has forgotten a tenth by then, and in the order of
-discovery, which the disk cloud lives on.
+The search starts with a cache. When the collision rate reaches a threshold, the disk search takes over: the queue
+becomes its checked queue, and M starts empty. The threshold is low, so that few states have been visited twice. In the
+paper the switch goes through three files (queue, visited states, administration), and file D starts with the content
+of the cache. Here the queue is a file already, and holds all states from the first on. The log of the disk search,
+which contains its queue, starts as a copy of it, and D is made from the log. D is therefore complete, while the cache
+has forgotten about a tenth by then. It is also in the order of discovery, on which the disk cloud relies.
 
 Guarantee and costs are those of the two parts.
 """
@@ -38,15 +38,15 @@ from outcrop.strategies import SerialOptions
 
 def search(native: Native, options: CheckOptions, context: Context = DEFAULT_CONTEXT) -> Outcome:
     with ExitStack() as resources, queue_on_disk(native, options, context, DISK_SHARE, first_lines=1) as explorer:
-        memory = state_budget(options, BYTES_BESIDE)  # the second part needs what each worker has beside
-        # Ranks switch together, between levels.
+        memory = state_budget(options, BYTES_BESIDE)  # the disk search needs buffers for each worker
+        # Several ranks switch together, between levels.
         threshold = options.of(SerialOptions).threshold if explorer.exchange.holds_all_states else 1.0
         T = resources.enter_context(CacheTable(explorer, signature_bits(options), memory, threshold))
         return explorer.run(partial(integrated, explorer, T, memory, resources))
 
 
 def integrated(explorer: Explorer, T: CacheTable, memory: int, resources: ExitStack) -> Stop:
-    """Searches with the cache, and from the threshold on with the disk."""
+    """Searches with the cache, and from the threshold on with the disk search."""
     Q = explorer.frontier = Arena(explorer)
     explorer.visited = T
     explorer.begin()
@@ -60,7 +60,7 @@ def integrated(explorer: Explorer, T: CacheTable, memory: int, resources: ExitSt
 
 
 def switched(explorer: Explorer, T: CacheTable, memory: int, resources: ExitStack) -> Stop:
-    """Hands the queue over to the disk search, which goes on in the middle of the level if the cache gave up there."""
+    """Hands the queue over to the disk search, which continues mid-level if the cache gave up there."""
     unexpanded = explorer.search.standing().unexpanded
     opened: list[Locality] = []
     explorer.exchange.agree_to_go_on(
@@ -75,7 +75,7 @@ def switched(explorer: Explorer, T: CacheTable, memory: int, resources: ExitStac
 
 
 def hand_over(explorer: Explorer, T: CacheTable, memory: int, resources: ExitStack) -> Locality:
-    """Copies the queue to the log of a disk search, and makes file D of it."""
+    """Copies the queue to the log of a disk search, and builds file D from it."""
     directory = resources.enter_context(WorkDirectory(explorer.options.workdir, explorer.disk))
     locality = Locality(
         explorer, BlockFrontier(explorer, directory, memory), T.bits, has_cloud=True, revisits=T.revisits
@@ -83,7 +83,7 @@ def hand_over(explorer: Explorer, T: CacheTable, memory: int, resources: ExitSta
     try:
         locality.Q_ck.take_visited(states_of(explorer, locality.Q_ck.log.block_rows))
     except BaseException:
-        locality.close()  # so that there is room for a last checkpoint
+        locality.close()  # frees disk space for a last checkpoint
         raise
     resources.callback(locality.close)
     T.close()
