@@ -1,8 +1,8 @@
 """The registry of strategies: what each is called, what it can do, and which options it has of its own.
 
-The command line and its help, refusals, the table in docs/strategies.md and the matrices of the tests are made from
-this. A new strategy is a file in search/, an entry here and, if it remembers states in a new way, a file in native/
-with its binding.
+The command line and its help, refusals, the table in docs/guides/strategies.md and the matrices of the tests are made
+from this. A new strategy is a file in search/, an entry here and, if it remembers states in a new way, a file in
+native/ with its binding.
 """
 
 from __future__ import annotations
@@ -294,7 +294,7 @@ OWN_KERNELS = sorted({file for each in _EVERY for file in each.kernels or ()})
 
 
 def table() -> str:
-    """Returns the table of strategies for docs/strategies.md."""
+    """Returns the table of strategies for docs/guides/strategies.md."""
     rows = [
         f"| `{each.name}` | {each.remembers} | {each.promises} | {_yes(each.liveness and not each.finds_cycles)} | "
         f"{_yes(each.ranks)} | {_yes(each.checkpoints)} |"

@@ -9,7 +9,7 @@ from outcrop.options import CheckOptions, Fair
 
 def add_formulas(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group(
-        "formulas about runs", "Linear temporal logic, beside what the model declares with ltl; see docs/LTL.md."
+        "formulas about runs", "Linear temporal logic, beside what the model declares with ltl. See: outcrop docs ltl"
     )
     group.add_argument(
         "--ltl",

@@ -165,7 +165,7 @@ def _add_ranks(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         type=count,
         help="search with so many processes that share the states out, over MPI; starts them on this machine, unless "
-        "mpiexec or srun has. docs/CLUSTER.md says more",
+        "mpiexec or srun has. See: outcrop docs clusters",
     )
     group.add_argument(
         "--owners",
@@ -274,7 +274,7 @@ def add_limits(parser: argparse.ArgumentParser) -> None:
 
 def _add_checkpoints(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group(
-        "stopping and going on", "docs/checkpoints.md says what a checkpoint holds and how far it can be trusted."
+        "stopping and going on", "What a checkpoint holds, and how far it can be trusted: outcrop docs checkpoints"
     )
     group.add_argument(
         "--checkpoint",

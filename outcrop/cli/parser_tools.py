@@ -13,7 +13,7 @@ from outcrop.units import parse_duration, parse_size
 _LOCALITY_EPILOG = """\
 A k-transition leads from a state of level l to one of level l + k. E{Δ(k)} is the
 part of a state's transitions that are k-transitions, on average over all reachable
-states; docs/locality.md says more.
+states. See: outcrop docs locality
 
 example:
   outcrop locality cache.m --svg cache.svg"""

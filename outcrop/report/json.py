@@ -1,4 +1,4 @@
-"""A result as the JSON document of ``--json``. Its first-level keys are an API: docs/json.md describes each."""
+"""A result as the JSON document of ``--json``. Its first-level keys are an API (docs/reference/json.md)."""
 
 from __future__ import annotations
 

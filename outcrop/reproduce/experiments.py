@@ -37,7 +37,7 @@ def locality(table: Table, entry: Entry, runner: Runner) -> Figures:
     runner.others.setdefault("defined", {})[entry.name] = defined
     runner.note(
         "Models with scalarsets: ours are successors looked up as the rules leave them, as the paper has it; 'defined' "
-        "are successors looked up as representatives of their orbits, as it defines it (docs/locality.md)."
+        "are successors looked up as representatives of their orbits, as it defines it (outcrop docs locality)."
     )
     try:
         published = PublishedLocality(model.system, time.monotonic() + max(2.0, runner.seconds_left()))

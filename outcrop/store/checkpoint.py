@@ -3,7 +3,7 @@
 G. Della Penna et al., "Integrating RAM and disk based verification within the Murphi verifier" (2003), go from one
 search to another through three files: queue, visited states, administration. Here the state file holds all states
 visited, level by level, and its last level is the queue; the manifest is the administrative file. See
-docs/checkpoints.md.
+docs/guides/checkpoints.md.
 
 The state file only grows, so a later checkpoint writes only what is new, and the manifest before stays true of the
 part that it names. A manifest takes its place in one step, after everything that it speaks of is on the disk. So

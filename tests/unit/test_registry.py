@@ -18,7 +18,7 @@ from outcrop.options import CheckOptions, LoadOptions
 from outcrop.strategies import STRATEGIES, Strategy, names, own_options, table
 
 REPOSITORY = Path(__file__).parents[2]
-PAGE = REPOSITORY / "docs" / "strategies.md"
+PAGE = REPOSITORY / "docs" / "guides" / "strategies.md"
 OPTIONS = [declared for _, declared, _ in own_options()]
 
 
