@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from outcrop.check.conclusion import conclude, violations_of
-from outcrop.check.engines import Searched, search
+from outcrop.check.engines import EngineOutcome, search
 from outcrop.errors import UsageError
 from outcrop.ir.system import System
 from outcrop.ir.vacuity import vacuity
@@ -33,6 +33,7 @@ from outcrop.lang.start import require_start_state
 from outcrop.options import (
     CheckOptions,
     Deadlock,
+    DeviceChoice,
     Engine,
     Fair,
     FormulaText,
@@ -40,7 +41,6 @@ from outcrop.options import (
     LoadOptions,
     Overflow,
     UndefinedReads,
-    Where,
     given_options,
 )
 from outcrop.outcome import Progress
@@ -171,7 +171,7 @@ class Model:
         searched = None
         violations: list[Violation] = []
         # Of formulas that may not be those of the search that is gone on with, nothing is known until there.
-        formulas = dict.fromkeys(each.judged.property for each in checks) if chosen.resume is None else ()
+        formulas = dict.fromkeys(each.property_instance.property for each in checks) if chosen.resume is None else ()
         witnesses = vacuity(self.system, [each for each in formulas if each is not None], chosen.prints)
         if not checks or (self.system.automaton is None and chosen.strategy not in names(finds_cycles=True)):
             searched = search(witnesses.system, self.options, chosen, progress, output)
@@ -212,7 +212,7 @@ class Model:
         self,
         checks: list[TemporalCheck],
         options: CheckOptions,
-        searched: Searched | None,
+        searched: EngineOutcome | None,
         violations: list[Violation],
         progress: Callable[[Progress], None] | None,
         output: Callable[[str], object] | None,
@@ -266,7 +266,7 @@ def _refuse_other_than_text(name: str, content: bytes) -> None:
 
 # --- Options -----------------------------------------------------------------------------------------------
 
-_Choice = TypeVar("_Choice", Engine, Deadlock, Fair, UndefinedReads, Overflow, Keep, Replacement, Where)
+_Choice = TypeVar("_Choice", Engine, Deadlock, Fair, UndefinedReads, Overflow, Keep, Replacement, DeviceChoice)
 
 
 def _choice(choices: type[_Choice], name: str, value: str) -> _Choice:
@@ -298,7 +298,7 @@ def _changed(options: CheckOptions, changes: dict[str, Any]) -> CheckOptions:
         "properties": lambda text: (text,),
         "keep": lambda text: _choice(Keep, "keep", text),
         "replacement": lambda text: _choice(Replacement, "replacement", text),
-        "device": lambda text: _choice(Where, "device", text),
+        "device": lambda text: _choice(DeviceChoice, "device", text),
         "device_memory": parse_size,
         "layers": parse_layers,
         "memory": parse_size,

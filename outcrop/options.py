@@ -19,7 +19,7 @@ class Engine(StrEnum):
     INTERPRETER = "interpreter"
 
 
-class Where(StrEnum):
+class DeviceChoice(StrEnum):
     """What searches."""
 
     AUTO = "auto"  #: a GPU, if there is one and the model is worth it
@@ -107,7 +107,7 @@ class CheckOptions:
 
     engine: Engine = Engine.NATIVE
     strategy: str = "auto"
-    device: Where = Where.AUTO
+    device: DeviceChoice = DeviceChoice.AUTO
     device_memory: int | None = None  #: bytes of a GPU's memory; nearly all that is free
     symmetry: bool = True
     fair: Fair = Fair.NONE

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from outcrop.check.engines import Searched
+from outcrop.check.engines import EngineOutcome
 from outcrop.errors import InternalError
 from outcrop.ir.assumptions import what_was_left_out, why_no_states
 from outcrop.ir.layout import Layout
@@ -31,7 +31,7 @@ def conclude(
     model: System,
     warnings: Sequence[Diagnostic],
     options: CheckOptions,
-    searched: Searched | None,
+    searched: EngineOutcome | None,
     violations: list[Violation],
     checked: list[Checked],
     witnesses: Vacuity,
@@ -75,7 +75,7 @@ def conclude(
         peak_rss_bytes=sum(each.peak_rss_bytes for each in outcome.ranks) or peak_rss(),
         properties=[
             *_properties(model, states_searched if looked_at == "all" else None, found, unmet),
-            *(each.result(options, _texts(unmet.get(each.check.judged.property))) for each in checked),
+            *(each.result(options, _texts(unmet.get(each.check.property_instance.property))) for each in checked),
         ],
         coverage=_coverage(system, options, outcome),
         violations=found,
@@ -109,14 +109,16 @@ def conclude(
     )
 
 
-def _uses_symmetry(model: System, options: CheckOptions, searched: Searched | None, checked: list[Checked]) -> bool:
+def _uses_symmetry(
+    model: System, options: CheckOptions, searched: EngineOutcome | None, checked: list[Checked]
+) -> bool:
     """Whether the search whose figures are reported counts states that symmetry maps to each other once."""
     if searched is None:
         return checked[0].check.is_reduced(options)
     return options.symmetry and bool(model.scalarsets) and model.allows_symmetry
 
 
-def _left_out(system: System, searched: Searched | None) -> list[Diagnostic]:
+def _left_out(system: System, searched: EngineOutcome | None) -> list[Diagnostic]:
     """What assumptions kept the search from looking at. Successors that they drop are fired but not generated."""
     if searched is None or searched.outcome.stop is not Stop.COMPLETE or searched.outcome.revisits:
         return what_was_left_out(system, None, None)
@@ -129,7 +131,7 @@ def _left_out(system: System, searched: Searched | None) -> list[Diagnostic]:
 
 
 def _notes(
-    system: System, options: CheckOptions, searched: Searched | None, checked: list[Checked]
+    system: System, options: CheckOptions, searched: EngineOutcome | None, checked: list[Checked]
 ) -> list[Diagnostic]:
     notes: list[Diagnostic] = []
     if searched is not None:
@@ -175,7 +177,7 @@ def _guarantee(outcome: Outcome) -> str:
     return f"{bound}, expected coverage {outcome.signature_coverage:.2%}"
 
 
-def violations_of(system: System, options: CheckOptions, searched: Searched) -> list[Violation]:
+def violations_of(system: System, options: CheckOptions, searched: EngineOutcome) -> list[Violation]:
     """Each finding, replayed and explained; then the cover goals that a complete search never met."""
     violations: list[Violation] = []
     outcome = searched.outcome
@@ -195,7 +197,7 @@ def violations_of(system: System, options: CheckOptions, searched: Searched) -> 
     return violations
 
 
-def _search_of_states(system: System, searched: Searched | None, checked: list[Checked]) -> Searched | None:
+def _search_of_states(system: System, searched: EngineOutcome | None, checked: list[Checked]) -> EngineOutcome | None:
     """The search that looked for bad states: one of its own, or that of the product with the model's property process.
     None where only runs were looked at."""
     beside = (each.searched for each in checked if each.check.product.automaton is system.automaton)
@@ -204,7 +206,7 @@ def _search_of_states(system: System, searched: Searched | None, checked: list[C
 
 def _properties(
     system: System,
-    searched: Searched | None,
+    searched: EngineOutcome | None,
     violations: list[Violation],
     unmet: Unmet,
 ) -> list[PropertyResult]:
@@ -242,12 +244,12 @@ def _coverage(system: System, options: CheckOptions, outcome: Outcome) -> list[R
     ]
 
 
-def _unmet(witnesses: Vacuity, searched: Searched | None, checked: list[Checked]) -> Unmet:
+def _unmet(witnesses: Vacuity, searched: EngineOutcome | None, checked: list[Checked]) -> Unmet:
     """What stands before an arrow and was never true, by property; of properties that are violated, or not searched
     for to the end, it is not known."""
     if searched is None or searched.outcome.stop is not Stop.COMPLETE or searched.outcome.findings:
         return {}
-    violated = {each.check.judged.property for each in checked if each.violations or each.failures}
+    violated = {each.check.property_instance.property for each in checked if each.violations or each.failures}
     rows: Unmet = {each: [] for each in witnesses.asked if each not in violated}
     for antecedent in witnesses.unmet(searched.outcome.noted):
         if antecedent.subject in rows:

@@ -11,7 +11,7 @@ from importlib import import_module
 from outcrop.errors import UsageError
 from outcrop.ir.layout import State
 from outcrop.ir.system import System
-from outcrop.options import CheckOptions, Engine, LoadOptions, Where
+from outcrop.options import CheckOptions, DeviceChoice, Engine, LoadOptions
 from outcrop.outcome import Outcome, Progress, Restart
 from outcrop.strategies import STRATEGIES, OwctyOptions, SqueezeOptions, Strategy, names
 
@@ -22,7 +22,7 @@ TakeOutput = Callable[[str], object]
 
 
 @dataclass(frozen=True)
-class Searched:
+class EngineOutcome:
     """``canonical``: what the search took for the representative of a state (None: the interpreter's)."""
 
     outcome: Outcome
@@ -37,7 +37,7 @@ def search(
     options: CheckOptions,
     progress: ShowProgress | None = None,
     output: TakeOutput | None = None,
-) -> Searched:
+) -> EngineOutcome:
     """Runs the search that the options name."""
     _refuse_strategy(options, has_product=system.product is not None)
     if options.engine is Engine.INTERPRETER:
@@ -47,12 +47,12 @@ def search(
             raise UsageError("the interpreter keeps no checkpoints")
         if (options.ranks or 1) > 1:
             raise UsageError("the interpreter searches alone, not with several ranks")
-        if options.device is Where.GPU:
+        if options.device is DeviceChoice.GPU:
             raise UsageError("the interpreter searches on the processor, not on a GPU")
         name = "search" if system.product is None else "cycles"
         interpreted = import_module(f"outcrop.oracle.{name}")
         printed = output if options.prints else None
-        searched = Searched(interpreted.search(system, options, progress=progress, output=printed))
+        searched = EngineOutcome(interpreted.search(system, options, progress=progress, output=printed))
     else:
         searched = _search_native(system, load, options, progress, output)
     return dataclasses.replace(searched, outcome=searched.outcome.without_states_undecided())
@@ -97,7 +97,7 @@ def _search_native(
     options: CheckOptions,
     progress: ShowProgress | None,
     output: TakeOutput | None,
-) -> Searched:
+) -> EngineOutcome:
     # The interpreter does without a compiler, kernels and numpy.
     from outcrop.codegen.c import emit
     from outcrop.codegen.compiler import compile_model, find_compiler
@@ -114,7 +114,7 @@ def _search_native(
     strategy, started = STRATEGIES[options.strategy], time.monotonic()
     remove_work_of_the_dead(options.workdir)
     emitted = emit(system, options.symmetry and system.allows_symmetry, options.coverage, prints=options.prints)
-    on_gpu = options.device is Where.GPU or (options.device is Where.AUTO and is_there())
+    on_gpu = options.device is DeviceChoice.GPU or (options.device is DeviceChoice.AUTO and is_there())
     transport = transport_of(options.ranks)
     _refuse_what_it_cannot(strategy, options, bool(emitted.liveness_count))
     kernels = None if on_gpu else _kernels_needed(strategy, options)
@@ -154,10 +154,10 @@ def _search_native(
                 options, given = restart.options, dataclasses.replace(given, seconds=restart.seconds)
 
     if not on_gpu:
-        return Searched(on_host(options), compile_seconds, canonical, compiler)
+        return EngineOutcome(on_host(options), compile_seconds, canonical, compiler)
     # Few machines have a GPU.
     from outcrop.gpu.choose import search_somewhere
     from outcrop.gpu.search import Program
 
     outcome = search_somewhere(Program(system, emitted, native), options, context, on_host)
-    return Searched(outcome, compile_seconds, canonical, compiler)
+    return EngineOutcome(outcome, compile_seconds, canonical, compiler)

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from outcrop.check.engines import Searched, ShowProgress, TakeOutput, search
+from outcrop.check.engines import EngineOutcome, ShowProgress, TakeOutput, search
 from outcrop.errors import InternalError, UsageError
 from outcrop.ir.automaton import Automaton
 from outcrop.ir.formula import negate
@@ -27,7 +27,7 @@ from outcrop.outcome import Finding, FindingKind, Stop
 from outcrop.result import FormulaResult, Trace, Violation, ViolationKind
 from outcrop.source import Diagnostic, Severity, Span
 from outcrop.strategies import OwctyOptions, names
-from outcrop.trace.lasso import Judged, explain_lasso
+from outcrop.trace.lasso import PropertyInstance, explain_lasso
 from outcrop.trace.replay import explain
 
 
@@ -40,13 +40,13 @@ class TemporalCheck:
     span: Span
     product: System
     shown: System
-    judged: Judged
+    property_instance: PropertyInstance
     alike: int = 1  #: instances that it stands for
     counted: System | None = None
 
     @property
     def names_scalarset_values(self) -> bool:
-        return self.judged.property is not None and self.judged.property.names_scalarset_values
+        return self.property_instance.property is not None and self.property_instance.property.names_scalarset_values
 
     def with_counter(self) -> TemporalCheck:
         """The same, for searches that leave weak fairness to the product."""
@@ -105,15 +105,17 @@ def _checks(system: System, subject: TemporalProperty | Automaton, options: Chec
     if isinstance(subject, Automaton):
         both = product(system, subject, fairness, counts=False)
         shown = product(system, subject)
-        yield TemporalCheck(subject.name, subject.span, both, shown, Judged(None), 1, counted(subject))
+        yield TemporalCheck(subject.name, subject.span, both, shown, PropertyInstance(None), 1, counted(subject))
         return
     automaton = translate(negate(subject.formula))
     instances = _representatives(subject) if options.symmetry else dict.fromkeys(subject.instances(), 1)
     for arguments, alike in instances.items():
         bound = bind(automaton, subject.meaning, subject.span, subject.frame, subject.parameters, arguments)
         both = product(system, bound, fairness, counts=False)
-        judged = Judged(subject, arguments)
-        yield TemporalCheck(subject.label(arguments), subject.span, both, system, judged, alike, counted(bound))
+        property_instance = PropertyInstance(subject, arguments)
+        yield TemporalCheck(
+            subject.label(arguments), subject.span, both, system, property_instance, alike, counted(bound)
+        )
 
 
 def _representatives(subject: TemporalProperty) -> dict[tuple[int, ...], int]:
@@ -142,9 +144,9 @@ class Checked:
 
     check: TemporalCheck
     strategy: str
-    searched: Searched | None = None
+    searched: EngineOutcome | None = None
     violations: tuple[Violation, ...] = ()
-    failures: tuple[Violation, ...] = ()  #: of steps, where the formula was judged all the same
+    failures: tuple[Violation, ...] = ()  #: of steps, where the formula was property_instance all the same
 
     @property
     def is_complete(self) -> bool:
@@ -152,7 +154,7 @@ class Checked:
 
     def result(self, options: CheckOptions, vacuous: tuple[str, ...] | None) -> FormulaResult:
         """Returns how the formula fared. ``vacuous``: what stands before an arrow in it and was never true."""
-        subject = self.check.judged.property
+        subject = self.check.property_instance.property
         product = self.check.product.product
         assert product is not None
         outcome = None if self.searched is None else self.searched.outcome
@@ -216,7 +218,7 @@ def run_check(
     failures: tuple[Violation, ...] = ()
     spent = 0.0
 
-    def look(output: TakeOutput | None) -> Searched:
+    def look(output: TakeOutput | None) -> EngineOutcome:
         """Within the time that is left."""
         nonlocal spent
         searched = search(check.product, load, chosen.after(spent), progress, output)
@@ -225,7 +227,7 @@ def run_check(
 
     searched = look(output)
     if check.product.error_state is not None and _has_failed(searched):
-        # Runs go on from the error state, so that the formula can be judged beside.
+        # Runs go on from the error state, so that the formula can be property_instance beside.
         failures = _explained(check, searched, chosen)
         check = dataclasses.replace(check, product=dataclasses.replace(check.product, forgives_failures=True))
         searched = look(None)
@@ -242,18 +244,18 @@ def run_check(
     return Checked(check, strategy, searched, violations, failures)
 
 
-def _has_failed(searched: Searched) -> bool:
+def _has_failed(searched: EngineOutcome) -> bool:
     return any(each.kind is FindingKind.RULE for each in searched.outcome.findings)
 
 
-def _explained(check: TemporalCheck, searched: Searched, options: CheckOptions) -> tuple[Violation, ...]:
+def _explained(check: TemporalCheck, searched: EngineOutcome, options: CheckOptions) -> tuple[Violation, ...]:
     canonical = searched.canonical or Normaliser(check.product, options.symmetry)
     return tuple(_explain(check, each, options, canonical) for each in searched.outcome.findings)
 
 
 def _explain(check: TemporalCheck, finding: Finding, options: CheckOptions, canonical: Any) -> Violation:
     if finding.kind is FindingKind.LASSO:
-        return explain_lasso(check.product, check.shown, finding, check.judged, canonical)
+        return explain_lasso(check.product, check.shown, finding, check.property_instance, canonical)
     violation = explain(check.product, finding, options, canonical)
     if violation.trace is None:
         return violation

@@ -21,7 +21,7 @@ from outcrop.dist.launch import STARTED, start, started_ranks
 from outcrop.dist.transport import transport_of
 from outcrop.errors import AlreadyTold, InternalError, Undecided, UsageError
 from outcrop.interrupts import handled, interrupt
-from outcrop.options import CheckOptions, Deadlock, Engine, Fair, Keep, Where
+from outcrop.options import CheckOptions, Deadlock, DeviceChoice, Engine, Fair, Keep
 from outcrop.report.annotations import of_document, wanted
 from outcrop.report.text import Paint, quiet, report
 from outcrop.result import Result, Verdict
@@ -102,7 +102,7 @@ def check_options(arguments: argparse.Namespace) -> CheckOptions:
     values["properties"] = tuple(values["properties"])
     choices_of = {
         "engine": Engine,
-        "device": Where,
+        "device": DeviceChoice,
         "deadlock": Deadlock,
         "fair": Fair,
         "keep": Keep,

@@ -13,12 +13,12 @@ from outcrop.cli.values import count, single_constant, strategy, unit
 from outcrop.options import (
     CheckOptions,
     Deadlock,
+    DeviceChoice,
     Engine,
     Keep,
     LoadOptions,
     Overflow,
     UndefinedReads,
-    Where,
 )
 from outcrop.strategies import STRATEGIES, names
 from outcrop.units import parse_duration, parse_size
@@ -193,7 +193,7 @@ def add_search(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--device",
-        choices=[*map(str, Where)],
+        choices=[*map(str, DeviceChoice)],
         default=_DEFAULT.device,
         help="gpu searches on a GPU, with auto, ram or compact (needs pip install 'outcrop[gpu]'); auto (the default) "
         "does so when there is one and the processor alone does not finish soon; cpu never does",

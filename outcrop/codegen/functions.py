@@ -28,7 +28,7 @@ STATE_COPY = ["BUFFER(state, STATE_BYTES + 8);", "__builtin_memcpy(state, origin
 
 
 @dataclass(frozen=True)
-class Written:
+class EmittedCondition:
     """A condition that has been written, and what running it may do."""
 
     lines: list[str]
@@ -56,7 +56,9 @@ def write_body(unit: Unit, name: str, of: Instantiable, body: Sequence[Statement
     return definition(name, ["uint8_t *state", "Context *context", *parameters], code)
 
 
-def write_condition(unit: Unit, name: str, parameters: Sequence[Parameter], conjuncts: Sequence[Expression]) -> Written:
+def write_condition(
+    unit: Unit, name: str, parameters: Sequence[Parameter], conjuncts: Sequence[Expression]
+) -> EmittedCondition:
     """The function that says whether all of some conditions hold; they are evaluated in order."""
     if len(conjuncts) > MOST_OPERANDS:
         conjuncts = [joined(BinaryOperator.AND, conjuncts)]
@@ -74,7 +76,7 @@ def write_condition(unit: Unit, name: str, parameters: Sequence[Parameter], conj
         code.lines[:0] = STATE_COPY
     values = [f"Integer {each}" for each in parameter_names(parameters)]
     lines = definition(name, [state, "Context *context", *values], code, "inline")
-    return Written(lines, code.can_fail, code.has_effects)
+    return EmittedCondition(lines, code.can_fail, code.has_effects)
 
 
 # --- The functions of the model ----------------------------------------------------------------------------

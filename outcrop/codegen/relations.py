@@ -18,7 +18,7 @@ from outcrop.ir.types import Scalarset, Simple
 
 
 @dataclass(frozen=True)
-class Where:
+class RowLocation:
     """How the emitted code got to a row of nodes."""
 
     bit: Offset
@@ -42,7 +42,7 @@ class Relations:
     def __post_init__(self) -> None:
         self._copies = 1
         self._owners: list[Scalarset] = []
-        self._lines = self._rows(self.shape.nodes, Where(Offset(), 0, Offset(1), Offset(1)))
+        self._lines = self._rows(self.shape.nodes, RowLocation(Offset(), 0, Offset(1), Offset(1)))
         self.slots = _slot_count(self.shape.nodes)
 
     def emit(self) -> str:
@@ -55,7 +55,7 @@ class Relations:
         head = "static void gather_relations(const uint8_t *state, Relations *relations)"
         return "\n".join([*braced(head, start + self._lines), ""])
 
-    def _rows(self, nodes: Sequence[Node], where: Where) -> list[str]:
+    def _rows(self, nodes: Sequence[Node], where: RowLocation) -> list[str]:
         lines: list[str] = []
         for node in packets(nodes):
             here = replace(where, bit=where.bit.plus(node.bit), first=where.first + node.bit)
@@ -72,7 +72,7 @@ class Relations:
             )
         return lines
 
-    def _packet(self, packet: Packet, where: Where) -> list[str]:
+    def _packet(self, packet: Packet, where: RowLocation) -> list[str]:
         """One fact for the packet as a whole, its values replaced by their categories, if it belongs to more than an
         element alone; and one for each value in it that is an element."""
         lines: list[str] = []
@@ -88,7 +88,7 @@ class Relations:
             return []
         return braced("", [f"const uint64_t bits = get_bits(state, {where.bit}, {packet.width});", *lines])
 
-    def _value(self, number: int, shift: int, kind: Simple, where: Where) -> list[str]:
+    def _value(self, number: int, shift: int, kind: Simple, where: RowLocation) -> list[str]:
         owners = self._owners
         self._owners = owners + [part.scalarset for part in self.shape.parts(kind) if part.scalarset]
         element = self.shape.element(kind, f"(bits >> {shift} & {(1 << width(kind)) - 1})")
@@ -96,7 +96,7 @@ class Relations:
         self._owners = owners
         return braced("", [f"const uint64_t element = {element};", *fact])
 
-    def _background(self, packet: Packet, where: Where) -> int:
+    def _background(self, packet: Packet, where: RowLocation) -> int:
         """What a packet usually is. A background with elements in it would not be the same for all elements."""
         usual = self.start >> where.first & (1 << packet.width) - 1
         for shift, kind in packet.values:
@@ -119,7 +119,7 @@ class Relations:
             f"relations->count += {condition};",
         ]
 
-    def _loop(self, node: Loop, where: Where) -> list[str]:
+    def _loop(self, node: Loop, where: RowLocation) -> list[str]:
         counter = f"i{where.depth}"
         slots, places = _slot_count(node.body), _place_count(node.body, self.shape)
         lines: list[str] = []
@@ -137,7 +137,7 @@ class Relations:
                 place = place.plus(part.count * places)
             self._copies *= part.count
             first = where.first + part.first * node.stride
-            inside = Where(start, first, at, vertex, elements, where.slots, where.depth + 1)
+            inside = RowLocation(start, first, at, vertex, elements, where.slots, where.depth + 1)
             body = self._rows(node.body, inside)
             self._copies //= part.count
             if part.scalarset:
@@ -147,14 +147,14 @@ class Relations:
             lines += braced(f"for (unsigned {counter} = 0; {counter} < {part.count}; {counter}++)", body)
         return lines
 
-    def _multiset(self, node: Slots, where: Where) -> list[str]:
+    def _multiset(self, node: Slots, where: RowLocation) -> list[str]:
         counter = f"i{where.depth}"
         inner = _slot_count(node.body) + 1
         start = where.bit.times(counter, node.stride)
         slot = where.vertex.times(counter, inner)
         self._copies *= node.kind.capacity
         slots = (*where.slots, str(slot))
-        inside = Where(start, where.first, where.place, slot.plus(1), where.elements, slots, where.depth + 1)
+        inside = RowLocation(start, where.first, where.place, slot.plus(1), where.elements, slots, where.depth + 1)
         body = [f"if (!get_bits(state, {start}, 1)) continue;", *self._rows(node.body, inside)]
         self._copies //= node.kind.capacity
         return braced(f"for (unsigned {counter} = 0; {counter} < {node.kind.capacity}; {counter}++)", body)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from outcrop.explorer.context import Context
 from outcrop.gpu.device import CudaDevice, Device, NoDevice, OutOfDeviceMemory, Refused
 from outcrop.gpu.search import STRATEGIES, Program, search
-from outcrop.options import CheckOptions, Where
+from outcrop.options import CheckOptions, DeviceChoice
 from outcrop.outcome import Event, EventKind, Outcome, Stop
 
 #: What the processor does not finish in so many seconds is worth a GPU, whose kernels take about as long to compile.
@@ -26,7 +26,7 @@ def search_somewhere(
 ) -> Outcome:
     """``on_host``: the search that the options name."""
     reason = _why_not(program, options)
-    if options.device is Where.GPU:
+    if options.device is DeviceChoice.GPU:
         device = open_device()
         if reason is None:
             return _on_device(program, device, options, context, on_host)

@@ -16,7 +16,7 @@ from outcrop.ir.execute import Execute, Executor
 from outcrop.ir.faults import Abandoned, Fault, allow_deep_nesting
 from outcrop.ir.layout import Leaf, State
 from outcrop.ir.places import Store
-from outcrop.ir.product import Beside
+from outcrop.ir.product import ProductSteps
 from outcrop.ir.symmetry import Normaliser
 from outcrop.ir.system import Property, PropertyKind, Rule, StartState, System
 
@@ -98,7 +98,7 @@ class Interpreter:
         self._properties = {
             kind: [self._compile_property(each) for each in system.of_kind(kind)] for kind in PropertyKind
         }
-        self.beside = None if system.product is None else Beside(system, self.executor)
+        self.product_steps = None if system.product is None else ProductSteps(system, self.executor)
         self._error_state = None if system.error_state is None else self._run_start(system.error_state)
 
     @property
@@ -143,13 +143,13 @@ class Interpreter:
     def successors(self, state: State) -> Iterator[Firing]:
         """What each enabled rule instance of the best priority leads to. A guard that fails counts as a firing
         that fails, but does not enable its priority. In a product the automaton moves along."""
-        return self._moves(state) if self.beside is None else self._pairs(state, self.beside)
+        return self._moves(state) if self.product_steps is None else self._pairs(state, self.product_steps)
 
-    def _pairs(self, state: State, beside: Beside) -> Iterator[Firing]:
+    def _pairs(self, state: State, product_steps: ProductSteps) -> Iterator[Firing]:
         """Every move of the system with every move of the automaton; a system that is stuck stays where it is."""
-        automaton = beside.product.automaton
+        automaton = product_steps.product.automaton
         try:
-            targets = beside.targets(state)
+            targets = product_steps.targets(state)
         except Fault as fault:
             yield Firing(automaton, (), fault=fault)
             return
@@ -158,21 +158,23 @@ class Interpreter:
         moves = list(self._moves(state))
         if all(move.is_abandoned for move in moves):
             moves = [Firing(automaton, (), state, state)]
-        enabled = beside.sets_of((move.origin, move.arguments) for move in moves if self._is_kept(move))
+        enabled = product_steps.sets_of((move.origin, move.arguments) for move in moves if self._is_kept(move))
         for move in moves:
             if move.raw is None or move.successor is None:
                 yield move
                 continue
-            counter = beside.counter_after(state, enabled, beside.sets_of([(move.origin, move.arguments)]))
+            counter = product_steps.counter_after(
+                state, enabled, product_steps.sets_of([(move.origin, move.arguments)])
+            )
             for target in targets:
-                raw, successor = (beside.entered(each, target, counter) for each in (move.raw, move.successor))
+                raw, successor = (product_steps.entered(each, target, counter) for each in (move.raw, move.successor))
                 yield Firing(move.origin, move.arguments, raw, successor, move.fault, move.is_enabled)
 
     def can_move(self, state: State) -> frozenset[int]:
         """The fairness sets of a product that can move in a state."""
-        assert self.beside is not None
+        assert self.product_steps is not None
         kept = (move for move in self._moves(state) if self._is_kept(move))
-        return self.beside.sets_of((move.origin, move.arguments) for move in kept)
+        return self.product_steps.sets_of((move.origin, move.arguments) for move in kept)
 
     def _is_kept(self, move: Firing) -> bool:
         """Does it lead to a state that no assumption drops?"""

@@ -80,7 +80,7 @@ def _assignment(variable: Variable, value: int) -> Statement:
     )
 
 
-class Beside:
+class ProductSteps:
     """What the automaton and the counter of a product do, for the interpreter."""
 
     def __init__(self, system: System, executor: Executor) -> None:

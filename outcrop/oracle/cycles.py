@@ -31,26 +31,26 @@ def search(
 
 class _CycleSearch(ReferenceSearch):
     def check_cycles(self) -> None:
-        assert self.interpreter.beside is not None
-        fairness = self.interpreter.beside.product.fairness
+        assert self.interpreter.product_steps is not None
+        fairness = self.interpreter.product_steps.product.fairness
         if fairness is not None and fairness.is_strong:
             self._check_fair_cycles()
         else:
             self._check_accepting_cycles()
 
     def _check_fair_cycles(self) -> None:
-        beside = self.interpreter.beside
-        assert beside is not None
+        product_steps = self.interpreter.product_steps
+        assert product_steps is not None
         steps: Steps = {state: [] for state in self.parents}
         for state in steps:
             for firing in self.interpreter.successors(state):
                 if firing.successor in steps:
-                    steps[state].append((firing.successor, beside.sets_of([(firing.origin, firing.arguments)])))
-        fair = list(_fair_components(steps, {state for state in steps if beside.is_accepting(state)}))
+                    steps[state].append((firing.successor, product_steps.sets_of([(firing.origin, firing.arguments)])))
+        fair = list(_fair_components(steps, {state for state in steps if product_steps.is_accepting(state)}))
         for level in self.levels:
             for state in sorted(level, key=self.layout.pack):
                 within = next((each for each in fair if state in each), None)
-                if within is None or not beside.is_accepting(state):
+                if within is None or not product_steps.is_accepting(state):
                     continue
                 prefix = self.path(state)
                 cycle = _fair_cycle(state, within, steps)
@@ -67,11 +67,11 @@ class _CycleSearch(ReferenceSearch):
         numbers = {state: number for number, state in enumerate(order)}
         found = components([[numbers[each] for each in targets] for targets in successors.values()])
         component = {state: number for number, members in enumerate(found) for state in members}
-        beside = self.interpreter.beside
-        assert beside is not None
+        product_steps = self.interpreter.product_steps
+        assert product_steps is not None
         for level in self.levels:
             for state in sorted(level, key=self.layout.pack):
-                if not beside.is_accepting(state):
+                if not product_steps.is_accepting(state):
                     continue
                 members = found[component[numbers[state]]]
                 cycle = _shortest_cycle(state, {order[number] for number in members}, successors)

@@ -24,7 +24,7 @@ def locality(table: Table, entry: Entry, runner: Runner) -> Figures:
     # They import numpy, which the list of tables does without.
     from outcrop.api import load
     from outcrop.options import CheckOptions
-    from outcrop.reproduce.published_locality import PublishedLocality, TooLate
+    from outcrop.reproduce.published_locality import BudgetSpent, PublishedLocality
     from outcrop.tools.distances import measure
 
     runner.say(f"{entry.name} ...")
@@ -41,7 +41,7 @@ def locality(table: Table, entry: Entry, runner: Runner) -> Figures:
     )
     try:
         published = PublishedLocality(model.system, time.monotonic() + max(2.0, runner.seconds_left()))
-    except (TooLate, UsageError) as error:
+    except (BudgetSpent, UsageError) as error:
         why = str(error) or "visiting all states in Python takes longer than its share of the budget"
         runner.note(f"{entry.name}, as the paper measured: {why}.")
         return {measure: ["-"] for measure in defined}

@@ -28,7 +28,7 @@ _MOST_KNOWN = 1_000_000
 _DECLARATIONS = "void outcrop_murphi_normal_forms(uint8_t *states, uint64_t count);"
 
 
-class TooLate(Exception):
+class BudgetSpent(Exception):
     """The time was up before all states were visited."""
 
 
@@ -91,7 +91,7 @@ class PublishedLocality:
         successors: dict[bytes, list[bytes]] = {}
         for state in pending:
             if time.monotonic() > self._deadline:
-                raise TooLate
+                raise BudgetSpent
             rows, _ = search.expand_block(0, np.frombuffer(state, dtype=np.uint8).reshape(1, -1).copy())
             found = successors[state] = [each for each in (row.tobytes() for row in rows) if each != state]
             for normal in self._normal(found):

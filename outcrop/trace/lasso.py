@@ -26,14 +26,16 @@ Canonical = Callable[[State], State]
 
 
 @dataclass(frozen=True)
-class Judged:
+class PropertyInstance:
     """What a lasso is held against: an instance of a property, or None for the automaton of the model itself."""
 
     property: TemporalProperty | None
     arguments: tuple[int, ...] = ()
 
 
-def explain_lasso(product: System, shown: System, finding: Finding, judged: Judged, canonical: Canonical) -> Violation:
+def explain_lasso(
+    product: System, shown: System, finding: Finding, property_instance: PropertyInstance, canonical: Canonical
+) -> Violation:
     """The violation. ``shown`` is the System whose variables the trace has: the first ones of the product."""
     assert product.product is not None and finding.loop_start is not None
     interpreter = Interpreter(product, symmetry=False)
@@ -45,13 +47,13 @@ def explain_lasso(product: System, shown: System, finding: Finding, judged: Judg
         Step(each.label, _state(each)[: shown.leaf_count], each.origin.span, printed=interpreter.printed(each, state))
         for each, state in zip(run, before, strict=False)
     ]
-    subject = judged.property
+    subject = property_instance.property
     if subject is None:
         automaton = product.product.automaton
         message = f'property process "{automaton.name}" accepts a run of the model'
         trace = _shortest(shown, steps, loop_start, ())
         return Violation(ViolationKind.LTL, message, automaton.span, trace, automaton.name)
-    word = _word(interpreter, judged, run)
+    word = _word(interpreter, property_instance, run)
     if holds(subject.formula, Lasso(word[:loop_start], word[loop_start:-1])):
         raise InternalError("a lasso satisfies the formula that it is said to violate")
     propositions = tuple(subject.meaning)
@@ -59,7 +61,7 @@ def explain_lasso(product: System, shown: System, finding: Finding, judged: Judg
     steps = [replace(each, truths=truth) for each, truth in zip(steps, truths, strict=True)]
     texts = tuple(" ".join(str(each).split()) for each in propositions)
     trace = _shortest(shown, steps, loop_start, texts)
-    label = subject.label(judged.arguments)
+    label = subject.label(property_instance.arguments)
     instance = label.removeprefix(subject.name).removeprefix(", ")
     message = f'ltl "{subject.name}" is violated' + (f" for {instance}" if instance else "")
     return Violation(ViolationKind.LTL, message, subject.span, trace, label)
@@ -115,14 +117,14 @@ def _shortest(shown: System, steps: list[Step], loop_start: int, propositions: t
 
 def _confirm(interpreter: Interpreter, run: Sequence[Firing], loop_start: int) -> None:
     """The loop has an accepting state, and is fair if that is asked."""
-    beside = interpreter.beside
-    assert beside is not None
+    product_steps = interpreter.product_steps
+    assert product_steps is not None
     states = [_state(each) for each in run]
     if states[-1] != states[loop_start]:
         raise InternalError("a lasso does not close")
-    if not any(map(beside.is_accepting, states[loop_start:])):
+    if not any(map(product_steps.is_accepting, states[loop_start:])):
         raise InternalError("the loop of a lasso has no accepting state")
-    fairness = beside.product.fairness
+    fairness = product_steps.product.fairness
     if fairness is None:
         return
     everybody = set(range(len(fairness.sets)))
@@ -132,16 +134,16 @@ def _confirm(interpreter: Interpreter, run: Sequence[Firing], loop_start: int) -
     for state, step in zip(states[loop_start:-1], run[loop_start + 1 :], strict=True):
         # Where several steps lead to the same state, each has its turn.
         steps = [each for each in interpreter.successors(state) if each.successor == step.successor]
-        satisfied |= beside.sets_of((each.origin, each.arguments) for each in steps)
+        satisfied |= product_steps.sets_of((each.origin, each.arguments) for each in steps)
     if satisfied != everybody:
         raise InternalError("the loop of a lasso is not fair")
 
 
-def _word(interpreter: Interpreter, judged: Judged, run: Sequence[Firing]) -> list[set[Formula]]:
+def _word(interpreter: Interpreter, property_instance: PropertyInstance, run: Sequence[Firing]) -> list[set[Formula]]:
     """The propositions that are true in each state."""
-    subject = judged.property
+    subject = property_instance.property
     assert subject is not None
-    frame = Instances(subject, interpreter.executor).frame(judged.arguments)
+    frame = Instances(subject, interpreter.executor).frame(property_instance.arguments)
     conditions = {each: Condition(node, interpreter.executor) for each, node in subject.meaning.items()}
 
     def is_true(condition: Condition, state: State) -> bool:

@@ -105,12 +105,12 @@ def _same(got: Outcome, expected: Outcome, counts_alike: bool) -> bool:
 def _witnesses(
     system: System, check: TemporalCheck, expected: Outcome, options: CheckOptions, random: Random
 ) -> Iterator[str]:
-    subject = check.judged.property
+    subject = check.property_instance.property
     if options.fair is Fair.NONE and subject is not None and expected.stop is Stop.COMPLETE:
         for run in filter(None, (random_lasso(system, random) for _ in range(5))):
             compared["random runs"] += 1
             try:
-                truths = word(check.product, run, subject, check.judged.arguments)
+                truths = word(check.product, run, subject, check.property_instance.arguments)
             except Fault:  # of a proposition, in a state where no search looks at it
                 continue
             if not holds(subject.formula, truths):

@@ -27,7 +27,7 @@ from outcrop.gpu.search import search
 from outcrop.gpu.source import Tuning, translation_unit
 from outcrop.gpu.standin import StandIn
 from outcrop.lang import load_text
-from outcrop.options import CheckOptions, Deadlock, LoadOptions, Where
+from outcrop.options import CheckOptions, Deadlock, DeviceChoice, LoadOptions
 from outcrop.outcome import EventKind, Outcome, Stop
 from outcrop.search import ram
 
@@ -280,7 +280,7 @@ def test_a_model_that_takes_long_is(ring: Path, device: StandIn) -> None:
 
 def test_a_model_that_cannot_run_there_says_why(repository: Path, device: StandIn) -> None:
     path = repository / "tests/models/liveness_holds.m"
-    got = _somewhere(path, CheckOptions(device=Where.GPU), device)
+    got = _somewhere(path, CheckOptions(device=DeviceChoice.GPU), device)
     assert got.device == "" and kinds(got) == [EventKind.SWITCHED]
     assert _why_not(path) in got.events[0].text
 
@@ -294,7 +294,7 @@ def test_a_model_that_would_print_runs_there_and_stays_silent(tmp_path: Path, de
     compare(made, device, CheckOptions(strategy="ram"))
     path.write_text(path.read_text().replace("(9 - x)", "(5 - x)"))
     assert compare(load_program(path), device, CheckOptions(strategy="ram")).stop is Stop.VIOLATION
-    got = _somewhere(path, CheckOptions(device=Where.GPU), device, prints=True)
+    got = _somewhere(path, CheckOptions(device=DeviceChoice.GPU), device, prints=True)
     assert kinds(got)[0] is EventKind.SWITCHED
     assert _why_not(path, prints=True) in got.events[0].text
 
@@ -307,7 +307,7 @@ def test_a_formula_is_checked_on_the_processor_and_says_so(ring: Path, monkeypat
 
 def test_a_model_that_would_take_minutes_to_compile_says_so(ring: Path, device: StandIn) -> None:
     with patch("outcrop.gpu.source.MOST_LINES", 10):
-        got = _somewhere(ring, CheckOptions(device=Where.GPU), device)
+        got = _somewhere(ring, CheckOptions(device=DeviceChoice.GPU), device)
         assert _why_not(ring) in got.events[0].text
     assert got.device == "" and kinds(got)[0] is EventKind.SWITCHED
 
@@ -315,7 +315,7 @@ def test_a_model_that_would_take_minutes_to_compile_says_so(ring: Path, device: 
 def test_a_device_that_fails_leaves_the_search_to_the_processor(ring: Path, device: StandIn) -> None:
     device.failures = (ZeroDivisionError,)
     with patch.object(device, "launch", side_effect=ZeroDivisionError("no current")):
-        got = _somewhere(ring, CheckOptions(device=Where.GPU), device)
+        got = _somewhere(ring, CheckOptions(device=DeviceChoice.GPU), device)
     assert got.device == ""
     assert got.visited > 1000
     assert kinds(got)[0] is EventKind.SWITCHED and "no current" in got.events[0].text
@@ -323,7 +323,7 @@ def test_a_device_that_fails_leaves_the_search_to_the_processor(ring: Path, devi
 
 def test_a_compiler_that_refuses_leaves_the_search_to_the_processor(ring: Path, device: StandIn) -> None:
     with patch.object(device, "load", side_effect=Refused("no such intrinsic")):
-        got = _somewhere(ring, CheckOptions(device=Where.GPU), device)
+        got = _somewhere(ring, CheckOptions(device=DeviceChoice.GPU), device)
     assert got.stop is Stop.VIOLATION
     assert kinds(got)[0] is EventKind.SWITCHED and "no such intrinsic" in got.events[0].text
 
@@ -331,7 +331,7 @@ def test_a_compiler_that_refuses_leaves_the_search_to_the_processor(ring: Path, 
 @pytest.mark.parametrize("memory", [10_000, 1_000_000])
 @pytest.mark.parametrize("strategy", ["auto", "compact"])
 def test_any_amount_of_memory_will_do(ring: Path, device: StandIn, memory: int, strategy: str) -> None:
-    options = CheckOptions(device=Where.GPU, strategy=strategy, device_memory=memory, threads=1)
+    options = CheckOptions(device=DeviceChoice.GPU, strategy=strategy, device_memory=memory, threads=1)
     got = _somewhere(ring, options, device)
     expected = ram.search(load_program(ring).native, CheckOptions())
     assert (got.stop, got.levels, got.fired, got.findings) == (
@@ -343,13 +343,13 @@ def test_any_amount_of_memory_will_do(ring: Path, device: StandIn, memory: int, 
 
 
 def test_a_device_with_no_memory_leaves_the_search_to_the_processor(ring: Path, device: StandIn) -> None:
-    got = _somewhere(ring, CheckOptions(device=Where.GPU, device_memory=100), device)
+    got = _somewhere(ring, CheckOptions(device=DeviceChoice.GPU, device_memory=100), device)
     assert got.device == ""
     assert kinds(got)[0] is EventKind.SWITCHED
 
 
 def test_a_strategy_that_is_not_there_says_so(ring: Path, device: StandIn) -> None:
-    got = _somewhere(ring, CheckOptions(device=Where.GPU, strategy="cached"), device)
+    got = _somewhere(ring, CheckOptions(device=DeviceChoice.GPU, strategy="cached"), device)
     assert got.device == "" and kinds(got)[0] is EventKind.SWITCHED
 
 

@@ -31,10 +31,10 @@ class Explored:
                 if firing.successor not in numbers:
                     numbers[firing.successor] = len(numbers)
                     waiting.append(firing.successor)
-        beside = self.interpreter.beside
-        assert beside is not None
+        product_steps = self.interpreter.product_steps
+        assert product_steps is not None
         targets = [[numbers[each.successor] for each in firings if each.successor] for firings in self.firings]
-        self.graph = Graph(targets, {number for state, number in numbers.items() if beside.is_accepting(state)})
+        self.graph = Graph(targets, {number for state, number in numbers.items() if product_steps.is_accepting(state)})
 
 
 def has_fair_accepting_cycle(system: System, plain: Explored) -> bool:

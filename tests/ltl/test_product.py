@@ -82,8 +82,8 @@ class Emitted:
 def compare(system: System, symmetry: bool, directory: Path) -> int:
     """Asserts that interpreter and emitted C agree on the states of a product; gives how many there were."""
     emitted, interpreter, layout = Emitted(system, symmetry, directory), Interpreter(system, symmetry), Layout(system)
-    beside = interpreter.beside
-    assert beside is not None
+    product_steps = interpreter.product_steps
+    assert product_steps is not None
     fired: Counter[Rule] = Counter()
 
     def normal(packed: bytes) -> State:
@@ -99,7 +99,7 @@ def compare(system: System, symmetry: bool, directory: Path) -> int:
     pending = list(seen)
     while pending:
         state = pending.pop(0)
-        assert emitted.library.driver_accepting(layout.pack(state)) == beside.is_accepting(state)
+        assert emitted.library.driver_accepting(layout.pack(state)) == product_steps.is_accepting(state)
         firings = list(interpreter.successors(state))
         reached = [each for each in firings if each.successor and interpreter.check(each.successor).is_kept]
         found, failed = emitted.successors(layout.pack(state))
@@ -181,13 +181,13 @@ def test_the_fairness_counter_waits_for_each_set() -> None:
     assert fairness.sets == ("flip x", "set y")
     both = product(system, always, fairness)
     interpreter = Interpreter(both, False)
-    assert interpreter.beside is not None
+    assert interpreter.product_steps is not None
     # Flipping x satisfies the first set, but "set y" stays enabled and does not move: the counter waits for it.
     assert steps(both, (0, 0, 0, 0)) == [("flip x", (1, 0, 0, 2)), ("set y", (0, 1, 0, 1))]
     assert steps(both, (1, 0, 0, 2)) == [("flip x", (0, 0, 0, 2)), ("set y", (1, 1, 0, 0))]
     # Once "set y" is not enabled, every step satisfies it.
     assert steps(both, (0, 1, 0, 0)) == [("flip x", (1, 1, 0, 0))]
-    assert [interpreter.beside.is_accepting((0, 0, 0, counter)) for counter in range(3)] == [True, False, False]
+    assert [interpreter.product_steps.is_accepting((0, 0, 0, counter)) for counter in range(3)] == [True, False, False]
 
 
 def test_dropped_states_are_no_deadlocks_and_do_not_count_as_enabled() -> None:

@@ -191,10 +191,10 @@ def test_what_is_no_lasso_is_never_shown(tmp_path: Path) -> None:
     (finding,) = search(other.product, options).findings
     canonical = Normaliser(one.product, False)
     with pytest.raises(InternalError):  # the loop satisfies the formula
-        explain_lasso(one.product, one.shown, finding, one.judged, canonical)
+        explain_lasso(one.product, one.shown, finding, one.property_instance, canonical)
     with pytest.raises(InternalError):  # the last state does not lead back to the first
         wrong = Finding(finding.kind, finding.path, loop_start=0)
-        explain_lasso(other.product, other.shown, wrong, other.judged, Normaliser(other.product, False))
+        explain_lasso(other.product, other.shown, wrong, other.property_instance, Normaliser(other.product, False))
 
 
 # --- Random models and formulas ------------------------------------------------------------------------------
@@ -374,7 +374,7 @@ def test_time_is_shared_by_all_searches_for_a_formula(tmp_path: Path, monkeypatc
     )
     limits: list[float | None] = []
 
-    def slow_search(*arguments: Any) -> engines.Searched:
+    def slow_search(*arguments: Any) -> engines.EngineOutcome:
         limits.append(arguments[2].time_limit)
         searched = engines.search(*arguments)
         return dataclasses.replace(searched, outcome=dataclasses.replace(searched.outcome, seconds=4.0))

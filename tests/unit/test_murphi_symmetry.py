@@ -14,7 +14,7 @@ from outcrop.ir.layout import Layout
 from outcrop.ir.symmetry import Normaliser
 from outcrop.reproduce.murphi_structure import Structure, in_murphis_order, structure
 from outcrop.reproduce.murphi_symmetry import normal_form_source
-from outcrop.reproduce.published_locality import NormalForm, PublishedLocality, TooLate, compile_with_normal_form
+from outcrop.reproduce.published_locality import BudgetSpent, NormalForm, PublishedLocality, compile_with_normal_form
 from outcrop.reproduce.tables import table
 
 SHAPES = """
@@ -80,7 +80,7 @@ def test_without_scalarsets(repository: Path) -> None:
 
 def test_gives_up_in_time(shared: Path) -> None:
     system = outcrop.load(shared / "models/murphi/multiset+sym/newlist6.m").system
-    with pytest.raises(TooLate):
+    with pytest.raises(BudgetSpent):
         PublishedLocality(system, time.monotonic())
 
 
