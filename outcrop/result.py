@@ -18,7 +18,7 @@ from outcrop.source import Diagnostic, Span
 FORMAT = 1
 
 #: Where it says what each verdict promises, and how that is tested.
-TRUST = "docs/TRUST.md"
+TRUST = "outcrop docs trust"
 
 
 class Verdict(StrEnum):

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import argparse
 
+from outcrop.manual import see
 from outcrop.options import CheckOptions, Fair
 
 
 def add_formulas(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group(
-        "formulas about runs", "Linear temporal logic, beside what the model declares with ltl. See: outcrop docs ltl"
+        "formulas about runs", "Linear temporal logic, beside what the model declares with ltl. " + see("ltl")
     )
     group.add_argument(
         "--ltl",

@@ -8,8 +8,10 @@ from collections.abc import Callable
 from outcrop import __version__
 from outcrop.cli.argument_parser import Parser
 from outcrop.cli.formulas import add_formulas
+from outcrop.cli.parser_manual import add_manual
 from outcrop.cli.parser_strategies import add_strategy_options
 from outcrop.cli.values import count, single_constant, strategy, unit
+from outcrop.manual import see
 from outcrop.options import (
     CheckOptions,
     Deadlock,
@@ -31,8 +33,10 @@ and says one of three things: it holds, it is violated (with a shortest run that
 shows it), or it is unknown (and why)."""
 
 _EPILOG = """\
-example:
-  outcrop check examples/peterson.m
+examples:
+  outcrop examples peterson.m   copy a model into this directory
+  outcrop check peterson.m      check it
+  outcrop docs                  list the pages of the manual
 
 exit codes: 0 holds, 1 violated, 2 bad model or usage, 3 unknown, 4 internal error"""
 
@@ -88,6 +92,7 @@ def build_parser() -> Parser:
     from outcrop.cli.parser_tools import add_tools
 
     parser.verbs = {"check": check, "show": show, "ltl": ltl, "report": report, **add_tools(verbs), **add_steps(verbs)}
+    parser.verbs |= add_manual(verbs)
     for verb in (check, show):
         add_model(verb)
     add_meaning(check)
@@ -165,7 +170,7 @@ def _add_ranks(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         type=count,
         help="search with so many processes that share the states out, over MPI; starts them on this machine, unless "
-        "mpiexec or srun has. See: outcrop docs clusters",
+        f"mpiexec or srun has. {see('clusters')}",
     )
     group.add_argument(
         "--owners",
@@ -274,7 +279,7 @@ def add_limits(parser: argparse.ArgumentParser) -> None:
 
 def _add_checkpoints(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group(
-        "stopping and going on", "What a checkpoint holds, and how far it can be trusted: outcrop docs checkpoints"
+        "stopping and going on", f"A checkpoint holds all that a search needs to go on. {see('checkpoints')}"
     )
     group.add_argument(
         "--checkpoint",

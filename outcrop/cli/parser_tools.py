@@ -8,12 +8,13 @@ from typing import Any
 from outcrop.cli.argument_parser import Parser
 from outcrop.cli.parser import add_meaning, add_model
 from outcrop.cli.values import count, unit, weight
+from outcrop.manual import see
 from outcrop.units import parse_duration, parse_size
 
-_LOCALITY_EPILOG = """\
-A k-transition leads from a state of level l to one of level l + k. E{Δ(k)} is the
+_LOCALITY_EPILOG = f"""\
+A k-transition leads from a state of level l to one of level l + k. E{{Δ(k)}} is the
 part of a state's transitions that are k-transitions, on average over all reachable
-states. See: outcrop docs locality
+states. {see("locality")}
 
 example:
   outcrop locality cache.m --svg cache.svg"""

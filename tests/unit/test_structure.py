@@ -12,7 +12,19 @@ import pytest
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "outcrop"
 
-FOUNDATION = {"", "source", "errors", "interrupts", "options", "units", "machine", "outcome", "scratch", "strategies"}
+FOUNDATION = {
+    "",
+    "source",
+    "errors",
+    "interrupts",
+    "options",
+    "units",
+    "machine",
+    "outcome",
+    "scratch",
+    "strategies",
+    "manual",
+}
 #: For each part of the package, the parts it may import when it runs; every part may import itself and the foundation.
 #: Imports for type checkers alone do not count.
 ALLOWED = {
