@@ -53,9 +53,9 @@ def pages() -> Mapping[str, Path]:
 
 
 def title(text: str) -> str:
-    """Returns the first heading of a page."""
+    """Returns the first heading of a page, without the marks of code."""
     heading = _HEADING.search(text)
-    return heading[1] if heading else ""
+    return heading[1].replace("`", "") if heading else ""
 
 
 def page(topic: str) -> str:
