@@ -1,1 +1,1 @@
-"""What strategies are made of: the context of a run, visited sets, frontiers, snapshots, limits, findings, events."""
+"""The parts that strategies share: the Explorer, visited sets, frontiers, snapshots, limits, findings and events."""

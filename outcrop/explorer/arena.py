@@ -1,6 +1,7 @@
-"""The arena as a frontier: all states in the order of their discovery, in RAM or in a file; a level is a range of it.
+"""The arena as a frontier: all states in the order of their discovery, in RAM or in a file.
 
-It is the queue, the log that traces are rebuilt from and, with an exact table, the visited states at once.
+A level is a range of the arena. The arena is the queue and the state log that traces are rebuilt from. With an exact
+table it is also the visited set.
 """
 
 from __future__ import annotations
@@ -27,15 +28,15 @@ if TYPE_CHECKING:
 
 
 class Arena:
-    """The levels of a search that keeps all of them in its arena. ``has_levels``: states lie there level by level, and
-    not in the order of a depth-first search, whose states count as one level."""
+    """The levels of a search that keeps all of them in its arena. ``has_levels``: the states lie there level by level.
+    Without it they lie in depth-first order, and count as one level."""
 
     is_arena = True
 
     def __init__(self, explorer: Explorer, *, has_levels: bool = True) -> None:
         self._explorer = explorer
         self._has_levels = has_levels
-        self.most_levels = explorer.tuning.levels_a_call  #: levels that the next call may expand, at the most
+        self.most_levels = explorer.tuning.levels_a_call  #: largest number of levels that the next call expands
 
     # --- Levels ------------------------------------------------------------------------------------------------
 
@@ -46,18 +47,18 @@ class Arena:
         )
 
     def create_start_states(self, worker: int) -> bool:
-        """Creates the start states, which one worker does alone. Returns whether there are more: never."""
+        """Creates the start states, in worker 0. Returns whether there are more: always False."""
         explorer = self._explorer
         if worker == 0 and not explorer.search.standing().has_started:
             explorer.findings.has_failed_start |= explorer.search.start() > 0
         return False
 
     def expand(self) -> None:
-        """Expands the newest level, and perhaps some more; tells the explorer of the new ones."""
+        """Expands the newest level, and perhaps more levels after it. Reports the new levels to the explorer."""
         self._explorer.exchange.expand_arena(self)
 
     def expand_levels(self) -> None:
-        """Expands many levels in one kernel call: small ones by one worker, so that deep models pay nothing a level."""
+        """Expands many levels in one kernel call. One worker expands small ones, which makes deep models fast."""
         explorer, tuning = self._explorer, self._explorer.tuning
         most, largest = self.most_levels, 2**63
         if explorer.keeps_boundaries:
@@ -73,7 +74,7 @@ class Arena:
         explorer.level_done(sizes[:count].tolist(), np.diff(generated[:count], prepend=before).tolist())
 
     def expand_level(self, expand: ExpandPart) -> None:
-        """Expands the newest level, part by part."""
+        """Expands the newest level, block by block."""
         explorer = self._explorer
         explorer.fill_level(partial(explorer.exchange.fill_level, expand), explorer.search.finish_level)
 
@@ -85,7 +86,7 @@ class Arena:
             explorer.check_stop()
         explorer.levels.append(explorer.search.finish_level())
 
-    # --- What the explorer asks --------------------------------------------------------------------------------
+    # --- Frontier ----------------------------------------------------------------------------------------------
 
     def look(self) -> Look:
         explorer = self._explorer
@@ -106,20 +107,20 @@ class Arena:
 
 @contextmanager
 def nameless_file(directory: Path) -> Iterator[int]:
-    """Opens a file that is gone when it is closed, or when the process ends in whatever way. Yields its descriptor."""
+    """Opens a temporary file that disappears when it is closed or the process ends. Yields its descriptor."""
     with ExitStack() as opened:
         try:
             directory.mkdir(parents=True, exist_ok=True, mode=0o700)
             file = opened.enter_context(tempfile.TemporaryFile(dir=directory, prefix="outcrop-"))
         except OSError as error:
             raise UsageError(
-                f"cannot make a file in '{directory}': {error.strerror}. Name another directory with --workdir"
+                f"cannot create a file in '{directory}': {error.strerror}; name another directory with --workdir"
             ) from None
         yield file.fileno()
 
 
 def disk_limit(options: CheckOptions, directory: Path, share: float = 1.0) -> int:
-    """Returns the bytes of the disk that a file there may take."""
+    """Returns the largest number of bytes that a file in ``directory`` may take."""
     with disk_errors():
         free = shutil.disk_usage(directory).free
     return int(share * (free if options.disk is None else min(free, options.disk)))

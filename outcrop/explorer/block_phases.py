@@ -1,7 +1,7 @@
-"""Phases of a search that go over states block by block, from files, in all workers and ranks.
+"""Phases of an algorithm over blocks of states on disk, in all workers and ranks.
 
-A phase begins with some states, does something to each, and goes on with the states that follow, which are queued on
-disk, until none follow any more.
+A phase starts with some seed states, does its work on each state, and continues with the states that follow. Those wait
+in a queue on disk. The phase ends when the queue is empty.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ from outcrop.outcome import Event, EventKind, Stop
 from outcrop.store.frontier import RowFile
 from outcrop.store.workdir import DiskFull, WorkDirectory
 
-#: States that a worker takes at a time; and, where states are large, what these may take in bytes: as many successors
-#: as they have may be on their way.
+#: Largest block that a worker takes at a time, in states, and in bytes for large states. The successors of a whole
+#: block may be in transit.
 _BLOCK_STATES = 4096
 _MOST_BYTES = 1 << 18
-#: States that follow which a worker deals with itself, instead of queuing them.
+#: Largest number of following states that a worker handles itself instead of queuing them.
 _FEW_STATES = 16384
 
-#: Returns states, as often as it is asked.
+#: Returns an iterator over blocks of states, each time it is called.
 Blocks = Callable[[], Iterator[States]]
-#: Does to some states what a phase does. Returns the states that follow.
+#: Does the work of a phase on a block of states. Returns the states that follow.
 OnStates = Callable[[int, States], States]
-#: Does the same to states that another rank sends.
+#: Does the work of a phase on states that another rank sent. Returns the states that follow.
 OnMessage = Callable[[int, Message], States]
 
 
 class BlockPhases:
-    """Runs phases. ``queue``: states that are still to be dealt with, and those that were, in order."""
+    """The runner of phases. ``queue``: the states of the current phase, in order. The last ones are still to do."""
 
     def __init__(self, explorer: Explorer, directory: WorkDirectory) -> None:
         self._explorer = explorer
@@ -41,7 +41,7 @@ class BlockPhases:
         self._lock = threading.Lock()
         fitting = max(1, _MOST_BYTES // explorer.native.state_bytes)
         self._block_rows = min(_BLOCK_STATES, fitting)
-        #: States that follow which a worker deals with at once. With several ranks they must first be sent.
+        #: Following states that a worker handles at once. With several ranks, 0: they must be sent to their owners.
         self.few = 0 if explorer.exchange.sends_states else min(_FEW_STATES, fitting)
         self.queue = self.open_file("queue")
 
@@ -49,7 +49,7 @@ class BlockPhases:
         return RowFile(self._directory, name, self._explorer.native.state_bytes, self._block_rows)
 
     def run(self, seeds: Blocks, begin: OnStates, follow: OnStates, take: OnMessage) -> None:
-        """Runs a phase to its end: ``begin`` with the seeds, then ``follow``, or ``take``, with all that follow."""
+        """Runs a phase to its end: ``begin`` on the seeds, then ``follow``, or ``take``, on the states that follow."""
         self.share(seeds(), begin, self.queue)
         explorer, done = self._explorer, 0
 
@@ -64,13 +64,13 @@ class BlockPhases:
         self.queue.clear()
 
     def spread(self, begin: int, end: int, follow: OnStates, take: OnMessage) -> None:
-        """Does ``follow`` to a range of the queue, and only to that; what follows is queued by its owners."""
+        """Runs ``follow`` on one range of the queue. The owners of the states that follow queue them."""
         blocks = self.queue.blocks(begin, end)
         expand = partial(self._expand, lambda: next(blocks, None), follow)
         self._explorer.exchange.work_round(expand, partial(self._add, take))
 
     def share(self, blocks: Iterator[States], work: OnStates, into: RowFile) -> None:
-        """Has the workers do something to blocks, and appends what that gives to a file. Nothing is sent."""
+        """Runs ``work`` on all blocks, in all workers, and appends its results to a file. Nothing is sent."""
 
         def work_off(worker: int) -> None:
             while self._explorer.watch.asked is None and self._do(lambda: next(blocks, None), work, into, worker):
@@ -84,7 +84,7 @@ class BlockPhases:
         return self._do(next_block, work, self.queue, worker)
 
     def _do(self, next_block: Callable[[], States | None], work: OnStates, into: RowFile, worker: int) -> bool:
-        """Deals with one block. Returns whether there was one."""
+        """Does the work on one block. Returns whether there was one."""
         try:
             with self._lock:
                 block = next_block()
@@ -106,10 +106,11 @@ class BlockPhases:
             self.disk_is_full(full)
 
     def disk_is_full(self, full: DiskFull) -> None:
-        """Stops the search, on all ranks, when all have come to the same point."""
+        """Asks the search to stop. All ranks stop when they reach the same point."""
         self._explorer.watch.tell(Event(EventKind.DISK_FULL, f"disk: {full}"))
         self._explorer.watch.ask_to_stop(Stop.DISK)
 
 
 def rows_of(file: RowFile) -> Iterator[States]:
+    """Returns all blocks of a file."""
     return file.blocks(0, len(file))

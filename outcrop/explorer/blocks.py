@@ -1,9 +1,8 @@
-"""Levels in a log on disk, expanded block by block: the frontier of searches that begin on disk.
+"""Levels in a state log on disk, expanded block by block: the frontier of searches that start on disk.
 
-Workers expand the blocks of a level, and their successors come back to the main thread in the order of the blocks. So
-what a search finds depends on its seed and not on the number of workers. New states are checked and appended to the
-log, of which each level is a range. It is the queue, with its ends in RAM and its middle on disk, and traces are
-rebuilt from it.
+Workers expand the blocks of a level. Their successors come back to the main thread in the order of the blocks, so
+results depend on the seed and not on the number of workers. New states are checked and appended to the log, of which
+each level is a range. The log is the queue, with its two ends in RAM and the rest on disk. Traces are rebuilt from it.
 """
 
 from __future__ import annotations
@@ -33,24 +32,24 @@ from outcrop.strategies import LocalityOptions
 
 _Result = TypeVar("_Result")
 
-#: States that are expanded at a time, and between which numbers memory decides: enough that Python's share is small.
+#: Bounds on the states expanded in one block; memory decides between them. Large blocks keep the share of Python small.
 _MOST_BLOCK_STATES = 8192
 _FEWEST_BLOCK_STATES = 64
-#: A level, or a few new states, that the main thread is done with before a worker would have begun.
+#: Number of states below which the main thread works faster alone than with a worker.
 _FEW_STATES = 512
-#: Pieces that a level is expanded in, at the least, unless they would be smaller than that.
+#: Smallest number of blocks that a level is divided into, unless they would have fewer than _FEW_STATES states.
 _PIECES_A_LEVEL = 4
-#: Bytes of a block of states, at the most.
+#: Largest block of states, in bytes.
 _MOST_BLOCK_BYTES = 1 << 18
-#: Bytes that each worker may take beside the states, mostly for successors that are on their way.
+#: Memory of each worker besides the states, in bytes, mostly for successors in transit.
 BYTES_BESIDE = 8 << 20
-#: The share of memory for states that the two ends of a queue may take.
+#: Fraction of the state memory for the two ends of a queue.
 _QUEUE_SHARE = 1 / 8
 
-#: Bytes that kernels keep for start states and the like, whatever the strategy.
+#: Memory that kernels keep for start states and counters, in bytes, with every strategy.
 _KERNEL_BYTES = 64 << 20
 
-#: Takes successors, with their hashes.
+#: Takes successors and their hashes.
 Insert = Callable[[States, Counts], None]
 
 
@@ -58,18 +57,18 @@ class BlockVisited(Protocol):
     """A visited set that takes successors block by block."""
 
     def Insert(self, states: States, hashes: Counts) -> None:
-        """Takes successors, which it may overwrite. Sooner or later the new ones are enqueued."""
+        """Takes successors, and may overwrite the arrays. Enqueues the new ones, now or later."""
 
     def Checktable(self) -> None:
-        """Enqueues all successors that are new, at the end of a level."""
+        """Enqueues all new successors, at the end of a level."""
 
     def remember(self, states: States, hashes: Counts) -> None:
-        """Takes states that were visited before, in the order in which they were. It may overwrite them."""
+        """Takes states that an earlier search visited, in the order of their discovery. May overwrite the arrays."""
 
 
 @contextmanager
 def levels_on_disk(native: Native, options: CheckOptions, context: Context) -> Iterator[tuple[Explorer, BlockFrontier]]:
-    """Opens a search that keeps its levels on disk from the beginning."""
+    """Opens a search that keeps its levels on disk from the start."""
     settings = kernel_settings(
         options, context.tuning, seed=options.seed, budget=_KERNEL_BYTES, most_states=None, first_lines=1
     )
@@ -82,7 +81,7 @@ def levels_on_disk(native: Native, options: CheckOptions, context: Context) -> I
 
 
 class BlockPool:
-    """Workers that do short tasks on blocks, and hand their results back in order."""
+    """A pool of workers for short tasks on blocks. Results come back in the order of the tasks."""
 
     def __init__(self, explorer: Explorer) -> None:
         self._explorer = explorer
@@ -95,7 +94,7 @@ class BlockPool:
             self._workers.grow(self.threads, stays=True)
 
     def in_order(self, tasks: Iterable[Callable[[int], _Result]], are_small: bool = False) -> Iterator[_Result]:
-        """Runs tasks, each with the number of a worker, a few ahead of whoever takes their results."""
+        """Runs tasks a few ahead of the consumer of their results. Each task gets the number of a worker."""
         if self.threads == 1 or are_small:
             for task in tasks:
                 self._explorer.watch.poll()
@@ -113,10 +112,11 @@ class BlockPool:
             wait(waiting)
 
     def submit(self, task: Callable[[int], _Result]) -> Future[_Result]:
+        """Queues a task for the next free worker."""
         return self._workers.submit(partial(self.with_worker, task))
 
     def with_worker(self, task: Callable[[int], _Result]) -> _Result:
-        """Runs a task here, with the number of a worker that is free."""
+        """Runs a task in this thread, with the number of a free worker."""
         worker = self._free.get()
         try:
             return task(worker)
@@ -124,7 +124,7 @@ class BlockPool:
             self._free.put(worker)
 
     def result(self, future: Future[_Result]) -> _Result:
-        """Waits for a task, and watches the clock meanwhile."""
+        """Waits for a task, and polls the clock meanwhile."""
         watch = self._explorer.watch
         watch.poll()
         while not future.done():
@@ -135,7 +135,7 @@ class BlockPool:
 
 
 class BlockFrontier:
-    """Levels in a log. ``memory``: bytes that tables and queues may take."""
+    """The levels of a search in a state log. ``memory``: budget for tables and queues, in bytes."""
 
     is_arena = False
 
@@ -143,13 +143,13 @@ class BlockFrontier:
         self._explorer = explorer
         self.width = explorer.native.state_bytes
         self._memory = memory
-        self._block_states = explorer.options.of(LocalityOptions).block_states  #: None: as many as is fast
+        self._block_states = explorer.options.of(LocalityOptions).block_states  #: None: chosen for speed
         self.directory = directory
         self.pool = BlockPool(explorer)
         self.expanded = 0
-        self._checks: deque[Future[None]] = deque()  #: of new states, that workers have not done yet
-        self._successors_each = 1.0  #: of a state, by what was expanded last
-        self.visited: BlockVisited  #: which the strategy sets
+        self._checks: deque[Future[None]] = deque()  #: property checks of new states that workers have not finished
+        self._successors_each = 1.0  #: mean number of successors of a state in the block expanded last
+        self.visited: BlockVisited  #: set by the strategy
 
     @cached_property
     def log(self) -> RowFile:
@@ -158,7 +158,7 @@ class BlockFrontier:
     # --- Blocks ------------------------------------------------------------------------------------------------
 
     def queue(self, name: str) -> RowFile:
-        """Opens a queue of states whose ends take a small share of the memory for states."""
+        """Opens a queue of states whose ends take a small fraction of the state memory."""
         return RowFile(self.directory, name, self.width, self._block_rows)
 
     @property
@@ -168,33 +168,33 @@ class BlockFrontier:
         return self._block_states or usual
 
     def table_memory(self, beside: int) -> int:
-        """Returns what is left of the memory for states when the log has its two ends there, and a strategy something
-        else."""
+        """Returns the state memory that is left for a table, in bytes, after the ends of the log and ``beside`` other
+        bytes."""
         ends = 2 * self._block_rows * self._explorer.native.model_bytes
         return max(self._memory // 2, self._memory - ends - beside)
 
     def piece_rows(self, states: int) -> int:
-        """Returns how many of so many states are dealt with at a time: so many that Python's share is small, so few
-        that all workers have something to do."""
+        """Returns the size of the blocks into which ``states`` states are divided. Blocks are large enough to keep the
+        share of Python small, and small enough to keep all workers busy."""
         fitting = min(_MOST_BLOCK_STATES, _MOST_BLOCK_BYTES // self.width)
         wanted = max(_FEW_STATES, -(-states // _PIECES_A_LEVEL))
         return self._block_states or max(_FEWEST_BLOCK_STATES, min(fitting, wanted))
 
     def _rows_to_expand(self, states: int) -> int:
-        """Returns the same for states that are expanded: so few that their successors fit, too."""
+        """Returns the size of blocks to be expanded, which is smaller where states have many successors."""
         fitting = int(self._most_successors / 2 / self._successors_each)
         fewest = self._explorer.tuning.fewest_to_expand
         return self._block_states or max(fewest, min(fitting, self.piece_rows(states)))
 
     @property
     def _most_successors(self) -> int:
-        """Successors of states that are expanded as one piece of work."""
+        """Largest number of successors of one block."""
         return max(1, self._explorer.tuning.most_successor_bytes // self.width)
 
     # --- Levels ------------------------------------------------------------------------------------------------
 
     def fill_level(self, fill: Callable[[], None]) -> None:
-        """Makes a new level of what ``fill`` enqueues."""
+        """Makes a new level of the states that ``fill`` enqueues."""
         explorer, begin = self._explorer, self._explorer.levels.states
 
         def fill_and_check() -> None:
@@ -216,8 +216,8 @@ class BlockFrontier:
         self.fill_level(fill)
 
     def insert_successors(self, begin: int) -> None:
-        """Expands the states of the log from number ``begin`` on, and has their successors inserted in the order in
-        which they were made; with several ranks those that this one owns, whoever made them."""
+        """Expands the states of the log from number ``begin`` on. Inserts their successors in the order of generation.
+        With several ranks, inserts the successors that this rank owns, whichever rank generated them."""
         self.expanded = begin
         expansions = partial(self._expansions, begin, self._explorer.levels.states, self.visited.Insert)
         self._explorer.exchange.route_successors(expansions, self._insert)
@@ -228,8 +228,9 @@ class BlockFrontier:
     def _expansions(
         self, begin: int, end: int, insert: Insert, send: Callable[[int], None]
     ) -> Iterator[Callable[[], None]]:
-        """Expands states, and yields what inserts their successors. ``send`` takes what a worker has made for others.
-        Where a block has more successors than expected, those of the rest are made when the first are gone."""
+        """Expands states, and yields functions that insert their successors. ``send`` sends what a worker has generated
+        for other ranks. If a block has more successors than expected, the rest of it is expanded after the first ones
+        are inserted."""
 
         def expand(block: States, worker: int) -> tuple[Callable[[], None], States]:
             states, hashes, expanded = self._explorer.search.expand_some(worker, block, self._most_successors)
@@ -256,15 +257,15 @@ class BlockFrontier:
                     yield take_some
 
     def enqueue(self, states: States) -> None:
-        """Takes states that are new: they are checked, and part of the next level."""
+        """Takes new states: they are checked, and belong to the next level."""
         if not len(states):
             return
-        if self._explorer.levels:  # start states were checked when they were made
+        if self._explorer.levels:  # start states are checked when they are created
             self._check(states)
         self.log.append(states)
 
     def _check(self, states: States) -> None:
-        """Has a worker check new states, by the end of the level."""
+        """Checks new states in a worker, before the level ends."""
 
         def check(worker: int) -> None:
             self._explorer.search.check_block(worker, states)
@@ -283,19 +284,19 @@ class BlockFrontier:
         self._explorer.levels.append(self.take_visited(blocks))
 
     def take_visited(self, blocks: Iterable[States]) -> int:
-        """Takes states that were visited before, and checked, from a snapshot or another strategy. They follow those
-        that were taken before. Returns how many there were."""
+        """Takes states that a snapshot or another strategy has visited and checked. They follow the states taken
+        before. Returns their number."""
         first = self.expanded
         for states in blocks:
             self.expanded += len(states)
-            # They stand in the log already, unless it is a new one.
+            # A resumed log has these states already; a new one has not.
             missing = max(0, self.expanded - len(self.log))
             self.log.append(states[len(states) - missing :])
             self.visited.remember(states, hash_block(self._explorer.search, states))
             self._explorer.watch.poll()
         return self.expanded - first
 
-    # --- What the explorer asks --------------------------------------------------------------------------------
+    # --- Frontier ----------------------------------------------------------------------------------------------
 
     def look(self) -> Look:
         explorer = self._explorer
@@ -317,7 +318,7 @@ class BlockFrontier:
 
 
 def in_pieces(blocks: Iterable[States], rows: Callable[[], int]) -> Iterator[States]:
-    """Yields the same rows in pieces of as many as ``rows`` says for each, but for the last one."""
+    """Yields the same rows in blocks of other sizes. ``rows`` gives the size of each block; the last may be smaller."""
     gathered: list[States] = []
     missing = rows()
     for block in blocks:

@@ -1,4 +1,4 @@
-"""The resources of a search: its workers, the memory for its states, and the settings of its kernels."""
+"""The resources of a search: the number of its workers, its memory budget, and the settings of its kernels."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ DEADLOCK_RULES = {
     Deadlock.STUCK: DeadlockRule.STUCK,
 }
 
-#: What the process needs beside states and tables: buffers of a worker, and what Python allocates on the way.
+#: Memory of the process besides states and tables, in bytes: buffers of each worker, and allocations of Python.
 _BYTES_A_WORKER = 512 << 10
 _BYTES_BESIDE = 6 << 20
-#: What states get for each worker even where memory is too little: with less, notes on what is put aside take more.
+#: Smallest state memory for each worker, in bytes. With less, the notes on set-aside states take more than the states.
 _LEAST_BYTES_A_WORKER = 1 << 20
 
 
@@ -29,8 +29,8 @@ def worker_count(options: CheckOptions) -> int:
 
 
 def state_budget(options: CheckOptions, beside: int = 0) -> int:
-    """Bytes that states and tables may take, so that the whole process stays within its memory. ``beside``: what else a
-    strategy needs for each worker."""
+    """Returns the memory for states and tables, in bytes, that keeps the process within its budget. ``beside``: further
+    bytes that a strategy needs for each worker."""
     usual = available_memory() * 3 // 4 // transport_of(options.ranks).neighbours
     memory = options.memory if options.memory is not None else usual
     workers = worker_count(options)
@@ -40,7 +40,7 @@ def state_budget(options: CheckOptions, beside: int = 0) -> int:
 
 
 def kernel_settings(options: CheckOptions, tuning: Tuning, **more: Any) -> Settings:
-    """Returns the settings of a search's kernels, as far as options decide; ``more`` decides the rest."""
+    """Returns the settings of the kernels that follow from the options. ``more`` adds or overrides settings."""
     usual: dict[str, Any] = {
         "workers": worker_count(options),
         "deadlock": DEADLOCK_RULES[options.deadlock],
@@ -54,6 +54,6 @@ def kernel_settings(options: CheckOptions, tuning: Tuning, **more: Any) -> Setti
 
 
 def cycle_settings(options: CheckOptions, tuning: Tuning, **more: Any) -> Settings:
-    """Returns the settings of a search for accepting cycles, which looks for no deadlocks."""
+    """Returns the settings of a search for accepting cycles, which ignores deadlocks."""
     usual = {"deadlock": DeadlockRule.OFF, "budget": state_budget(options)}
     return kernel_settings(options, tuning, **(usual | more))

@@ -1,4 +1,4 @@
-"""A cache of fixed size as a visited set: it forgets states, which may then be visited again."""
+"""A cache of fixed size as a visited set: it evicts states, which may then be revisited."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 
 class CacheTable:
-    """The cache, which is the visited set of the kernels from now on. ``bits`` None keeps states. ``most_collisions``:
-    the collision rate past which no more blocks of states are expanded."""
+    """The cache, which replaces the visited set of the kernels. ``bits`` None keeps whole states. ``most_collisions``:
+    collision rate past which no more blocks are expanded."""
 
     drops_revisited = True
     counts_deeper = False
@@ -46,7 +46,7 @@ class CacheTable:
         self.close()
 
     def close(self) -> None:
-        """Gives the memory back, unless workers that cannot be waited for still use it."""
+        """Frees the memory, unless abandoned workers may still use it."""
         if not self._search.is_abandoned:
             self._cache.close()
 

@@ -1,7 +1,7 @@
-"""The arena past RAM: a cache of the states met last.
+"""The arena past RAM: a cache of the most recent states.
 
-A successor that is not in it is a candidate for the next level. Candidates follow the visited states in the arena, from
-index ``first`` on, until they have been compared with what is on disk.
+A successor that is not in the arena is a candidate for the next level. Candidates follow the visited states in the
+arena, from index ``first`` on, until they have been compared with the states on disk.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from outcrop.store.runs import share_slices
 if TYPE_CHECKING:
     from outcrop.explorer.explorer import Explorer
 
-#: Pieces of work that comparing candidates is shared out in, for each worker.
+#: Number of parts for each worker into which the comparison of candidates is divided.
 _PARTS_A_WORKER = 4
-#: Bytes of candidates of which the new ones are written at a time.
+#: Bytes of candidates whose new states are written at a time.
 _PART_BYTES = 1 << 19
 
-#: Takes states that are new. One thread at a time calls it.
+#: Takes new states. Called by one thread at a time.
 Enqueue = Callable[[States], None]
 
 
@@ -38,11 +38,11 @@ class CandidateArena:
         self._guard = threading.Lock()
         self.spill = Spill(explorer.search)
         self.first = 0  #: index of the first candidate
-        self.expanded = 0  #: states, from the first of all on
+        self.expanded = 0  #: number of states expanded since the start of the search
 
     def parts(self, begin: int, blocks: Iterator[States]) -> ExpandPart:
-        """Returns what has a worker expand some of these states, as far as there is room. ``begin``: the number of the
-        first of them, from the first of all on."""
+        """Returns a function that expands some of these states in a worker, as far as memory allows. ``begin``: number
+        of the first of them, counted from the start of the search."""
         self.expanded = begin
         unfinished: list[States] = []
 
@@ -61,13 +61,13 @@ class CandidateArena:
         return expand_some
 
     def resume(self) -> int:
-        """Lets workers go on that ran out of memory. Returns how many states the arena has."""
+        """Lets workers continue that had stopped for lack of memory. Returns the number of states in the arena."""
         used = self.spill.resume()
         self._explorer.check_stop()
         return used
 
     def make_room(self, forget_some: Callable[[], None]) -> None:
-        """Forgets part of the arena, and adds what the workers carry, until all of it has room."""
+        """Calls ``forget_some``, which frees part of the arena, until all states that the workers carry fit."""
         left = 1
         while left:
             forget_some()
@@ -75,7 +75,7 @@ class CandidateArena:
             left = sum(self._explorer.parallel(*(partial(self.spill.add_carried, worker) for worker in workers)))
 
     def drop(self, used: int, dropped: int) -> None:
-        """Drops the first states of the arena, a multiple of 8."""
+        """Drops the first ``dropped`` states of the arena, a multiple of 8."""
         self.spill.forget(dropped)
         left = used - dropped
         cuts = [left * number // self._search.workers for number in range(self._search.workers + 1)]
@@ -83,7 +83,7 @@ class CandidateArena:
         self.first = max(0, self.first - dropped)
 
     def resolve(self, first: int, used: int, layouts: list[RunLayout], enqueue: Enqueue) -> None:
-        """Compares the candidates from ``first`` on with runs, and enqueues those that are new."""
+        """Compares the candidates from ``first`` on with sorted runs, and enqueues the new ones."""
         if used > first:
             few = used - first <= self._explorer.tuning.few_candidates
             self._compare(first, 1 if few else _PARTS_A_WORKER * self._search.workers, few, layouts)
@@ -109,7 +109,7 @@ class CandidateArena:
         self._explorer.parallel(*(partial(work, worker) for worker in range(workers)))
 
     def checked(self, enqueue: Enqueue) -> Callable[[int, States], None]:
-        """Returns what checks and enqueues states that are new, for workers."""
+        """Returns a function that checks and enqueues new states in a worker."""
 
         def take_new(worker: int, fresh: States) -> None:
             self._search.check_block(worker, fresh)

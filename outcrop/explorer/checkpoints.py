@@ -1,10 +1,10 @@
-"""Checkpoints of a search, and going on from one.
+"""Checkpoints of a search: saving them, and resuming from one.
 
-A checkpoint is taken when a level is complete. It holds the states visited, level by level, and the counters; to go on
-is to take those states as visited, whatever strategy is now to remember them, and expand the last level. So a search
-may go on with another strategy, other threads and other memory than it began with.
+A checkpoint is taken when a level is complete. It holds the visited states, level by level, and the counters. To
+resume, a search marks those states as visited and expands the last level. A search may therefore resume with another
+strategy, other threads and another memory budget.
 
-What a search has done of a level when it must stop is forgotten, and done again.
+The work on an incomplete level is lost when a search stops, and is repeated after it resumes.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ from outcrop.store.workdir import DiskBudget, DiskFull
 if TYPE_CHECKING:
     from outcrop.explorer.explorer import Explorer
 
-#: Of the state file, where the search does not choose: states and bytes of a block.
+#: Default size of a block of the state file, in states and in bytes.
 _MOST_BLOCK_STATES = 8192
 _BLOCK_BYTES = 1 << 16
 
 
 class Checkpoints:
-    """The checkpoints of one exploration: where it begins, and where it is saved."""
+    """The checkpoints of one search: the one that it resumes from, and those that it saves."""
 
     def __init__(self, explorer: Explorer, options: CheckOptions) -> None:
         self._explorer = explorer
@@ -70,12 +70,12 @@ class Checkpoints:
     def _find_beginning(self, options: CheckOptions, goal: str) -> None:
         source = options.resume
         if source is not None and not Path(source).is_dir():
-            raise UsageError(f"there is no checkpoint in '{source}'")
+            raise UsageError(f"there is no checkpoint in '{source}'; name the directory given to --checkpoint")
         own = part_path(goal, self._transport)
         self._goal = self._open(own, self._explorer.disk)
         self._saves_where_it_began = source is not None and Path(goal).samefile(source)
         if not self._saves_where_it_began and find_parts(goal):
-            raise UsageError(f"there is a checkpoint in '{goal}' already: go on from it with --resume, or remove it")
+            raise UsageError(f"there is a checkpoint in '{goal}' already; resume it with --resume, or remove it")
         self._goal.remove_leftovers()
         if source is None:
             return
@@ -96,19 +96,19 @@ class Checkpoints:
 
     @property
     def owner_parts(self) -> States | None:
-        """By what the states that the search begins with were shared out, if they stay where they are."""
+        """The partition of the states that the search starts with, if they stay with their owners."""
         beginning = self._beginning
         return None if beginning is None or not beginning.stays else read_parts(beginning.manifests[0].owner_parts)
 
     @property
     def stays(self) -> bool:
-        """Whether the search begins with states that stay with the ranks that had them."""
+        """Whether the resumed states stay with the ranks that owned them."""
         return self._beginning is not None and self._beginning.stays
 
     @property
     def _continued(self) -> Manifest | None:
-        """What speaks of the state file, if states that were visited before stay where they are in it. A search that
-        visits no state twice cannot go on with a file in which some may be twice."""
+        """The manifest of the state file that the search continues to write, if there is one. A search that visits no
+        state twice cannot continue a file that may hold states twice."""
         beginning = self._beginning
         if beginning is None or not beginning.stays or beginning.parts[0][0] is not self._goal:
             return None
@@ -116,7 +116,7 @@ class Checkpoints:
         return None if manifest.revisits and self._explorer.visited.drops_revisited else manifest
 
     def log(self, block_rows: int | None = None) -> RowFile:
-        """The state file, which a search may use as the log that it needs anyway."""
+        """Returns the state file, which a search may use as its state log."""
         if self._log is None:
             width = self._explorer.native.model_bytes
             rows = block_rows or max(256, min(_MOST_BLOCK_STATES, _BLOCK_BYTES // width))
@@ -132,7 +132,7 @@ class Checkpoints:
         try:
             return self._goal.go_on_with(manifest, block_rows)
         except DiskFull as full:
-            raise UsageError(f"no room for the checkpoint itself: {full}") from None
+            raise UsageError(f"no disk space for the checkpoint itself: {full}") from None
 
     def __enter__(self) -> Checkpoints:
         return self
@@ -141,13 +141,13 @@ class Checkpoints:
         self.close()
 
     def close(self) -> None:
-        """Keeps the checkpoints. May be called again."""
+        """Closes the files and keeps the checkpoints. May be called more than once."""
         self._open_things.close()
 
-    # --- Going on ----------------------------------------------------------------------------------------------
+    # --- Resuming ----------------------------------------------------------------------------------------------
 
     def restore(self) -> None:
-        """Takes the states of the checkpoint as visited, and the counters as they were."""
+        """Marks the states of the checkpoint as visited, and restores the counters."""
         explorer, beginning = self._explorer, self._beginning
         assert beginning is not None
         for warning in self._warnings:
@@ -173,7 +173,7 @@ class Checkpoints:
             ).resume(explorer)
 
     def _opened(self, beginning: Beginning, files: ExitStack) -> list[tuple[RowFile, Manifest]]:
-        """The state files that this rank reads: the one that is to grow, if states stay where they are in it."""
+        """Returns the state files that this rank reads: its own one, if the search continues to write it."""
         continued = self._continued
         if continued is not None:
             return [(self.log(), continued)]
@@ -189,43 +189,43 @@ class Checkpoints:
             return
         if not explorer.visited.keys:
             raise DamagedFile(self.log().file.path, "it holds a state twice")
-        self._beginning = self._log = None  # signatures have taken some states for others
+        self._beginning = self._log = None  # two states have the same signature: write a new file
 
     # --- Saving ------------------------------------------------------------------------------------------------
 
     def level_is_complete(self) -> None:
-        """Remembers where the search stands, and saves it when it is time to."""
+        """Records the position of the search, and saves a checkpoint if one is due."""
         self._boundary = Boundary.of(self._explorer)
         is_due = time.monotonic() >= self._next_save
         if self._explorer.exchange.any(is_due):
             self._save(self._boundary)
 
     def save(self) -> None:
-        """Saves the search where its last level was complete."""
+        """Saves the search as of its last complete level."""
         if self._boundary is not None and (self._saved is None or self._saved[0] < self._boundary.levels):
             self._save(self._boundary)
 
     @property
     def level_saved(self) -> int | None:
-        """The level of the checkpoint to go on from; None if there is none."""
+        """The level of the last checkpoint; None if there is none."""
         return None if self._saved is None else self._saved[0] - 1
 
     def search_has_stopped(self, stop: Stop) -> None:
-        """Saves the search, unless what stopped it is a disk that can no longer be trusted, and tells how to go on."""
+        """Saves the search, unless the disk has failed, and reports how to resume it."""
         path = self._place
         try:
             if stop is not Stop.DISK_FAILED:
                 self.save()
         except DiskFailed as failed:
             self._explorer.exchange.tell_others(failed)
-            text = f"a checkpoint could not be written: {failed}"
+            text = f"the checkpoint could not be written: {failed}"
             self._explorer.watch.tell(Event(EventKind.DISK_FAILED, text))
         if self._saved is None:
-            text = f"no checkpoint in '{path}': not even the first level is complete"
+            text = f"no checkpoint in '{path}': the search stopped before its first level was complete"
             self._explorer.watch.tell(Event(EventKind.WARNED, text))
             return
         level, states = self._saved[0] - 1, self._saved[1]
-        text = f"checkpoint of level {level:,}, {states:,} states: go on with --resume {shlex.quote(path)}"
+        text = f"checkpoint of level {level:,}, {states:,} states: resume with --resume {shlex.quote(path)}"
         self._explorer.watch.tell(Event(EventKind.CHECKPOINT, text, {"level": level, "states": states}))
 
     def _save(self, boundary: Boundary) -> None:
@@ -241,11 +241,11 @@ class Checkpoints:
             self._saved = (boundary.levels, sum(explorer.totals[: boundary.levels]))
             self._drop_source()
         except DiskFull as full:
-            explorer.watch.tell(Event(EventKind.DISK_FULL, f"a checkpoint could not be written: {full}"))
+            explorer.watch.tell(Event(EventKind.DISK_FULL, f"the checkpoint could not be written: {full}"))
         self._next_save = time.monotonic() + self._every
 
     def _complete_log(self, states: int) -> RowFile:
-        """The state file with so many states, which the search has in its arena unless they are there already."""
+        """Returns the state file with exactly ``states`` states. Missing ones are copied from the arena."""
         log = self.log()
         if len(log) > states:
             log.cut(states)
@@ -255,7 +255,7 @@ class Checkpoints:
         return log
 
     def _drop_source(self) -> None:
-        """Removes the parts that the search began with, once it has a checkpoint of its own, and unfinished parts."""
+        """Removes the parts that the search resumed from, once it has saved its own, and unfinished parts."""
         if self._beginning is not None and self._saves_where_it_began:
             for directory, _ in self._beginning.parts:
                 if directory is not self._goal:
@@ -268,13 +268,14 @@ class Checkpoints:
 
 
 class _Rows:
-    """Rows that come in blocks, taken in other portions."""
+    """Rows that come in blocks of one size and are taken in blocks of another."""
 
     def __init__(self, blocks: Iterator[States]) -> None:
         self._blocks = blocks
         self._rest: States | None = None
 
     def take(self, count: int) -> Iterator[States]:
+        """Yields the next ``count`` rows."""
         while count:
             if self._rest is None or not len(self._rest):
                 self._rest = next(self._blocks)

@@ -1,7 +1,7 @@
-"""The closest cycle of accepting states behind one: how a run goes on for ever whose beginning decides all.
+"""The closest cycle of accepting states behind a state. It completes a run whose prefix already decides the formula.
 
-Breadth-first, a state at a time, each with the first that led to it. An edge back to a state on the way to it closes a
-cycle. Python is fast enough for the neighbourhood of a state, and that is where cycles are, if runs do not end.
+A breadth-first search, one state at a time, records the parent of each state. A transition to a state on the path to
+its source closes a cycle. Python is fast enough: cycles lie in the neighbourhood of the state, unless runs end.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ import numpy as np
 from outcrop.kernels import Search
 from outcrop.kernels.cycles import accepting_states, successors
 
-#: Beyond so many states the search gives up.
+#: Number of states after which the search gives up.
 _MOST_STATES = 20_000
 
 
 def closest_cycle(search: Search, start: bytes) -> tuple[list[bytes], list[bytes]] | None:
-    """A path to the first state of a cycle, and the cycle; None if there is none near."""
+    """Returns a path to the first state of a cycle, and the cycle; None if there is none near."""
     parents: dict[bytes, bytes | None] = {start: None}
     waiting = deque([start])
     while waiting and len(parents) < _MOST_STATES:

@@ -16,7 +16,7 @@ from outcrop.store.workdir import WorkDirectory
 
 
 class CompactedSet:
-    """S, with Qacc, the accepting states that edges have led to. Make it before the start states are created."""
+    """The set S, and Qacc: the accepting states that transitions have led to. Create it before the start states."""
 
     def __init__(self, explorer: Explorer, strength: Acceptance, directory: WorkDirectory) -> None:
         self._explorer = explorer
@@ -29,22 +29,22 @@ class CompactedSet:
 
     @property
     def size(self) -> int:
-        """States of S, over all ranks."""
+        """Number of states in S, over all ranks."""
         return self._explorer.exchange.sum(self._cycles.size)
 
     def reset(self) -> None:
-        """Forgets S. What comes has other signatures, so that it meets other states that are taken for one another."""
+        """Empties S and draws a new hash, so that other states share a signature."""
         explorer = self._explorer
         self._resets += 1
         seed = explorer.options.seed + (self._resets << 32)
         explorer.parallel(*(partial(self._cycles.reset, worker, seed) for worker in range(explorer.search.workers)))
 
     def all_states(self) -> Iterator[States]:
-        """Yields all states that the first search met. Phases begin with the accepting ones only."""
+        """Yields all states that the first search met. Phases start with the accepting ones."""
         return read_arena(self._explorer.search, 0, self._explorer.levels.states)
 
     def members(self, blocks: Blocks) -> Blocks:
-        """Returns those states that are accepting and in S."""
+        """Returns the states that are accepting and in S."""
         self._seeds.clear()
         self._phases.share(blocks(), lambda worker, states: self._cycles.in_s(states), self._seeds)
         return partial(rows_of, self._seeds)
@@ -53,7 +53,7 @@ class CompactedSet:
         return len(self._cycles.in_s(state)) > 0
 
     def run(self, phase: BlockPhase, seeds: Blocks) -> None:
-        """Does what a phase does to the seeds, and to all states that follow."""
+        """Runs a phase on the seeds, and on all states that follow."""
         lock = threading.Lock()
 
         def enqueued(following: States, accepting: States) -> States:
@@ -68,18 +68,18 @@ class CompactedSet:
         def take(worker: int, message: Message) -> States:
             return enqueued(*self._cycles.message(worker, phase, message)[:2])
 
-        # With FIRST, a state that has left S looks like one that nothing ever led to: first all of these are found.
+        # In FIRST, a state that has left S looks like one without predecessors. All of the latter are found first.
         few = self._phases.few
         begin = partial(work, begins=True, few=0 if phase is BlockPhase.FIRST else few)
         self._phases.run(seeds, begin, partial(work, begins=False, few=few), take)
 
     def begin_search(self, state: States) -> None:
-        """Makes a state the first of a search for a way back to it."""
+        """Starts a search for a path from a state back to itself."""
         self._cycles.block(0, BlockPhase.VERIFY, state, begins=True)
         self.queue.append(state)
 
     def search_level(self, begin: int, end: int, target: States) -> bool:
-        """Expands a range of the queue, and queues the states that follow. Returns whether ``target`` is one."""
+        """Expands a range of the queue, and queues the states that follow. Returns whether ``target`` is among them."""
         found: list[bool] = []
 
         def follow(worker: int, states: States) -> States:

@@ -1,4 +1,4 @@
-"""What a search is given beside a model and options: its listeners, its tuning, and the snapshot that it continues."""
+"""The context of a search, besides model and options: its listeners, its tuning, and the snapshot that it continues."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from outcrop.outcome import Progress
 if TYPE_CHECKING:
     from outcrop.explorer.snapshot import Snapshot
 
-#: Takes a snapshot of the progress of a search, now and then.
+#: Called with the progress of a search, at intervals.
 ShowProgress = Callable[[Progress], None]
 
 
 @dataclass(frozen=True)
 class Context:
-    """Listeners, tuning, and where a search begins if not at the start states."""
+    """Listeners, tuning, and the snapshot that the search continues, if any."""
 
     progress: ShowProgress | None = None
     put: TakePut | None = None
     tuning: Tuning = field(default_factory=current_tuning)
     snapshot: Snapshot | None = None  #: a search to continue
-    seconds: float = 0.0  #: time that was spent before, which counts against the limit
+    seconds: float = 0.0  #: seconds spent before, which count against the time limit
 
 
-#: A search that nobody listens to.
+#: The context of a search without listeners.
 DEFAULT_CONTEXT = Context()

@@ -1,9 +1,9 @@
 """Delayed duplicate detection of a level that is too large for RAM.
 
 P. Lamborn and E. A. Hansen, "Layered duplicate detection in external-memory model checking" (2008), section 3.2 and
-Fig. 2 (DDD): the candidates for a level wait on disk. When all are there, they are sorted, slice by slice, compared
-with each other and with what was visited before, and what is left is the new level: each of its states goes to a run,
-and is enqueued.
+Fig. 2 (DDD). The candidates of a level wait on disk. At the end of the level they are sorted, slice by slice, and
+compared with each other and with the visited states. The remaining ones are the new level: they are enqueued, and
+written to a sorted run.
 """
 
 from __future__ import annotations
@@ -21,25 +21,25 @@ from outcrop.kernels import States
 from outcrop.kernels.layers import LayerKernels, Stretch, candidate_bytes
 from outcrop.kernels.spill import SLICES, RunDamaged, RunFull, RunLayout
 from outcrop.store.runs import Run, RunFiles, share_slices
-from outcrop.store.workdir import Directory, DiskFull, disk_errors
+from outcrop.store.workdir import Directory, disk_errors, no_disk_space
 
 if TYPE_CHECKING:
     from outcrop.explorer.explorer import Explorer
 
-#: Candidates that a worker orders and writes at a time.
+#: Bytes of candidates that a worker sorts and writes at a time.
 _STRETCH_BYTES = 1 << 19
 _PARTS_A_WORKER = 4
 _NAME = "candidates"
 
 
 def bytes_to_sort(state_bytes: int) -> int:
-    """What a candidate takes in RAM when its slice is resolved: hash and place, twice, what becomes of it, its state,
-    its entry in the run; and what is reserved for slices that are larger."""
+    """Returns the RAM that a candidate takes while its slice is resolved, in bytes: hash and position, twice; a flag;
+    its state; its entry in the sorted run; and a reserve for larger slices."""
     return (2 * 16 + 1 + 2 * state_bytes) * 5 // 4
 
 
 class WaitingCandidates:
-    """Candidates on disk. ``files``: that the run of those that are new is to be one of."""
+    """Candidates on disk. ``files``: the sorted runs to which the new ones are added."""
 
     def __init__(self, explorer: Explorer, directory: Directory, kernels: LayerKernels, files: RunFiles) -> None:
         self._explorer = explorer
@@ -56,7 +56,7 @@ class WaitingCandidates:
         return self._count
 
     def add(self, begin: int, end: int) -> None:
-        """Takes states of the arena, in stretches that workers make for themselves."""
+        """Writes states of the arena, in stretches that workers make independently."""
         count, each = end - begin, self._bytes_each
         rounds = -(-count * each // (self._workers * _STRETCH_BYTES))
         cuts = [begin + count * number // (self._workers * rounds) for number in range(self._workers * rounds + 1)]
@@ -79,15 +79,15 @@ class WaitingCandidates:
         try:
             self._share(work)
         except RunFull:
-            raise DiskFull("no space left on the disk") from None
+            raise no_disk_space() from None
         except RunDamaged:
             raise DamagedFile(self._directory.path / _NAME, "it cannot be written") from None
 
     def resolve(
         self, layouts: Sequence[RunLayout], take_new: Callable[[int, States], None], **layout: Any
     ) -> Run | None:
-        """Compares them with what runs have. Workers give those that are new to ``take_new``, in the order in which
-        they were met. Gives a run of these, None if there are none; ``layout`` is what more is to be said of it."""
+        """Compares the candidates with sorted runs. Workers pass the new ones to ``take_new``, in the order of their
+        discovery. Returns a sorted run of them, or None if there are none. ``layout``: further fields of its layout."""
         is_new = np.zeros(-(-self._count // 8), dtype=np.uint8)
         run = self._files.create(self._count, allocate=False, **layout)
         length, read = np.zeros(1, dtype=np.uint64), np.zeros(1, dtype=np.uint64)
@@ -99,7 +99,7 @@ class WaitingCandidates:
         try:
             share_slices(self._explorer.parallel, self._workers, _PARTS_A_WORKER * self._workers, part)
         except RunFull:
-            raise DiskFull("no space left on the disk") from None
+            raise no_disk_space() from None
         if read[0] != np.sum([stretch.sums[0] for stretch in stretches], dtype=np.uint64):
             raise self._damaged()
         refined = self._files.completed(run)

@@ -14,20 +14,20 @@ from outcrop.kernels.tables import MemoryTable
 from outcrop.options import CheckOptions, Keep
 from outcrop.store.frontier import RowFile
 
-#: Size of a signature on disk, where room is cheap, in bits.
+#: Default size of a signature on disk, in bits. Larger than in RAM, because disk space is cheap.
 _BITS = 64
-#: Blocks of D that are worth a worker of their own.
+#: Smallest number of blocks of D for which another worker pays.
 _BLOCKS_A_SHARE = 8
 
 
 def signature_bits(options: CheckOptions) -> int | None:
-    """Returns the size of a signature, None where states are kept in full."""
+    """Returns the size of a signature, in bits; None if states are kept in full."""
     return None if options.keep is Keep.STATES else options.bits or _BITS
 
 
 class DiskTable:
-    """Keys, which are signatures of ``bits`` bits or, with None, states; in at most ``most_blocks`` blocks, each of as
-    many whole blocks of the file as that needs."""
+    """File D. Its keys are signatures of ``bits`` bits, or states if ``bits`` is None. D has at most ``most_blocks``
+    blocks, each of as many blocks of the underlying file as that takes."""
 
     def __init__(self, frontier: BlockFrontier, bits: int | None, block_keys: int, most_blocks: int) -> None:
         self._pool = frontier.pool
@@ -56,7 +56,7 @@ class DiskTable:
         return max(1, math.ceil(self._keys.block_count / self._most_blocks))
 
     def remove_from(self, M: MemoryTable, blocks: list[int]) -> int:
-        """Removes from M the keys that some blocks hold. Returns how many there were."""
+        """Removes from M the keys that the given blocks hold. Returns their number."""
         each, end = self._blocks_of_file, self._keys.block_count
         numbers = [number for block in blocks for number in range(block * each, min((block + 1) * each, end))]
 
@@ -65,7 +65,7 @@ class DiskTable:
             while share:
                 some, read = M.remove_blocks(*self._keys.file.places(share))
                 removed += some
-                # One that is not in the file yet; or not what was written, which ``block`` finds out.
+                # The block is still in a buffer, or damaged, which ``block`` reports.
                 for number in share[read : read + 1]:
                     removed += M.remove(self._keys.block(number))
                 share = share[read + 1 :]

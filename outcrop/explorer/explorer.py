@@ -1,8 +1,8 @@
-"""The Explorer: what every search has, whatever its strategy. Levels, limits, counters, findings, events.
+"""The Explorer: the common part of every search. It has the levels, limits, counters, findings and events.
 
-A strategy gives it a Visited set and a Frontier, and has the loop: ``begin``, then, while ``next_stop`` is None, expand
-the newest level and say ``level_is_complete``. Each level is expanded to its end. Counts, verdict and paths do not
-depend on the number of workers: what is reported is chosen by the bytes of states, never by who found them first.
+A strategy gives it a Visited set and a Frontier, and contains the loop: ``begin``, then, while ``next_stop`` is None,
+expand the newest level and call ``level_is_complete``. Each level is expanded to its end. Counts, verdict and paths do
+not depend on the number of workers: findings are chosen by the bytes of states, never by the order of discovery.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _STOPS = {
 
 
 class Explorer:
-    """One run of a search. ``search``: the kernels' side of it."""
+    """One search. ``search``: its kernels."""
 
     def __init__(self, search: Search, options: CheckOptions, context: Context | None = None) -> None:
         context = context or Context()
@@ -60,16 +60,16 @@ class Explorer:
         self.context = context
         self.tuning = context.tuning
         self.watch = Watch(options, context, self._standing, lambda: self.search.stop(), self._abandon)
-        self.levels = Levels()  #: sizes of the levels; with several ranks, of this one's part of them
-        self.generated: list[int | None] = []  #: successors, known ones included, among which each level was found
-        self.generated_so_far = 0  #: ... in all levels
+        self.levels = Levels()  #: sizes of the levels; with several ranks, of the part that this rank owns
+        self.generated: list[int | None] = []  #: successors generated for each level, duplicates included
+        self.generated_so_far = 0  #: successors generated for all levels
         self.findings = Findings(options)
         snapshot = context.snapshot
         self.disk = DiskBudget(options.disk) if snapshot is None or snapshot.disk is None else snapshot.disk
-        self.before = Counted()  #: counted before the snapshot that the search began with
-        self.counters: list[Callable[[], tuple[Counts, Counts, Marks]]] = []  #: that count beside the kernels
+        self.before = Counted()  #: counts of the snapshot that the search continues
+        self.counters: list[Callable[[], tuple[Counts, Counts, Marks]]] = []  #: further sources of counts
         self.on_level: list[Callable[[], None]] = []  #: called whenever a level is complete
-        self.on_stop_check: list[Callable[[], None]] = []  #: called to raise what ends the search in another way
+        self.on_stop_check: list[Callable[[], None]] = []  #: called first by stop_reason; may raise
         self.visited: Visited = ExactTable()
         self.frontier: Frontier = Arena(self)
         self.exchange: Exchange = open_exchange(self)
@@ -78,12 +78,12 @@ class Explorer:
         )
         wants_checkpoints = options.checkpoint is not None or options.resume is not None
         self.checkpoints = Checkpoints(self, options) if wants_checkpoints else None
-        self.keeps_boundaries = wants_checkpoints  #: whether a level's end is where the search may be continued from
+        self.keeps_boundaries = wants_checkpoints  #: whether the search may be continued from the end of a level
 
-    # --- The run -----------------------------------------------------------------------------------------------
+    # --- Running -----------------------------------------------------------------------------------------------
 
     def run(self, explore: Callable[[], Stop]) -> Outcome:
-        """Runs a strategy to its end, and returns what it came to."""
+        """Runs a strategy to its end. Returns its outcome."""
         with self.watch.interruptible(), closing(self.watch), self.checkpoints or nullcontext():
             self.watch.sample()
             stop = self._explore(explore)
@@ -135,18 +135,18 @@ class Explorer:
         return Stop.VIOLATION if stop is Stop.COMPLETE and self.findings.are_enough else stop
 
     def begin(self) -> None:
-        """Makes the start states the first level, or continues a checkpoint or a snapshot."""
+        """Creates the start states as the first level, or continues a checkpoint or a snapshot."""
         if self.context.snapshot is not None:
             self.context.snapshot.resume(self)
         elif self.checkpoints is not None and self.checkpoints.is_resumed:
             self.checkpoints.restore()
-            self.before.seconds = max(0.0, self.before.seconds - self.context.seconds)  # which the clock counts
+            self.before.seconds = max(0.0, self.before.seconds - self.context.seconds)  # the clock counts these
         else:
             self.frontier.start()
         self.level_is_complete()
 
     def next_stop(self) -> Stop | None:
-        """Returns why the newest level is not to be expanded; None if it is."""
+        """Returns why the newest level is not to be expanded, or None if it is."""
         if not self.totals[-1]:
             return Stop.COMPLETE
         if self.findings.are_enough:
@@ -158,7 +158,7 @@ class Explorer:
         return None
 
     def level_is_complete(self) -> None:
-        """Takes note that the search could be continued from here, and saves a checkpoint if it is time to."""
+        """Records the end of a level, and saves a checkpoint if one is due."""
         if self.checkpoints is not None:
             self.checkpoints.level_is_complete()
         for callback in self.on_level:
@@ -172,12 +172,12 @@ class Explorer:
         return self.exchange.totals
 
     def fill_level(self, fill: Callable[[], None], size: Callable[[], int]) -> None:
-        """Makes a new level, and takes note of it also when it must remain incomplete."""
+        """Fills a new level, and records it even if it remains incomplete."""
         stop = self.stopped_by(fill)
         self.level_done([size()], None, stop)
 
     def stopped_by(self, action: Callable[[], object]) -> Stop | None:
-        """Does something. Returns why that had to stop, if it had."""
+        """Runs an action. Returns why it had to stop, or None if it did not."""
         try:
             action()
         except Stopped as stopped:
@@ -188,11 +188,11 @@ class Explorer:
         return None
 
     def level_done(self, sizes: list[int], generated: list[int] | None = None, stop: Stop | None = None) -> None:
-        """Takes note of new levels, and of what was found in and while expanding the last ones.
+        """Records new levels, and collects the findings in them.
 
-        ``generated``: the successors among which each was found; for one level, None is all those since the level
-        before. ``stop``: why the last one is not complete. Raises Stopped when the search must end."""
-        self.generated += [None] * (len(self.levels) - len(self.generated))  # those of a snapshot
+        ``generated``: successors generated for each level; None, for one level, means all since the previous one.
+        ``stop``: why the last level is not complete. Raises Stopped when the search must end."""
+        self.generated += [None] * (len(self.levels) - len(self.generated))  # not known for levels of a snapshot
         self.levels += sizes
         total = self.search.standing().generated
         self.generated += [total - self.generated_so_far] if generated is None else generated
@@ -209,7 +209,7 @@ class Explorer:
             raise Stopped(stop)
 
     def take_level_back(self) -> None:
-        """Takes back the last level, which is not complete: what is found from now on belongs to it too."""
+        """Removes the last level, which is incomplete, from the record. It will be recorded again when it is filled."""
         self.levels.pop()
         self.generated_so_far -= self.generated.pop() or 0
 
@@ -218,12 +218,12 @@ class Explorer:
             self.findings.add(kind, state, level)
 
     def stop_reason(self) -> Stop | None:
-        """Returns why workers have returned early, if they have."""
+        """Returns why workers have returned early, or None."""
         for check in self.on_stop_check:
             check()
         reason = self.search.standing().stop
         if reason is StopReason.DAMAGED:
-            raise DamagedFile(Path("states"), "what was read is not what was written")
+            raise DamagedFile(Path("states"), "its content is not what was written")
         return None if reason is StopReason.NONE else _STOPS.get(reason) or self.watch.asked or Stop.INTERRUPTED
 
     def check_stop(self) -> None:
@@ -235,14 +235,14 @@ class Explorer:
     # --- Workers, files, paths ---------------------------------------------------------------------------------
 
     def parallel(self, *tasks: Callable[[], _Result]) -> list[_Result]:
-        """Runs each task in a thread of its own and watches the clock meanwhile. Returns their results."""
+        """Runs each task in its own thread and watches the clock meanwhile. Returns their results."""
         return self.watch.parallel(*tasks)
 
     def _abandon(self) -> None:
         self.search.is_abandoned = True
 
     def open_log(self, directory: Directory, block_rows: int) -> RowFile:
-        """Opens a file for the states of all levels, one after the other: that of the checkpoints, if any are kept."""
+        """Opens the state log. If checkpoints are kept, it is their state file."""
         if self.checkpoints is not None:
             return self.checkpoints.log(block_rows)
         return RowFile(directory, "states", self.native.state_bytes, block_rows)
@@ -255,11 +255,11 @@ class Explorer:
 
     @property
     def revisits(self) -> bool:
-        """Whether levels may hold a state more than once."""
+        """Whether a state may be in the levels more than once."""
         return self.before.revisits or self.visited.revisits
 
     def count(self) -> tuple[Counts, Counts, Marks]:
-        """Returns how often each rule fired and each cover goal was met, and the marks of notes."""
+        """Returns how often each rule fired and each cover goal was met, and the marks of the notes."""
         fired, covered, marks = self.search.count()
         for counter in self.counters:
             more_fired, more_covered, more_marks = counter()
@@ -275,11 +275,12 @@ class Explorer:
         return enabled, deeper if self.visited.counts_deeper and self.exchange.holds_all_states else None
 
     def noted(self, marks: Marks) -> list[int]:
-        """Returns the notes (see Property) of what has happened."""
+        """Returns the notes (see Property) whose events have happened."""
         seen = {note for note, mark in zip(self.native.notes, marks, strict=False) if mark}
         return sorted(seen | self.before.noted)
 
     def total_omission_bound(self, levels: list[int]) -> float:
+        """Returns the omission bound of the whole search, including the snapshot that it continues."""
         before, since = self.before.omission_bound, self.visited.omission_bound(levels)
         return before + since - before * since
 

@@ -1,4 +1,4 @@
-"""Searches whose arena is a file: their queue, and the log from which traces are rebuilt."""
+"""Searches whose arena is a file. The file is their queue, and the state log from which traces are rebuilt."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from outcrop.kernels import Native
 from outcrop.options import CheckOptions
 from outcrop.store.workdir import work_place
 
-#: The share of memory that the two ends of the queue may take: see arena.c.
+#: Fraction of the state memory for the two ends of the queue (see native/arena.c).
 QUEUE_SHARE = 3 / 32
 
 
@@ -22,7 +22,7 @@ QUEUE_SHARE = 3 / 32
 def queue_on_disk(
     native: Native, options: CheckOptions, context: Context, share: float = 1.0, **more: Any
 ) -> Iterator[Explorer]:
-    """Opens a search whose arena is a file, which may take some share of the disk budget. ``more``: settings of its
+    """Opens a search whose arena is a file. ``share``: its fraction of the disk budget. ``more``: settings of its
     kernels."""
     directory = work_place(options.workdir)
     with nameless_file(directory) as file:

@@ -1,4 +1,4 @@
-"""A path to a state that is known to be reachable: for a search with signatures that came upon it by a detour."""
+"""Paths to a state that is known to be reachable, for a search with signatures that has missed the state."""
 
 from __future__ import annotations
 
@@ -15,17 +15,18 @@ from outcrop.explorer.lasso import way_to
 from outcrop.kernels import Search, States
 from outcrop.outcome import Stop, Stopped
 
-#: States that are read at a time.
+#: Number of states read at a time.
 _BLOCK_STATES = 4096
 
 
 def read_arena(search: Search, begin: int, end: int) -> Iterator[States]:
+    """Yields a range of the arena, block by block."""
     for at in range(begin, end, _BLOCK_STATES):
         yield search.read_block(at, min(end, at + _BLOCK_STATES))
 
 
 def find_level(search: Search, levels: list[int], state: bytes, first: int = 0) -> int | None:
-    """Returns the level that a state is in, from level ``first`` on; None if in none."""
+    """Returns the level of a state, from level ``first`` on; None if it is in none."""
     ends = [0, *accumulate(levels)]
     wanted = np.frombuffer(state, dtype=np.uint8)
     for level in range(first, len(levels)):
@@ -36,8 +37,8 @@ def find_level(search: Search, levels: list[int], state: bytes, first: int = 0) 
 
 
 def path_by_search(search: Search, state: bytes, client: Explorer) -> tuple[bytes, ...]:
-    """Returns a path to a state, by a search on behalf of another, within what is left of its time. Raises Stopped when
-    it does not find the state."""
+    """Returns a path to a state. Runs a search on behalf of ``client``, within its remaining time. Raises Stopped if it
+    does not find the state."""
     options = dataclasses.replace(client.options, owners="hash")
     explorer = Explorer(search, options, Context(tuning=client.tuning))
     arena = explorer.frontier = Arena(explorer)

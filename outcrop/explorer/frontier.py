@@ -1,4 +1,4 @@
-"""Frontiers: the levels of a search, of which the newest is still to be expanded and the others are read for traces."""
+"""Frontiers: the levels of a search. The newest is still to be expanded; the others are read for traces."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Protocol
 from outcrop.explorer.paths import Look
 from outcrop.kernels import States
 
-#: Makes a worker expand some states. Returns whether there may be more.
+#: Expands some states in a worker. Returns whether there may be more.
 ExpandPart = Callable[[int], bool]
 
 
 @dataclass(frozen=True)
 class Position:
-    """Where a search stands, for the progress line."""
+    """The position of a search, for the progress line."""
 
     level: int
     states: int  #: visited
@@ -23,17 +23,17 @@ class Position:
 
 
 class Frontier(Protocol):
-    """What an Explorer asks of a frontier."""
+    """The levels of a search, as the Explorer uses them."""
 
     @property
     def is_arena(self) -> bool:
-        """Whether all levels lie in the arena, one after the other, as the liveness check needs them."""
+        """Whether all levels lie in the arena, one after the other. The liveness check requires it."""
 
     def start(self) -> None:
-        """Makes the start states the first level."""
+        """Creates the start states as the first level."""
 
     def restore(self, blocks: Iterator[States]) -> None:
-        """Takes the next level from a snapshot; states are as the model packs them."""
+        """Takes the next level from a snapshot. Its states are packed as the model packs them."""
 
     def look(self) -> Look:
         """Returns a function that finds predecessors in a level."""
@@ -41,17 +41,17 @@ class Frontier(Protocol):
     def position(self) -> Position: ...
 
     def memory(self) -> int:
-        """Returns the bytes that states and visited set take in RAM."""
+        """Returns the memory of states and visited set, in bytes."""
 
     def go_past_memory(self, expand: ExpandPart) -> ExpandPart | None:
-        """Makes room in the middle of a level, and returns what expands the rest of it. None: it cannot."""
+        """Frees memory in the middle of a level. Returns a function that expands the rest, or None if it cannot."""
 
 
 class LevelsInArena(Protocol):
-    """Levels that lie in the arena: what an Exchange asks to expand them."""
+    """Levels that lie in the arena, as an Exchange expands them."""
 
     def expand_levels(self) -> None:
         """Expands many levels in one kernel call."""
 
     def expand_level(self, expand: ExpandPart) -> None:
-        """Expands the newest level, part by part."""
+        """Expands the newest level, block by block."""

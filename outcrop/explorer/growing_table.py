@@ -1,4 +1,4 @@
-"""Table M of a search on disk, as large as it may be only when that is needed: clearing it costs time for all of it."""
+"""Table M of a search on disk. It grows on demand, because clearing a large table takes time for all of it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from outcrop.kernels.tables import MemoryTable, hash_block
 
 
 class GrowingTable:
-    """``table``: the MemoryTable of the present size, in ``bytes``."""
+    """A MemoryTable that is replaced by a larger one when it is full. ``bytes``: its present size."""
 
     def __init__(self, explorer: Explorer, bits: int | None, most_bytes: int) -> None:
         self._explorer = explorer
@@ -23,8 +23,8 @@ class GrowingTable:
         self.table = MemoryTable(self._explorer.search, size, self._bits)
 
     def grow(self, blocks: Iterable[States]) -> bool:
-        """Replaces the table by a larger one with the states of these blocks, which are all that it held. Returns
-        False where it is as large as it may be."""
+        """Replaces the table by a larger one. ``blocks`` are all states that it held. Returns False if the table has
+        reached its largest size."""
         if self.bytes == self._most_bytes:
             return False
         self.table.close()

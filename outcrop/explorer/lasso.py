@@ -1,8 +1,8 @@
-"""Lassos: a path to a cycle with an accepting state, and the cycle, each as short as the states at hand allow.
+"""Lassos: a path to a cycle with an accepting state, and the cycle, both as short as the known states allow.
 
-Nothing is remembered of how a state was reached. A breadth-first search among states known already goes from a state to
-another, or back to itself; then, from the end to the beginning, the least predecessor in each step is taken. With
-several ranks each searches among its own states, and all agree on each step.
+No parents are recorded. A breadth-first search among known states goes from a state to another, or back to itself.
+Then, from the end to the start, each step takes the least predecessor. With several ranks, each rank searches among its
+own states, and all agree on each step.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from outcrop.kernels.cycles import Indexes, Paths
 from outcrop.kernels.route import Message
 from outcrop.outcome import Finding, FindingKind
 
-#: States that are expanded before a look at what has arrived.
+#: Number of states expanded before messages of other ranks are handled.
 _STATES_A_PART = 8192
-#: No state lies here.
+#: An index at which there is no state.
 _NOWHERE = 2**32 - 2
 _NO_STATES = np.empty(0, dtype=np.uint32)
 
 
 def indexes_of(paths: Paths, state: bytes) -> Indexes:
-    """Returns where a state lies, if this rank has it."""
+    """Returns the index of a state, if this rank owns it."""
     index = paths.index(state)
     return _NO_STATES if index is None else np.array([index], dtype=np.uint32)
 
@@ -40,8 +40,8 @@ def shortest_path(
     within_s: bool = False,
     keeps_marks: bool = False,
 ) -> list[bytes] | None:
-    """Returns a path from one of ``sources`` to ``target``, at least one step away, through states below ``limit`` (and
-    in S). With ``keeps_marks`` no later search passes the states that this one did."""
+    """Returns a path of at least one step from one of ``sources`` to ``target``, through states below ``limit`` (and in
+    S). With ``keeps_marks``, later searches do not pass the states of this one."""
     index = paths.index(target)
     levels, is_hit = [sources], False
     paths.mark_passed(sources, True)
@@ -63,7 +63,7 @@ def shortest_path(
 def _step(
     explorer: Explorer, paths: Paths, indexes: Indexes, limit: int, within_s: bool, target: int
 ) -> tuple[Indexes, bool]:
-    """Returns the successors of some states that this rank has, and whether ``target`` is one."""
+    """Returns the successors of some states that this rank owns, and whether ``target`` is one of them."""
     reached: list[Indexes] = []
     hits: list[bool] = []
     parts = iter([indexes[at : at + _STATES_A_PART] for at in range(0, len(indexes), _STATES_A_PART)])
@@ -86,6 +86,7 @@ def _step(
 
 
 def _least_predecessor(explorer: Explorer, among: States, state: bytes) -> bytes:
+    """Returns the least predecessor of a state in the level before, over all ranks."""
     search = explorer.search
     least, is_found = search.native.states(1), np.zeros(1, dtype=np.uint8)
     row = np.frombuffer(state, dtype=np.uint8).reshape(1, -1)
@@ -93,7 +94,7 @@ def _least_predecessor(explorer: Explorer, among: States, state: bytes) -> bytes
         search.find_predecessors_among(0, among, row, least, is_found)
     found = [each for each in explorer.exchange.gather(least.tobytes() if is_found[0] else None) if each is not None]
     if not found:
-        raise InternalError("a state has lost its predecessors")
+        raise InternalError("a state on the path has no predecessor")
     return min(found)
 
 
@@ -103,12 +104,12 @@ def way_to(explorer: Explorer, state: bytes, level: int) -> tuple[bytes, ...]:
 
 
 def lasso(prefix: tuple[bytes, ...], cycle: list[bytes]) -> Finding:
-    """Returns the finding of a cycle. ``prefix`` ends with the state that ``cycle`` begins with."""
+    """Returns the finding for a cycle. ``prefix`` ends with the state that ``cycle`` starts with."""
     return Finding(FindingKind.LASSO, (*prefix, *cycle[1:]), loop_start=len(prefix) - 1)
 
 
 def closest_lasso(explorer: Explorer, cycle: list[tuple[int, bytes]]) -> Finding:
-    """Returns the lasso of a cycle, from where that is closest to a start state. Each state comes with its level."""
+    """Returns the lasso of a cycle, entered at the state closest to a start state. Each state comes with its level."""
     level, state = min(cycle)
     at = [each for _, each in cycle].index(state)
     states = [each for _, each in cycle]

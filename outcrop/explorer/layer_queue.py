@@ -13,13 +13,13 @@ from outcrop.store.workdir import WorkDirectory
 if TYPE_CHECKING:
     from outcrop.explorer.explorer import Explorer
 
-#: States that a worker expands at a time. What workers expand at the same time should lie close together, so that they
-#: meet each other's successors in RAM.
+#: Number of states that a worker expands at a time. Workers should expand states that lie close together, so that their
+#: common successors are found in RAM.
 _STATES_A_TURN = 4096
 
 
 class LayerQueue:
-    """Q of the current depth and of the next. ``keeps_start``: the start states are kept, for searching again. While
+    """Q of the current depth and of the next. ``keeps_start``: keep the start states, for a repeated search. If
     checkpoints are kept, all states go to a log too."""
 
     def __init__(self, explorer: Explorer, directory: WorkDirectory, keeps_start: bool) -> None:
@@ -28,14 +28,14 @@ class LayerQueue:
         self._levels = explorer.levels
         self._width = width
         self._now, self._next = (RowFile(directory, f"queue-{i}", width, log_block_rows(width)) for i in range(2))
-        self._begin = 0  #: states before the first of the current depth
+        self._begin = 0  #: number of states before the first of the current depth
         self.start_states = RowFile(directory, "start", width, log_block_rows(width)) if keeps_start else None
         self._log = open_log(explorer, directory) if explorer.checkpoints is not None else None
-        self._still_to_come = 0  #: states of the log that are only now being restored
-        self.states = 0  #: visited so far
+        self._still_to_come = 0  #: number of states in the log that have not been restored yet
+        self.states = 0  #: number of states visited
 
     def take_over(self, used: int) -> None:
-        """Takes the states of the arena, all of them visited; the last level may be incomplete."""
+        """Takes the states of the arena, which are all visited. The last level may be incomplete."""
         levels, complete = self._levels, self._levels.states
         self._begin = complete - sum(levels[-1:])
         self.states = used
@@ -53,13 +53,13 @@ class LayerQueue:
             goal.append(self._search.read_block(first, min(end, first + goal.block_rows)))
 
     def dequeue(self, begin: int, end: int) -> Iterator[States]:
-        """Yields states, counted from the first of all, in small pieces."""
+        """Yields a range of states, counted from the first start state, in small blocks."""
         for states in self._now.blocks(begin - self._begin, end - self._begin):
             for at in range(0, len(states), _STATES_A_TURN):
                 yield states[at : at + _STATES_A_TURN]
 
     def enqueue(self, fresh: States) -> None:
-        """Takes states of the next depth. One thread at a time calls it."""
+        """Takes states of the next depth. Called by one thread at a time."""
         self._next.append(fresh)
         self.states += len(fresh)
         if self._log is not None:
@@ -79,7 +79,7 @@ class LayerQueue:
                 self.start_states.append(states)
 
     def stored(self, name: str, directory: WorkDirectory) -> RowFile:
-        """Returns a copy of the current depth."""
+        """Returns a copy of the current depth as a new file."""
         stored = RowFile(directory, name, self._width, self._now.block_rows)
         for states in self._now.blocks(0, len(self._now)):
             stored.append(states)

@@ -1,4 +1,4 @@
-"""The record of a layered search: sizes of layers, back edges, and an estimate of the different states."""
+"""The record of a layered search: sizes of layers, back edges, and an estimate of the number of different states."""
 
 from __future__ import annotations
 
@@ -7,31 +7,31 @@ from outcrop.kernels import Search, States
 from outcrop.kernels.tables import hash_block
 from outcrop.outcome import LayerReport, LayerRow
 
-#: The part by which the number of states must have grown for a layer to count as one that found something.
+#: Relative growth of the number of states from which a layer counts as progress.
 _PROGRESS = 0.02
-#: With ``--layers auto``, the least number of layers that stay as they are, and how many more than the longest back
-#: edge so far would need: a part of it, and one.
+#: Smallest number of layers that ``--layers auto`` keeps as they are. It keeps one more than the longest back edge
+#: needs, and 1/_MARGIN_PART of that length in addition.
 LEAST_LAYERS = 4
 _MARGIN_PART = 4
 
 
 class LayerRecord:
-    """The layers that are complete. ``counts``: whether different states are estimated, because layers are deleted."""
+    """The complete layers. ``counts``: estimate the number of different states, because layers are deleted."""
 
     def __init__(self, search: Search, counts: bool) -> None:
         self._search = search
         self._sketch = Sketch() if counts else None
-        self._longest = 0  #: levels between a state and an old successor, plus one
+        self._longest = 0  #: length of the longest back edge in levels, plus one
         self._rows: list[LayerRow] = []
-        self._progress = (0, 0.0)  #: the last layer that found something, and the estimate then
+        self._progress = (0, 0.0)  #: the last layer that made progress, and the estimate then
 
     def count(self, states: States) -> None:
-        """Takes note of states that were visited."""
+        """Counts visited states."""
         if self._sketch is not None:
             self._sketch.add(hash_block(self._search, states))
 
     def note_age(self, age: int) -> int:
-        """Takes note of the longest back edge of a layer. Returns how many layers should stay as they are."""
+        """Records the longest back edge of a layer. Returns how many layers should be kept as they are."""
         self._longest = max(self._longest, age)
         return max(LEAST_LAYERS, self._longest + self._longest // _MARGIN_PART + 1)
 
@@ -43,11 +43,11 @@ class LayerRecord:
 
     @property
     def estimate(self) -> int:
-        """About how many different states were visited."""
+        """Estimated number of different visited states."""
         return 0 if self._sketch is None else round(self._sketch.estimate())
 
     def is_going_round(self, visited: int, kept: int) -> bool:
-        """Whether more was visited since the last progress than Theorem 3 of the paper allows for."""
+        """Returns whether more states were visited since the last progress than Theorem 3 of the paper allows."""
         level, estimate = self._progress
         return visited > estimate * max(2.0, level / kept)
 

@@ -1,4 +1,4 @@
-"""The layers of a layered search: the newest in RAM, all others on disk, and what is said of them."""
+"""The layers of a layered search: the newest in RAM, all others on disk."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from outcrop.strategies import LayeredOptions
 if TYPE_CHECKING:
     from outcrop.explorer.explorer import Explorer
 
-#: Layers are written once this many of their states are only in RAM ...
+#: Layers are written once this many of their states are in RAM only ...
 _MOST_PENDING = 1 << 13
-#: ... and this many layers at the most at once: files tell levels apart by two bytes.
+#: ... and at most this many layers at once, because files number levels with two bytes.
 _MOST_LAYERS = 1 << 14
-#: States that are read from the arena at a time.
+#: Number of states read from the arena at a time.
 _STATES_A_PART = 1 << 14
 
-#: Opens what looks for predecessors in layers that may have been deleted.
+#: Opens a lookup of predecessors in layers that may have been deleted. Returns the lookup and its cleanup.
 Retracing = Callable[["LayerStore"], "tuple[Look, Callable[[], None]]"]
 
 
 class LayerStore:
-    """Layers as a visited set. ``retrace``: how to find predecessors once layers were deleted."""
+    """Layers as a visited set. ``retrace``: opens the lookup of predecessors once layers were deleted."""
 
     bits = collision_rate = None
     keys = ""
@@ -62,14 +62,14 @@ class LayerStore:
         )
         self.Q = LayerQueue(explorer, directory, keeps_start=options.forget)
         self.candidate = WaitingCandidates(explorer, directory, self.kernels, self.Refined.files)
-        self.candidates = 0  #: for the layer, on disk or not
-        self._regions: list[tuple[int, int]] = []  #: the layers in RAM, and where in the arena each begins
-        self._pending = 0  #: states of layers that are not on disk yet
-        self._pending_from = 0  #: the first layer that has any
+        self.candidates = 0  #: number of candidates of the layer, in RAM and on disk
+        self._regions: list[tuple[int, int]] = []  #: the layers in RAM, each with its first index in the arena
+        self._pending = 0  #: number of states in layers that are not on disk yet
+        self._pending_from = 0  #: the first layer that has such states
         self._record = LayerRecord(explorer.search, counts=options.forget)
 
     def take_over(self) -> None:
-        """Makes layers of what the arena holds, all of it visited; the last one may be incomplete."""
+        """Turns the content of the arena, which is all visited, into layers. The last one may be incomplete."""
         used, levels = self.Bucket.spill.resume(), self._explorer.levels
         self._regions = list(enumerate(levels.ends))
         self._pending = self.Bucket.first = used
@@ -87,8 +87,8 @@ class LayerStore:
         return self._regions[0][0]
 
     def end_of_shallow(self, least: int) -> int | None:
-        """Returns where in the arena the shallow layers end that take at least ``least`` states; None if only the
-        candidates for the new layer would be left then."""
+        """Returns the end in the arena of the shallowest layers that have at least ``least`` states. None: only
+        candidates for the new layer would remain."""
         for _, begin in (*self._regions[1:], (0, self.Bucket.first)):
             if least <= begin // 8 * 8 <= self.Bucket.first:
                 return begin // 8 * 8
@@ -104,16 +104,16 @@ class LayerStore:
         ]
 
     def enqueue(self, fresh: States) -> None:
-        """Takes states that are new. One thread at a time calls it."""
+        """Takes new states. Called by one thread at a time."""
         self.Q.enqueue(fresh)
         self._record.count(fresh)
 
     def add_in_ram(self, states: int) -> None:
-        """Takes note that this many new states of a layer are only in RAM."""
+        """Records that ``states`` new states of a layer are in RAM only."""
         self._pending += states
 
     def layer_is_complete(self, depth: int, first: int, used: int) -> None:
-        """Takes note of a layer, whose candidates were the states of the arena from ``first`` to ``used``."""
+        """Records a complete layer, whose candidates were the states of the arena from ``first`` to ``used``."""
         if not self._regions or self._regions[-1][0] < depth:
             self._regions.append((depth, first))
         self.Bucket.first = used
@@ -125,7 +125,7 @@ class LayerStore:
         wanted = self._record.note_age(age)
         if self._options.layers == "auto":
             self.Refined.keep = wanted
-        # In Fig. 2 layers are counted from the shallowest one that RAM holds.
+        # Fig. 2 counts layers from the shallowest one in RAM.
         self.Refined.retire(min(depth, self.shallow + 1) if self._options.forget else depth)
         size, kept, disk = self.Q.states - self._explorer.levels.states, self.Refined.keep, self.directory.budget.used
         self._record.add(LayerRow(depth, size, self.candidates, max(0, age - 1), kept, self.Refined.bytes, disk))
@@ -133,7 +133,7 @@ class LayerStore:
         self.Q.next_depth(depth)
 
     def write_pending(self, merge: bool = True) -> None:
-        """Writes layers that are only in RAM."""
+        """Writes the layers that are in RAM only."""
         if not self._pending:
             return
         regions = [region for region in self._regions if region[0] >= self._pending_from]
@@ -146,7 +146,7 @@ class LayerStore:
             self.kernels.set_known(0, end)
         self._pending, self._pending_from = 0, len(self._explorer.levels)
 
-    # --- As a visited set --------------------------------------------------------------------------------------
+    # --- Visited -----------------------------------------------------------------------------------------------
 
     @property
     def states(self) -> int:
@@ -164,13 +164,13 @@ class LayerStore:
         return 0.0
 
     def is_going_round(self) -> bool:
-        """Whether layers were deleted, and more was visited since than Theorem 3 allows for."""
+        """Returns whether layers were deleted, and more states were visited since than Theorem 3 allows."""
         kept = self.Refined.keep
         return self.revisits and kept is not None and self._record.is_going_round(self.states, kept)
 
     @property
     def estimate(self) -> int:
-        """About how many different states were visited."""
+        """Estimated number of different visited states."""
         return self._record.estimate
 
     def report(self) -> LayerReport:
@@ -179,9 +179,9 @@ class LayerStore:
     # --- Reading and closing -----------------------------------------------------------------------------------
 
     def read_level(self, level: int) -> Iterator[States]:
-        """Yields the states of a layer. Of one that is only in RAM also states of earlier ones, which were candidates
-        for it. For a trace that does no harm: no successor of theirs belongs to the next layer. Nothing is written, for
-        the disk may be full."""
+        """Yields the states of a layer. A layer in RAM only may include states of earlier layers, which were candidates
+        for it. They are harmless for a trace: none of their successors belongs to the next layer. Nothing is written,
+        because the disk may be full."""
         yield from self.Refined.read(level)
         for (each, begin), (_, end) in pairwise([*self._regions, (0, self.Bucket.first)]):
             if each == level >= self._pending_from:
@@ -190,7 +190,7 @@ class LayerStore:
 
     @property
     def oldest(self) -> int:
-        """The oldest layer that is still there."""
+        """The oldest layer that has not been deleted."""
         return self._pending_from if self.Refined.oldest is None else self.Refined.oldest
 
     def look(self) -> Look:
@@ -200,7 +200,7 @@ class LayerStore:
         return self.look_in_layers()
 
     def look_in_layers(self) -> Look:
-        """Returns a function that finds predecessors in layers that are there."""
+        """Returns a function that finds predecessors in layers that have not been deleted."""
         return look_in_blocks(self._explorer.search, self.read_level, self._explorer.parallel)
 
     def check_files(self) -> None:
@@ -212,7 +212,7 @@ class LayerStore:
         self.write_pending(merge=False)
 
     def delete(self) -> None:
-        """Gives back the room of all layers."""
+        """Frees the disk space of all layers."""
         self.Refined.clear()
         self.Q.clear()
         self.candidate.clear()

@@ -1,9 +1,9 @@
-"""AG EF: from every reachable state, a state that satisfies the property can be reached.
+"""AG EF: from every reachable state, some state that satisfies the property can be reached.
 
-After a complete search without findings. States that satisfy a property are marked, then, in passes over the arena from
-its last state to its first, every state with a marked successor, until a pass changes nothing. Each pass expands the
-states that are still unmarked; in most models the first one or two passes mark all. A byte a state, for eight
-properties at a time.
+The check follows a complete search without findings. It marks the states that satisfy a property. Then passes over the
+arena, from the last state to the first, mark every state with a marked successor, until a pass changes nothing. Each
+pass expands the unmarked states; in most models one or two passes mark all. Costs one byte a state for eight properties
+at a time.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from outcrop.outcome import Event, EventKind, FindingKind, Stop, Stopped
 if TYPE_CHECKING:
     from outcrop.explorer.explorer import Explorer
 
-#: Liveness instances that are checked in one pass.
+#: Number of liveness instances checked in one pass.
 _AT_A_TIME = 8
 
 
 def check_liveness(explorer: Explorer) -> None:
-    """Adds a finding for each liveness instance that some state cannot reach: the first such state."""
+    """Adds a finding for each liveness instance that some state cannot reach, with the first such state."""
     if not explorer.frontier.is_arena:
-        text = "liveness was not checked: that needs all states in memory"
+        text = "liveness was not checked: it needs all states in memory; give more with --memory"
         explorer.watch.tell(Event(EventKind.GAVE_UP, text))
         raise Stopped(Stop.MEMORY)
     standing = explorer.search.standing()
@@ -47,7 +47,7 @@ def check_liveness(explorer: Explorer) -> None:
 
 
 def _mark_satisfied(explorer: Explorer, levels: list[tuple[int, int]], first: int, marks: Marks) -> bool:
-    """Whether some property could not be evaluated somewhere, which is a finding of its own."""
+    """Marks the states that satisfy the properties. Returns whether evaluating one failed, which is a finding."""
     liveness, has_failed = Liveness(explorer.search), False
     for level, (begin, end) in enumerate(levels):
         liveness.mark_satisfied(0, begin, end, first, marks)

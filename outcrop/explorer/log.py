@@ -1,4 +1,4 @@
-"""The log of a search past RAM: the states of all levels, one after the other, as the search keeps them."""
+"""The state log of a search past RAM: the states of all levels, one after the other, in the form that it keeps."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from outcrop.store.workdir import WorkDirectory
 if TYPE_CHECKING:
     from outcrop.explorer.explorer import Explorer
 
-#: Bytes of states that are expanded as one piece of work.
+#: Size of a block that is expanded at a time, in bytes.
 _BLOCK_BYTES = 1 << 17
 
 
 class PackedLog:
-    """The log of a search whose states are squeezed: it holds them as the model packs them, for checkpoints."""
+    """The state log of a search with squeezed states. Its file holds states as the model packs them."""
 
     def __init__(self, log: RowFile, search: Search) -> None:
         self._log = log
@@ -36,7 +36,7 @@ class PackedLog:
 
 
 def open_log(explorer: Explorer, directory: WorkDirectory) -> RowFile | PackedLog:
-    """Opens the log of a search."""
+    """Opens the state log of a search."""
     width = explorer.native.state_bytes
     log = explorer.open_log(directory, log_block_rows(width))
     return log if log.width == width else PackedLog(log, explorer.search)

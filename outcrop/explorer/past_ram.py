@@ -1,4 +1,4 @@
-"""What a search past RAM consists of: how a level is made, and where all levels are kept."""
+"""The protocols of a search past RAM: how it makes a level, and where it keeps all levels."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from outcrop.outcome import LayerReport
 
 
 class LevelStore(Visited, Protocol):
-    """All levels of a search past RAM: a visited set, most of it on disk."""
+    """All levels of a search past RAM: a visited set that is mostly on disk."""
 
     @property
     def states(self) -> int:
-        """States visited so far."""
+        """Number of states visited."""
 
     @property
     def expanded(self) -> int:
-        """States expanded so far."""
+        """Number of states expanded."""
 
     def take_over(self) -> None:
-        """Takes what the arena holds, all of it visited."""
+        """Takes over the content of the arena, which is all visited."""
 
     def look(self) -> Look:
         """Returns a function that finds predecessors in a level."""
@@ -32,10 +32,10 @@ class LevelStore(Visited, Protocol):
     def read_level(self, level: int) -> Iterator[States]: ...
 
     def check_files(self) -> None:
-        """Raises DamagedFile if what was read here and there is not what was written."""
+        """Raises DamagedFile if the parts read so far differ from what was written."""
 
     def keep_only_levels(self) -> None:
-        """Gives back what is needed to look states up; levels that are complete can still be read."""
+        """Frees the structures for lookups. Complete levels can still be read."""
 
     def report(self) -> LayerReport | None: ...
 
@@ -43,21 +43,21 @@ class LevelStore(Visited, Protocol):
 
 
 class PastRam(Protocol):
-    """How a level is made past RAM: successors that the arena does not have are candidates, to be resolved later."""
+    """The way a level is made past RAM: successors that are not in the arena are candidates, resolved later."""
 
     @property
     def medium(self) -> str:
-        """What is kept on disk, in a word."""
+        """The kind of files on disk, as messages name it."""
 
     @property
     def store(self) -> LevelStore: ...
 
     def parts(self, begin: int, end: int) -> tuple[ExpandPart, int]:
-        """Returns what has a worker expand some of these states, counted from the first of all, and the number of
-        pieces that they make."""
+        """Returns a function that expands some states of a range in a worker, and the number of blocks in the range.
+        States are counted from the first start state."""
 
     def make_room(self) -> None:
-        """Drops part of the arena, having seen to it that nothing is lost, and adds what the workers carry."""
+        """Drops part of the arena, after saving it, and adds the states that the workers carry."""
 
     def resolve(self) -> None:
-        """Finds out which candidates are new, at the end of a level."""
+        """Finds the new states among the candidates, at the end of a level."""

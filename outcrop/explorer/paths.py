@@ -1,7 +1,8 @@
-"""From findings back to start states, without parent links: the level before is expanded again, and of the
-predecessors of a state the one with the least bytes is taken. So the path to a state depends on nothing but the model.
+"""Paths from findings back to start states, without parent links.
 
-Costs at most as much as the search did, and no memory; all findings are followed back at the same time.
+The previous level is expanded again, and of the predecessors of a state the one with the least bytes is taken. The path
+to a state therefore depends on the model alone. Costs at most the time of the search, and no memory. All findings are
+followed back at the same time.
 """
 
 from __future__ import annotations
@@ -17,19 +18,19 @@ from numpy.typing import NDArray
 from outcrop.errors import InternalError
 from outcrop.kernels import Search, States
 
-#: For each target the least of its predecessors found, and whether any was.
+#: For each target, its least predecessor that was found, and whether any was found.
 Predecessors = tuple[States, NDArray[np.bool_]]
-#: Expands a level again, looking for predecessors of some states; parts of the level may answer apart.
+#: Expands a level again, and finds predecessors of the targets. Several parts of the level may each give a result.
 Look = Callable[[int, States], list[Predecessors]]
-#: Runs tasks in threads, and gives what each gives.
+#: Runs tasks in threads, and returns their results.
 Parallel = Callable[..., list[Predecessors]]
 
-#: States of a level that are worth a worker of their own.
+#: Smallest number of states for which another worker pays.
 _STATES_A_WORKER = 4096
 
 
 def look_in_arena(search: Search, levels: list[int], parallel: Parallel) -> Look:
-    """``levels``: the sizes of the levels, which lie in the arena one after the other."""
+    """Returns a lookup in the arena. ``levels``: the sizes of the levels, which lie one after the other."""
     ends = [0, *accumulate(levels)]
 
     def look(level: int, targets: States) -> list[Predecessors]:
@@ -47,14 +48,14 @@ def look_in_arena(search: Search, levels: list[int], parallel: Parallel) -> Look
 
 
 def look_in_blocks(search: Search, read_level: Callable[[int], Iterable[States]], parallel: Parallel) -> Look:
-    """``read_level`` gives the states of a level, block by block."""
+    """Returns a lookup in blocks of states. ``read_level`` yields the blocks of a level."""
 
     def look(level: int, targets: States) -> list[Predecessors]:
         blocks = iter(read_level(level))
         first: list[States] = []
         while sum(map(len, first)) < _STATES_A_WORKER and (block := next(blocks, None)) is not None:
             first.append(block)
-        # To wake several threads for a few states would take most of the time of a long path.
+        # Waking several threads for a few states would take most of the time of a long path.
         workers = search.workers if sum(map(len, first)) >= _STATES_A_WORKER else 1
         blocks = chain(first, blocks)
         reading = threading.Lock()
@@ -75,11 +76,13 @@ def look_in_blocks(search: Search, read_level: Callable[[int], Iterable[States]]
 
 
 class PathFinder:
+    """A finder of paths. ``look`` finds the predecessors in a level."""
+
     def __init__(self, look: Look) -> None:
         self._look = look
 
     def paths(self, goals: list[tuple[bytes, int]]) -> list[tuple[bytes, ...]]:
-        """A shortest path to each goal, a state and its level."""
+        """Returns a shortest path to each goal, which is a state and its level."""
         steps: list[dict[bytes, bytes]] = []  # from the deepest level on: each state with its predecessor
         deepest = max((level for _, level in goals), default=0)
         wanted: set[bytes] = set()
@@ -97,7 +100,7 @@ class PathFinder:
         return paths
 
     def _step(self, states: list[bytes], level: int) -> dict[bytes, bytes]:
-        """The least predecessor in ``level`` of each of some states of the next one."""
+        """Returns the least predecessor in ``level`` of each of the states, which are in the next level."""
         targets = np.frombuffer(b"".join(states), dtype=np.uint8).reshape(len(states), -1)
         found = self._look(level, targets)
         step = {}

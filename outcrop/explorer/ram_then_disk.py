@@ -1,7 +1,7 @@
-"""A frontier that is the arena while memory lasts, and then levels on disk with the arena as a cache in front of them.
+"""A frontier that starts in the arena and moves to disk, where the arena is a cache in front of the levels.
 
-When memory ends, nothing is lost: the search goes on in the middle of the level in which it was. Before it goes to
-disk, where it pays, states are squeezed to the bits that change, and the search goes on in RAM (see squeezing).
+When the memory budget is used up, the search continues in the middle of its level, without losing work. Before it moves
+to disk, states are squeezed to the bits that change, if that pays, and the search continues in RAM (see squeezing).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from outcrop.store.workdir import DiskFull, WorkDirectory
 _PastRam = TypeVar("_PastRam", bound=PastRam)
 
 
-#: The loop of a strategy over its frontier. Returns why it ended.
+#: The loop of a strategy over its frontier. Returns why the loop ended.
 Loop = Callable[[Explorer, "RamThenDisk[_PastRam]"], Stop]
 
 
@@ -45,7 +45,7 @@ def search_ram_first(
     open_past_ram: Callable[[Explorer, WorkDirectory], _PastRam],
     loop: Loop[_PastRam],
 ) -> Outcome:
-    """Runs a strategy that begins in RAM, and restarts it where its states must take another form."""
+    """Runs a strategy that starts in RAM, and restarts it when its states must take another form."""
     workers = worker_count(options)
     bytes_a_state = native.state_bytes + 8
     budget = max(
@@ -75,12 +75,12 @@ def search_ram_first(
                 context = replace(context, snapshot=reformed.snapshot or given, seconds=reformed.seconds)
         search = reopened(native, settings, form, context.tuning)
         if search.native is native:
-            # The next time that memory ends, fewer bits may have changed than are known to.
+            # At the next end of memory, fewer bits may have changed than are known to.
             options = options.with_own(squeeze=False)
 
 
 class _Run(Generic[_PastRam]):
-    """What one run of a search holds, and gives back unless another search continues it."""
+    """The resources of one search. ``close`` frees them, unless another search continues this one."""
 
     def __init__(self, search: Search) -> None:
         self._search = search
@@ -97,8 +97,8 @@ class _Run(Generic[_PastRam]):
 
 
 class RamThenDisk(Generic[_PastRam]):
-    """The frontier. ``plain``: the model, compiled for states as it packs them. ``form``: that of its states, if it
-    continues a search whose states had another."""
+    """The frontier. ``plain``: the model, compiled for states as it packs them. ``form``: the form of its states, if it
+    continues a search with states of another form."""
 
     def __init__(
         self,
@@ -112,9 +112,9 @@ class RamThenDisk(Generic[_PastRam]):
         self._arena = Arena(explorer)
         self._open_past_ram = open_past_ram
         self._directory: WorkDirectory | None = None
-        self._boundary: Boundary | None = None  #: where the search can be continued from with wider states
-        self._is_ready = False  #: the kernels for going past RAM are there
-        self.is_handed_on = False  #: another search needs its files
+        self._boundary: Boundary | None = None  #: the last level from which the search can continue with wider states
+        self._is_ready = False  #: whether the kernels for going past RAM are compiled
+        self.is_handed_on = False  #: whether another search needs its files
         self.past_ram: _PastRam | None = None
         self.squeezing = Squeezing(explorer, plain)
         explorer.frontier = self
@@ -129,7 +129,7 @@ class RamThenDisk(Generic[_PastRam]):
         self._explorer.fill_level(partial(self._fill, self._arena.create_start_states), self._new_states)
 
     def expand(self) -> None:
-        """Expands the newest level: in RAM, where it may be several, or on disk."""
+        """Expands the newest level, in RAM or on disk. In RAM it may expand several."""
         if self.past_ram is None:
             self._explorer.exchange.expand_arena(self)
         else:
@@ -137,11 +137,11 @@ class RamThenDisk(Generic[_PastRam]):
             self._explorer.fill_level(partial(self._fill, *self.past_ram.parts(begin, end)), self._new_states)
 
     def expand_level(self, expand: ExpandPart) -> None:
-        """Expands the newest level in RAM, part by part."""
+        """Expands the newest level in RAM, block by block."""
         self._explorer.fill_level(partial(self._fill, expand), self._new_states)
 
     def expand_levels(self) -> None:
-        """Expands many levels in RAM; when memory ends, goes on with narrower states, or on disk."""
+        """Expands many levels in RAM. At the end of memory, continues with narrower states, or on disk."""
         explorer, arena = self._explorer, self._arena
         while self.past_ram is None:
             try:
@@ -151,9 +151,9 @@ class RamThenDisk(Generic[_PastRam]):
             except Stopped as stopped:
                 if stopped.stop is not Stop.MEMORY:
                     raise
-            self._is_ready = True  # or it is too late
+            self._is_ready = True  # from here on, compiling ahead of time is too late
             explorer.take_level_back()
-            # What was found in this level is no longer with the kernels, which would go on to others.
+            # The kernels no longer hold the findings of this level, so they must not continue with the next one.
             arena.most_levels = 1
             unexpanded = explorer.search.standing().unexpanded
             if not self._squeezed(unexpanded):
@@ -174,7 +174,7 @@ class RamThenDisk(Generic[_PastRam]):
         return self.past_ram.store.states - self._explorer.levels.states
 
     def _note_boundary(self) -> None:
-        """Takes note of where the search could be continued from with wider states."""
+        """Records the last level from which the search could continue with wider states."""
         if self._explorer.checkpoints is None and self._explorer.keeps_boundaries:
             self._boundary = Boundary.of(self._explorer)
 
@@ -184,7 +184,7 @@ class RamThenDisk(Generic[_PastRam]):
         except DiskFull:
             if self._form is None or self._explorer.context.snapshot is None:
                 raise
-            why = "there is no room on disk to take levels up"
+            why = "the disk has no space for the levels of the previous search"
             raise Reformed(self._form, self._explorer, EventKind.DISK_FULL, why) from None
 
     def _restore(self, blocks: Iterator[States]) -> None:
@@ -209,7 +209,7 @@ class RamThenDisk(Generic[_PastRam]):
                 return
         (self.past_ram or self._go_to_disk()).make_room()
 
-    # --- The end of memory -------------------------------------------------------------------------------------
+    # --- Past memory -------------------------------------------------------------------------------------------
 
     def go_past_memory(self, expand: ExpandPart) -> ExpandPart:
         if self.past_ram is not None:
@@ -221,7 +221,7 @@ class RamThenDisk(Generic[_PastRam]):
         return past_ram.parts(unexpanded, self._explorer.levels.states)[0] if self._explorer.levels else expand
 
     def _squeezed(self, unexpanded: int) -> bool:
-        """Whether the search goes on with states of another form, in RAM."""
+        """Squeezes or widens the states. Returns whether the search continues in RAM."""
         if not self.squeezing.squeeze(unexpanded):
             return False
         self._explorer.visited = ExactTable(counts_deeper=False)
@@ -229,12 +229,12 @@ class RamThenDisk(Generic[_PastRam]):
         return True
 
     def _make_ready(self) -> None:
-        """Compiles what going past RAM needs while there is memory to do so. Small searches never wait for that."""
+        """Compiles the kernels for going past RAM while there is memory for it. Small searches never wait for it."""
         search = self._explorer.search
         is_due = self.past_ram is None and not self._is_ready
         if is_due and self.memory() > self._explorer.tuning.made_ready_from * search.budget:
             self._is_ready = True
-            # Workers go on meanwhile. What fails is tried again when it is needed.
+            # Workers continue meanwhile. A failure is ignored: the compilation is repeated when it is needed.
             with suppress(OutcropError):
                 _ = search.native.with_all_kernels
                 self.squeezing.make_ready()
@@ -244,25 +244,26 @@ class RamThenDisk(Generic[_PastRam]):
         self._directory = WorkDirectory(explorer.options.workdir, explorer.disk)
         try:
             past_ram = self._open_past_ram(explorer, self._directory)
-        except UsageError as error:  # its kernels had to be compiled, and could not
-            explorer.watch.tell(Event(EventKind.GAVE_UP, f"memory budget reached, and no way past it: {error}"))
+        except UsageError as error:  # the kernels for it could not be compiled
+            text = f"memory budget used up, and the search cannot continue on disk: {error}"
+            explorer.watch.tell(Event(EventKind.GAVE_UP, text))
             raise Stopped(Stop.MEMORY) from None
         self.past_ram = past_ram
         explorer.visited = past_ram.store
         past_ram.store.take_over()
         level, states = max(0, len(explorer.levels) - 1), past_ram.store.states
         text = (
-            f"memory budget reached at level {level:,}: {states:,} states written to disk, "
-            f"going on with {past_ram.medium} on disk"
+            f"memory budget used up at level {level:,}: {states:,} states written to disk, "
+            f"continuing with {past_ram.medium} on disk"
         )
         explorer.watch.tell(Event(EventKind.SPILLED, text, {"level": level, "states": states}))
         return past_ram
 
-    # --- Handing on --------------------------------------------------------------------------------------------
+    # --- Handover ----------------------------------------------------------------------------------------------
 
     def explore(self, loop: Callable[[], Stop]) -> Stop:
-        """Runs the loop of a strategy. Where it cannot go on but with states of another form, sees to it that the
-        search that follows can continue what was done."""
+        """Runs the loop of a strategy. If it can only continue with states of another form, keeps what the next search
+        needs to continue."""
         try:
             stop = loop()
         except Reformed as reformed:
@@ -272,34 +273,34 @@ class RamThenDisk(Generic[_PastRam]):
             self._explorer.watch.tell(Event(reformed.kind, f"{reformed}, {how}", data))
             raise
         if self.past_ram is not None and stop is Stop.COMPLETE:
-            # A state that a damaged file took for old was not explored. Violations need no such doubt: traces are
-            # replayed.
+            # A damaged file may have made a new state look old, so that it was not explored. Violations need no such
+            # check, because their traces are replayed.
             self.past_ram.store.check_files()
         return stop
 
     def _check_width(self) -> None:
-        """Raises Reformed where states past RAM do not fit what they were squeezed to. In RAM, memory ends first."""
+        """Raises Reformed if states past RAM do not fit their squeezed width. In RAM it counts as full memory."""
         if self.past_ram is not None:
             self.squeezing.check_width()
 
     def _hand_on(self, reformed: Reformed) -> tuple[str, int]:
-        """Keeps what another search can continue. Returns how that will begin, in words, and with which level."""
+        """Keeps what another search can continue. Returns how it will start, in words, and at which level."""
         checkpoints = self._explorer.checkpoints
         if checkpoints is not None:
             if self.past_ram is not None:
                 checkpoints.save()
             if checkpoints.level_saved is not None:
-                return "going on from the last checkpoint", checkpoints.level_saved
-            return "beginning anew", 0
+                return "continuing from the last checkpoint", checkpoints.level_saved
+            return "starting over", 0
         reformed.snapshot = self.snapshot()
         if reformed.snapshot is None:
-            return "beginning anew", 0
-        how = f"going on with {reformed.form.state_bytes} from the last level"
+            return "starting over", 0
+        how = f"continuing with {reformed.form.state_bytes} bytes from the last level"
         return how, len(reformed.snapshot.own[0].levels) - 1
 
     def snapshot(self) -> Snapshot | None:
-        """Returns a snapshot of the last complete level, for a search with states of another form. None: there is none
-        to be had, because the levels are not on disk or there is no room there."""
+        """Returns a snapshot of the last complete level, for a search with states of another form. None: the levels are
+        not on disk, or the disk is full."""
         explorer, past_ram, directory = self._explorer, self.past_ram, self._directory
         if past_ram is None or directory is None or self._boundary is None:
             return None
@@ -318,7 +319,7 @@ class RamThenDisk(Generic[_PastRam]):
 
         def check(other: Explorer) -> None:
             if other.levels != manifest.levels:
-                raise DamagedFile(directory.path, "levels are not what was written")
+                raise DamagedFile(directory.path, "its levels are not what was written")
 
         def close() -> None:
             search.close()
@@ -331,7 +332,7 @@ class RamThenDisk(Generic[_PastRam]):
             everyone=[manifest],
             read_level=read_level,
             check=check,
-            event="taken up at level {level:,}: {states:,} states of another form",
+            event="continued at level {level:,} with {states:,} states of another width",
             disk=explorer.disk,
             close=close,
         )
@@ -342,7 +343,7 @@ class RamThenDisk(Generic[_PastRam]):
         if self._directory is not None:
             self._directory.close()
 
-    # --- What the explorer asks --------------------------------------------------------------------------------
+    # --- Frontier ----------------------------------------------------------------------------------------------
 
     @property
     def is_arena(self) -> bool:

@@ -1,12 +1,12 @@
 """Traces of a layered search that has deleted layers: divide and conquer.
 
 R. Zhou and E. A. Hansen, "Breadth-first heuristic search" (2006), proposed for layers by Lamborn and Hansen (2008),
-section 5. To go back past the layers that are left, the search is repeated, from a layer that was stored to the one
-that is wanted; of the layers between, those halfway, and halfway from there, and so on, are stored on the way, and the
-last few are kept as ever. So going back by n layers costs about n log n layers, and little more room than the search.
+section 5. To reach a deleted layer, the search is repeated, from a stored layer to the one that is needed. On the way
+it stores the layer halfway, the one halfway from there, and so on, and keeps the last few layers as usual. Going back n
+layers therefore costs about n log n layers, and little more space than the search.
 
-The repeated search knows less of what was visited before, so its layers may hold states that belong to earlier ones.
-That does no harm: such a state has no successor that belongs to the next layer. So paths are those of any other search.
+The repeated search knows fewer visited states, so its layers may hold states of earlier ones. They are harmless: no
+successor of such a state belongs to the next layer. Paths are therefore those of any other search.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from outcrop.store.workdir import DiskFull, WorkDirectory
 
 
 class LayersOnDisk(PastRam, Protocol):
-    """How a level is made over layers."""
+    """A PastRam whose levels are layers."""
 
     @property
     def store(self) -> LayerStore: ...
@@ -40,30 +40,31 @@ OpenLayers = Callable[[Explorer, WorkDirectory], LayersOnDisk]
 
 
 class Retrace:
-    """Looks for predecessors in layers, whether or not they are still there."""
+    """A lookup of predecessors in layers, whether or not they have been deleted."""
 
     def __init__(self, explorer: Explorer, layers: LayerStore, open_layers: OpenLayers) -> None:
         assert layers.Q.start_states is not None
         self._explorer = explorer
         self._layers = layers
         self._open_layers = open_layers
-        self._stored = {0: layers.Q.start_states}  #: layers, by level
+        self._stored = {0: layers.Q.start_states}  #: stored layers, by level
         self._oldest = layers.oldest
         self._look: Look = layers.look_in_layers()
         self._repeated: tuple[Explorer, RamThenDisk[LayersOnDisk]] | None = None
 
     def look(self, level: int, targets: States) -> list[Predecessors]:
+        """Finds predecessors in a level, after rebuilding the level if it was deleted."""
         if level < self._oldest:
             try:
                 self._search_to(level)
             except Stopped:
                 raise KeyboardInterrupt from None
             except DiskFull as full:
-                raise UsageError(f"no room on disk to find the trace in: {full}") from None
+                raise UsageError(f"no disk space to rebuild the trace: {full}") from None
         return self._look(level, targets)
 
     def _search_to(self, level: int) -> None:
-        """Repeats the search, until the layers up to ``level`` are there."""
+        """Repeats the search until the layers up to ``level`` exist."""
         begin = max(each for each in self._stored if each <= level)
         for each in [each for each in self._stored if each > level]:
             self._stored.pop(each).file.delete()
@@ -94,7 +95,7 @@ class Retrace:
         return stored.blocks(0, len(stored))
 
     def _forget(self) -> None:
-        """Gives back what the search before has on disk."""
+        """Frees the disk space of the previous search."""
         if self._repeated is None:
             self._layers.delete()
         else:

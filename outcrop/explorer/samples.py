@@ -1,7 +1,7 @@
-"""What a search took of the machine over time: a bounded number of snapshots, whatever it takes.
+"""Samples of the resources of a search over time, in a bounded number.
 
-When there are too many, every other one is dropped and the next ones are taken half as often. So the samples of a run
-are spread evenly over it, and are between half of the bound and all of it once it has run for some seconds.
+When there are too many, every other one is dropped and the interval doubles. The samples are therefore spread evenly.
+After a few seconds their number stays between half of the bound and the bound.
 """
 
 from __future__ import annotations
@@ -10,13 +10,16 @@ from dataclasses import dataclass, field
 
 from outcrop.outcome import Progress
 
-#: So many are kept, the first and the last included.
+#: Largest number of samples kept, including the first and the last.
 MOST_SAMPLES = 240
+#: First interval between samples, in seconds.
 _SECONDS_BETWEEN = 0.05
 
 
 @dataclass
 class Samples:
+    """The samples of one search. The interval between them grows."""
+
     taken: list[Progress] = field(default_factory=list)
     _interval: float = _SECONDS_BETWEEN
 
@@ -30,7 +33,7 @@ class Samples:
         self.taken.append(snapshot)
 
     def columns(self) -> dict[str, list[float]]:
-        """For the JSON document: one row of numbers for each thing that was measured."""
+        """Returns the samples for the JSON document: a list of numbers for each quantity."""
         return {
             "seconds": [round(each.seconds, 3) for each in self.taken],
             "level": [each.level for each in self.taken],

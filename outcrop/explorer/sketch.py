@@ -1,8 +1,8 @@
-"""How many different states a search has visited, when nobody can remember them all: an estimate from their hashes.
+"""HyperLogLog: an estimate of the number of different states visited, from their hashes.
 
 P. Flajolet, E. Fusy, O. Gandouet, F. Meunier, "HyperLogLog: the analysis of a near-optimal cardinality estimation
-algorithm" (2007). Each hash belongs to a register, which keeps the longest row of zeros seen at its beginning. The
-error is about 1%.
+algorithm" (2007). Each hash belongs to a register, which keeps the largest number of leading zeros seen. The error is
+about 1%.
 """
 
 from __future__ import annotations
@@ -18,11 +18,13 @@ _REGISTERS = 1 << _BITS
 
 
 class Sketch:
+    """The registers of a HyperLogLog estimate."""
+
     def __init__(self) -> None:
         self._longest = np.zeros(_REGISTERS, dtype=np.uint8)
 
     def add(self, hashes: Counts) -> None:
-        # The search sorts states by the first bits of their hash, so registers take the last ones.
+        # The search partitions states by the first bits of their hash, so the last bits select the register.
         registers = (hashes & np.uint64(_REGISTERS - 1)).astype(np.int64)
         rest = (hashes >> np.uint64(_BITS)).astype(np.float64)
         zeros = 64 - _BITS - np.frexp(rest)[1]

@@ -1,8 +1,8 @@
-"""Snapshots: a search where a level was complete, in the one form in which it is handed on.
+"""Snapshots: the form in which a search is handed over, as of its last complete level.
 
-To another process (a checkpoint), another strategy, states of another form, or from a GPU to the host: each hands on
-levels, counters, findings, and a source of states by level. To continue a snapshot is to take its states as visited,
-whatever set is now to remember them, and to expand the last level. What was done of an incomplete level is done again.
+A search is handed over to another process (a checkpoint), another strategy, states of another form, or from a GPU to
+the host. Each handover carries levels, counters, findings, and a source of states by level. To continue a snapshot, a
+search marks its states as visited and expands the last level. The work on an incomplete level is repeated.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from outcrop.store.workdir import DiskBudget
 if TYPE_CHECKING:
     from outcrop.explorer.explorer import Explorer
 
-#: The part of a state file that a snapshot names which is not in one.
+#: The state file of a snapshot whose states are not in a file.
 NO_FILE = StatesPart("", 0, 0, 0)
 
 
 @dataclass
 class Counted:
-    """What was counted before the snapshot that a search began with. None: that is not known."""
+    """The counts of the snapshot that a search continues. None: not known."""
 
     fired: Counts = field(default_factory=lambda: np.zeros(1, dtype=np.uint64))
     covered: Counts = field(default_factory=lambda: np.zeros(1, dtype=np.uint64))
@@ -42,7 +42,7 @@ class Counted:
 
 @dataclass(frozen=True)
 class Boundary:
-    """Counters of a search when a level is complete. Lists that only grow are noted by their length."""
+    """The counters of a search when a level is complete. Lists that only grow are recorded by their length."""
 
     levels: int
     found: int
@@ -54,6 +54,7 @@ class Boundary:
 
     @staticmethod
     def of(explorer: Explorer) -> Boundary:
+        """Returns the counters of a search now."""
         return Boundary(
             len(explorer.levels),
             len(explorer.findings.states),
@@ -65,7 +66,7 @@ class Boundary:
         )
 
     def describe(self, explorer: Explorer, part: StatesPart = NO_FILE) -> Manifest:
-        """Returns the manifest of a search that may have gone on since. ``part``: where its states are."""
+        """Returns the manifest as of this boundary, which the search may have passed. ``part``: file of its states."""
         fired, covered, marks = self.counts
         levels = explorer.levels[: self.levels]
         return Manifest(
@@ -94,21 +95,21 @@ class Boundary:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """A search to be continued. ``read_level`` gives the states of a level as the model packs them, and is asked for
+    """A search to be continued. ``read_level`` yields the states of a level as the model packs them. It is called for
     one level after the other."""
 
-    own: list[Manifest]  #: the parts whose counters this rank goes on with
+    own: list[Manifest]  #: the parts whose counters this rank continues
     everyone: list[Manifest]  #: the parts of all ranks
     read_level: Callable[[int], Iterator[States]]
-    event: str  #: what is told when the search goes on, with places for ``level`` and ``states``
+    event: str  #: text of the event when the search continues, with fields ``level`` and ``states``
     event_kind: EventKind = EventKind.CONTINUED
-    stays: bool = True  #: states belong to the rank that reads them
-    check: Callable[[Explorer], None] = lambda explorer: None  #: raises if the levels are not those that were written
-    disk: DiskBudget | None = None  #: the budget that its files are paid for from, if it has any
-    close: Callable[[], None] = lambda: None  #: gives back what holds the states
+    stays: bool = True  #: whether states belong to the rank that reads them
+    check: Callable[[Explorer], None] = lambda explorer: None  #: raises if the levels differ from what was written
+    disk: DiskBudget | None = None  #: the disk budget that its files are counted in, if it has files
+    close: Callable[[], None] = lambda: None  #: frees the source of the states
 
     def resume(self, explorer: Explorer) -> None:
-        """Has a search stand where the other stood when its last level was complete."""
+        """Brings a search to where the other one stood when its last level was complete."""
         try:
             for level in range(len(self.everyone[0].levels)):
                 explorer.exchange.restore_level(self.read_level(level), self.stays)
@@ -121,7 +122,7 @@ class Snapshot:
 
     def _restore_counts(self, explorer: Explorer) -> None:
         manifest, own = self.everyone[0], self.own
-        # Searches may have checked the states while they took them. That has been counted and found before.
+        # Inserting the states may have checked them again. Their findings and counts are in the snapshot already.
         for kind in Found:
             explorer.search.take_found(kind)
         explorer.printing.take_rest()
@@ -132,7 +133,7 @@ class Snapshot:
             _sum_known([each.enabled for each in own], fired),
             _sum_known([each.deeper for each in own], fired),
             frozenset(note for each in own for note in each.noted),
-            # Keys that are the same miss the same states, and their bound is that of all levels.
+            # Equal keys miss the same states, so the bound of all levels covers those of the snapshot.
             0.0 if manifest.keys == explorer.visited.keys else manifest.omission_bound,
             manifest.revisits and not explorer.visited.drops_revisited,
             manifest.seconds,
@@ -144,11 +145,12 @@ class Snapshot:
             explorer.findings.add(FindingKind(kind), bytes.fromhex(state), level, liveness)
         explorer.exchange.counts_are_restored()
         if manifest.revisits:
-            text = "rules fired include those of states that were visited again before the checkpoint"
+            text = "rules fired include those of states that were revisited before the checkpoint"
             explorer.watch.tell(Event(EventKind.WARNED, text))
 
 
 def _sum(rows: list[list[int]], like: Counts) -> Counts:
+    """Returns the sum of the rows, with the shape of ``like``."""
     total = np.zeros_like(like)
     for row in rows:
         total += np.array(row, dtype=np.uint64)
@@ -156,11 +158,12 @@ def _sum(rows: list[list[int]], like: Counts) -> Counts:
 
 
 def _sum_known(rows: list[list[int] | None], like: Counts) -> list[int] | None:
+    """Returns the sum of the rows; None if one of them is not known."""
     known = [row for row in rows if row is not None]
     return _sum(known, like).tolist() if len(known) == len(rows) else None
 
 
 def _generated(rows: list[list[int | None]], level_count: int) -> list[int | None]:
-    """Returns the successors of each level over all parts; None where they were not counted."""
+    """Returns the successors generated for each level over all parts; None where they were not counted."""
     columns = ([row[level] if level < len(row) else None for row in rows] for level in range(level_count))
     return [None if None in column else sum(each for each in column if each is not None) for column in columns]

@@ -1,16 +1,16 @@
-"""Levels past RAM over sorted runs: breadth-first search with delayed duplicate detection, exact.
+"""Levels past RAM over sorted runs: breadth-first search with delayed duplicate detection. Exact.
 
 P. Lamborn and E. A. Hansen, "Layered duplicate detection in external-memory model checking" (2008), keep recent layers
-in RAM and compare what is not found there with sorted layers on disk when a layer ends. So do we, except that nothing
-is ever missed: all states visited are on disk, and the comparison is with all of them.
+in RAM, and at the end of a layer compare the other candidates with sorted layers on disk. We do the same, but all
+visited states are on disk and are compared, so no duplicate is missed.
 
-The states of every level go to a log, in which a level is a range: it is the queue, and what traces are rebuilt from.
-The arena holds the states met last; a successor that is not in it is a candidate. When the level ends, the candidates
-are compared with the runs, and those found in none are new. When the arena is full, its older part is dropped; those of
-its states that no run has become a new run. Candidates in that part are compared before; or, where there is much to
-compare them with, they wait on disk for the end of the level (see delayed).
+The states of every level go to the state log, in which a level is a range. The log is the queue, and traces are rebuilt
+from it. The arena holds the most recent states. A successor that is not in the arena is a candidate. At the end of the
+level, the candidates are compared with the sorted runs; those found in none are new. When the arena is full, its older
+part is dropped, after the states that no sorted run has were written to a new one. Candidates in that part are compared
+first. If there is much to compare them with, they wait on disk for the end of the level instead (see delayed).
 
-Invariant: each visited state is in the log once, and in the arena or in exactly one run, or both.
+Invariant: each visited state is in the log once, and in the arena or in exactly one sorted run, or both.
 """
 
 from __future__ import annotations
@@ -34,21 +34,21 @@ from outcrop.store.workdir import WorkDirectory
 if TYPE_CHECKING:
     from outcrop.explorer.explorer import Explorer
 
-#: Bytes that each worker needs for reading and writing runs: a least number, and more where there are more states and
-#: therefore longer runs.
+#: Memory that each worker needs for reading and writing sorted runs, in bytes: a minimum, and a fraction of the budget,
+#: because more states make longer sorted runs.
 _BYTES_A_WORKER = 15 << 19
 _MEMORY_PART_A_WORKER = 16
 
 
 def bytes_beside(options: CheckOptions) -> int:
-    """Returns the bytes that a worker may take beside the states."""
+    """Returns the memory of a worker besides the states, in bytes."""
     return max(_BYTES_A_WORKER, (options.memory or 0) // _MEMORY_PART_A_WORKER)
 
 
 class SortedRuns:
-    """The levels of a search that has run out of memory, and what it remembers of them."""
+    """The levels of a search past RAM, with its visited set: sorted runs on disk."""
 
-    medium = "runs"
+    medium = "sorted runs"
     bits = collision_rate = None
     keys = ""
     revisits = counts_deeper = False
@@ -59,12 +59,12 @@ class SortedRuns:
         self._explorer = explorer
         self._arena = CandidateArena(explorer)
         self.log = open_log(explorer, directory)
-        self._still_to_come = 0  #: states of the log that are only now being restored
+        self._still_to_come = 0  #: number of states in the log that have not been restored yet
         self._runs = Runs(directory, self._arena.spill, width, explorer.search.workers, explorer.parallel)
         self._kernels = LayerKernels(explorer.search)
         self._waiting = WaitingCandidates(explorer, directory, self._kernels, self._runs.files)
-        #: Candidates that may wait. A slice of them is sorted in RAM, in a quarter of what there is for such things:
-        #: the runs that it is compared with are mapped meanwhile.
+        #: Largest number of candidates that may wait. A slice of them is sorted in a quarter of the worker's memory,
+        #: because the sorted runs that it is compared with are mapped at the same time.
         bytes_each = explorer.tuning.candidate_bytes or bytes_to_sort(width)
         self._most_waiting = SLICES * bytes_beside(explorer.options) // 4 // bytes_each
 
@@ -73,7 +73,7 @@ class SortedRuns:
         return self
 
     def take_over(self) -> None:
-        """Writes the arena, all of whose states are visited, to the log, unless that has them from a checkpoint."""
+        """Writes the arena, whose states are all visited, to the log, except for those that a checkpoint put there."""
         used = self._arena.spill.resume()
         self._still_to_come = max(0, len(self.log) - used)
         search = self._explorer.search
@@ -100,8 +100,8 @@ class SortedRuns:
         self._arena.make_room(self._forget_some)
 
     def _forget_some(self) -> None:
-        """Forgets the older part of the arena. If that has candidates, they are resolved before, or wait on disk for
-        the end of the level."""
+        """Drops the older part of the arena. Candidates in it are resolved first, or wait on disk for the end of the
+        level."""
         arena, tuning = self._arena, self._explorer.tuning
         used = arena.resume()
         dropped = int(used * tuning.forgotten_part) // 8 * 8
@@ -115,7 +115,7 @@ class SortedRuns:
         arena.drop(used, dropped)
 
     def resolve(self) -> None:
-        """Compares all candidates with the runs; the new ones go to the log."""
+        """Compares all candidates with the sorted runs. The new ones go to the log."""
         arena = self._arena
         used = arena.resume()
         first, arena.first = arena.first, used
@@ -131,7 +131,7 @@ class SortedRuns:
             raise self._unreadable() from None
 
     def _resolve_waiting(self) -> None:
-        """Compares all candidates on disk with the runs, and makes a run of those that are new."""
+        """Compares all candidates on disk with the sorted runs, and makes a sorted run of the new ones."""
         try:
             self._runs.add(self._waiting.resolve(self._runs.layouts, self._arena.checked(self._enqueue)))
         except RunDamaged:
@@ -170,4 +170,4 @@ class SortedRuns:
             self.log.file.delete()
 
     def _unreadable(self) -> DamagedFile:
-        return DamagedFile(self.log.file.path.parent, "a run cannot be read")
+        return DamagedFile(self.log.file.path.parent, "a sorted run cannot be read")

@@ -1,12 +1,12 @@
-"""When memory ends: states squeezed to the bits that change, so that a search goes on in RAM.
+"""Squeezing: when memory is full, states are reduced to the bits that change, and the search continues in RAM.
 
-Most models declare more than they use: entries of a network that stay empty, integers that stay small. After a hundred
-thousand states nearly all bits that ever change have changed. When memory is full, ``auto`` and ``layered`` look which
-these are, carry all that was found over into a search that keeps no others, and go on where they were. When that is
-full too, they go to disk, with states that are narrower there as well.
+Most models declare more than they use: network entries that stay empty, integers that stay small. After a hundred
+thousand states, nearly all bits that ever change have changed. When memory is full, ``auto`` and ``layered`` determine
+these bits, hand the search over to one that keeps only them, and continue where they were. When memory is full again,
+they move to disk, where states are narrower too.
 
-Exact: a bit that changes later gets a place of its own. If no place is left, the search is carried over into one with
-wider states: in RAM, if there is room, or through a snapshot of its levels on disk.
+Exact: a bit that changes later gets a spare place. If no place is left, the search is handed over to one with wider
+states: in RAM, if there is enough, or through a snapshot of its levels on disk.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ if TYPE_CHECKING:
     from outcrop.explorer.explorer import Explorer
     from outcrop.explorer.snapshot import Snapshot
 
-#: Bytes that a state takes in RAM beside its own.
+#: Memory of a state in RAM besides its own bytes, in bytes.
 _BYTES_BESIDE = 7
-#: The part of memory that wider states may take when the search is handed over: what finds no room then is lost.
+#: Fraction of memory that wider states may take at a handover. A handover that runs out of memory is lost work.
 _MOST_OF_MEMORY = 0.8
-#: Kernels keep a state of this size on the stack.
+#: Largest state that is squeezed, in bytes, because kernels keep one on the stack.
 _WIDEST = 1 << 16
 
 #: Runs tasks in threads, and returns their results.
@@ -46,7 +46,7 @@ Parallel = Callable[..., list[States]]
 
 
 class Squeezing:
-    """Squeezes the states of a search. ``plain``: the model, compiled for states as it packs them."""
+    """The squeezing of one search. ``plain``: the model, compiled for states as it packs them."""
 
     def __init__(self, explorer: Explorer, plain: Native) -> None:
         self._explorer = explorer
@@ -56,8 +56,9 @@ class Squeezing:
 
     @property
     def _is_possible(self) -> bool:
-        """States that ranks send each other stay as the model packs them. Whoever forgets layers may have to search
-        again. A search that restarts would print once more what the model prints."""
+        """Whether states may be squeezed. Not with several ranks, which send states as the model packs them; not with
+        deleted layers, which may require a repeated search; and not if the model prints, because a search that restarts
+        would print twice."""
         explorer, plain = self._explorer, self._plain
         options = explorer.options
         if not explorer.exchange.holds_all_states or not options.of(SqueezeOptions).squeeze:
@@ -67,14 +68,14 @@ class Squeezing:
         return plain.compile_squeezed is not None and plain.model_bytes <= _WIDEST and not plain.prints
 
     def _pays(self, form: Form) -> bool:
-        """Whether it pays to compile the model for such states, by how long the search has been going on: nobody knows
-        how much longer it will."""
+        """Returns whether compiling the model for such states pays, judged by the time that the search has taken: its
+        remaining time is unknown."""
         explorer = self._explorer
         is_soon_done = self._plain.seconds_to_compile <= self._tuning.seconds_to_compile + explorer.watch.seconds()
         return is_soon_done and pays(explorer.native.state_bytes, form.state_bytes, self._tuning.least_gain)
 
     def make_ready(self) -> None:
-        """Compiles while there is memory to do so. May be called while workers are at work."""
+        """Compiles the model while there is memory for it. May be called while workers run."""
         search = self._explorer.search
         found = search.standing().level_begin
         if self._is_possible and found >= self._tuning.least_states:
@@ -83,9 +84,8 @@ class Squeezing:
                 self._ready = squeezed(self._plain, form, self._tuning.least_gain)
 
     def squeeze(self, unexpanded: int) -> bool:
-        """In the middle of a level, at state ``unexpanded``: goes on with narrower states; or with wider ones, where
-        some are too wide for what they were squeezed to. Returns whether it did; if it did not, the search must go to
-        disk, even to go on with wider states."""
+        """Continues with narrower states, in the middle of a level at state ``unexpanded``. Continues with wider ones
+        if some states do not fit their squeezed width. Returns whether it did; if not, the search must move to disk."""
         explorer, search = self._explorer, self._explorer.search
         before, is_too_narrow = search.native.state_bytes, _is_too_narrow(search)
         if not is_too_narrow and not self._is_possible:
@@ -99,7 +99,7 @@ class Squeezing:
             if not is_too_narrow and not self._pays(form):
                 return False
             native = self._compiled(form, before)
-        except OutcropError:  # of the compiler
+        except OutcropError:  # the compiler failed
             if not is_too_narrow:
                 return False
             native = self._plain
@@ -109,7 +109,7 @@ class Squeezing:
         if not hand_over(explorer, new, used, unexpanded, left):
             new.close()
             if is_too_narrow:
-                why = f"states of {before} bytes have become too narrow"
+                why = f"a state no longer fits the squeezed width of {before} bytes"
                 raise Reformed(form, explorer, EventKind.WIDENED, why)
             why = f"states are squeezed from {before} to {form.state_bytes} bytes"
             raise Reformed(form, explorer, EventKind.SQUEEZED, why)
@@ -121,18 +121,18 @@ class Squeezing:
         return True
 
     def _tell(self, kind: EventKind, before: int) -> None:
-        """Tells that states, which had ``before`` bytes, have another form."""
+        """Reports that states, which had ``before`` bytes, have another width."""
         explorer = self._explorer
         level, after = len(explorer.levels) - 1, explorer.native.state_bytes
         texts = {
-            EventKind.WIDENED: f"states of {before} bytes have become too narrow, going on with {after}",
-            EventKind.SQUEEZED: f"memory budget reached at level {level:,}: states squeezed from {before} to {after} "
-            "bytes, going on in RAM",
+            EventKind.WIDENED: f"a state no longer fits the squeezed width of {before} bytes, continuing with {after}",
+            EventKind.SQUEEZED: f"memory budget used up at level {level:,}: states squeezed from {before} to {after} "
+            "bytes, continuing in RAM",
         }
         explorer.watch.tell(Event(kind, texts[kind], {"level": level, "before": before, "after": after}))
 
     def _compiled(self, form: Form, before: int) -> Native:
-        """Returns the model for states of such a form, which had ``before`` bytes."""
+        """Returns the model, compiled for states of this form. ``before``: bytes of a state so far."""
         ready = self._ready
         if (
             ready is not None
@@ -144,18 +144,18 @@ class Squeezing:
         return native
 
     def _has_places(self, native: Native, form: Form) -> bool:
-        """Whether states of the size that a model was compiled for can take such a form."""
+        """Returns whether the state size that a model was compiled for is large enough for a form."""
         return form.bits + self._tuning.least_spare_places <= 8 * native.state_bytes
 
     def kept_form(self, states: States) -> States:
-        """Returns states of a snapshot as the search keeps them. Raises Reformed where they do not fit."""
+        """Converts states of a snapshot to the form that the search keeps. Raises Reformed if they do not fit."""
         try:
             return self._explorer.search.kept_form(states)
         except TooWide:
             raise self._widened(states) from None
 
     def check_width(self) -> None:
-        """Raises Reformed when states do not fit what they were squeezed to."""
+        """Raises Reformed if states do not fit their squeezed width."""
         search = self._explorer.search
         if isinstance(search, SqueezedSearch) and _is_too_narrow(search):
             raise self._widened(search.misfits())
@@ -163,22 +163,22 @@ class Squeezing:
     def _widened(self, states: States) -> Reformed:
         search = self._explorer.search
         form = widened(form_of(search, 0, self._tuning), states, self._tuning)
-        why = f"states of {search.native.state_bytes} bytes have become too narrow"
+        why = f"a state no longer fits the squeezed width of {search.native.state_bytes} bytes"
         return Reformed(form, self._explorer, EventKind.WIDENED, why)
 
 
 class Reformed(Restart):
-    """Raised when a search cannot go on but with states of another form: from its last level, where that is on disk, or
-    else from the beginning."""
+    """Raised when a search must restart with states of another form: from its last level if that is on disk, else from
+    the start states."""
 
     def __init__(self, form: Form, explorer: Explorer, kind: EventKind, why: str) -> None:
         super().__init__(why, explorer.options, explorer.watch.seconds())
-        self.kind = kind  #: of the event that tells it
+        self.kind = kind  #: kind of the event that reports it
         self.form = form
         self.snapshot: Snapshot | None = None
 
     def restart_options(self) -> CheckOptions:
-        """Returns the options of the search that follows: if there is a checkpoint, that goes on from it."""
+        """Returns the options of the next search, which resumes from the checkpoint if there is one."""
         options = self.options
         place = options.checkpoint or options.resume
         if place is not None and find_parts(place):
@@ -188,12 +188,12 @@ class Reformed(Restart):
 
 
 def pays(state_bytes: int, squeezed_bytes: int, least_gain: float) -> bool:
-    """Whether narrower states make room for so many more that it is worth a handover."""
+    """Returns whether narrower states save enough memory to be worth a handover."""
     return state_bytes + _BYTES_BESIDE >= least_gain * (squeezed_bytes + _BYTES_BESIDE)
 
 
 def form_of(search: Search, end: int, tuning: Tuning, parallel: Parallel | None = None) -> Form:
-    """Returns the form of squeezed states, by the states of the arena up to ``end``."""
+    """Returns the form of squeezed states, derived from the states of the arena up to ``end``."""
     if isinstance(search, SqueezedSearch):
         return form_with(search.first, search.placed_bits(), tuning)
     carrying = Carrying(search)
@@ -205,20 +205,21 @@ def form_of(search: Search, end: int, tuning: Tuning, parallel: Parallel | None 
 
 
 def form_with(first: States, changing: States, tuning: Tuning) -> Form:
+    """Returns a form with places for the changing bits, and spare places."""
     bits = int(np.unpackbits(changing).sum())
     places = bits + tuning.spare_places + bits // tuning.bits_a_spare_place
     return Form(first, changing, -(-places // (8 * tuning.bytes_step)) * tuning.bytes_step)
 
 
 def widened(form: Form, states: States, tuning: Tuning) -> Form:
-    """Returns a form that some more states fit."""
+    """Returns a form that these states fit too."""
     changes = states ^ form.first
     more = np.bitwise_or.reduce(changes, axis=0, initial=0).astype(np.uint8)
     return form_with(form.first, form.changing | more, tuning)
 
 
 def squeezed(native: Native, form: Form, least_gain: float) -> Native:
-    """Returns a model, compiled for states of such a form; the model itself if that would not pay."""
+    """Returns the model, compiled for states of this form; the model itself if that would not pay."""
     if native.compile_squeezed is None or not pays(native.model_bytes, form.state_bytes, least_gain):
         return native
     narrow = native.compile_squeezed(form.state_bytes)
@@ -227,8 +228,8 @@ def squeezed(native: Native, form: Form, least_gain: float) -> Native:
 
 
 def reopened(native: Native, settings: Settings, form: Form, tuning: Tuning) -> Search:
-    """Opens a search of a model with states of such a form; or as the model packs them, where it cannot be compiled for
-    others."""
+    """Opens a search with states of this form. Falls back to states as the model packs them if it cannot be
+    compiled."""
     try:
         return open_search(squeezed(native, form, tuning.least_gain), settings, form)
     except OutcropError:
@@ -243,27 +244,26 @@ def open_search(native: Native, settings: Settings, form: Form) -> Search:
 
 
 def _is_too_narrow(search: Search) -> bool:
-    """Whether there are successors that could not be squeezed. The search has stopped, though not always for that:
-    memory may have ended first."""
+    """Returns whether some successors could not be squeezed. The search has stopped, though perhaps for lack of
+    memory."""
     return isinstance(search, SqueezedSearch) and len(search.misfits()) > 0
 
 
 def _left(search: Search) -> States:
-    """Returns the successors that a search had no room for, or could not squeeze, as the model packs them."""
+    """Returns the successors that a search had no memory for or could not squeeze, as the model packs them."""
     carried = Carrying(search).carried()
     return np.concatenate([carried, search.misfits()]) if isinstance(search, SqueezedSearch) else carried
 
 
 def hand_over(explorer: Explorer, new: Search, used: int, unexpanded: int, left: States) -> bool:
-    """Hands all that a search has found, ``used`` states, over to a new one. It stands in the middle of its last level,
-    at state ``unexpanded``; ``left`` are states of the next one that it could not keep. Returns whether there was room
-    for all."""
+    """Hands the ``used`` states of a search over to a new one. The search stands in the middle of its last level, at
+    state ``unexpanded``. ``left``: states of the next level that it could not keep. Returns whether all states fit."""
     old = explorer.search
     ends = explorer.levels.ends
     begin, end = ends[-2:]
     leaving = Carrying(old)
     at = 0
-    # The last level in two parts, so that what is expanded still lies before what is not.
+    # The last level is inserted in two parts, so that expanded states still precede the others.
     for to in [*ends[1:-1], unexpanded, end]:
         _insert(explorer, old, new, at, to)
         new.finish_level()
@@ -273,7 +273,7 @@ def hand_over(explorer: Explorer, new: Search, used: int, unexpanded: int, left:
     if new.standing().states < used:
         return False
     Carrying(new).take_up(old, begin, unexpanded, len(explorer.levels))
-    # What workers had no room for has not been looked at.
+    # States that workers had no memory for have not been checked yet.
     states = new.kept_form(left)
     is_new = new.insert_block(0, states)
     if len(is_new) < len(states):
@@ -283,6 +283,7 @@ def hand_over(explorer: Explorer, new: Search, used: int, unexpanded: int, left:
 
 
 def _insert(explorer: Explorer, old: Search, new: Search, begin: int, end: int) -> None:
+    """Inserts a range of the states of ``old`` into ``new``, in all workers."""
     at_a_time = explorer.tuning.states_a_part
     begins = iter(range(begin, end, at_a_time))
 

@@ -1,7 +1,7 @@
 """Visited sets: what a search remembers of the states that it has met.
 
-Adding states is a matter of blocks, done by the kernels or by the strategy that owns the set. Here is what all results
-depend on: how sure a search can be that a state that it takes for old is old.
+The kernels, or the strategy that owns the set, add states in blocks. This module has the part that results depend on:
+the probability that a state counts as old although it is new.
 """
 
 from __future__ import annotations
@@ -14,39 +14,39 @@ from typing import Protocol
 
 
 class Visited(Protocol):
-    """What an Explorer asks of a visited set."""
+    """A visited set, as the Explorer uses it."""
 
     @property
     def bits(self) -> int | None:
-        """Size of a signature in bits; None if states are kept in full."""
+        """Size of a signature, in bits; None if states are kept in full."""
 
     @property
     def keys(self) -> str:
-        """What states are told apart by, as checkpoints name it; empty for all of their bytes."""
+        """The keys that distinguish states, as checkpoints name them; empty for whole states."""
 
     @property
     def revisits(self) -> bool:
-        """Whether levels may hold a state more than once."""
+        """Whether a state may be in the levels more than once."""
 
     @property
     def drops_revisited(self) -> bool:
-        """Whether states that come twice from a snapshot are told apart from new ones."""
+        """Whether states that a snapshot holds twice are recognised as duplicates."""
 
     @property
     def counts_deeper(self) -> bool:
-        """Whether kernels can tell the level of each visited state."""
+        """Whether the kernels can tell the level of each visited state."""
 
     @property
     def collision_rate(self) -> float | None:
-        """Part of the insertions that overwrote a state, for sets that forget."""
+        """Evictions divided by insertions; None for a set without eviction."""
 
     def omission_bound(self, levels: list[int]) -> float:
-        """Returns the probability that a state is missing, when levels have these sizes."""
+        """Returns a bound on the probability that a state was missed, for levels of these sizes."""
 
 
 @dataclass(frozen=True)
 class ExactTable:
-    """All states, in full, in RAM. ``counts_deeper``: they lie level by level in one arena."""
+    """An exact table of full states in RAM. ``counts_deeper``: they lie level by level in one arena."""
 
     counts_deeper: bool = True
     bits: None = None
@@ -61,7 +61,7 @@ class ExactTable:
 
 @dataclass(frozen=True)
 class SignatureTable:
-    """A signature of ``bits`` bits for each state. ``name``: of the strategy, by which checkpoints know the hash."""
+    """A table with a signature of ``bits`` bits for each state. ``name``: the strategy, which selects the hash."""
 
     bits: int
     name: str
@@ -80,6 +80,7 @@ class SignatureTable:
 
 
 def signature_keys(name: str, bits: int | None, seed: int) -> str:
+    """Returns the name of the keys in checkpoints."""
     return "" if bits is None else f"{name}, {bits} bits, seed {seed}"
 
 
@@ -87,8 +88,8 @@ def omission_bound(table_sizes: Iterable[int], bits: int) -> float:
     """Returns the bound of formula (1) of U. Stern and D. L. Dill, "Using magnetic disk instead of main memory in the
     Murphi verifier" (1998).
 
-    A state is missed when its signature is that of one of the states before it: of the k - 1 others that the table
-    holds when its level ends. A violation is missed only if on a shortest path to it some state is, one a level.
+    A state is missed when its signature equals that of one of the k - 1 other states in the table at the end of its
+    level. A violation is missed only if a state on a shortest path to it is missed. That path has one state a level.
 
     >>> omission_bound([1, 2**20], 40)
     9.5...e-07
@@ -103,8 +104,10 @@ def omission_bound(table_sizes: Iterable[int], bits: int) -> float:
 
 
 def expected_coverage(signatures: int, bits: int) -> float:
-    """Returns the part of the states that was visited if so many different signatures were met: states fall on
-    signatures as balls do on bins. Those that only a missed state leads to come on top of what is missed.
+    """Returns the expected fraction of states visited, given the number of different signatures met.
+
+    States fall on signatures like balls into bins. The fraction does not include states that only missed states lead
+    to.
 
     >>> f"{expected_coverage(6_000_000, 32):.4%}"
     '99.9301%'

@@ -1,7 +1,7 @@
-"""The clock beside the kernels of a search: threads, limits, progress, signals.
+"""The watch over a search: clock, limits, progress and signals, next to the kernels.
 
-Kernels run for seconds, in threads of their own, while the main thread looks at the clock now and then. A time limit or
-a signal asks the workers to stop; they return soon, and the search ends in order.
+Kernels run for seconds, in their own threads, while the main thread polls the clock. A time limit or a signal asks the
+workers to stop. They return soon, and the search ends in an orderly way.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ _Result = TypeVar("_Result")
 
 
 class Watch:
-    """Watches one search. ``standing`` tells where it stands, ``stop`` makes its workers return, ``abandon`` gives up
-    waiting for them."""
+    """The watch over one search. ``standing`` returns its progress, ``stop`` makes its workers return, ``abandon``
+    stops waiting for them."""
 
     def __init__(
         self,
@@ -38,9 +38,9 @@ class Watch:
         abandon: Callable[[], None],
     ) -> None:
         self.samples = Samples()
-        self.events: list[Event] = []  #: what the search has told
+        self.events: list[Event] = []  #: all events of the search
         self.asked: Stop | None = None  #: why the workers were asked to stop
-        self.on_look: list[Callable[[], None]] = []  #: called at every look at the clock
+        self.on_look: list[Callable[[], None]] = []  #: called whenever the clock is polled
         self._limit = options.time_limit
         self._progress = context.progress
         self._seconds_between_looks = context.tuning.seconds_between_looks
@@ -52,7 +52,7 @@ class Watch:
         self._next_look = 0.0
 
     def parallel(self, *tasks: Callable[[], _Result]) -> list[_Result]:
-        """Runs each task in a thread of its own and watches the clock meanwhile. Returns their results."""
+        """Runs each task in its own thread and polls the clock meanwhile. Returns their results."""
         return self.workers.run(tasks, self._wait, lambda: self.ask_to_stop(Stop.INTERRUPTED))
 
     def _wait(self, ended: threading.Semaphore) -> None:
@@ -60,7 +60,7 @@ class Watch:
             self.look()
 
     def poll(self) -> None:
-        """Looks at the clock if it is time to. Raises Stopped when the search must end."""
+        """Calls ``look`` if the interval has passed. Raises Stopped when the search must end."""
         now = time.monotonic()
         if now >= self._next_look:
             self._next_look = now + self._seconds_to_next_look()
@@ -74,7 +74,7 @@ class Watch:
         return min(self._seconds_between_looks, max(0.001, self._started + self._limit - time.monotonic()))
 
     def look(self) -> None:
-        """Looks at the clock: enforces the time limit, takes samples, reports progress."""
+        """Polls the clock: enforces the time limit, takes samples, reports progress."""
         if self._limit is not None and self.seconds() >= self._limit:
             self.ask_to_stop(Stop.TIME)
         if self.samples.is_due(self.seconds()):
@@ -87,16 +87,17 @@ class Watch:
         self.samples.take(self._standing())
 
     def ask_to_stop(self, why: Stop) -> None:
+        """Asks the workers to stop. Only the first reason counts."""
         if self.asked is None:
             self.asked = why
             self._stop()
 
     def seconds(self) -> float:
-        """Returns the seconds since the search began."""
+        """Returns the duration of the search, in seconds."""
         return time.monotonic() - self._started
 
     def tell(self, event: Event) -> None:
-        """Tells the user what the search has done."""
+        """Records an event, and reports it to the user."""
         self.events.append(event)
         if self._progress is not None:
             self._progress(replace(self._standing(), event=event))
@@ -110,7 +111,7 @@ class Watch:
 
     @contextmanager
     def interruptible(self) -> Iterator[None]:
-        """Ctrl-C and SIGTERM ask the workers to stop; a second Ctrl-C does not wait for them."""
+        """Handles signals. Ctrl-C and SIGTERM ask the workers to stop; a second Ctrl-C does not wait for them."""
 
         def interrupted(number: int, frame: FrameType | None) -> None:
             if self.asked is Stop.INTERRUPTED and number == SIGINT:

@@ -1,6 +1,6 @@
-"""Threads that outlive a level: to start new ones for each would cost deep models dear.
+"""Threads that outlive a level, because starting new ones for each level would slow deep models down.
 
-They are daemons, so that a second Ctrl-C need not wait for what a kernel is doing.
+They are daemons, so that a second Ctrl-C need not wait for a kernel.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _Job = Callable[[], None]
 
 
 class Workers:
-    """A pool of threads, which grows as needed."""
+    """A pool of threads that grows as needed."""
 
     def __init__(self) -> None:
         self._jobs: SimpleQueue[_Job | None] = SimpleQueue()
@@ -30,9 +30,11 @@ class Workers:
         wait: Callable[[threading.Semaphore], None],
         stop: Callable[[], None],
     ) -> list[_Result]:
-        """Runs each task in a thread of its own, at the same time. ``wait`` takes one permit from a semaphore, and may
-        do what it likes until there is one. Raises what a task raised, or what ``wait`` did, once all have ended:
-        ``stop`` has them do so. Only a second Ctrl-C does not wait for them."""
+        """Runs all tasks at the same time, each in its own thread. Returns their results.
+
+        ``wait`` takes one permit from a semaphore, and may do other work until there is one. If a task raises, its
+        exception is raised once all tasks have ended. If ``wait`` raises, ``stop`` first asks the tasks to end. Only a
+        second Ctrl-C does not wait for them."""
         results: dict[int, _Result] = {}
         failures: list[BaseException] = []
         ended = threading.Semaphore(0)
@@ -66,7 +68,7 @@ class Workers:
         return [results[number] for number in range(len(tasks))]
 
     def submit(self, task: Callable[[], _Result]) -> Future[_Result]:
-        """Has the next free thread run a task."""
+        """Queues a task for the next free thread."""
         future: Future[_Result] = Future()
 
         def work() -> None:
@@ -79,13 +81,14 @@ class Workers:
         return future
 
     def grow(self, count: int, *, stays: bool = False) -> None:
-        """Has at least this many threads. ``stays``: new ones keep to a core each, which pays for short tasks."""
+        """Ensures at least ``count`` threads. ``stays``: new ones are pinned to a core each, which pays for short
+        tasks."""
         for number in range(self._threads, count):
             threading.Thread(target=self._serve, args=(self._jobs, number, count, stays), daemon=True).start()
         self._threads = max(self._threads, count)
 
     def close(self) -> None:
-        """Lets the threads end once they have nothing to do."""
+        """Ends the threads once they are idle."""
         for _ in range(self._threads):
             self._jobs.put(None)
         self._jobs, self._threads = SimpleQueue(), 0
@@ -96,4 +99,4 @@ class Workers:
             take_core(number, count, stays=True)
         while (job := jobs.get()) is not None:
             job()
-            del job  # and with it all that it holds, such as mapped files
+            del job  # and everything that it holds, such as mapped files

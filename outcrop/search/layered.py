@@ -44,9 +44,9 @@ _DROPPED_PART = 3 / 4
 def search(native: Native, options: CheckOptions, context: Context = DEFAULT_CONTEXT) -> Outcome:
     own = options.of(LayeredOptions)
     if own.forget and own.layers == "all":
-        raise UsageError("--forget deletes the layers older than the last L. Give L with --layers N or --layers auto.")
+        raise UsageError("--forget needs a number of layers to keep; give it with --layers N or --layers auto")
     if own.forget and (options.ranks or 1) > 1:
-        raise UsageError("--forget works in one process only. Drop --forget, or run without ranks.")
+        raise UsageError("--forget works in one process only; leave out --forget or --ranks")
     return search_ram_first(native, options, context, Layers, LDDD)
 
 
@@ -61,7 +61,7 @@ def LDDD(explorer: Explorer, frontier: RamThenDisk[Layers]) -> Stop:
         if store is not None and is_going_round:
             text = (
                 f"giving up at level {len(explorer.levels) - 1:,}: {explorer.levels.states:,} visits reached only "
-                f"about {store.estimate:,} different states. Keep more layers with --layers, or drop --forget."
+                f"about {store.estimate:,} different states; keep more layers with --layers, or leave out --forget"
             )
             explorer.watch.tell(Event(EventKind.GAVE_UP, text))
         if explorer.exchange.any(is_going_round):  # line 8 alone would loop forever

@@ -32,7 +32,7 @@ from outcrop.outcome import Finding, FindingKind, Outcome, Stop
 
 def search(native: Native, options: CheckOptions, context: Context = DEFAULT_CONTEXT) -> Outcome:
     if options.depth is not None:
-        raise UsageError("ndfs does not record depths. Use --strategy owcty to search up to a depth")
+        raise UsageError("ndfs does not record depths; use --strategy owcty to search up to a depth")
     settings = cycle_settings(options, context.tuning, workers=1)
     with native.search(settings) as kernels:
         explorer = Explorer(kernels, options, context)

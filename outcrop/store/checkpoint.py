@@ -104,7 +104,7 @@ class CheckpointDirectory(Directory):
             self._lock = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         except OSError as error:
             raise UsageError(
-                f"cannot keep a checkpoint in '{path}': {error.strerror}. Name a directory that you can write to"
+                f"cannot keep a checkpoint in '{path}': {error.strerror}; name a directory that you can write to"
             ) from None
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -30,7 +30,7 @@ from outcrop.kernels.spill import (
     index_bytes,
     rest_bytes,
 )
-from outcrop.store.workdir import DiskFull, WorkDirectory, disk_errors
+from outcrop.store.workdir import WorkDirectory, disk_errors, no_disk_space
 
 #: So many runs of a kind are merged into one.
 _FAN_IN = 8
@@ -111,7 +111,7 @@ class RunFiles:
         try:
             share_slices(self._parallel, self._workers, _PARTS_A_WORKER * self._workers, part)
         except RunFull:
-            raise DiskFull("no space left on the disk") from None
+            raise no_disk_space() from None
         except RunDamaged:
             raise DamagedFile(path, "a run cannot be written, or those that it is made of cannot be read") from None
 

@@ -28,6 +28,12 @@ class DiskFull(OutcropError):
     exit_code = 3
 
 
+def no_disk_space(why: str | None = None) -> DiskFull:
+    """Returns the error of a full disk, with its remedy."""
+    remedy = "free some space, or name a directory on another disk with --workdir or --checkpoint"
+    return DiskFull(f"{why or 'no space left on the disk'}; {remedy}")
+
+
 @contextlib.contextmanager
 def disk_errors(path: os.PathLike[str] | None = None) -> Iterator[None]:
     """Turns the errors of a full disk into DiskFull, those for want of memory into MemoryError, and those of a broken
@@ -38,9 +44,7 @@ def disk_errors(path: os.PathLike[str] | None = None) -> Iterator[None]:
         raise
     except OSError as error:
         if error.errno in _FULL:
-            raise DiskFull(
-                f"{error.strerror}. Make room, or name a directory on another disk with --workdir or --checkpoint"
-            ) from None
+            raise no_disk_space(error.strerror) from None
         if error.errno == errno.ENOMEM:
             raise MemoryError(f"{error.strerror} for a file") from None
         raise DiskFailed(error, path) from None
@@ -59,7 +63,7 @@ class DiskBudget:
         """Takes bytes from the budget before they are written. Raises DiskFull when it does not have them."""
         with self._guard:
             if self.limit is not None and self.used + count > self.limit:
-                raise DiskFull(f"the disk budget of {self.limit:,} bytes is used up. Give more with --disk")
+                raise DiskFull(f"the disk budget of {self.limit:,} bytes is used up; give more with --disk")
             self.used += count
             self.peak = max(self.peak, self.used)
 
@@ -125,7 +129,7 @@ class WorkDirectory(Directory):
             self._scratch = ScratchDirectory(home, _prefix())
         except OSError as error:
             raise UsageError(
-                f"cannot keep files in '{home}': {error.strerror}. Name another directory with --workdir"
+                f"cannot keep files in '{home}': {error.strerror}; name another directory with --workdir"
             ) from None
         super().__init__(self._scratch.path, budget or DiskBudget())
 

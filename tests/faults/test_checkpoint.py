@@ -439,7 +439,7 @@ def test_a_disk_budget_that_ends(strategy: str, tmp_path: Path) -> None:
 def test_a_disk_budget_below_the_checkpoint(strategy: str, tmp_path: Path) -> None:
     native, place = compiled("grid"), str(tmp_path / "checkpoint")
     search(native, "ram", checkpoint=place, depth=20)
-    with pytest.raises(UsageError, match="no room for the checkpoint itself"):
+    with pytest.raises(UsageError, match="no disk space for the checkpoint itself"):
         search(native, strategy, resume=place, workdir=str(tmp_path), disk=1_000)
     assert comparable(search(native, "ram", resume=place)) == expected("grid")
 

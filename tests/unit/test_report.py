@@ -219,6 +219,6 @@ def test_progress_draws_on_a_terminal_and_cleans_up(monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("TERM", "xterm")
     with ProgressLine() as progress:
         progress(Progress(level=1, states=10, rules_fired=20, frontier=5, seconds=1.0))
-        progress(snapshot(2.0, event=Event(EventKind.SPILLED, "going on with [runs] on disk")))
-    assert "level 1" in stream.getvalue() and "going on with [runs] on disk" in stream.getvalue()
+        progress(snapshot(2.0, event=Event(EventKind.SPILLED, "continuing with [runs] on disk")))
+    assert "level 1" in stream.getvalue() and "continuing with [runs] on disk" in stream.getvalue()
     assert stream.getvalue().rstrip().endswith("\x1b[2K")  # the line is erased
