@@ -16,7 +16,8 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from outcrop.api import Model, load
     from outcrop.errors import CompilerNotFound, InternalError, ModelError, OutcropError, UsageError
-    from outcrop.options import CheckOptions, Deadlock, Engine, UndefinedReads
+    from outcrop.lang import UndefinedReads
+    from outcrop.options import CheckOptions, Deadlock, Engine
     from outcrop.outcome import Event, EventKind
     from outcrop.result import Result, Step, Trace, Verdict, Violation, ViolationKind
 
@@ -42,7 +43,14 @@ __all__ = [
     "load",
 ]
 
-_HOMES = ("outcrop.api", "outcrop.errors", "outcrop.options", "outcrop.outcome", "outcrop.result")
+_HOMES = (
+    "outcrop.api",
+    "outcrop.errors",
+    "outcrop.options",
+    "outcrop.outcome",
+    "outcrop.result",
+    "outcrop.lang",
+)
 
 
 def __getattr__(name: str) -> Any:

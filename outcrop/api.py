@@ -20,16 +20,18 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from outcrop.check.conclusion import conclude, violations_of
 from outcrop.check.engines import EngineOutcome, search
+from outcrop.declared import choice, value_of
 from outcrop.errors import UsageError
 from outcrop.ir.system import System
 from outcrop.ir.vacuity import vacuity
-from outcrop.lang import front_end
-from outcrop.lang.start import require_start_state
+from outcrop.lang import front_end, require_start_state
+from outcrop.lang.registry import OPTIONS, read_options
 from outcrop.options import (
     CheckOptions,
     Deadlock,
@@ -39,15 +41,13 @@ from outcrop.options import (
     FormulaText,
     Keep,
     LoadOptions,
-    Overflow,
-    UndefinedReads,
     given_options,
 )
 from outcrop.outcome import Progress
 from outcrop.report.json import document
 from outcrop.result import Result, Violation
 from outcrop.source import Diagnostic, Source, Span, whole
-from outcrop.strategies import OWN_OPTIONS, Replacement, names, parse_layers
+from outcrop.strategies import OWN_OPTIONS, names
 from outcrop.units import parse_duration, parse_size
 
 if TYPE_CHECKING:
@@ -71,9 +71,6 @@ def load(
     /,
     constants: Mapping[str, object] | None = None,
     *,
-    undefined: UndefinedReads | str = UndefinedReads.PERMIT,
-    while_limit: int | None = LoadOptions.while_limit,
-    overflow: Overflow | str = LoadOptions.overflow,
     invariants: str | Iterable[str] = (),
     ltl: str | Iterable[str] = (),
     ltl_file: str | os.PathLike[str] | None = None,
@@ -82,25 +79,20 @@ def load(
     """Reads a model and type-checks it.
 
     ``constants``, and keywords with the names of constants, replace the values that the model gives them:
-    ``load("ring.m", N=4)``. ``undefined`` says whether copying an undefined value is permitted (as in CMurphi) or an
-    error (as in rumur); ``while_limit`` how often a ``while`` loop may turn, None for no limit; ``overflow`` whether
-    storing a value outside the range of a DVE variable is an error or wraps around. Beside what the model declares,
-    ``invariants`` are expressions of its language that must be true in every state, and ``ltl`` are formulas that every
-    run must satisfy; more formulas stand in ``ltl_file``, or in the file with the suffix ``.ltl`` beside the model.
+    ``load("ring.m", N=4)``. Keywords with the names of options of the model's language (``undefined``,
+    ``while_limit``, ``overflow``; see ``outcrop check --help``) set these; ``constants`` can name constants that are
+    called so. Beside what the model declares, ``invariants`` are expressions of its language that must be true in every
+    state, and ``ltl`` are formulas that every run must satisfy; more formulas stand in ``ltl_file``, or in the file
+    with the suffix ``.ltl`` beside the model.
 
     Raises UsageError when the file cannot be read and ModelError, with every diagnostic, when it is no model or
     has no start state.
     """
+    own = {name: named.pop(name) for name in OPTIONS if name in named}
     texts = {name: _constant_text(name, value) for name, value in {**(constants or {}), **named}.items()}
-    options = LoadOptions(
-        texts,
-        _choice(UndefinedReads, "undefined", undefined),
-        while_limit,
-        _choice(Overflow, "overflow", overflow),
-        _formulas(path, _texts_of(ltl), ltl_file),
-        given_invariants(invariants),
-    )
+    formulas = _formulas(path, _texts_of(ltl), ltl_file)
     source = read_source(path)
+    options = LoadOptions(texts, read_options(source.name, own), formulas, given_invariants(invariants))
     system, warnings = front_end(source.name)(source, options)
     require_start_state(system)
     return Model(system, tuple(warnings), options)
@@ -195,7 +187,7 @@ class Model:
         if self.system.automaton is not None:
             raise UsageError(
                 f"--invariant is about all states, and the property process '{self.system.automaton.name}' leaves some "
-                "out: take it out of the line that begins with 'system'"
+                "out: take the process out of the model"
             )
         if options.strategy in names(finds_cycles=True):
             raise UsageError(f"--invariant is about states, and the strategy {options.strategy} looks only for runs")
@@ -266,18 +258,9 @@ def _refuse_other_than_text(name: str, content: bytes) -> None:
 
 # --- Options -----------------------------------------------------------------------------------------------
 
-_Choice = TypeVar("_Choice", Engine, Deadlock, Fair, UndefinedReads, Overflow, Keep, Replacement, DeviceChoice)
-
-
-def _choice(choices: type[_Choice], name: str, value: str) -> _Choice:
-    try:
-        return choices(value)
-    except ValueError:
-        raise UsageError(f"{name} is one of {', '.join(choices)}, not '{value}'") from None
-
 
 def _constant_text(name: str, value: object) -> str:
-    """A Python value as a Murphi constant."""
+    """Returns the text of a constant's value, as models write it."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int | float | str):
@@ -292,15 +275,14 @@ def _changed(options: CheckOptions, changes: dict[str, Any]) -> CheckOptions:
         if name not in known:
             raise UsageError(f"check has no option '{name}'; it has {', '.join(sorted(known))}")
     convert: dict[str, Callable[[str], Any]] = {
-        "engine": lambda text: _choice(Engine, "engine", text),
-        "deadlock": lambda text: _choice(Deadlock, "deadlock", text),
-        "fair": lambda text: _choice(Fair, "fair", text),
+        **{name: partial(value_of, declared) for name, declared in OWN_OPTIONS.items()},
+        "engine": lambda text: choice(Engine, "engine", text),
+        "deadlock": lambda text: choice(Deadlock, "deadlock", text),
+        "fair": lambda text: choice(Fair, "fair", text),
         "properties": lambda text: (text,),
-        "keep": lambda text: _choice(Keep, "keep", text),
-        "replacement": lambda text: _choice(Replacement, "replacement", text),
-        "device": lambda text: _choice(DeviceChoice, "device", text),
+        "keep": lambda text: choice(Keep, "keep", text),
+        "device": lambda text: choice(DeviceChoice, "device", text),
         "device_memory": parse_size,
-        "layers": parse_layers,
         "memory": parse_size,
         "state_memory": parse_size,
         "disk": parse_size,

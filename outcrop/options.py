@@ -7,6 +7,7 @@ from dataclasses import MISSING, dataclass, field, fields, replace
 from enum import StrEnum
 from typing import Any, TypeVar
 
+from outcrop.declared import require_bounds, require_within
 from outcrop.errors import UsageError
 from outcrop.source import Span
 from outcrop.strategies import OWN_OPTIONS
@@ -33,20 +34,6 @@ class Deadlock(StrEnum):
     STUTTERING = "stuttering"  #: no rule leads to a different state
     STUCK = "stuck"  #: no rule is enabled
     OFF = "off"
-
-
-class UndefinedReads(StrEnum):
-    """What copying an undefined simple value, or comparing an undefined scalarset or union, means."""
-
-    PERMIT = "permit"  #: as in CMurphi: it goes through, with a note
-    ERROR = "error"  #: as in rumur: a runtime error
-
-
-class Overflow(StrEnum):
-    """What storing a value outside the range of a DVE variable means."""
-
-    ERROR = "error"  #: a runtime error
-    WRAP = "wrap"  #: it is reduced modulo the number of values, as in C
 
 
 class Fair(StrEnum):
@@ -78,11 +65,21 @@ class LoadOptions:
     """What changes the meaning of a model."""
 
     constants: dict[str, str] = field(default_factory=dict)  #: -D: name to text, read as the model's language has it
-    undefined: UndefinedReads = UndefinedReads.PERMIT
-    while_limit: int | None = 1_000_000
-    overflow: Overflow = Overflow.ERROR
+    own: tuple[Any, ...] = ()  #: options of the model's language: instances of the dataclasses that declare them
     formulas: tuple[FormulaText, ...] = ()  #: properties of runs beside those that the model declares
     invariants: tuple[Span, ...] = ()  #: ... and of states
+
+    def of(self, kind: type[_Own]) -> _Own:
+        """Returns the options that the language declares in ``kind``: the given ones, or else their defaults."""
+        return next((each for each in self.own if isinstance(each, kind)), None) or kind()
+
+    def language_options(self) -> dict[str, tuple[Any, Any]]:
+        """Returns the options of the model's language by name, each with its value and its default."""
+        return {
+            declared.name: (getattr(each, declared.name), declared.default)
+            for each in self.own
+            for declared in fields(each)
+        }
 
 
 #: The least and the greatest value of options.
@@ -160,12 +157,9 @@ class CheckOptions:
 
     def _validate(self) -> None:
         for name, least, most in _BOUNDS:
-            _within(name, getattr(self, name), least, most)
+            require_within(name, getattr(self, name), least, most)
         for name, value in self.own.items():
-            limits = OWN_OPTIONS[name].metadata
-            least, most = limits["least"], limits["most"]
-            if least is not None or most is not None:
-                _within(name, value, -math.inf if least is None else least, math.inf if most is None else most)
+            require_bounds(OWN_OPTIONS[name], value)
         if "" in (self.checkpoint, self.resume, self.workdir):
             raise UsageError("a directory must have a name: use . for this one")
         layers = self.own.get("layers", "all")
@@ -181,20 +175,14 @@ class CheckOptions:
         return self if self.time_limit is None else replace(self, time_limit=max(0.0, self.time_limit - seconds))
 
 
-def _within(name: str, value: float | None, least: float, most: float) -> None:
-    if value is not None and not least <= value <= most:
-        wanted = f"at least {least}" if most == math.inf else f"from {least} to {most}"
-        raise UsageError(f"{name.replace('_', ' ')} must be {wanted}, not {value}")
-
-
 def given_options(load: LoadOptions, check: CheckOptions) -> dict[str, Any]:
     """The options that are not the default, by name, ready for JSON.
 
     >>> given_options(LoadOptions({"N": "3"}), CheckOptions(memory=1024, deadlock=Deadlock.OFF))
     {'constants': {'N': '3'}, 'deadlock': 'off', 'memory': 1024}
     """
-    of_load = ("constants", "undefined", "while_limit", "overflow")
-    given = {name: getattr(load, name) for name in of_load if getattr(load, name) != getattr(LoadOptions(), name)}
+    given: dict[str, Any] = {"constants": load.constants} if load.constants else {}
+    given |= {name: value for name, (value, default) in load.language_options().items() if value != default}
     given["invariants"] = [each.text for each in load.invariants]
     given["ltl"] = [each.span.text for each in load.formulas if each.span.source.name == "--ltl"]
     given["ltl_file"] = next((name for each in load.formulas if (name := each.span.source.name) != "--ltl"), None)

@@ -8,10 +8,12 @@ native/ with its binding.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, fields
+from collections.abc import Iterator
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
+
+from outcrop.declared import declared_options, option
 
 # --- Options ---------------------------------------------------------------------------------------------------
 
@@ -21,20 +23,6 @@ class Replacement(StrEnum):
 
     IDLE = "idle"  #: at random, something that was not met lately
     RANDOM = "random"  #: anything, as published
-
-
-def option(
-    default: Any,
-    help: str,
-    *,
-    least: float | None = None,
-    most: float | None = None,
-    convert: Callable[[str], Any] | None = None,
-    shown: str | None = None,
-) -> Any:
-    """Declares an option: its default, its help, its bounds, and how its text is read."""
-    metadata = {"help": help, "least": least, "most": most, "convert": convert, "shown": shown}
-    return field(default=default, metadata=metadata)
 
 
 def parse_layers(text: str) -> int | str:
@@ -277,12 +265,8 @@ def names(**wanted: bool) -> list[str]:
 
 
 def own_options() -> Iterator[tuple[type, dataclasses.Field[Any], list[str]]]:
-    """Yields the options that strategies have of their own, each with its dataclass and the strategies that take it."""
-    classes = dict.fromkeys(each for strategy in _EVERY for each in strategy.options)
-    for each in classes:
-        takers = [strategy.name for strategy in _EVERY if each in strategy.options]
-        for declared in fields(each):
-            yield each, declared, takers
+    """Returns the options that strategies have of their own, each with its dataclass and those that take it."""
+    return declared_options((each.name, each.options) for each in _EVERY)
 
 
 #: The options that strategies have of their own, by name.

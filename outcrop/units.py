@@ -1,4 +1,4 @@
-"""Sizes and durations as people write them ("8G", "30m") and read them."""
+"""Sizes, durations and counts as people write them ("8G", "30m", "1,000") and read them."""
 
 from __future__ import annotations
 
@@ -33,6 +33,18 @@ def parse_duration(text: str) -> float:
     if match is None:
         raise UsageError(f"'{text}' is not a duration; write it like 90s, 30m or 2h")
     return float(match[1]) * {"s": 1, "m": 60, "h": 3600, "d": 86400}[(match[2] or "s").lower()]
+
+
+def parse_count(text: str) -> int:
+    """Returns a number that may be written in groups of digits.
+
+    >>> parse_count("1_000,000")
+    1000000
+    """
+    digits = text.replace("_", "").replace(",", "")
+    if not digits.isascii() or not digits.isdigit() or len(digits) > 18:
+        raise UsageError(f"'{text}' is not a number")
+    return int(digits)
 
 
 def size(count: int) -> str:

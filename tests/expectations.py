@@ -26,6 +26,7 @@ from optimisation import optimised
 import outcrop
 from outcrop.cli.check import check_options
 from outcrop.cli.parser import build_parser
+from outcrop.cli.parser_declared import language_values
 from outcrop.options import Engine
 from outcrop.result import Result
 
@@ -136,9 +137,7 @@ def check(path: Path, *options: str, quick: bool = True) -> Result:
     model = outcrop.load(
         path,
         dict(arguments.constants),
-        undefined=arguments.undefined,
-        while_limit=arguments.while_limit or None,
-        overflow=arguments.overflow,
+        **language_values(arguments),
     )
     with nullcontext() if quick else optimised():
         return model.check(check_options(arguments))

@@ -275,6 +275,6 @@ def _undefined_note(system: System, outcome: Outcome) -> list[Diagnostic]:
             Severity.NOTE,
             f"an undefined value is read here{others}",
             span,
-            hint="this is permitted, as in CMurphi; --undefined error makes it an error",
+            hint=system.undefined_hint,
         )
     ]

@@ -15,7 +15,7 @@ from outcrop.api import Model, load
 from outcrop.cli.files import deliver, dump
 from outcrop.cli.main import answer
 from outcrop.cli.output import annotate, put_output, wants_color
-from outcrop.cli.parser_strategies import own_values
+from outcrop.cli.parser_declared import language_values, own_values
 from outcrop.cli.results import Files
 from outcrop.dist.launch import STARTED, start, started_ranks
 from outcrop.dist.transport import transport_of
@@ -79,12 +79,10 @@ def _check(arguments: argparse.Namespace, is_first: bool = True) -> int:
         model = load(
             arguments.model,
             dict(arguments.constants),
-            undefined=arguments.undefined,
-            while_limit=arguments.while_limit or None,
-            overflow=arguments.overflow,
             invariants=arguments.invariants,
             ltl=arguments.ltl,
             ltl_file=arguments.ltl_file,
+            **language_values(arguments),
         )
         with _second_interrupt_kills():
             result = _search(model, options, arguments, is_first)

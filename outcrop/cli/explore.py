@@ -11,24 +11,22 @@ from typing import Any
 from outcrop.api import given_invariants, read_source
 from outcrop.cli.files import dump, keep_apart, write
 from outcrop.cli.output import complain, emit
+from outcrop.cli.parser_declared import language_values
 from outcrop.explore.evaluate import Scope
 from outcrop.explore.session import Session
 from outcrop.explore.shell import Shell
 from outcrop.lang import load_open
-from outcrop.options import LoadOptions, Overflow, UndefinedReads
+from outcrop.lang.registry import read_options
+from outcrop.options import LoadOptions
 
 _PROMPT = "> "
 
 
 def run(arguments: argparse.Namespace) -> int:
-    options = LoadOptions(
-        dict(arguments.constants),
-        UndefinedReads(arguments.undefined),
-        arguments.while_limit or None,
-        Overflow(arguments.overflow),
-        invariants=given_invariants(arguments.invariants),
-    )
-    system, warnings, scope = load_open(read_source(arguments.model), options)
+    source = read_source(arguments.model)
+    own = read_options(source.name, language_values(arguments))
+    options = LoadOptions(dict(arguments.constants), own, invariants=given_invariants(arguments.invariants))
+    system, warnings, scope = load_open(source, options)
     for warning in warnings:
         complain(warning.render(), bare=True)
 

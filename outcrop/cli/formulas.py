@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import argparse
 
+from outcrop.lang.registry import LANGUAGES
 from outcrop.manual import see
 from outcrop.options import CheckOptions, Fair
+
+_MOVERS = " or ".join(
+    f"{mover} ({', '.join(each.name for each in LANGUAGES if each.mover == mover)})"
+    for mover in dict.fromkeys(each.mover for each in LANGUAGES)
+)
 
 
 def add_formulas(parser: argparse.ArgumentParser) -> None:
@@ -36,6 +42,6 @@ def add_formulas(parser: argparse.ArgumentParser) -> None:
         "--fair",
         choices=[*map(str, Fair)],
         default=CheckOptions.fair,
-        help="consider only runs in which every rule instance (Murphi) or process (DVE) moves again and again that can "
+        help=f"consider only runs in which every {_MOVERS} moves again and again that can "
         "do so from some time on without a break (weak), or again and again (strong); default: none",
     )

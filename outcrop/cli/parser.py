@@ -8,9 +8,10 @@ from collections.abc import Callable
 from outcrop import __version__
 from outcrop.cli.argument_parser import Parser
 from outcrop.cli.formulas import add_formulas
+from outcrop.cli.parser_declared import add_language_options, add_strategy_options
 from outcrop.cli.parser_manual import add_manual
-from outcrop.cli.parser_strategies import add_strategy_options
 from outcrop.cli.values import count, single_constant, strategy, unit
+from outcrop.lang.registry import LANGUAGES
 from outcrop.manual import see
 from outcrop.options import (
     CheckOptions,
@@ -18,17 +19,15 @@ from outcrop.options import (
     DeviceChoice,
     Engine,
     Keep,
-    LoadOptions,
-    Overflow,
-    UndefinedReads,
 )
 from outcrop.strategies import STRATEGIES, names
 from outcrop.units import parse_duration, parse_size
 
 _DEFAULT = CheckOptions()
+_FILES = ", ".join(f"NAME{suffix} in {each.name}" for each in LANGUAGES for suffix in each.suffixes)
 
-_DESCRIPTION = """\
-Outcrop explores every reachable state of a protocol written in Murphi or DVE
+_DESCRIPTION = f"""\
+Outcrop explores every reachable state of a protocol written in {" or ".join(each.name for each in LANGUAGES)}
 and says one of three things: it holds, it is violated (with a shortest run that
 shows it), or it is unknown (and why)."""
 
@@ -110,7 +109,7 @@ def build_parser() -> Parser:
 
 
 def add_model(parser: argparse.ArgumentParser, constant: Callable[[str], tuple[str, str]] = single_constant) -> None:
-    parser.add_argument("model", metavar="MODEL", help="a model: NAME.m in Murphi, NAME.dve in DVE")
+    parser.add_argument("model", metavar="MODEL", help=f"a model: {_FILES}")
     parser.add_argument(
         "-D",
         dest="constants",
@@ -141,26 +140,7 @@ def add_meaning(parser: argparse.ArgumentParser, deadlocks: bool = True) -> None
         help="what must be true in every state, beside what the model declares, in its own language, like 'x < 3'; may "
         "be repeated",
     )
-    group.add_argument(
-        "--undefined",
-        choices=[*map(str, UndefinedReads)],
-        default=UndefinedReads.PERMIT,
-        help="copying an undefined value: permit it where CMurphi does (the default), or take it as an error, as rumur "
-        "does",
-    )
-    group.add_argument(
-        "--while-limit",
-        metavar="N",
-        type=count,
-        default=LoadOptions.while_limit,
-        help=f"a while loop that turns more often is an error (default: {LoadOptions.while_limit:,}); 0: no limit",
-    )
-    group.add_argument(
-        "--overflow",
-        choices=[*map(str, Overflow)],
-        default=LoadOptions.overflow,
-        help="storing a value outside the range of a DVE variable: an error (the default), or it wraps around",
-    )
+    add_language_options(group)
 
 
 def _add_ranks(parser: argparse.ArgumentParser) -> None:

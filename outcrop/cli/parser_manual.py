@@ -9,7 +9,7 @@ from outcrop.cli.argument_parser import Parser
 _DOCS_EPILOG = """\
 examples:
   outcrop docs              list the pages
-  outcrop docs murphi       the Murphi language
+  outcrop docs tutorial     the first model, step by step
   outcrop docs cli | less   a page without styles, in a pager"""
 
 _EXAMPLES_EPILOG = """\

@@ -149,7 +149,7 @@ def _reproduce(verbs: Any) -> Parser:
         usage="%(prog)s [TABLE --models DIR [--budget TIME] [options]]",
     )
     parser.add_argument("table", metavar="TABLE", nargs="?", help="like 000/table8")
-    parser.add_argument("--models", metavar="DIR", help="where the papers' models lie, in murphi/ and dve/")
+    parser.add_argument("--models", metavar="DIR", help="where the papers' models lie, in a folder for each language")
     parser.add_argument(
         "--budget",
         metavar="TIME",

@@ -8,6 +8,7 @@ import sys
 from outcrop.api import Model, load
 from outcrop.cli.files import deliver, dump, keep_apart, prepare
 from outcrop.cli.output import complain, put_output, wants_color
+from outcrop.cli.parser_declared import language_values
 from outcrop.options import Deadlock
 from outcrop.report.text import Paint
 from outcrop.report.walk_progress import WalkLine
@@ -25,10 +26,8 @@ def run(arguments: argparse.Namespace) -> int:
     model = load(
         arguments.model,
         dict(arguments.constants),
-        undefined=arguments.undefined,
-        while_limit=arguments.while_limit or None,
-        overflow=arguments.overflow,
         invariants=arguments.invariants,
+        **language_values(arguments),
     )
     for warning in model.warnings:
         complain(warning.render(), bare=True)

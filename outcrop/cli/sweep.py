@@ -12,6 +12,7 @@ from outcrop.api import formula_file
 from outcrop.cli.check import check_options
 from outcrop.cli.files import deliver, keep_apart, prepare
 from outcrop.cli.output import complain
+from outcrop.cli.parser_declared import language_values
 from outcrop.errors import UsageError
 from outcrop.options import CheckOptions
 from outcrop.sweep.cell import Cell
@@ -67,9 +68,7 @@ def _cell(arguments: argparse.Namespace, options: CheckOptions, place: dict[str,
     if arguments.strategies:
         check["strategy"] = constants.pop(_STRATEGY)
     load = {
-        "undefined": arguments.undefined,
-        "while_limit": arguments.while_limit or None,
-        "overflow": arguments.overflow,
+        **language_values(arguments),
         "invariants": arguments.invariants,
         "ltl": arguments.ltl,
         "ltl_file": arguments.ltl_file,

@@ -6,9 +6,13 @@ import argparse
 import difflib
 import re
 from collections.abc import Callable
+from typing import TypeVar
 
 from outcrop import strategies as registry
 from outcrop.errors import UsageError
+from outcrop.units import parse_count
+
+_Value = TypeVar("_Value")
 
 _BREADTH = "auto and ram search breadth-first"
 _SIGNATURES = "compact keeps a signature of each state instead of the state"
@@ -26,6 +30,21 @@ _OTHER_STRATEGIES = {
 }
 #: More than one value of a constant, as ``sweep`` reads them.
 _SEVERAL = re.compile(r"\d\s*\.\.|,")
+
+
+def unit(parse: Callable[[str], _Value]) -> Callable[[str], _Value]:
+    """Returns a reader whose complaints argparse reports as errors of usage."""
+
+    def convert(text: str) -> _Value:
+        try:
+            return parse(text)
+        except UsageError as error:
+            raise argparse.ArgumentTypeError(str(error)) from None
+
+    return convert
+
+
+count = unit(parse_count)
 
 
 def constant(text: str) -> tuple[str, str]:
@@ -55,13 +74,6 @@ def strategy(text: str) -> str:
     raise argparse.ArgumentTypeError(f"there is no strategy '{text}': {hint}")
 
 
-def count(text: str) -> int:
-    digits = text.replace("_", "").replace(",", "")
-    if not digits.isascii() or not digits.isdigit() or len(digits) > 18:
-        raise argparse.ArgumentTypeError(f"'{text}' is not a number")
-    return int(digits)
-
-
 def weight(text: str) -> tuple[str, int]:
     """The last equals sign counts: names of rules may have some."""
     name, equals, value = text.rpartition("=")
@@ -89,13 +101,3 @@ def curve(text: str) -> tuple[tuple[float, float], ...]:
     if len(points) != 2 or any(len(point) != 2 for point in points):
         raise argparse.ArgumentTypeError(f"'{text}' is not of the form A:B,A:B")
     return tuple((a, b) for a, b in points)
-
-
-def unit(parse: Callable[[str], float]) -> Callable[[str], float]:
-    def convert(text: str) -> float:
-        try:
-            return parse(text)
-        except UsageError as error:
-            raise argparse.ArgumentTypeError(str(error)) from None
-
-    return convert

@@ -7,6 +7,7 @@ from typing import Any
 
 from outcrop.codegen.compiler import NATIVE
 from outcrop.codegen.symmetry import emit_normalise
+from outcrop.declared import flag_of
 from outcrop.ir.layout import Layout, leaf_offsets, width
 from outcrop.ir.system import System
 from outcrop.options import CheckOptions, LoadOptions
@@ -28,15 +29,18 @@ def identity(system: System, load: LoadOptions, options: CheckOptions) -> dict[s
     return {
         "the text of the model": _digest(system.source.text),
         "constant": {name: str(value) for name, value in system.constants.items()},
-        "--undefined": str(load.undefined),
-        "--while-limit": load.while_limit or 0,
-        "--overflow": str(load.overflow),
+        **{flag_of(name): _shown(value) for name, (value, _) in load.language_options().items()},
         "--invariant": "; ".join(each.text for each in load.invariants) or None,
         "--deadlock": str(options.deadlock),
         "--symmetry": "on" if symmetry else "off",
         "the representative of states": _digest(canonical) if symmetry else None,
         "the packing of states": _digest((places, values)),
     }
+
+
+def _shown(value: object) -> object:
+    """Returns the value of an option as the command line has it: 0 where there is no limit."""
+    return str(value) if isinstance(value, str) else value or 0
 
 
 def _digest(value: object) -> str:

@@ -175,6 +175,7 @@ class System:
     product: Product | None = None  #: set where the automaton runs beside the rules (see product.py)
     #: Where a rule leads whose guard or body fails, in languages that go on from there. None: nowhere.
     error_state: StartState | None = None
+    undefined_hint: str = ""  #: why reading an undefined value is permitted, and the remedy, in the language's words
     forgives_failures: bool = False  #: to be led there is nothing to report
 
     @cached_property

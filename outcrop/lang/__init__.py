@@ -4,27 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
-from pathlib import Path
 from types import ModuleType
+from typing import TYPE_CHECKING
 
-from outcrop.errors import UsageError
-from outcrop.ir.system import System
-from outcrop.lang.report import LowerExpression
+from outcrop.errors import ModelError
+from outcrop.lang.murphi.language import UndefinedReads as UndefinedReads  # part of the public face
+from outcrop.lang.registry import language_of
 from outcrop.options import LoadOptions
-from outcrop.source import Diagnostic, Source
+from outcrop.source import Diagnostic, Severity, Source, Span
 
-FrontEnd = Callable[[Source, LoadOptions], tuple[System, list[Diagnostic]]]
+if TYPE_CHECKING:
+    from outcrop.ir.system import System
+    from outcrop.lang.report import LowerExpression
 
-#: The module that reads each language; only the one that is needed is imported.
-_FRONT_ENDS = {".m": "outcrop.lang.murphi.lowering", ".dve": "outcrop.lang.dve.lowering"}
-_REFUSED = {
-    ".mdve": "it is a template; run m4 on it first and check what that writes, as NAME.dve",
-    ".probdve": "probabilistic models are not supported",
-}
+    FrontEnd = Callable[[Source, LoadOptions], tuple[System, list[Diagnostic]]]
 
 
 def load_text(text: str, name: str, options: LoadOptions) -> tuple[System, list[Diagnostic]]:
-    """The System that a text describes, and the warnings about it; ``ModelError`` when the model is wrong.
+    """Returns the System that a text describes, and the warnings about it. Raises ModelError when the model is wrong.
 
     ``name`` is what diagnostics call it, and its suffix tells the language.
     """
@@ -32,22 +29,26 @@ def load_text(text: str, name: str, options: LoadOptions) -> tuple[System, list[
 
 
 def front_end(name: str) -> FrontEnd:
-    """What reads a file of this name. A name without a suffix (``/dev/stdin``) is taken for a Murphi model."""
+    """Returns the function that reads a file of this name."""
     lower: FrontEnd = _module(name).lower
     return lower
 
 
 def load_open(source: Source, options: LoadOptions) -> tuple[System, list[Diagnostic], LowerExpression]:
-    """The System, the warnings, and what makes expressions of the model of text that does not stand in it."""
+    """Returns the System, the warnings, and a function that lowers expressions that do not stand in the model."""
     opened: tuple[System, list[Diagnostic], LowerExpression] = _module(source.name).lower_open(source, options)
     return opened
 
 
+def require_start_state(system: System) -> None:
+    """Raises ModelError where a model has no start state: a search of it would check nothing."""
+    if any(each.instance_count for each in system.start_states):
+        return
+    module, _, function = language_of(system.source.name).explain_no_start.partition(":")
+    if module:
+        raise ModelError([getattr(import_module(module), function)(system)])
+    raise ModelError([Diagnostic(Severity.ERROR, "the model has no start state", Span(system.source, 0, 0))])
+
+
 def _module(name: str) -> ModuleType:
-    suffix = Path(name).suffix.lower()
-    if suffix in _REFUSED:
-        raise UsageError(f"'{name}' cannot be read: {_REFUSED[suffix]}")
-    if suffix not in _FRONT_ENDS and suffix:
-        known = ", ".join(sorted(_FRONT_ENDS))
-        raise UsageError(f"'{name}' is not a model that can be read: the suffix must be one of {known}")
-    return import_module(_FRONT_ENDS[suffix or ".m"])
+    return import_module(language_of(name).front_end)

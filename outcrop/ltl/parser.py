@@ -199,7 +199,7 @@ class _Parser:
         """The conjunction, or disjunction, of what the formula is for each value."""
         if self.instances is None:
             hint = "in a model, quantifiers may also stand inside the braces of a proposition"
-            raise refuse("only formulas about Murphi models can have quantifiers", token.span, hint)
+            raise refuse("a formula about this model can have no quantifiers", token.span, hint)
         begin, around = self.at, self.bound
         operands = []
         self._enter()

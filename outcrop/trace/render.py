@@ -1,4 +1,4 @@
-"""Traces as text, in Murphi's words: a startstate fired, then rules, each with what it changed."""
+"""Traces as text: a startstate fired, then rules, each with what it changed."""
 
 from __future__ import annotations
 

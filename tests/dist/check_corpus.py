@@ -25,6 +25,7 @@ from expectations import EXAMPLES, TEST_MODELS, expectation
 import outcrop
 from outcrop.cli.check import check_options
 from outcrop.cli.parser import build_parser
+from outcrop.cli.parser_declared import language_values
 from outcrop.codegen import c
 from outcrop.errors import UsageError
 from outcrop.explorer.tuning import tuned
@@ -122,9 +123,7 @@ def check(path: Path, words: tuple[str, ...], threads: int, ranks: int) -> dict[
     model = _load(
         path,
         constants=tuple(dict(arguments.constants).items()),
-        undefined=arguments.undefined,
-        while_limit=arguments.while_limit or None,
-        overflow=arguments.overflow,
+        **language_values(arguments),
     )
     printed: list[str] = []
     try:

@@ -21,7 +21,8 @@ from outcrop.ir.vacuity import vacuity
 from outcrop.ir.walk import walk
 from outcrop.kernels import Native
 from outcrop.lang import load_text
-from outcrop.options import CheckOptions, Deadlock, LoadOptions, UndefinedReads
+from outcrop.lang.murphi.language import MurphiOptions, UndefinedReads
+from outcrop.options import CheckOptions, Deadlock, LoadOptions
 from outcrop.oracle import search as reference
 from outcrop.outcome import EventKind, Outcome, Stop
 from outcrop.search import auto, compact, layered, ram
@@ -54,7 +55,7 @@ compared: Counter[str] = Counter()
 def disagreement(text: str, name: str, seed: int) -> str:
     """What the searches of a model disagree about; "" when they agree. The same seed tries the same options."""
     random = Random(seed)
-    options = LoadOptions(undefined=random.choice(list(UndefinedReads)), while_limit=100)
+    options = LoadOptions(own=(MurphiOptions(random.choice(list(UndefinedReads)), 100),))
     system, _ = load_text(text, name, options)
     system = vacuity(system, system.temporal).system
     for symmetry in sorted({False, bool(system.scalarsets) and system.allows_symmetry}):

@@ -29,9 +29,10 @@ from outcrop.ir.product import product
 from outcrop.ir.system import PropertyKind, System
 from outcrop.ir.walk import walk
 from outcrop.lang import load_text
+from outcrop.lang.murphi.language import MurphiOptions, UndefinedReads
 from outcrop.ltl.file import formula_texts
 from outcrop.ltl.words import holds
-from outcrop.options import CheckOptions, Deadlock, Engine, Fair, LoadOptions, UndefinedReads
+from outcrop.options import CheckOptions, Deadlock, Engine, Fair, LoadOptions
 from outcrop.outcome import FindingKind, Outcome, Stop
 from outcrop.source import Source, whole
 
@@ -54,7 +55,7 @@ def formula_disagreement(text: str, name: str, seed: int) -> str:
     random = Random(seed)
     outside = [line.removeprefix(FORMULA) for line in text.splitlines() if line.startswith(FORMULA)]
     formulas = formula_texts(None, [whole(Source("--ltl", each)) for each in outside])
-    load = LoadOptions(undefined=random.choice(list(UndefinedReads)), while_limit=100, formulas=formulas)
+    load = LoadOptions(own=(MurphiOptions(random.choice(list(UndefinedReads)), 100),), formulas=formulas)
     system, _ = load_text(text, name, load)
     ways = [(Fair.NONE, False), (Fair.WEAK, False), (Fair.STRONG, False)]
     if system.scalarsets and system.allows_symmetry:
@@ -63,7 +64,7 @@ def formula_disagreement(text: str, name: str, seed: int) -> str:
         options = CheckOptions(symmetry=symmetry, fair=fair, deadlock=Deadlock.OFF, states=_MOST_STATES)
         for check in plan(system, options)[:_MOST_INSTANCES]:
             for found in _differences(system, check, load, options, random):
-                return f"{found} with {load.undefined}, {fair} fairness, symmetry {symmetry}: {check.name}"
+                return f"{found} with {load.own}, {fair} fairness, symmetry {symmetry}: {check.name}"
     return ""
 
 

@@ -79,7 +79,8 @@ def _disagreements(jobs: Sequence[Job]) -> list[tuple[Job, str]]:
         for number, job in enumerate(jobs):
             path = Path(directory, f"{number}_{job.name}")
             path.write_text(job.text, encoding="utf-8")
-            rows.append((str(path), {"while_limit": 100}, job.options))
+            load = {"while_limit": 100} if path.suffix == ".m" else {}
+            rows.append((str(path), load, job.options))
         alone, *together = (_results(rows, ranks, directory) for ranks in _RANKS)
     found = []
     for ranks, results in zip(_RANKS[1:], together, strict=True):

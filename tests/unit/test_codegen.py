@@ -15,7 +15,8 @@ from outcrop.codegen.puts import PutFormatter
 from outcrop.ir.interpreter import Interpreter
 from outcrop.ir.system import System
 from outcrop.lang import load_text
-from outcrop.options import LoadOptions, UndefinedReads
+from outcrop.lang.murphi.language import MurphiOptions, UndefinedReads
+from outcrop.options import LoadOptions
 
 MODELS = [path for path in (*EXAMPLES, *TEST_MODELS) if expectation(path).verdict != "rejected"]
 MOST_STATES = 60
@@ -23,11 +24,13 @@ MOST_STATES = 60
 
 def read(path: Path) -> System:
     """With the shortest ``while`` limit that the models can live with, since some exceed any."""
-    return load_text(path.read_text(encoding="utf-8"), path.name, LoadOptions(while_limit=2000))[0]
+    return load_text(path.read_text(encoding="utf-8"), path.name, LoadOptions(own=(MurphiOptions(while_limit=2000),)))[
+        0
+    ]
 
 
 def system_of(text: str, **options: object) -> System:
-    return load_text(text, "model.m", LoadOptions(**options))[0]  # type: ignore[arg-type]
+    return load_text(text, "model.m", LoadOptions(own=(MurphiOptions(**options),)))[0]  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("path", MODELS, ids=lambda path: path.stem)

@@ -9,13 +9,14 @@ from outcrop.ir.layout import State
 from outcrop.ir.names import state_leaf_names
 from outcrop.ir.system import PropertyKind, System
 from outcrop.lang import load_text
-from outcrop.options import LoadOptions, Overflow
+from outcrop.lang.dve.language import DveOptions, Overflow
+from outcrop.options import LoadOptions
 
 IDLE = "state s, t; init s;"
 
 
 def system(text: str, overflow: Overflow = Overflow.ERROR, **constants: str) -> System:
-    return load_text(text, "m.dve", LoadOptions(constants, overflow=overflow))[0]
+    return load_text(text, "m.dve", LoadOptions(constants, (DveOptions(overflow),)))[0]
 
 
 def one_process(body: str, declarations: str = "") -> str:

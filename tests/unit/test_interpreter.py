@@ -9,11 +9,12 @@ from outcrop.ir.interpreter import Interpreter
 from outcrop.ir.layout import Leaf
 from outcrop.ir.system import System
 from outcrop.lang import load_text
-from outcrop.options import LoadOptions, UndefinedReads
+from outcrop.lang.murphi.language import MurphiOptions, UndefinedReads
+from outcrop.options import LoadOptions
 
 
 def load(text: str, undefined: UndefinedReads = UndefinedReads.ERROR, while_limit: int | None = 1000) -> System:
-    return load_text(text, "test.m", LoadOptions(undefined=undefined, while_limit=while_limit))[0]
+    return load_text(text, "test.m", LoadOptions(own=(MurphiOptions(undefined, while_limit),)))[0]
 
 
 def start(declarations: str, body: str, undefined: UndefinedReads = UndefinedReads.ERROR) -> tuple[Leaf, ...] | Fault:

@@ -6,8 +6,9 @@ import pytest
 
 from outcrop.errors import ModelError
 from outcrop.lang import load_text
+from outcrop.lang.murphi.language import MurphiOptions, UndefinedReads
 from outcrop.lang.report import MAX_ERRORS
-from outcrop.options import LoadOptions, UndefinedReads
+from outcrop.options import LoadOptions
 from outcrop.source import Diagnostic, Severity
 
 DECLARATIONS = """\
@@ -266,7 +267,7 @@ def test_a_sound_loop_over_a_scalarset_gets_none() -> None:
 
 def test_clearing_a_scalarset_is_a_warning_with_rumurs_rules() -> None:
     text = "type S: scalarset(3); var x: S; startstate begin clear x; end; rule begin put x; end;"
-    (found,) = warnings(text, LoadOptions(undefined=UndefinedReads.ERROR))
+    (found,) = warnings(text, LoadOptions(own=(MurphiOptions(UndefinedReads.ERROR),)))
     assert "clearing 'x'" in found
     errors(text)
 

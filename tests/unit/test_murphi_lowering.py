@@ -17,11 +17,12 @@ from outcrop.ir.nodes import BinaryOperator, Undefined
 from outcrop.ir.system import PropertyKind, System
 from outcrop.ir.types import BOOLEAN, Enum, Range, Scalarset, Union
 from outcrop.lang import front_end, load_text
-from outcrop.options import LoadOptions, UndefinedReads
+from outcrop.lang.murphi.language import MurphiOptions, UndefinedReads
+from outcrop.options import LoadOptions
 from outcrop.source import Diagnostic
 
 Node = TypeVar("Node")
-ERROR_MODE = LoadOptions(undefined=UndefinedReads.ERROR)
+ERROR_MODE = LoadOptions(own=(MurphiOptions(UndefinedReads.ERROR),))
 
 
 def lower(text: str, options: LoadOptions | None = None) -> System:
@@ -308,7 +309,7 @@ def test_a_function_result_has_parts() -> None:
 
 
 def test_the_while_limit_comes_from_the_options() -> None:
-    (loop,) = body_of("while true do end;", options=LoadOptions(while_limit=7))
+    (loop,) = body_of("while true do end;", options=LoadOptions(own=(MurphiOptions(while_limit=7),)))
     assert isinstance(loop, nodes.While) and loop.limit == 7
 
 

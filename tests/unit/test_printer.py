@@ -7,13 +7,14 @@ import pytest
 from outcrop.ir.printer import expression, print_system
 from outcrop.ir.system import System
 from outcrop.lang import load_text
-from outcrop.options import LoadOptions, UndefinedReads
+from outcrop.lang.murphi.language import MurphiOptions, UndefinedReads
+from outcrop.options import LoadOptions
 
 DECLARATIONS = "var x, y, z: -9..9; a, b, c: boolean; startstate begin x := 0; end;"
 
 
 def load(text: str, undefined: UndefinedReads = UndefinedReads.ERROR) -> System:
-    return load_text(text, "test.m", LoadOptions(undefined=undefined))[0]
+    return load_text(text, "test.m", LoadOptions(own=(MurphiOptions(undefined),)))[0]
 
 
 @pytest.mark.parametrize(

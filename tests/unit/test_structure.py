@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from outcrop.lang.registry import LANGUAGES
+
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "outcrop"
 
@@ -24,6 +26,7 @@ FOUNDATION = {
     "scratch",
     "strategies",
     "manual",
+    "declared",
 }
 #: For each part of the package, the parts it may import when it runs; every part may import itself and the foundation.
 #: Imports for type checkers alone do not count.
@@ -170,6 +173,37 @@ def test_every_module_says_what_it_is() -> None:
         str(path) for path in FILES if path.read_text().strip() and not ast.get_docstring(ast.parse(path.read_text()))
     ]
     assert bare == []
+
+
+def _code_words(tree: ast.AST) -> Iterator[str]:
+    """Yields names, imports and texts of a module, without docstrings."""
+    documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    docs = {id(node.body[0].value) for node in ast.walk(tree) if isinstance(node, documented) and _has_docstring(node)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docs:
+            yield node.value
+        elif isinstance(node, ast.ImportFrom):
+            yield node.module or ""
+        else:
+            yield from (str(getattr(node, name)) for name in ("id", "attr", "arg", "name") if hasattr(node, name))
+
+
+def _has_docstring(node: ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    return bool(node.body) and isinstance(node.body[0], ast.Expr)
+
+
+def test_only_front_ends_name_a_language() -> None:
+    """A new language is a folder in lang/ and a line in its registry. The tables of the papers need their models."""
+    words = {word for each in LANGUAGES for word in (each.name, each.front_end.split(".")[2])}
+    named = re.compile("|".join(rf"(?<![a-z]){word}(?![a-z])" for word in words), re.IGNORECASE)
+    suffixes = {suffix for each in LANGUAGES for suffix in (*each.suffixes, *each.refused)}
+    found = []
+    for path in FILES:
+        place = str(path.relative_to(PACKAGE))
+        if not place.startswith(("lang/", "reproduce/", "cli/reproduce.py")):
+            text = ast.parse(path.read_text())
+            found += [(place, word) for word in _code_words(text) if named.search(word) or word in suffixes]
+    assert found == []
 
 
 def test_no_two_kernels_use_a_name() -> None:

@@ -14,12 +14,13 @@ from outcrop.ir.nodes import BinaryOperator, Expression, Frame, Local, Variable
 from outcrop.ir.system import Property, PropertyKind, Rule, StartState, System
 from outcrop.ir.types import Type
 from outcrop.lang.dve import build, syntax
+from outcrop.lang.dve.language import DveOptions, Overflow
 from outcrop.lang.dve.parser import parse, parse_expression
 from outcrop.lang.dve.scope import ProcessSymbol, Scope
 from outcrop.lang.dve.temporal import TemporalLowering
 from outcrop.lang.dve.transitions import FrameBuilder, Move
 from outcrop.lang.report import LowerExpression, Report, TooManyErrors, did_you_mean
-from outcrop.options import LoadOptions, Overflow
+from outcrop.options import LoadOptions
 from outcrop.source import Diagnostic, Severity, Source, Span
 
 
@@ -97,7 +98,7 @@ class _ModelLowering(TemporalLowering):
         nowhere = Span(self.source, 0, 0)
         frame = self._start_frame.finish()
         start = StartState("initial state", (), frame, nowhere, self.start_body)
-        has_error_state = self.options.overflow is Overflow.ERROR
+        has_error_state = self.options.of(DveOptions).overflow is Overflow.ERROR
         return System(
             name=self.source.name,
             source=self.source,

@@ -34,8 +34,9 @@ from outcrop.ir.system import Rule
 from outcrop.ir.types import BOOLEAN, INTEGER, Array, Range, Record, Type
 from outcrop.lang.dve import build, syntax
 from outcrop.lang.dve.declarations import DeclarationLowering
+from outcrop.lang.dve.language import DveOptions, Overflow
 from outcrop.lang.dve.scope import Channel, ProcessSymbol, UnknownSymbol, kind_of
-from outcrop.options import LoadOptions, Overflow
+from outcrop.options import LoadOptions
 from outcrop.source import Severity, Source, Span
 
 #: Pairs of transitions that may meet, in a model that still makes sense.
@@ -101,7 +102,7 @@ class TransitionLowering(DeclarationLowering):
 
     def stored(self, value: Expression, kind: Range) -> Expression:
         """``value`` as an effect stores it."""
-        return build.reduced(value, kind) if self.options.overflow is Overflow.WRAP else value
+        return build.reduced(value, kind) if self.options.of(DveOptions).overflow is Overflow.WRAP else value
 
     def assignment(self, target: Place, value: Expression, span: Span) -> Assign:
         assert isinstance(target.type, Range)

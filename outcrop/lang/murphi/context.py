@@ -28,10 +28,11 @@ from outcrop.ir.system import Function
 from outcrop.ir.types import BOOLEAN, DOUBLE, INTEGER, Range, Real, Scalarset, Simple, Type, Union
 from outcrop.lang.murphi import syntax
 from outcrop.lang.murphi.hints import TYPES, WORDS, type_hint
+from outcrop.lang.murphi.language import MurphiOptions, UndefinedReads
 from outcrop.lang.murphi.scope import UNKNOWN, Scope, Symbol, TypeSymbol, builtin_names, describe, kind_of
 from outcrop.lang.murphi.undefined import converts_unread, copies_unread
 from outcrop.lang.report import Report, did_you_mean
-from outcrop.options import LoadOptions, UndefinedReads
+from outcrop.options import LoadOptions
 from outcrop.source import Source, Span
 
 
@@ -75,7 +76,7 @@ class Context:
         self.variables_read: set[Variable] = set()
         self.aliased_parts: set[Local] = set()  #: aliases of fields and elements, which are no variables
         #: What an undefined value means where CMurphi lets it through (see undefined.py).
-        permitted = options.undefined is UndefinedReads.PERMIT
+        permitted = self.options.of(MurphiOptions).undefined is UndefinedReads.PERMIT
         self.lenient = Undefined.NOTE if permitted else Undefined.ERROR
 
     # Layers above provide these.

@@ -57,6 +57,7 @@ def _lower_tree(
         covers=tuple(lowering.covers),
         integers=lowering.integers,
         temporal=tuple(lowering.temporal),
+        undefined_hint="this is permitted, as in CMurphi; --undefined error makes it an error",
     )
     return system, _in_text_order(warnings + report.diagnostics), lowering.standalone
 

@@ -36,12 +36,13 @@ from outcrop.ir.system import CoverGoal
 from outcrop.ir.types import Multiset, Range, Real
 from outcrop.lang.murphi import syntax
 from outcrop.lang.murphi.expressions import ExpressionLowering
+from outcrop.lang.murphi.language import MurphiOptions, UndefinedReads
 from outcrop.lang.murphi.places import is_fixed
 from outcrop.lang.murphi.scope import UNKNOWN, LocalSymbol, PlaceSymbol, UnknownSymbol, ValueSymbol, describe
 from outcrop.lang.murphi.types import has_scalarset
 from outcrop.lang.murphi.undefined import converts_unread, is_same_type, returns_unread
 from outcrop.lang.murphi.warnings import warn_dependent_iterations
-from outcrop.options import LoadOptions, UndefinedReads
+from outcrop.options import LoadOptions
 from outcrop.source import Source, Span
 
 Statements = list[Statement]
@@ -100,7 +101,7 @@ class StatementLowering(ExpressionLowering):
         if has_scalarset(target.type):
             message = f"clearing '{node.target.span.text}' would prefer one value of a scalarset to the others"
             hint = "assign its other components one by one, and 'undefine' those of a scalarset type"
-            if self.options.undefined is UndefinedReads.PERMIT:
+            if self.options.of(MurphiOptions).undefined is UndefinedReads.PERMIT:
                 self.report.error(message, node.span, hint)
             else:
                 self.report.warning(message, node.span, hint)
@@ -187,7 +188,7 @@ class StatementLowering(ExpressionLowering):
     def _while(self, node: syntax.WhileStatement) -> Statements:
         condition = self.condition(node.condition, "the condition of 'while'")
         body = self.statements(node.body)
-        return [While(span=node.span, condition=condition, body=body, limit=self.options.while_limit)]
+        return [While(span=node.span, condition=condition, body=body, limit=self.options.of(MurphiOptions).while_limit)]
 
     def _alias(self, node: syntax.AliasStatement) -> Statements:
         with self.block():

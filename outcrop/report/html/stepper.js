@@ -264,7 +264,7 @@ function stepper(result, violation) {
 
   function copyButtons() {
     const kinds = [["text", "The trace as text", () => `${traceText(steps, loop, ending, violation.printed)}\n`]];
-    if (!/\.dve$/i.test(result.model) && result.variables) {
+    if (/(^|\/)[^.]*$|\.m$/i.test(result.model) && result.variables) {
       kinds.push(["Murphi", "This state as a Murphi startstate", () => murphiText(result, trace, at)]);
     }
     kinds.push(["JSON", "The trace as JSON (ITF)", () => `${JSON.stringify(trace, null, 1)}\n`]);

@@ -1,10 +1,9 @@
-"""Refusal of models that have no start state: a search of them would check nothing."""
+"""The reason why a model has no start state."""
 
 from __future__ import annotations
 
 import re
 
-from outcrop.errors import ModelError
 from outcrop.ir.system import System
 from outcrop.source import Diagnostic, Severity, Source, Span
 
@@ -13,13 +12,8 @@ _ADD_ONE = "add one that gives the variables their first values: startstate ... 
 _CONVERT = "its lines end in carriage returns alone, which end no line in Murphi: convert them with tr '\\r' '\\n'"
 
 
-def require_start_state(system: System) -> None:
-    """Raises ModelError, with the reason, where a model has no start state at all."""
-    if not any(each.instance_count for each in system.start_states):
-        raise ModelError([_diagnostic(system)])
-
-
-def _diagnostic(system: System) -> Diagnostic:
+def explain_no_start(system: System) -> Diagnostic:
+    """Returns the error for a model without any start state, with the reason."""
     source = system.source
     if system.start_states:
         first = system.start_states[0]
