@@ -19,7 +19,8 @@ from outcrop.ir.nodes import (
 )
 from outcrop.ir.system import Formal, Function
 from outcrop.ir.types import Array, Enum, Range, Record, Type
-from outcrop.lang.dve import build, syntax
+from outcrop.lang import build
+from outcrop.lang.dve import syntax
 from outcrop.lang.dve.expressions import ExpressionLowering
 from outcrop.lang.dve.parser import parse_expression
 from outcrop.lang.dve.scope import (

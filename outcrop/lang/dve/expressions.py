@@ -14,7 +14,8 @@ from outcrop.ir.nodes import (
     UnaryOperator,
 )
 from outcrop.ir.types import BOOLEAN, INT64_MAX, INT64_MIN, INTEGER, Array
-from outcrop.lang.dve import build, syntax
+from outcrop.lang import build
+from outcrop.lang.dve import syntax
 from outcrop.lang.dve.scope import (
     Channel,
     ConstantArraySymbol,

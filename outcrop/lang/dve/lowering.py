@@ -13,7 +13,8 @@ from outcrop.ir.automaton import Automaton, Edge
 from outcrop.ir.nodes import BinaryOperator, Expression, Frame, Local, Variable
 from outcrop.ir.system import Property, PropertyKind, Rule, StartState, System
 from outcrop.ir.types import Type
-from outcrop.lang.dve import build, syntax
+from outcrop.lang import build
+from outcrop.lang.dve import syntax
 from outcrop.lang.dve.language import DveOptions, Overflow
 from outcrop.lang.dve.parser import parse, parse_expression
 from outcrop.lang.dve.scope import ProcessSymbol, Scope

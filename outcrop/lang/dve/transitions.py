@@ -32,7 +32,8 @@ from outcrop.ir.nodes import (
 )
 from outcrop.ir.system import Rule
 from outcrop.ir.types import BOOLEAN, INTEGER, Array, Range, Record, Type
-from outcrop.lang.dve import build, syntax
+from outcrop.lang import build
+from outcrop.lang.dve import syntax
 from outcrop.lang.dve.declarations import DeclarationLowering
 from outcrop.lang.dve.language import DveOptions, Overflow
 from outcrop.lang.dve.scope import Channel, ProcessSymbol, UnknownSymbol, kind_of

@@ -1,7 +1,7 @@
-"""Small IR nodes that the DVE lowering makes all the time, and what is known about the values of expressions.
+"""Small IR nodes that front-ends with integer values make, and what is known about the values of expressions.
 
-Every DVE value is an integer, and every non-zero one is true. Comparisons and the like stay boolean as long as they
-can: ``as_integer`` and ``as_condition`` convert where the context asks for the other kind.
+In DVE and Promela every value is an integer, and every non-zero one is true. Comparisons and the like stay boolean as
+long as they can: ``as_integer`` and ``as_condition`` convert where the context asks for the other kind.
 """
 
 from __future__ import annotations
