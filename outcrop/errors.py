@@ -1,4 +1,4 @@
-"""Every exception that a user can meet, each with the exit code it ends the command with."""
+"""The exceptions that users meet, each with the exit code of the command."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from outcrop.source import Diagnostic
 
 
 class OutcropError(Exception):
-    """Base of all; ``str()`` of it is what the user reads."""
+    """Base class of all exceptions of Outcrop. Its ``str()`` is the message for the user."""
 
     exit_code = 4
 
 
 class UsageError(OutcropError):
-    """A command line or an API call that cannot be carried out as asked."""
+    """A command line or an API call that cannot be carried out."""
 
     exit_code = 2
 
 
 class ModelError(OutcropError):
-    """A model that the front-end refuses; carries all that it found, warnings included."""
+    """A model that the front-end refuses. Carries all diagnostics, warnings included."""
 
     exit_code = 2
 
@@ -32,19 +32,19 @@ class ModelError(OutcropError):
 
 
 class CompilerNotFound(OutcropError):
-    """No C compiler on this machine."""
+    """The machine has no C compiler."""
 
     exit_code = 2
 
 
 class Undecided(OutcropError):
-    """A limit ended a search before it knew what was asked for."""
+    """A limit ended a search before it decided the question."""
 
     exit_code = 3
 
 
 class DamagedFile(OutcropError):
-    """A file that we wrote is not as it was written: a disk fault, or somebody's hand."""
+    """A file that Outcrop wrote has changed: a disk fault, or an edit."""
 
     exit_code = 3
 
@@ -53,7 +53,7 @@ class DamagedFile(OutcropError):
 
 
 class AlreadyTold(OutcropError):
-    """An error that the user has been told of: what is left of it is the exit code."""
+    """An error that was reported already. Only its exit code is left."""
 
     def __init__(self, error: Exception) -> None:
         super().__init__("")
@@ -62,7 +62,7 @@ class AlreadyTold(OutcropError):
 
 _REFUSED = "Make it readable and writable, or name another directory with --workdir or --checkpoint"
 _TOO_MANY = "Allow more open files with 'ulimit -n'"
-#: What to do about errors that are not the disk's.
+#: Remedies for errors that are not caused by the disk itself.
 _REMEDIES = {
     errno.EACCES: _REFUSED,
     errno.EPERM: _REFUSED,
@@ -73,7 +73,7 @@ _REMEDIES = {
 
 
 class DiskFailed(OutcropError):
-    """The disk under a search does not read or write. ``path``: the file, where the error does not name it."""
+    """The disk under a search cannot be read or written. ``path`` names the file if the error does not."""
 
     exit_code = 3
 
@@ -87,6 +87,6 @@ class DiskFailed(OutcropError):
 
 
 class InternalError(OutcropError):
-    """Our bug: the C compiler refused our code, engines disagree, a trace does not replay."""
+    """A bug in Outcrop: the C compiler refused emitted code, engines disagree, or a trace does not replay."""
 
     exit_code = 4

@@ -1,4 +1,4 @@
-"""What the user can choose."""
+"""The options of a check, and the options that change the meaning of a model."""
 
 from __future__ import annotations
 
@@ -16,20 +16,22 @@ _Own = TypeVar("_Own")
 
 
 class Engine(StrEnum):
-    NATIVE = "native"
-    INTERPRETER = "interpreter"
+    """What executes a model."""
+
+    NATIVE = "native"  #: emitted C, compiled at run time
+    INTERPRETER = "interpreter"  #: slow; needs no compiler, and is the oracle of all tests
 
 
 class DeviceChoice(StrEnum):
-    """What searches."""
+    """The processor that searches."""
 
-    AUTO = "auto"  #: a GPU, if there is one and the model is worth it
+    AUTO = "auto"  #: a GPU, if there is one and the model is large enough to gain from it
     CPU = "cpu"
     GPU = "gpu"
 
 
 class Deadlock(StrEnum):
-    """When a state counts as a deadlock."""
+    """The states that count as deadlocks."""
 
     STUTTERING = "stuttering"  #: no rule leads to a different state
     STUCK = "stuck"  #: no rule is enabled
@@ -37,23 +39,23 @@ class Deadlock(StrEnum):
 
 
 class Fair(StrEnum):
-    """Which runs a formula must be true of."""
+    """The runs on which formulas are checked."""
 
-    NONE = "none"  #: all
-    WEAK = "weak"  #: those in which whoever can move without a break moves again and again
-    STRONG = "strong"  #: those in which whoever can move again and again does so
+    NONE = "none"  #: all runs
+    WEAK = "weak"  #: runs in which whatever is enabled at all times from some point on moves infinitely often
+    STRONG = "strong"  #: runs in which whatever is enabled infinitely often moves infinitely often
 
 
 class Keep(StrEnum):
-    """What a search past RAM keeps of each visited state."""
+    """The contents of the visited set of a search past RAM."""
 
-    STATES = "states"  #: all of it: exact
-    SIGNATURES = "signatures"  #: a hash of --bits bits
+    STATES = "states"  #: whole states: exact
+    SIGNATURES = "signatures"  #: hash values of --bits bits
 
 
 @dataclass(frozen=True)
 class FormulaText:
-    """A formula that does not stand in the model, and expressions of the model's language that it may use by name."""
+    """A formula from outside the model, with the expressions of the model's language that it may use by name."""
 
     name: str
     span: Span
@@ -62,12 +64,13 @@ class FormulaText:
 
 @dataclass(frozen=True)
 class LoadOptions:
-    """What changes the meaning of a model."""
+    """The options that change the meaning of a model."""
 
-    constants: dict[str, str] = field(default_factory=dict)  #: -D: name to text, read as the model's language has it
+    #: Values given with -D, in the syntax of the model's language.
+    constants: dict[str, str] = field(default_factory=dict)
     own: tuple[Any, ...] = ()  #: options of the model's language: instances of the dataclasses that declare them
-    formulas: tuple[FormulaText, ...] = ()  #: properties of runs beside those that the model declares
-    invariants: tuple[Span, ...] = ()  #: ... and of states
+    formulas: tuple[FormulaText, ...] = ()  #: properties of runs, in addition to those that the model declares
+    invariants: tuple[Span, ...] = ()  #: properties of states, in addition to those that the model declares
 
     def of(self, kind: type[_Own]) -> _Own:
         """Returns the options that the language declares in ``kind``: the given ones, or else their defaults."""
@@ -82,7 +85,7 @@ class LoadOptions:
         }
 
 
-#: The least and the greatest value of options.
+#: Least and greatest values of options.
 _BOUNDS: tuple[tuple[str, float, float], ...] = (
     *((name, 1, math.inf) for name in ("threads", "ranks", "memory", "states", "max_errors", "disk", "state_memory")),
     ("device_memory", 1, math.inf),
@@ -93,9 +96,9 @@ _BOUNDS: tuple[tuple[str, float, float], ...] = (
 
 @dataclass(frozen=True, init=False)
 class CheckOptions:
-    """How to search. None means no limit, or the default that the field's comment names.
+    """The options of a search. None means no limit, or the default that the comment of the field names.
 
-    Options that strategies have of their own (outcrop/strategies.py) are keywords too, and kept in ``own``:
+    Options of single strategies (outcrop/strategies.py) are keywords too, and are stored in ``own``:
 
     >>> from outcrop.strategies import CachedOptions
     >>> CheckOptions(strategy="cached", chain=8).of(CachedOptions).chain
@@ -105,32 +108,32 @@ class CheckOptions:
     engine: Engine = Engine.NATIVE
     strategy: str = "auto"
     device: DeviceChoice = DeviceChoice.AUTO
-    device_memory: int | None = None  #: bytes of a GPU's memory; nearly all that is free
+    device_memory: int | None = None  #: bytes of GPU memory; default: nearly all that is free
     symmetry: bool = True
     fair: Fair = Fair.NONE
-    properties: tuple[str, ...] = ()  #: names or numbers of the formulas to check; none: all of them
+    properties: tuple[str, ...] = ()  #: names or numbers of the formulas to check; empty: all of them
     deadlock: Deadlock = Deadlock.STUTTERING
-    threads: int | None = None  #: all cores that the container may use
-    ranks: int | None = None  #: processes that search together, of which this is one; None is alone
-    owners: str = "auto"  #: by what states find theirs among these: "hash", masks in hexadecimal, or what is better
-    memory: int | None = None  #: bytes of peak RSS; 75% of what the container may use
-    state_memory: int | None = None  #: bytes of what grows with the states: tables, caches, queues in RAM
+    threads: int | None = None  #: default: all cores that the container may use
+    ranks: int | None = None  #: number of processes of which this one is a rank; None: a single process
+    owners: str = "auto"  #: partition of the states among ranks: "hash", masks in hexadecimal, or "auto"
+    memory: int | None = None  #: bytes of peak RSS; default: 75% of what the container may use
+    state_memory: int | None = None  #: bytes for tables, caches and queues in RAM, which grow with the states
     disk: int | None = None  #: bytes of files in the work directory
     depth: int | None = None  #: levels past the start states
     states: int | None = None
     time_limit: float | None = None  #: seconds
-    max_errors: int | None = 1  #: stop after so many violations; None goes on to the end
-    bits: int | None = None  #: of signatures; 40 in RAM, 64 on disk, 32 with ``compact``
-    seed: int = 0  #: of the signature hash, and of all that is random
-    coverage: bool = False  #: count also how often each rule is enabled and leads to new states
-    prints: bool = False  #: what ``put`` statements print during the search is shown
-    keep_c: str | None = None  #: a directory to leave the generated C in
-    workdir: str | None = None  #: next to the cache
-    checkpoint: str | None = None  #: a directory to save the search in; with ``resume``, that one
+    max_errors: int | None = 1  #: stop after this many violations; None searches all states
+    bits: int | None = None  #: width of signatures; default: 40 in RAM, 64 on disk, 32 with ``compact``
+    seed: int = 0  #: seed of the signature hash and of all random choices
+    coverage: bool = False  #: also count how often each rule is enabled and leads to new states
+    prints: bool = False  #: show the output of ``put`` statements during the search
+    keep_c: str | None = None  #: directory for the generated C
+    workdir: str | None = None  #: directory for states that do not fit into memory; default: next to the cache
+    checkpoint: str | None = None  #: directory for checkpoints; default: that of ``resume``
     checkpoint_every: float = 600.0  #: seconds
-    resume: str | None = None  #: a directory with a checkpoint to go on from
-    keep: Keep | None = None  #: states with ``cached``, signatures on disk
-    own: dict[str, Any] = field(default_factory=dict)  #: options that strategies have of their own, by name
+    resume: str | None = None  #: directory of the checkpoint to resume
+    keep: Keep | None = None  #: default: states with ``cached``, signatures on disk
+    own: dict[str, Any] = field(default_factory=dict)  #: options of single strategies, by name
 
     def __init__(self, **given: Any) -> None:
         own = {**given.pop("own", {}), **{name: given.pop(name) for name in OWN_OPTIONS if name in given}}
@@ -143,16 +146,16 @@ class CheckOptions:
         self._validate()
 
     def flat(self) -> dict[str, Any]:
-        """Returns all options by name, those of strategies among them."""
+        """Returns all options by name, including those of single strategies."""
         common = {each.name: getattr(self, each.name) for each in fields(self) if each.name != "own"}
         return common | self.own
 
     def with_own(self, **changes: Any) -> CheckOptions:
-        """Returns the same options but for some that strategies have of their own."""
+        """Returns a copy in which some options of single strategies are changed."""
         return replace(self, own={**self.own, **changes})
 
     def of(self, kind: type[_Own]) -> _Own:
-        """Returns the options that a strategy has of its own."""
+        """Returns the options of one strategy, as an object of its dataclass."""
         return kind(**{each.name: self.own[each.name] for each in fields(kind) if each.name in self.own})  # type: ignore[arg-type]
 
     def _validate(self) -> None:
@@ -161,13 +164,13 @@ class CheckOptions:
         for name, value in self.own.items():
             require_bounds(OWN_OPTIONS[name], value)
         if "" in (self.checkpoint, self.resume, self.workdir):
-            raise UsageError("a directory must have a name: use . for this one")
+            raise UsageError("the name of a directory is empty; use . for the current directory")
         layers = self.own.get("layers", "all")
         if not (layers in ("all", "auto") or (isinstance(layers, int) and layers >= 1)):
-            raise UsageError(f"layers must be a number from 1 on, all or auto, not {layers}")
+            raise UsageError(f"layers must be a positive number, all or auto, not {layers}")
 
     def after(self, seconds: float) -> CheckOptions:
-        """For a search that follows others, which have taken so long.
+        """Returns the options for a search that follows others, which have taken ``seconds``.
 
         >>> CheckOptions(time_limit=5.0).after(2.0).time_limit
         3.0
@@ -176,7 +179,7 @@ class CheckOptions:
 
 
 def given_options(load: LoadOptions, check: CheckOptions) -> dict[str, Any]:
-    """The options that are not the default, by name, ready for JSON.
+    """Returns the options that differ from their defaults, by name, ready for JSON.
 
     >>> given_options(LoadOptions({"N": "3"}), CheckOptions(memory=1024, deadlock=Deadlock.OFF))
     {'constants': {'N': '3'}, 'deadlock': 'off', 'memory': 1024}

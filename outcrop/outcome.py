@@ -1,7 +1,7 @@
-"""What a search hands back: counts, and the raw findings that the trace module turns into violations.
+"""The outcome of a search: counts, and the raw findings that the trace package turns into violations.
 
-A search never explains. It says where something is wrong by the packed states that lead there; the interpreter
-replays them and finds out what, so that messages have one source and every trace is confirmed before it is shown.
+A search does not explain. A finding is the list of packed states that leads to a violation. The interpreter replays
+them and determines the violation, so that messages have one source and every trace is confirmed before it is shown.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from enum import StrEnum
 
 from outcrop.options import CheckOptions
 
-#: Most findings that a search lists, and counts.
+#: Largest number of findings that a search lists and counts.
 _MOST_FOUND = 10_000
 
 
 class Stop(StrEnum):
-    """Why a search ended. COMPLETE: every reachable state was expanded."""
+    """The reason why a search ended. COMPLETE: every reachable state was expanded."""
 
     COMPLETE = "complete"
     VIOLATION = "violation"
@@ -30,22 +30,23 @@ class Stop(StrEnum):
     COLLISIONS = "collision limit reached"
     REDUNDANT = "redundant work bound reached"
     INTERRUPTED = "interrupted"
-    COVERAGE = "states may be missing"  #: nothing is left to be expanded, but the visited set proves nothing
-    NO_STATES = "no-states"  #: assumptions drop every start state, so that nothing was checked
+    #: No state is left to expand, but the visited set does not show that all were visited.
+    COVERAGE = "states may be missing"
+    NO_STATES = "no-states"  #: assumptions exclude every start state, so that nothing was checked
 
     @property
     def is_conclusive(self) -> bool:
-        """Whether the search decides what it was asked."""
+        """Whether the search decides the question."""
         return self in (Stop.COMPLETE, Stop.VIOLATION)
 
     @property
     def is_final(self) -> bool:
-        """Whether nothing is left to be searched."""
+        """Whether no state is left to expand."""
         return self.is_conclusive or self in (Stop.NO_STATES, Stop.COVERAGE)
 
 
 class Stopped(Exception):
-    """The search must end before it is complete."""
+    """Raised when a search must end before it is complete."""
 
     def __init__(self, stop: Stop) -> None:
         self.stop = stop
@@ -57,38 +58,38 @@ class Restart(Exception):
     def __init__(self, why: str, options: CheckOptions, seconds: float) -> None:
         super().__init__(why)
         self.options = options
-        self.seconds = seconds  #: spent so far, which count against the limit
+        self.seconds = seconds  #: time spent so far, which counts against the limit
 
 
 class EventKind(StrEnum):
-    """What happened to a search, beside its levels. An event's text says it to people, its kind to programs."""
+    """The kind of an event, for programs; the text of the event is for people."""
 
-    SQUEEZED = "squeezed"  #: memory ended, and states were squeezed to the bits that change
-    WIDENED = "widened"  #: some state did not fit what states were squeezed to, so that all became wider
-    SPILLED = "spilled"  #: memory ended, and the search went on with states on disk, or in the host's memory
-    CONTINUED = "continued"  #: another search took up what one had done until then
-    RESUMED = "resumed"  #: the search began with a checkpoint
-    CHECKPOINT = "checkpoint"  #: the search has stopped and can be resumed
-    DISK_FULL = "disk full"  #: no room on disk, or none left in its budget
-    DISK_FAILED = "disk failed"  #: the disk can no longer be trusted
+    SQUEEZED = "squeezed"  #: RAM is full, and states were squeezed to the bits that change
+    WIDENED = "widened"  #: a state did not fit the squeezed width, so that all states became wider
+    SPILLED = "spilled"  #: RAM is full, and the search continues with states on disk, or in the memory of the host
+    CONTINUED = "continued"  #: another search took over the work done so far
+    RESUMED = "resumed"  #: the search began from a checkpoint
+    CHECKPOINT = "checkpoint"  #: the search stopped and can be resumed
+    DISK_FULL = "disk full"  #: the disk is full, or its budget is spent
+    DISK_FAILED = "disk failed"  #: the disk returned errors or wrong data
     INTERRUPTED = "interrupted"  #: a signal ended the search
-    UNLISTED = "unlisted"  #: as many violations were found as are listed, and the search goes on
-    DEVICE = "device"  #: which device searches, and what it has done
-    DEVICE_FULL = "device full"  #: the memory of the device has ended
-    SWITCHED = "switched"  #: the search runs on another device than it was asked for, or than it began on
-    RETRACED = "retraced"  #: a part is searched again, for a trace
-    WARNED = "warned"  #: something is not as one would expect, and the search goes on
-    GAVE_UP = "gave up"  #: the search, or a part of it, was given up
+    UNLISTED = "unlisted"  #: the list of violations is full, and the search continues
+    DEVICE = "device"  #: the device that searches, and what it has done
+    DEVICE_FULL = "device full"  #: the memory of the device is full
+    SWITCHED = "switched"  #: the search runs on another device than requested, or than it began on
+    RETRACED = "retraced"  #: part of the space is searched again, for a trace
+    WARNED = "warned"  #: something is unusual, and the search continues
+    GAVE_UP = "gave up"  #: the search, or a part of it, was abandoned
 
 
 @dataclass(frozen=True)
 class Event:
-    """One thing that a search did on the way. Events of one kind that say the same are the same."""
+    """One event of a search. Two events are equal if their kinds and texts are."""
 
     kind: EventKind
     text: str  #: one line
-    #: Figures. ``level``: where the search stands. ``states``: their number. ``before``, ``after``: bytes of a state.
-    #: ``from_level``: where a search that must restart goes on from, 0 for its beginning.
+    #: Figures. ``level``: current level. ``states``: number of states. ``before``, ``after``: bytes of a state.
+    #: ``from_level``: level from which a search that must restart continues; 0 is the beginning.
     data: Mapping[str, int] = field(default_factory=dict, compare=False)
 
     def __str__(self) -> str:
@@ -96,48 +97,48 @@ class Event:
 
 
 class FindingKind(StrEnum):
-    """In the order in which findings of one level are preferred."""
+    """The kind of a finding. Among findings of one level, earlier kinds are reported first."""
 
     START = "start"  #: a runtime error in a startstate; the path is empty
-    DEADLOCK = "deadlock"  #: the last state of the path is one
+    DEADLOCK = "deadlock"  #: the last state of the path is a deadlock
     STATE = "state"  #: an invariant is false in the last state, or evaluating a property fails there
     RULE = "rule"  #: a runtime error in a guard or body that the last state enables
-    LIVENESS = "liveness"  #: no path from the last state to one that satisfies a liveness property
-    LASSO = "lasso"  #: the last state leads back to an earlier one, and between them lies an accepting state
+    LIVENESS = "liveness"  #: no state that satisfies a liveness property can be reached from the last state
+    LASSO = "lasso"  #: the last state leads back to an earlier one, with an accepting state between them
 
 
 @dataclass(frozen=True)
 class Finding:
-    """``path``: packed states, each a successor of the one before, from a start state. Under symmetry each is
-    the representative of its orbit."""
+    """A violation as a search records it. ``path`` holds packed states from a start state on, each a successor of the
+    one before. Under symmetry each is the representative of its orbit."""
 
     kind: FindingKind
     path: tuple[bytes, ...]
-    liveness: int | None = None  #: which liveness instance, counted over all liveness properties in order
-    loop_start: int | None = None  #: of a lasso: the state of the path that the last one leads back to
+    liveness: int | None = None  #: number of the liveness instance, counted over all liveness properties in order
+    loop_start: int | None = None  #: for a lasso: index of the state in the path that the last state leads back to
 
 
 def most_found(options: CheckOptions) -> int:
-    """Returns how many findings a search lists: the first by level, kind and bytes of the state."""
+    """Returns how many findings a search lists. The first ones by level, kind and bytes of the state are listed."""
     return _MOST_FOUND if options.max_errors is None else min(options.max_errors, _MOST_FOUND)
 
 
 def are_enough(found: int, options: CheckOptions) -> bool:
-    """Returns whether a search with so many findings ends with its level. Past what is listed it goes on to the end:
-    how many more were found depends on threads and revisits."""
+    """Returns whether a search with this many findings ends with its level. Once the list is full a search continues to
+    the end, since the number of further findings depends on threads and revisits."""
     return options.max_errors is not None and options.max_errors <= min(found, _MOST_FOUND)
 
 
 @dataclass(frozen=True)
 class RankReport:
-    """What one of several processes has done."""
+    """The counters of one rank."""
 
     rank: int
     host: str
-    states: int  #: that it owns
+    states: int  #: states that it owns
     rules_fired: int
-    successors_of_others: int  #: however often each was made
-    states_sent: int  #: of these, those that the filter let through
+    successors_of_others: int  #: successors that other ranks own, counted each time one is generated
+    states_sent: int  #: those of them that passed the filter
     bytes_sent: int
     messages_sent: int
     seconds_waiting: float
@@ -147,70 +148,76 @@ class RankReport:
 
 @dataclass(frozen=True)
 class LayerRow:
-    """A layer of a layered search, once it is complete."""
+    """A complete layer of a layered search."""
 
     level: int
     states: int
-    candidates: int  #: successors that RAM did not have
-    longest_back_edge: int  #: by the delayed check, in levels
-    kept: int | None  #: layers that stay as they are; None for all
-    layer_bytes: int  #: of all layers, on disk
-    disk_bytes: int  #: of all files
+    candidates: int  #: successors that were not found in RAM
+    longest_back_edge: int  #: as found by delayed duplicate detection, in levels
+    kept: int | None  #: number of unpacked layers; None: all
+    layer_bytes: int  #: size of all layers on disk
+    disk_bytes: int  #: size of all files
 
 
 @dataclass(frozen=True)
 class LayerReport:
-    layers: int | str  #: as asked for
+    """The layers of a layered search that has some on disk."""
+
+    layers: int | str  #: as requested
     forget: bool
-    kept: int | None  #: layers that stay as they are; None for all
+    kept: int | None  #: number of unpacked layers; None: all
     longest_back_edge: int
-    states_estimate: int | None  #: where layers were forgotten
+    states_estimate: int | None  #: estimate of different states, if layers were forgotten
     rows: list[LayerRow]
 
 
 @dataclass
 class Outcome:
+    """The counters and findings of one search."""
+
     stop: Stop
     levels: list[int]  #: new states per level; the start states are level 0
-    fired: list[int]  #: times fired, per rule of the System
-    covered: list[int]  #: times met, per cover goal of the System
-    noted: list[int] = field(default_factory=list)  #: the notes (see Property) of what has happened
+    fired: list[int]  #: number of firings, per rule of the System
+    covered: list[int]  #: number of states that met it, per cover goal of the System
+    noted: list[int] = field(default_factory=list)  #: numbers of the notes (see Property) whose condition was met
     findings: list[Finding] = field(default_factory=list)  #: shortest path first
-    omission_bound: float = 0.0  #: probability that a state was missed; 0 is exact
+    omission_bound: float = 0.0  #: largest probability that a state was missed; 0 is exact
     seconds: float = 0.0
     peak_disk_bytes: int = 0
-    events: list[Event] = field(default_factory=list)  #: what the search did on the way
-    device: str = ""  #: what searched, if not the processor
-    revisits: bool = False  #: levels may count a state more than once
-    #: For each level, also for an empty last one, the successors among which it was found; None where nobody counted.
+    events: list[Event] = field(default_factory=list)  #: events in order
+    device: str = ""  #: name of the device that searched, if not the processor
+    revisits: bool = False  #: whether levels may count a state more than once
+    #: For each level, including an empty last one, the number of successors among which it was found; None if unknown.
     generated: list[int | None] = field(default_factory=list)
-    missed: list[int] | None = None  #: of those found new while a level was expanded, how many were old; None: unknown
-    enabled: list[int] | None = None  #: times enabled, per rule
-    deeper: list[int] | None = None  #: times that a rule led to a state of the next level
+    #: Per expanded level, successors taken for new that were visited before; None: unknown.
+    missed: list[int] | None = None
+    enabled: list[int] | None = None  #: number of times enabled, per rule
+    deeper: list[int] | None = None  #: number of firings that led to a state of the next level, per rule
     samples: dict[str, list[float]] = field(default_factory=dict, compare=False)  #: see Samples.columns
-    ranks: list[RankReport] = field(default_factory=list)  #: where there are several
-    collision_rate: float | None = None  #: of a table that forgets: insertions that overwrote a state
-    signature_coverage: float | None = None  #: about which part of the states was visited, if signatures were kept
-    layers: LayerReport | None = field(default=None, compare=False)  #: of a layered search past RAM
+    ranks: list[RankReport] = field(default_factory=list)  #: counters of each rank, if there are several
+    collision_rate: float | None = None  #: evictions divided by insertions, of a cache of visited states
+    #: Estimate of the share of states that were visited, if signatures were stored.
+    signature_coverage: float | None = None
+    layers: LayerReport | None = field(default=None, compare=False)  #: for a layered search past RAM
 
     @property
     def visited(self) -> int:
-        """States visited, each as often as it was."""
+        """Number of states visited, counting revisits."""
         return sum(self.levels)
 
     @property
     def states(self) -> int | None:
-        """Different states, None where that is not known."""
+        """Number of different states; None if unknown."""
         return None if self.revisits else self.visited
 
     def without_states_undecided(self) -> Outcome:
-        """Returns the outcome, with the reason NO_STATES where a search came to its end without a single state."""
+        """Returns the outcome, with the reason NO_STATES if the search ended without a single state."""
         is_empty = self.stop is Stop.COMPLETE and not self.visited
         return replace(self, stop=Stop.NO_STATES) if is_empty else self
 
     @property
     def duplicates(self) -> list[int | None]:
-        """For each level, how many successors of its states were known already; None where nobody counted."""
+        """For each level, the number of successors of its states that were visited before; None if not counted."""
         sizes = [*self.levels, 0]
         found = [*self.generated, *[None] * len(sizes)]
         return [
@@ -220,7 +227,7 @@ class Outcome:
 
     @property
     def missed_duplicates(self) -> list[int] | None:
-        """For each level, how many of the successors that were taken for new had been visited before."""
+        """For each level, the number of successors that were taken for new although they had been visited before."""
         return [0] * len(self.levels) if self.missed is None and not self.revisits else self.missed
 
     @property
@@ -237,16 +244,16 @@ class Progress:
     rules_fired: int
     frontier: int
     seconds: float
-    generated: int = 0  #: successors, known ones included
-    memory: int = 0  #: bytes that the process holds
-    disk: int = 0  #: bytes of its files
-    levels: Sequence[int] = ()  #: sizes of those that are complete
-    event: Event | None = None  #: what the search has just done, if it is worth a line
+    generated: int = 0  #: successors, including duplicates
+    memory: int = 0  #: bytes of resident memory of the process
+    disk: int = 0  #: bytes of the files of the search
+    levels: Sequence[int] = ()  #: sizes of the complete levels
+    event: Event | None = None  #: the latest event, if it deserves a line
 
 
 @dataclass(frozen=True, kw_only=True)
 class WalkProgress(Progress):
-    """A snapshot of random walks. ``states`` are different ones, about."""
+    """A snapshot of random walks. ``states`` is an estimate of the different states."""
 
     walks: int
     steps: int

@@ -1,4 +1,4 @@
-"""Verdict, violations and traces: what a check gives its caller."""
+"""The result of a check: verdict, violations and traces."""
 
 from __future__ import annotations
 
@@ -14,14 +14,16 @@ from outcrop.ir.system import System
 from outcrop.outcome import Event, LayerReport, RankReport
 from outcrop.source import Diagnostic, Span
 
-#: Version of the JSON document; raised when a first-level key changes its meaning.
+#: Version of the JSON document. It is raised when a first-level key changes its meaning.
 FORMAT = 1
 
-#: Where it says what each verdict promises, and how that is tested.
+#: The command that says what each verdict promises, and how that is tested.
 TRUST = "outcrop docs trust"
 
 
 class Verdict(StrEnum):
+    """The verdict of a check."""
+
     HOLDS = "holds"
     VIOLATED = "violated"
     UNKNOWN = "unknown"
@@ -32,6 +34,8 @@ class Verdict(StrEnum):
 
 
 class ViolationKind(StrEnum):
+    """The kind of a violation."""
+
     INVARIANT = "invariant"
     ASSERTION = "assertion"
     ERROR = "error"  #: an ``error`` statement
@@ -39,32 +43,33 @@ class ViolationKind(StrEnum):
     DEADLOCK = "deadlock"
     COVER = "cover"
     LIVENESS = "liveness"
-    LTL = "ltl"  #: a run that violates a formula
+    LTL = "ltl"  #: a run violates a formula
 
 
 @dataclass(frozen=True)
 class Step:
-    """``label`` is the rule (or startstate) with its parameter values; ``state`` what it led to."""
+    """A step of a trace. ``label``: the rule or startstate with its parameter values. ``state``: the state after it."""
 
     label: str
     state: State
     span: Span
-    truths: tuple[bool, ...] = ()  #: of the trace's propositions in the state
-    printed: str = ""  #: what the rule's ``put`` statements print
+    truths: tuple[bool, ...] = ()  #: values of the trace's propositions in the state
+    printed: str = ""  #: output of the rule's ``put`` statements
 
 
 @dataclass(frozen=True)
 class Trace:
-    """A run of the model from a start state. The first step is the startstate.
+    """The states and rules that lead from a start state to a violation. The first step is the startstate.
 
-    A run that goes on for ever comes back: ``closing`` leads from the last state to that of the step number
-    ``loop_start``, and what follows from there repeats."""
+    The trace of a run is a lasso: ``closing`` leads from the last state back to step ``loop_start``, and the steps from
+    there on repeat.
+    """
 
     system: System
     steps: tuple[Step, ...]
     loop_start: int | None = None
     closing: Step | None = None
-    propositions: tuple[str, ...] = ()  #: of the formula that the run violates
+    propositions: tuple[str, ...] = ()  #: propositions of the formula that the run violates
 
     def __len__(self) -> int:
         return len(self.steps)
@@ -72,85 +77,92 @@ class Trace:
 
 @dataclass(frozen=True)
 class Violation:
+    """A violated property, with the trace that shows it."""
+
     kind: ViolationKind
-    message: str  #: one sentence, values included
+    message: str  #: one sentence that includes the values
     span: Span | None
     trace: Trace | None
-    property: str = ""  #: the name of what is violated, if it has one
-    failing_step: str = ""  #: for an error inside a rule, that rule's label: it has no resulting state
-    printed: str = ""  #: what that rule printed before it failed
-    because: tuple[str, ...] = ()  #: which parts of the property are false, outermost first
-    condition: Span | None = None  #: what should be true
-    false_parts: tuple[Span, ...] = ()  #: where in it the parts of ``because`` stand
-    hint: str = ""  #: what to do about it, where that is known
+    property: str = ""  #: name of the violated property, if it has one
+    failing_step: str = ""  #: for an error inside a rule, the label of that rule, which has no resulting state
+    printed: str = ""  #: output of that rule before it failed
+    because: tuple[str, ...] = ()  #: the parts of the property that are false, outermost first
+    condition: Span | None = None  #: the condition that should be true
+    false_parts: tuple[Span, ...] = ()  #: the places of the parts in ``because``
+    hint: str = ""  #: remedy, if one is known
 
 
 @dataclass(frozen=True)
 class PropertyResult:
-    """How a property of states fared."""
+    """The status of a property of states."""
 
     kind: str
     name: str
     span: Span
-    status: str  #: holds, violated, unknown; an assumption is assumed
-    vacuous: tuple[str, ...] | None = None  #: what stands before an arrow in it and was never true; None: unknown
-    met: int | None = None  #: of a cover goal: how often it was
+    status: str  #: holds, violated or unknown; for an assumption: assumed
+    vacuous: tuple[str, ...] | None = None  #: left sides of implications that were never true; None: unknown
+    met: int | None = None  #: for a cover goal: number of states that met it
 
 
 @dataclass(frozen=True)
 class FormulaResult:
-    """How a formula about runs fared, and how large its product with the model was; None where it was not searched."""
+    """The status of a formula about runs, and the size of its product with the model; None where it was not
+    searched."""
 
     kind: ClassVar[str] = "ltl"
     name: str
     span: Span
     status: str
     formula: str | None  #: None for a property process
-    instances: int  #: that the one which was checked stands for
+    instances: int  #: number of instances that the checked one stands for
     automaton_states: int
     automaton_strength: str
     strategy: str
     states: int | None
     transitions: int | None
     seconds: float | None
-    symmetry: bool  #: whether states that symmetry maps to each other were counted once
+    symmetry: bool  #: whether the search used symmetry reduction
     vacuous: tuple[str, ...] | None
 
 
 @dataclass(frozen=True)
 class RuleCounts:
-    """What ``--coverage`` counts of a rule; None where the search does not."""
+    """The counts that ``--coverage`` adds to a rule; None where the search does not count."""
 
     enabled: int | None
-    new: int | None  #: times that it led to a state of the next level
+    new: int | None  #: firings that led to a state of the next level
 
 
 @dataclass(frozen=True)
 class RuleCoverage:
-    """How a rule fared."""
+    """The firing counts of a rule."""
 
     name: str
     span: Span
     instances: int
     fired: int
-    counts: RuleCounts | None = None  #: None unless it was asked for
+    counts: RuleCounts | None = None  #: None unless ``--coverage`` was given
 
 
 @dataclass
 class Result:
-    """The outcome of a check. ``to_dict`` is the JSON document."""
+    """The result of a check.
 
-    make_document: ClassVar[Callable[[Result], dict[str, Any]]]  #: by the public face, which knows of reports
+    Most fields have the name and the meaning of a first-level key of the JSON document (``outcrop docs json``), which
+    ``to_dict`` returns.
+    """
+
+    make_document: ClassVar[Callable[[Result], dict[str, Any]]]  #: set by outcrop.api, since reports import this module
 
     verdict: Verdict
-    kind: str  #: what was violated, or why unknown; "" when it holds
+    kind: str  #: what was violated, or why the verdict is unknown; "" if the property holds
     guarantee: str  #: "exact", or the omission bound in words
     model: str
     constants: dict[str, int | float | str]
     strategy: str
     engine: str
     threads: int
-    states: int | None  #: different ones; None where states were visited again and nobody counted
+    states: int | None  #: number of different states; None if states were revisited and not counted
     states_visited: int
     rules_fired: int
     levels: list[int]
@@ -163,31 +175,34 @@ class Result:
     violations: list[Violation] = field(default_factory=list)
     notes: list[Diagnostic] = field(default_factory=list)
     ranks: int = 1
-    per_rank: list[RankReport] = field(default_factory=list)  #: what each has done, where there are several
+    per_rank: list[RankReport] = field(default_factory=list)  #: counters of each rank, if there are several
     peak_disk_bytes: int = 0
-    events: list[Event] = field(default_factory=list)  #: what the search did on the way
-    layers: LayerReport | None = None  #: of a layered search, once it has some on disk
-    generated: list[int | None] = field(default_factory=list)  #: per level, successors among which it was found
-    duplicates: list[int | None] = field(default_factory=list)  #: per level, successors that were known already
-    missed: list[int] | None = None  #: per level, successors taken for new that were not; None where nobody counted
-    collision_rate: float | None = None  #: of a table that forgets: the part of insertions that overwrote a state
+    events: list[Event] = field(default_factory=list)  #: events of the search, in order
+    layers: LayerReport | None = None  #: for a layered search that has layers on disk
+    #: Per level, the number of successors among which it was found.
+    generated: list[int | None] = field(default_factory=list)
+    #: Per level, the number of successors that were visited before.
+    duplicates: list[int | None] = field(default_factory=list)
+    missed: list[int] | None = None  #: per level, successors taken for new that were not; None if not counted
+    collision_rate: float | None = None  #: evictions divided by insertions, of a cache of visited states
     samples: dict[str, list[float]] = field(default_factory=dict)  #: time, level, states, memory, disk
     variables: Sequence[Variable] = ()
-    deadlock: str = ""  #: what counted as one
-    states_checked: str = "all"  #: in which states something wrong was looked for: all, product or none
-    device: str = ""  #: the GPU that searched; empty for the processor
-    reason: str = ""  #: why nothing was checked, where no state was visited
-    fairness: str = "none"  #: which runs the formulas were checked on: none (all of them), weak or strong
-    symmetry: dict[str, bool] = field(default_factory=dict)  #: whether reduction was asked for, and used
-    options: dict[str, Any] = field(default_factory=dict)  #: those that are not the default
-    command: list[str] | None = None  #: the command line, None where there was none
+    deadlock: str = ""  #: definition of a deadlock that was used
+    states_checked: str = "all"  #: states that were checked for violations: all, product or none
+    device: str = ""  #: name of the GPU that searched; empty for the processor
+    reason: str = ""  #: why nothing was checked, if no state was visited
+    fairness: str = "none"  #: runs on which formulas were checked: none (all runs), weak or strong
+    #: Whether symmetry reduction was requested, and whether it was used.
+    symmetry: dict[str, bool] = field(default_factory=dict)
+    options: dict[str, Any] = field(default_factory=dict)  #: options that differ from their defaults
+    command: list[str] | None = None  #: the command line; None for an API call
     date: str = field(default_factory=lambda: datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"))
     compiler: str = ""  #: name and version of the C compiler; empty for the interpreter
-    model_sha256: str = ""  #: of the model's text, as it was read
+    model_sha256: str = ""  #: SHA-256 of the model's text, as it was read
 
     @property
     def diameter(self) -> int:
-        """The deepest level; start states are 0."""
+        """The number of the deepest level; start states are level 0."""
         return max(0, len(self.levels) - 1)
 
     @property
@@ -196,5 +211,5 @@ class Result:
         return self.violations[0].trace if self.violations else None
 
     def to_dict(self) -> dict[str, Any]:
-        """The JSON document of ``--json``, with the trace in ITF."""
+        """Returns the JSON document of ``--json``, with the trace in ITF."""
         return Result.make_document(self)

@@ -11,11 +11,11 @@ from functools import cached_property
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """One file's text. ``name`` is what diagnostics print."""
+    """The text of one file. ``name`` is the name that diagnostics print."""
 
     name: str
     text: str
-    sha256: str = ""  #: of the bytes that were read, in hexadecimal; empty where there was no file
+    sha256: str = ""  #: SHA-256 of the file, in hexadecimal; empty if the text comes from no file
 
     @cached_property
     def _line_starts(self) -> list[int]:
@@ -27,19 +27,19 @@ class Source:
         return starts
 
     def position(self, offset: int) -> tuple[int, int]:
-        """Line and column of an offset, both counted from 1."""
+        """Returns the line and column of an offset, both counted from 1."""
         line = bisect_right(self._line_starts, offset)
         return line, offset - self._line_starts[line - 1] + 1
 
     def line(self, number: int) -> str:
-        """The text of a line (counted from 1) without its end."""
+        """Returns the text of a line, counted from 1, without its line end."""
         start = self._line_starts[number - 1]
         end = self._line_starts[number] if number < len(self._line_starts) else len(self.text)
         return self.text[start:end].rstrip("\r\n")
 
 
 class Span:
-    """A stretch of a source: offsets ``start`` (included) to ``end`` (excluded)."""
+    """A range of a source, from offset ``start`` (included) to ``end`` (excluded)."""
 
     __slots__ = ("end", "source", "start")
 
@@ -49,7 +49,7 @@ class Span:
         self.end = end
 
     def to(self, other: Span) -> Span:
-        """From our start to the other's end."""
+        """Returns the span from the start of this one to the end of the other."""
         return Span(self.source, self.start, max(self.end, other.end))
 
     @property
@@ -65,7 +65,8 @@ class Span:
         return self.source.text[self.start : self.end]
 
     def alone(self) -> Source:
-        """The source with blanks for all that is outside: offsets, lines and columns are the same."""
+        """Returns the source with blanks for all text outside the span, so that offsets, lines and columns stay the
+        same."""
         before = re.sub(r"[^\n]", " ", self.source.text[: self.start])
         return Source(self.source.name, before + self.text)
 
@@ -88,21 +89,21 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True)
 class Diagnostic:
-    """One message about a place in the model: a plain sentence, and a hint where one helps."""
+    """One message about a position in the model: a plain sentence, and a hint if one helps."""
 
     severity: Severity
     message: str
     span: Span | None = None
     hint: str = ""
     related: tuple[tuple[str, Span], ...] = field(default=())
-    bears_on_verdict: bool = False  #: whether a verdict says less than it seems to without it
+    bears_on_verdict: bool = False  #: whether the verdict would seem to say more without it
 
     def within(self, source: Source) -> Diagnostic:
-        """The same about the same place of another source."""
+        """Returns this diagnostic for the same offsets of another source."""
         return self if self.span is None else replace(self, span=Span(source, self.span.start, self.span.end))
 
     def render(self) -> str:
-        """``file:line:col: error: message``, the source line, a caret span, the hint."""
+        """Returns ``file:line:col: error: message``, the source line with carets below the span, and the hint."""
         if self.span is None:
             lines = [f"{self.severity}: {self.message}"]
         else:
@@ -114,12 +115,12 @@ class Diagnostic:
         return "\n".join(lines)
 
 
-#: Of a source line that is shown whole, and what is shown of others before and after the place.
+#: Longest source line that is shown whole, and the numbers of characters shown before and after a span otherwise.
 _LONGEST_LINE, _BEFORE, _AFTER = 400, 60, 200
 
 
 def _window(text: str, column: int, width: int) -> tuple[str, int, int]:
-    """The part of a long line around a place, and where the place is in it."""
+    """Returns the part of a long line around a span, with the column and width of the span in it."""
     begin = max(0, column - 1 - _BEFORE)
     end = min(len(text), column - 1 + _AFTER)
     before, after = "... " if begin else "", " ..." if end < len(text) else ""
@@ -132,6 +133,6 @@ def _excerpt(span: Span) -> list[str]:
     width = max(1, min(span.end - span.start, len(text) - column + 1))
     if len(text) > _LONGEST_LINE:
         text, column, width = _window(text, column, width)
-    # Tabs are kept in the margin, so that the caret stands under its character whatever the tab width is.
+    # Tabs are kept in the margin, so that the caret stands under its character for any tab width.
     margin = "".join("\t" if character == "\t" else " " for character in text[: column - 1])
     return [f"  {text}", f"  {margin}{'^' * width}"]

@@ -1,7 +1,7 @@
-"""The registry of strategies: what each is called, what it can do, and which options it has of its own.
+"""The registry of strategies: the name, the capabilities and the options of each.
 
 The command line and its help, refusals, the table in docs/guides/strategies.md and the matrices of the tests are made
-from this. A new strategy is a file in search/, an entry here and, if it remembers states in a new way, a file in
+from it. A new strategy is a file in search/, an entry here and, if it needs a new kind of visited set, a file in
 native/ with its binding.
 """
 
@@ -19,14 +19,14 @@ from outcrop.declared import declared_options, option
 
 
 class Replacement(StrEnum):
-    """What a full cache overwrites."""
+    """The entry that a full cache of visited states evicts."""
 
-    IDLE = "idle"  #: at random, something that was not met lately
-    RANDOM = "random"  #: anything, as published
+    IDLE = "idle"  #: a random entry that was not met lately
+    RANDOM = "random"  #: any entry at random, as published
 
 
 def parse_layers(text: str) -> int | str:
-    """Reads a number, or a word.
+    """Reads a number of layers, or a word.
 
     >>> parse_layers("10"), parse_layers("auto")
     (10, 'auto')
@@ -38,7 +38,7 @@ def parse_layers(text: str) -> int | str:
 class SqueezeOptions:
     squeeze: bool = option(
         True,
-        "when memory ends, keep only those bits of a state that have been seen to change, and go on in RAM before "
+        "when RAM is full, keep only the bits of a state that have been seen to change, and continue in RAM before "
         "going to disk",
     )
 
@@ -47,36 +47,40 @@ class SqueezeOptions:
 class CachedOptions:
     replacement: Replacement = option(
         Replacement.RANDOM,
-        "what a full cache overwrites: anything, as published (the default), or something not met lately",
+        "entry that a full cache evicts: any, as published (random, the default), or one not met lately (idle)",
     )
-    chain: int = option(16, "entries of the cache among which a state may go", least=2, most=64)
-    collision_limit: float = option(0.9, "collision rate past which cached gives up", least=0, most=1)
+    chain: int = option(16, "number of cache entries that can hold a given state", least=2, most=64)
+    collision_limit: float = option(
+        0.9, "collision rate above which cached gives up, with the verdict unknown", least=0, most=1
+    )
 
 
 @dataclass(frozen=True)
 class SerialOptions:
-    threshold: float = option(0.1, "collision rate at which serial goes to disk", least=0, most=1)
+    threshold: float = option(0.1, "collision rate at which serial continues on disk", least=0, most=1)
 
 
 @dataclass(frozen=True)
 class LocalityOptions:
-    """The constants of the papers, where these give them."""
+    """The constants of the locality algorithm, with the values of the papers where they are published."""
 
-    blocks: int = option(100, "blocks that the file of visited states is divided into", least=1)
-    block_size: int = option(10_000, "states in such a block, at the least", least=1)
-    cloud: float = option(1.0, "part of the blocks that locality reads at first", least=0, most=1)
-    calibration: int = option(10, "checks from one calibration of that part to the next", least=1)
-    speedup: float = option(0.15, "growth of that part when it misses too much", least=0)
-    slowdown: float = option(0.15, "shrinking of that part when it misses next to nothing", least=0, most=1)
-    beta_high: float = option(0.03, "part of the old states to miss that is too much", least=0, most=1)
-    beta_low: float = option(0.01, "part of the old states to miss that is next to nothing", least=0, most=1)
-    reset_above: float = option(0.9, "size of the part above which it may be reset", least=0, most=1)
-    reset_after: int = option(5, "calibrations in a row above that size before a reset", least=0)
-    reset_chance: float = option(0.5, "probability of a reset then", least=0, most=1)
-    block_states: int | None = option(None, "states that are expanded at a time", least=1, shown="what is fast")
+    blocks: int = option(100, "number of blocks in the file of visited states", least=1)
+    block_size: int = option(10_000, "smallest size of a block of that file, in states", least=1)
+    cloud: float = option(1.0, "initial size of the disk cloud, as a share of all blocks", least=0, most=1)
+    calibration: int = option(10, "number of checks between two calibrations of the disk cloud", least=1)
+    speedup: float = option(0.15, "relative growth of the disk cloud when it misses too much", least=0)
+    slowdown: float = option(0.15, "relative shrinking of the disk cloud when it misses little", least=0, most=1)
+    beta_high: float = option(0.03, "share of missed visited states from which the disk cloud grows", least=0, most=1)
+    beta_low: float = option(0.01, "share of missed visited states up to which the disk cloud shrinks", least=0, most=1)
+    reset_above: float = option(0.9, "size above which the disk cloud may be reset", least=0, most=1)
+    reset_after: int = option(5, "number of calibrations in a row above that size before a reset", least=0)
+    reset_chance: float = option(0.5, "probability of a reset at each calibration after those", least=0, most=1)
+    block_states: int | None = option(
+        None, "number of states that are expanded at a time", least=1, shown="chosen for speed"
+    )
     curve: tuple[tuple[float, float], tuple[float, float]] = option(
         ((0.4, 0.4), (0.7, 0.6)),
-        "probability that a block is read, by its place in the file: B up to A, and 1 at the end",
+        "probability that a block is read, by its position in the file: B up to A, and 1 at the end",
         shown="0.4:0.4,0.7:0.6",
     )
 
@@ -85,21 +89,21 @@ class LocalityOptions:
 class LayeredOptions:
     layers: int | str = option(
         "all",
-        "layers that stay as they are: a number, all (the default), or auto, which follows the longest back edge; "
-        "older ones are packed",
+        "number of layers that stay unpacked: a number, all (the default), or auto, which follows the longest back "
+        "edge",
         convert=parse_layers,
     )
-    forget: bool = option(False, "delete older layers: states may be visited again, and the search given up for that")
+    forget: bool = option(False, "delete older layers; states may be revisited, and too many revisits end the search")
 
 
 @dataclass(frozen=True)
 class OwctyOptions:
-    compact: bool = option(False, "keep signatures instead of states; a violation is real, but one may be missed")
+    compact: bool = option(False, "store signatures instead of states; violations are real, but some may be missed")
 
 
 @dataclass(frozen=True)
 class BitstateOptions:
-    hash_functions: int = option(3, "bits that each state sets, by as many hash functions", least=1, most=64)
+    hash_functions: int = option(3, "number of bits that each state sets, one per hash function", least=1, most=64)
 
 
 # --- Strategies ------------------------------------------------------------------------------------------------
@@ -107,30 +111,30 @@ class BitstateOptions:
 
 @dataclass(frozen=True)
 class Strategy:
-    """A strategy of the native engine. ``search``: its function, as ``module:function`` in outcrop.search."""
+    """A strategy of the native engine. ``search`` names its function, as ``module:function`` in outcrop.search."""
 
     name: str
     search: str
-    summary: str  #: for the help of --strategy
-    remembers: str  #: for the table in the docs
+    summary: str  #: text for the help of --strategy
+    remembers: str  #: text for the table in the docs
     promises: str
-    options: tuple[type, ...] = ()  #: dataclasses of its own
-    kernels: tuple[str, ...] | None = ()  #: files in native/ that it needs beside what most searches do; None for all
+    options: tuple[type, ...] = ()  #: dataclasses of options that it takes
+    kernels: tuple[str, ...] | None = ()  #: files in native/ that it needs beyond those of most searches; None: all
     liveness: bool = True  #: checks liveness properties (AG EF)
-    ranks: bool = True  #: runs over several processes
+    ranks: bool = True  #: can run over several ranks
     checkpoints: bool = True
     revisits: bool = False  #: may visit a state more than once
-    finds_cycles: bool = False  #: looks for runs that violate a formula, and for nothing else
+    finds_cycles: bool = False  #: searches for runs that violate a formula, and for nothing else
     on_gpu: bool = False
-    is_listed: bool = True  #: users can ask for it by name
+    is_listed: bool = True  #: users can choose it by name
 
 
 _EVERY = (
     Strategy(
         "auto",
         "auto:search",
-        "ram while memory lasts, then exact on disk",
-        "states in RAM, squeezed when memory ends, then on disk in sorted runs",
+        "states in RAM, then on disk when RAM is full; exact",
+        "states in RAM, squeezed when RAM is full, then sorted runs on disk",
         "exact",
         options=(SqueezeOptions,),
         on_gpu=True,
@@ -138,25 +142,25 @@ _EVERY = (
     Strategy(
         "ram",
         "ram:search",
-        "whole states in RAM",
-        "states in an arena in the order of their discovery",
+        "states in RAM; exact",
+        "states in an arena, in order of discovery",
         "exact",
         on_gpu=True,
     ),
     Strategy(
         "compact",
         "compact:search",
-        "signatures, with a printed bound on the probability that a state was missed",
-        "signatures in RAM, the queue on disk",
+        "signatures in RAM, with a printed omission bound",
+        "signatures in RAM, the frontier on disk",
         "*holds* with an omission bound",
         on_gpu=True,
     ),
     Strategy(
         "cached",
         "cached:search",
-        "what fits; states may be visited again",
-        "a cache of fixed size, the queue on disk",
-        "*holds* is exact, or has the bound of its signatures; given up past a collision rate",
+        "a cache of visited states of fixed size; may revisit states",
+        "a cache of fixed size, the frontier on disk",
+        "*holds* is exact, or has an omission bound with signatures; *unknown* above a collision rate",
         options=(CachedOptions,),
         kernels=None,
         liveness=False,
@@ -165,8 +169,8 @@ _EVERY = (
     Strategy(
         "disk",
         "locality:search_disk",
-        "visited states on disk, all of which each check reads",
-        "new states in RAM, all visited ones on disk",
+        "visited states on disk, compared with all of them",
+        "new states in RAM, all visited states on disk",
         "exact with whole states, an omission bound with signatures",
         options=(LocalityOptions,),
         kernels=None,
@@ -175,9 +179,9 @@ _EVERY = (
     Strategy(
         "locality",
         "locality:search",
-        "visited states on disk, of which each check reads those that it probably needs",
-        "as `disk`, reading a calibrated disk cloud",
-        "as `disk`; states may be visited again",
+        "visited states on disk, compared with the part that matters most; may revisit states",
+        "as `disk`, comparing with a calibrated disk cloud",
+        "as `disk`; may revisit states",
         options=(LocalityOptions,),
         kernels=None,
         liveness=False,
@@ -186,7 +190,7 @@ _EVERY = (
     Strategy(
         "serial",
         "serial:search",
-        "cached, and from a threshold on locality",
+        "cached, then locality above a collision rate",
         "as `cached`, then as `locality`",
         "as `cached` and `locality`",
         options=(CachedOptions, SerialOptions, LocalityOptions),
@@ -197,18 +201,18 @@ _EVERY = (
     Strategy(
         "layered",
         "layered:search",
-        "the newest layers in RAM and all on disk, exact",
+        "sorted layers on disk, the newest in RAM; exact",
         "layers: the newest in RAM, all on disk, sorted",
-        "exact; with `--forget` states may be visited again",
+        "exact; with `--forget` it may revisit states",
         options=(LayeredOptions, SqueezeOptions),
         kernels=None,
     ),
     Strategy(
         "bitstate",
         "bitstate:search",
-        "a few bits for each state; finds violations, and never says holds",
-        "`--hash-functions` bits of each state, the queue on disk",
-        "a violation is real; else *unknown*, with about what part of the states was visited",
+        "a few bits for each state; finds violations, but never reports holds",
+        "`--hash-functions` bits of each state, the frontier on disk",
+        "violations are real; otherwise *unknown*, with an estimate of the share of visited states",
         options=(BitstateOptions,),
         kernels=("bitstate.c",),
         liveness=False,
@@ -218,7 +222,7 @@ _EVERY = (
     Strategy(
         "ndfs",
         "ndfs:search",
-        "depth first, for runs that violate a formula",
+        "nested depth-first search for runs that violate a formula",
         "states in RAM, and two bits each",
         "exact",
         kernels=None,
@@ -229,9 +233,9 @@ _EVERY = (
     Strategy(
         "owcty",
         "owcty:search",
-        "breadth first, for runs that violate a formula",
-        "states in RAM with counts of predecessors; signatures with `--compact`",
-        "exact; with `--compact` a cycle is real, and *holds* has an omission bound",
+        "breadth-first search for runs that violate a formula",
+        "states in RAM with predecessor counts; signatures with `--compact`",
+        "exact; with `--compact` cycles are real, and *holds* has an omission bound",
         options=(OwctyOptions,),
         checkpoints=False,
         finds_cycles=True,
@@ -239,7 +243,7 @@ _EVERY = (
     Strategy(
         "fair",
         "fair:search",
-        "for fair runs that violate a formula; chosen by --fair",
+        "search for fair runs that violate a formula; chosen by --fair",
         "states and edges in RAM",
         "exact",
         ranks=False,
@@ -252,7 +256,7 @@ STRATEGIES: dict[str, Strategy] = {each.name: each for each in _EVERY}
 
 
 def names(**wanted: bool) -> list[str]:
-    """Returns the strategies that users can name and that have such capabilities.
+    """Returns the strategies that users can choose and that have the given capabilities.
 
     >>> names(finds_cycles=True)
     ['ndfs', 'owcty']
@@ -265,15 +269,15 @@ def names(**wanted: bool) -> list[str]:
 
 
 def own_options() -> Iterator[tuple[type, dataclasses.Field[Any], list[str]]]:
-    """Returns the options that strategies have of their own, each with its dataclass and those that take it."""
+    """Returns the options of single strategies, each with its dataclass and the strategies that take it."""
     return declared_options((each.name, each.options) for each in _EVERY)
 
 
-#: The options that strategies have of their own, by name.
+#: The options of single strategies, by name.
 OWN_OPTIONS: dict[str, dataclasses.Field[Any]] = {declared.name: declared for _, declared, _ in own_options()}
 
 
-#: The files in native/ that single strategies need, of which a library with all kernels has every one.
+#: The files in native/ that only single strategies need. A library with all kernels contains every one.
 OWN_KERNELS = sorted({file for each in _EVERY for file in each.kernels or ()})
 
 

@@ -1,4 +1,4 @@
-"""Sizes, durations and counts as people write them ("8G", "30m", "1,000") and read them."""
+"""Sizes, durations and counts in the form that people write ("8G", "30m", "1,000") and read."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|h|d)?", re.IGNORECASE)
 
 
 def parse_size(text: str) -> int:
-    """Bytes, in units of 1024.
+    """Returns the bytes of a size, in units of 1024.
 
     >>> parse_size("8G") == 8 * 2**30
     True
@@ -24,7 +24,7 @@ def parse_size(text: str) -> int:
 
 
 def parse_duration(text: str) -> float:
-    """Seconds.
+    """Returns the seconds of a duration.
 
     >>> parse_duration("1.5h")
     5400.0
@@ -48,7 +48,7 @@ def parse_count(text: str) -> int:
 
 
 def size(count: int) -> str:
-    """Bytes for people.
+    """Returns a number of bytes as a text with a unit.
 
     >>> size(3 * 2**30)
     '3.0 GiB'

@@ -1,4 +1,4 @@
-"""argparse, as the command uses it: readable help, and errors that suggest what was meant."""
+"""The argument parser of the command: argparse with readable help, and with errors that suggest what was meant."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from outcrop.errors import UsageError
 
 
 class _HelpFormatter(argparse.RawDescriptionHelpFormatter):
-    """Leaves examples as they are, breaks the lines of a description that is one paragraph, and makes room for the
-    names of commands."""
+    """Help formatter that keeps examples as they are, wraps a description of one paragraph, and leaves a column wide
+    enough for the names of commands."""
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         if "\n" in text.strip():
@@ -22,12 +22,13 @@ class _HelpFormatter(argparse.RawDescriptionHelpFormatter):
 
     def add_argument(self, action: argparse.Action) -> None:
         super().add_argument(action)
-        if isinstance(action, argparse._SubParsersAction):  # which argparse indents without counting it
+        # argparse indents the names, but does not count the indentation
+        if isinstance(action, argparse._SubParsersAction):
             self._action_max_length += self._indent_increment
 
 
 class Parser(argparse.ArgumentParser):
-    """argparse, with errors as UsageError and a guess at what a mistyped option was meant to be."""
+    """Argument parser that raises UsageError and suggests the option that a mistyped one was meant to be."""
 
     def __init__(self, *arguments: Any, **keywords: Any) -> None:
         super().__init__(
@@ -57,9 +58,9 @@ class Parser(argparse.ArgumentParser):
         return f"there is no command '{word}'{hint}"
 
     def unknown(self, argument: str) -> str:
-        """A sentence about an argument that nothing took."""
+        """Returns a sentence about an argument that no option takes."""
         if not argument.startswith("-"):
-            return f"'{argument}' is one argument too many"
+            return f"unexpected argument '{argument}'"
         name = argument.split("=")[0]
         options = [option for action in self._actions for option in action.option_strings]
         guesses = difflib.get_close_matches(name, options, 1)

@@ -1,4 +1,4 @@
-"""``outcrop check``: load, search, report."""
+"""``outcrop check``: loads a model, searches its states and reports the verdict."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ _SHOW_CURSOR = "\x1b[?25h"
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Alone, or as one of several ranks, of which the first reports; or starts these."""
+    """Checks in this process, starts the ranks, or takes part as one of them. Only the first rank reports."""
     ranks = started_ranks()
     if max(ranks, arguments.ranks or 1) > 1:
         if arguments.sandbox:
-            raise UsageError("--sandbox keeps a search from all others: it cannot have several ranks")
+            raise UsageError("--sandbox cannot be used with several ranks; leave out --ranks, or --sandbox")
         return _check_together(arguments, ranks)
     return _check_confined(arguments) if arguments.sandbox else _check(arguments)
 
@@ -58,7 +58,10 @@ def _check_confined(arguments: argparse.Namespace) -> int:
 def _check_together(arguments: argparse.Namespace, ranks: int) -> int:
     if ranks == 1:
         if STARTED in os.environ:
-            raise UsageError(f"mpiexec has started {arguments.ranks} processes that do not know of each other")
+            raise UsageError(
+                f"mpiexec started {arguments.ranks} processes that cannot reach one another; use the mpiexec that "
+                "belongs to the MPI of mpi4py"
+            )
         return start(arguments.ranks, arguments.words)
     transport = transport_of(ranks)
     try:
@@ -123,7 +126,7 @@ def _search(model: Model, options: CheckOptions, arguments: argparse.Namespace, 
 
 
 def _text(result: Result, arguments: argparse.Namespace) -> str:
-    """What to print about a result."""
+    """Returns the text to print about a result."""
     style = TraceStyle(arguments.trace)
     if arguments.json:
         document = result.to_dict()
@@ -138,7 +141,7 @@ def _text(result: Result, arguments: argparse.Namespace) -> str:
 
 @contextlib.contextmanager
 def _second_interrupt_kills() -> Iterator[None]:
-    """The first Ctrl-C asks the search to stop and report; should that take too long, the second ends us at once."""
+    """Lets the first Ctrl-C ask the search to stop and report, and the second one end the process at once."""
     pressed = False
 
     def press(number: int, frame: FrameType | None) -> None:

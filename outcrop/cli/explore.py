@@ -1,4 +1,4 @@
-"""``outcrop explore``: stepping through a model at a prompt."""
+"""``outcrop explore``: steps through a model at a prompt."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _input(commands: list[str]) -> Iterator[str]:
-    """The commands of the command line, or else what is typed or piped; the latter is shown as if it were typed."""
+    """Yields the commands of the command line, or else the lines of stdin. Piped lines are echoed after a prompt."""
     if commands:
         for command in commands:
             emit(f"{_PROMPT}{command}")

@@ -1,4 +1,4 @@
-"""Writing the files that a verb was asked for."""
+"""The output files of a command."""
 
 from __future__ import annotations
 
@@ -13,20 +13,22 @@ from typing import Any
 from outcrop.cli.output import complain, emit
 from outcrop.errors import UsageError
 
-#: Errors of a disk that may be over when a search is.
+#: Errors of a full or failing disk, which may have recovered by the time a search ends.
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EIO)
 
 
 def keep_apart(read: Iterable[str | Path | None], written: Iterable[str | Path | None]) -> None:
-    """Refuses to write to a file that is read, or to one twice."""
-    taken = {_identity(path): "is read, and would be overwritten" for path in read if path}
+    """Raises UsageError when an output file is also an input file, or is named for two outputs."""
+    taken = {
+        _identity(path): "is an input file and would be overwritten; name another output file" for path in read if path
+    }
     for path in written:
         place = _identity(path) if path else None
         if not path or (isinstance(place, tuple) and not Path(path).is_file()):
-            continue  # a terminal, say
+            continue  # a terminal or a pipe, which two outputs can share
         if place in taken:
             raise UsageError(f"'{path}' {taken[place]}")
-        taken[place] = "would be written twice"
+        taken[place] = "is named for two outputs; name a file for each"
 
 
 def _identity(path: str | Path) -> object:
@@ -35,13 +37,13 @@ def _identity(path: str | Path) -> object:
         return status.st_dev, status.st_ino
     except OSError:
         return Path(path).resolve()
-    except ValueError:  # no name that a file can have, which whoever opens it says
+    except ValueError:  # not a valid file name; opening it raises the error that names the problem
         return path
 
 
 def prepare(path: str | Path) -> None:
-    """Makes an empty file, which shows before a long search whether there can be one. A full disk is no obstacle yet:
-    it may have room by the time there is something to write."""
+    """Creates an empty file, to find out before a long search whether it can be written. A full disk is not an error
+    yet, since there may be space again when the search ends."""
     try:
         Path(path).write_bytes(b"")
     except (OSError, ValueError) as error:
@@ -50,7 +52,7 @@ def prepare(path: str | Path) -> None:
 
 
 def write(path: str | Path, text: str) -> None:
-    """Writes a file whole, or leaves it empty and raises UsageError."""
+    """Writes a whole file. Raises UsageError and leaves the file empty if that fails."""
     try:
         Path(path).write_text(text, encoding="utf-8", errors="backslashreplace")
     except (OSError, ValueError) as error:
@@ -65,8 +67,9 @@ def _cannot_write(path: str | Path, error: OSError | ValueError) -> UsageError:
 
 
 def deliver(code: int, text: str, files: Iterable[tuple[str | Path, Callable[[], str]]]) -> int:
-    """Prints what there is to say, then writes files about it, each made when its turn comes. Complains of what cannot
-    be written and goes on. Returns the exit code: ``code``, or 2 for a success that was not written whole."""
+    """Prints a text, then writes the files about it, making each one when its turn comes. A file that cannot be written
+    is reported on stderr, and the others are written. Returns the exit code: ``code``, or 2 if that is 0 and some
+    output could not be written."""
     is_whole = _succeeds("the report", lambda: emit(text))
     for path, make in files:
         is_whole &= try_to_write(path, make)
@@ -74,7 +77,7 @@ def deliver(code: int, text: str, files: Iterable[tuple[str | Path, Callable[[],
 
 
 def try_to_write(path: str | Path, make: Callable[[], str]) -> bool:
-    """Makes a text and writes it. Returns whether that was possible, and complains if not."""
+    """Makes a text and writes it. Returns whether that succeeded, and prints an error if not."""
     return _succeeds(f"'{path}'", lambda: write(path, make()))
 
 
@@ -93,6 +96,6 @@ def _succeeds(what: str, action: Callable[[], None]) -> bool:
 
 
 def dump(document: dict[str, Any]) -> str:
-    """JSON with one first-level key a line."""
+    """Returns a JSON document with one first-level key per line."""
     rows = [f" {json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}" for key, value in document.items()]
     return "{\n" + ",\n".join(rows) + "\n}\n"

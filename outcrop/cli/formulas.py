@@ -1,4 +1,4 @@
-"""The options of ``outcrop check`` that are about formulas."""
+"""The options of ``outcrop check`` about LTL formulas."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ _MOVERS = " or ".join(
 
 def add_formulas(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group(
-        "formulas about runs", "Linear temporal logic, beside what the model declares with ltl. " + see("ltl")
+        "LTL formulas", "Properties of runs, in addition to those that the model declares. " + see("ltl")
     )
     group.add_argument(
         "--ltl",
         metavar="FORMULA",
         action="append",
         default=[],
-        help="what every run must satisfy, like 'G ({x = 1} -> F done)'; may be repeated",
+        help="formula that every run must satisfy, such as 'G ({x = 1} -> F done)'; may be repeated",
     )
     group.add_argument(
         "--ltl-file",
         metavar="FILE",
-        help="read #define and #property lines there (default: the file with the suffix .ltl beside the model, if any)",
+        help="file with #define and #property lines (default: MODEL with the suffix .ltl, if that file exists)",
     )
     group.add_argument(
         "--property",
@@ -36,12 +36,13 @@ def add_formulas(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         action="append",
         default=[],
-        help="check only this formula, by its name or its number; may be repeated",
+        help="check only the formula with this name or number; may be repeated",
     )
     group.add_argument(
         "--fair",
         choices=[*map(str, Fair)],
         default=CheckOptions.fair,
-        help=f"consider only runs in which every {_MOVERS} moves again and again that can "
-        "do so from some time on without a break (weak), or again and again (strong); default: none",
+        help=f"check only fair runs: every {_MOVERS} moves infinitely often that is "
+        "enabled at all times from some point on (weak), or infinitely often (strong); default: none, which checks "
+        "all runs",
     )

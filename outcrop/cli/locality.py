@@ -1,4 +1,4 @@
-"""``outcrop locality``: how far transitions lead, in levels of a breadth-first search."""
+"""``outcrop locality``: measures how many levels of a breadth-first search each transition spans."""
 
 from __future__ import annotations
 
@@ -29,6 +29,6 @@ def run(arguments: argparse.Namespace) -> int:
     locality = measure(model, options, arguments.self_loops)
     if arguments.svg:
         write(arguments.svg, chart(locality).to_svg())
-    columns = get_terminal_size((200, 24)).columns  # where there is no terminal, nothing need be cut short
+    columns = get_terminal_size((200, 24)).columns  # without a terminal no line needs to be cut
     emit(dump(locality.to_dict()) if arguments.json else text(locality, arguments.all, columns))
     return 0

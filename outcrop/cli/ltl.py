@@ -1,4 +1,4 @@
-"""``outcrop ltl``: the Büchi automaton of a formula."""
+"""``outcrop ltl``: prints the Büchi automaton of a formula."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def summary(formula: Formula, automaton: Automaton) -> str:
-    """The formula, what kind of automaton it has, and the automaton."""
+    """Returns the formula, the size and kind of its automaton, and the automaton."""
     kinds = [str(automaton.strength)]
     kinds += ["very weak"] if automaton.very_weak else []
     kinds += ["deterministic"] if automaton.deterministic else []

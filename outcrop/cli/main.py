@@ -1,6 +1,6 @@
-"""The command, and the one place where errors become messages and exit codes.
+"""The entry point of the command, and the one place where errors become messages and exit codes.
 
-Only what parsing needs is imported here; each verb imports the rest when it runs, so that ``--help`` is quick.
+This module imports only what parsing needs. Each command imports the rest when it runs, so that ``--help`` is fast.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from outcrop.report.annotations import of_diagnostics
 
 UNKNOWN = 3
 
-#: What the loader of libraries says when there is no memory for one, and Python when there is none for a thread.
+#: Parts of the messages of the dynamic loader, and of Python, when memory for a library or a thread is missing.
 _NO_MEMORY = (
     "failed to map segment",
     "cannot allocate memory",
@@ -27,7 +27,7 @@ _NO_MEMORY = (
     "can't start new thread",
 )
 
-#: Errors of files that are the system's, wherever they occur, and no bug of ours.
+#: File errors that come from the operating system, wherever they occur, and not from a bug in Outcrop.
 _OF_THE_SYSTEM = {
     *(errno.EIO, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.ESTALE, errno.ENXIO),
     *(errno.EACCES, errno.EPERM, errno.EMFILE, errno.ENFILE),
@@ -35,21 +35,21 @@ _OF_THE_SYSTEM = {
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the command and gives its exit code."""
-    # Numpy's library for linear algebra, which we have no use for, starts threads that wait busily for 0.1 seconds.
+    """Runs the command and returns its exit code."""
+    # The linear algebra library of numpy, which Outcrop does not use, starts threads that spin for 0.1 seconds.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # the shell has closed it
             setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
-        # A model may name things in letters that the terminal's encoding lacks.
+        # A model may contain letters that the encoding of the terminal lacks.
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
     return answer(lambda: _run(sys.argv[1:] if arguments is None else arguments))
 
 
 def answer(action: Callable[[], int]) -> int:
-    """The exit code of an action, which complains if it fails."""
+    """Runs an action and returns its exit code. Errors of the action become messages on stderr."""
     try:
         return action()
     except KeyboardInterrupt as error:
@@ -76,12 +76,12 @@ def answer(action: Callable[[], int]) -> int:
 
 def _out_of_memory(error: MemoryError | None = None) -> int:
     why = f": {error}" if error is not None and str(error) else ""
-    complain(f"out of memory before there was a verdict{why}")
+    complain(f"out of memory before a verdict was reached{why}")
     return UNKNOWN
 
 
 def _is_for_memory(error: BaseException | None) -> bool:
-    """Is it for want of memory that a process could not be started, or a library not be loaded?"""
+    """Returns whether an error, or one of its causes, means that memory was missing."""
     while error is not None:
         if isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno == errno.ENOMEM):
             return True
@@ -99,7 +99,7 @@ def _run(arguments: Sequence[str]) -> int:
         return 2
     try:
         chosen = parser.parse(arguments)
-    except SystemExit as end:  # argparse ends --help and --version so
+    except SystemExit as end:  # argparse ends --help and --version this way
         emit("")
         return int(end.code or 0)
     chosen.words = list(arguments)
@@ -108,8 +108,8 @@ def _run(arguments: Sequence[str]) -> int:
 
 
 def _report_bug(error: Exception) -> int:
-    """Keeps the traceback in a file of its own: it is for us, not for the user."""
-    # Nobody should need them.
+    """Writes the traceback to a temporary file for a bug report, and prints where that file is."""
+    # Needed only here, and slow to import.
     import tempfile
     import traceback
 

@@ -1,4 +1,4 @@
-"""Writing to the user: stdout for what was asked for, stderr for the rest."""
+"""Output to the user: results go to stdout, everything else to stderr."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from outcrop.report.annotations import wanted
 
 
 def emit(text: str) -> None:
-    """Prints a text with its line end. A reader that has gone away (``| head``) is no error."""
+    """Prints a text and ends its line. A closed pipe (``| head``) is not an error."""
     try:
         if text:
             print(text.rstrip("\n"))
@@ -26,14 +26,14 @@ def emit(text: str) -> None:
 
 
 def _drop_rest(stream: TextIO) -> None:
-    """What is still buffered would raise once more when the interpreter flushes at exit."""
+    """Redirects a stream to /dev/null, so that flushing its buffer at exit does not raise again."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 @contextlib.contextmanager
 def put_output(is_document: bool) -> Iterator[Callable[[str], None]]:
-    """Returns a writer for the output of a model: stdout, or stderr where a JSON document must stay alone on stdout.
-    The last line is ended if the model does not, so that the report starts on its own."""
+    """Returns a writer for the output of a model. It writes to stdout, or to stderr if stdout must hold only a JSON
+    document. On leaving it ends the last line, so that the report begins on a line of its own."""
     stream, last = (sys.stderr if is_document else sys.stdout), "\n"
 
     def write(text: str) -> None:
@@ -45,7 +45,7 @@ def put_output(is_document: bool) -> Iterator[Callable[[str], None]]:
             _drop_rest(stream)
         except OSError as error:
             _drop_rest(stream)
-            raise UsageError(f"cannot write what the model prints: {error.strerror}") from None
+            raise UsageError(f"cannot write the output of the model: {error.strerror}") from None
 
     try:
         yield write
@@ -55,19 +55,19 @@ def put_output(is_document: bool) -> Iterator[Callable[[str], None]]:
 
 
 def complain(message: str, bare: bool = False) -> None:
-    """Prints an error; ``bare`` when the message already says so."""
+    """Prints a message to stderr; ``bare`` omits the prefix ``outcrop:``."""
     with contextlib.suppress(OSError):
         print(message if bare else f"outcrop: {message}", file=sys.stderr, flush=True)
 
 
 def annotate(lines: Iterable[str]) -> None:
-    """Prints, where GitHub Actions reads along, what it turns into annotations. On stderr, which it reads too: a
-    document may be alone on stdout."""
+    """Prints the annotations of GitHub Actions, if the process runs there. They go to stderr, which GitHub reads too,
+    since stdout may hold a JSON document."""
     if wanted():
         for line in lines:
             complain(line, bare=True)
 
 
 def wants_color(stream: TextIO, refused: bool) -> bool:
-    """Colours go to terminals only, and not where the user or the environment refuses them."""
+    """Returns whether to use colours: only on a terminal, and unless the user or the environment refuses them."""
     return not refused and stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"

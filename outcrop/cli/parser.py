@@ -1,4 +1,4 @@
-"""What the command line looks like: verbs, options and their help."""
+"""The command line: commands, options and their help."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ _FILES = ", ".join(f"NAME{suffix} in {each.name}" for each in LANGUAGES for suff
 
 _DESCRIPTION = f"""\
 Outcrop explores every reachable state of a protocol written in {" or ".join(each.name for each in LANGUAGES)}
-and says one of three things: it holds, it is violated (with a shortest run that
-shows it), or it is unknown (and why)."""
+and reports one of three verdicts: holds, violated (with a shortest trace that
+shows it), or unknown (with the reason)."""
 
 _EPILOG = """\
 examples:
@@ -41,9 +41,9 @@ exit codes: 0 holds, 1 violated, 2 bad model or usage, 3 unknown, 4 internal err
 
 _CHECK_EPILOG = """\
 examples:
-  outcrop check ring.m                      check it with the constants of the file
+  outcrop check ring.m                      with the constants of the file
   outcrop check ring.m -D N=5 --memory 4G   another N, in at most 4 GiB
-  outcrop check ring.m --json > ring.json   the whole report for a program
+  outcrop check ring.m --json > ring.json   the whole report as JSON
 
 exit codes: 0 holds, 1 violated, 2 bad model or usage, 3 unknown, 4 internal error"""
 
@@ -64,14 +64,14 @@ def build_parser() -> Parser:
     check = verbs.add_parser(
         "check",
         help="explore every reachable state of a model",
-        description="Explores every reachable state of a model and reports a verdict.",
+        description="Explores every reachable state of a model and reports the verdict.",
         epilog=_CHECK_EPILOG,
         usage="%(prog)s MODEL [-D NAME=VALUE]... [options]",
     )
     show = verbs.add_parser(
         "show",
-        help="print what a model consists of",
-        description="Prints what a model consists of: constants, variables, rules and properties.",
+        help="print the parts of a model",
+        description="Prints the constants, variables, rules and properties of a model.",
         usage="%(prog)s MODEL [-D NAME=VALUE]... [--ir | --c | --json]",
     )
     ltl = verbs.add_parser(
@@ -87,7 +87,7 @@ def build_parser() -> Parser:
         description="Makes the HTML report of a check from the JSON document that it printed.",
         usage="%(prog)s RESULT.json [-o FILE] [--locality FILE]",
     )
-    from outcrop.cli.parser_steps import add_steps  # which need what is defined here
+    from outcrop.cli.parser_steps import add_steps  # these modules import this one
     from outcrop.cli.parser_tools import add_tools
 
     parser.verbs = {"check": check, "show": show, "ltl": ltl, "report": report, **add_tools(verbs), **add_steps(verbs)}
@@ -109,7 +109,7 @@ def build_parser() -> Parser:
 
 
 def add_model(parser: argparse.ArgumentParser, constant: Callable[[str], tuple[str, str]] = single_constant) -> None:
-    parser.add_argument("model", metavar="MODEL", help=f"a model: {_FILES}")
+    parser.add_argument("model", metavar="MODEL", help=f"model file: {_FILES}")
     parser.add_argument(
         "-D",
         dest="constants",
@@ -117,19 +117,19 @@ def add_model(parser: argparse.ArgumentParser, constant: Callable[[str], tuple[s
         type=constant,
         action="append",
         default=[],
-        help="replace the value of a constant of the model; may be repeated",
+        help="set a constant of the model to a value; may be repeated",
     )
 
 
 def add_meaning(parser: argparse.ArgumentParser, deadlocks: bool = True) -> None:
-    group = parser.add_argument_group("what counts as wrong")
+    group = parser.add_argument_group("properties")
     if deadlocks:
         group.add_argument(
             "--deadlock",
             choices=[*map(str, Deadlock)],
             default=_DEFAULT.deadlock,
-            help="a deadlock is a state that no rule leaves (stuttering, the default), or in which no rule is enabled "
-            "(stuck); off: do not look for any",
+            help="states that count as a deadlock: those that no rule leaves (stuttering, the default), or those in "
+            "which no rule is enabled (stuck); off: do not check for deadlocks",
         )
     group.add_argument(
         "--invariant",
@@ -137,37 +137,37 @@ def add_meaning(parser: argparse.ArgumentParser, deadlocks: bool = True) -> None
         metavar="EXPRESSION",
         action="append",
         default=[],
-        help="what must be true in every state, beside what the model declares, in its own language, like 'x < 3'; may "
-        "be repeated",
+        help="expression that must be true in every state, in the language of the model, such as 'x < 3'; may be "
+        "repeated",
     )
     add_language_options(group)
 
 
 def _add_ranks(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("several processes")
+    group = parser.add_argument_group("distributed search")
     group.add_argument(
         "--ranks",
         metavar="N",
         type=count,
-        help="search with so many processes that share the states out, over MPI; starts them on this machine, unless "
-        f"mpiexec or srun has. {see('clusters')}",
+        help="number of processes that partition the states, over MPI; Outcrop starts them on this machine, unless "
+        f"mpiexec or srun has started them. {see('clusters')}",
     )
     group.add_argument(
         "--owners",
         choices=("auto", "hash"),
         default="auto",
-        help="with several ranks: share states out by a hash, or (auto, the default), once there are many, so that "
-        "successors mostly stay with the rank that makes them",
+        help="partition of the states among ranks: by a hash, or (auto, the default) learned once there are many "
+        "states, so that most successors stay on the rank that generates them",
     )
 
 
 def add_search(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("how to search")
+    group = parser.add_argument_group("search")
     group.add_argument(
         "--engine",
         choices=[*map(str, Engine)],
         default=_DEFAULT.engine,
-        help="native compiles the model to C (the default); interpreter is slow and needs no compiler",
+        help="native compiles the model to C (the default); interpreter is slow and needs no C compiler",
     )
     group.add_argument(
         "--strategy",
@@ -180,16 +180,18 @@ def add_search(parser: argparse.ArgumentParser) -> None:
         "--device",
         choices=[*map(str, DeviceChoice)],
         default=_DEFAULT.device,
-        help="gpu searches on a GPU, with auto, ram or compact (needs pip install 'outcrop[gpu]'); auto (the default) "
-        "does so when there is one and the processor alone does not finish soon; cpu never does",
+        help="gpu: search on a GPU, with auto, ram or compact (needs pip install 'outcrop[gpu]'); auto (the default): "
+        "use a GPU if there is one and the processor alone does not finish soon; cpu: never use a GPU",
     )
     group.add_argument(
         "--symmetry",
         choices=["on", "off"],
         default="on",
-        help="count states that differ only by a renaming of scalarset values once (default: on)",
+        help="count states that differ only in a renaming of scalarset values once (default: on)",
     )
-    group.add_argument("--threads", metavar="N", type=count, help="default: every core this process may use")
+    group.add_argument(
+        "--threads", metavar="N", type=count, help="number of threads (default: every core that this process may use)"
+    )
     group.add_argument(
         "--bits",
         metavar="B",
@@ -200,50 +202,58 @@ def add_search(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--keep",
         choices=[*map(str, Keep)],
-        help="what searches past RAM keep of a visited state: all of it, which is exact (the default of cached), or a "
-        "signature (the default of disk, locality and serial)",
+        help="contents of the visited set past RAM: whole states, which is exact (the default of cached), or "
+        "signatures (the default of disk, locality and serial)",
     )
     group.add_argument(
-        "--seed", metavar="S", type=count, default=_DEFAULT.seed, help="of signatures and random choices (default: 0)"
+        "--seed",
+        metavar="S",
+        type=count,
+        default=_DEFAULT.seed,
+        help="seed of signatures and random choices (default: 0)",
     )
-    group.add_argument("--keep-c", metavar="DIR", help="leave the generated C there")
-    group.add_argument("--workdir", metavar="DIR", help="where files go that do not fit into memory")
+    group.add_argument("--keep-c", metavar="DIR", help="write the generated C to this directory")
+    group.add_argument(
+        "--workdir", metavar="DIR", help="directory for states that do not fit into memory (default: in ~/.cache)"
+    )
     group.add_argument(
         "--sandbox",
         action="store_true",
-        help="for a model that is not trusted: compile and run it in a process without network that can write only "
-        "where these options say",
+        help="for an untrusted model: compile and search in a process that has no network and can write only to the "
+        "files and directories that other options name",
     )
 
 
 def add_limits(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group(
-        "when to stop", "A search that a limit ends is unknown, unless it found a violation."
+        "limits", "A search that reaches a limit ends with the verdict unknown, unless it has found a violation."
     )
     group.add_argument(
         "--memory",
         metavar="SIZE",
         type=unit(parse_size),
-        help="peak memory, like 500M or 8G (default: 75%% of what there is)",
+        help="peak memory of the process, such as 500M or 8G (default: 75%% of the available memory)",
     )
     group.add_argument(
         "--device-memory",
         metavar="SIZE",
         type=unit(parse_size),
-        help="of a GPU (default: nearly all that is free)",
+        help="memory on the GPU (default: nearly all that is free)",
     )
     group.add_argument(
         "--state-memory",
         metavar="SIZE",
         type=unit(parse_size),
-        help="memory of what grows with the number of states: tables, caches, queues (default: what --memory leaves)",
+        help="memory for tables, caches and queues, which grow with the states (default: what --memory leaves)",
     )
     group.add_argument(
-        "--disk", metavar="SIZE", type=unit(parse_size), help="files in the work directory (default: all there is)"
+        "--disk", metavar="SIZE", type=unit(parse_size), help="size of all files of the search (default: no limit)"
     )
-    group.add_argument("--time-limit", metavar="TIME", type=unit(parse_duration), help="like 90s, 30m or 2h")
-    group.add_argument("--depth", metavar="N", type=count, help="rules in a row from a start state")
-    group.add_argument("--states", metavar="N", type=count, help="states in all")
+    group.add_argument(
+        "--time-limit", metavar="TIME", type=unit(parse_duration), help="search time, such as 90s, 30m or 2h"
+    )
+    group.add_argument("--depth", metavar="N", type=count, help="number of transitions from a start state")
+    group.add_argument("--states", metavar="N", type=count, help="number of states")
     errors = group.add_mutually_exclusive_group()
     errors.add_argument(
         "--max-errors",
@@ -253,80 +263,84 @@ def add_limits(parser: argparse.ArgumentParser) -> None:
         help="stop after the level in which the N-th violation was found (default: 1)",
     )
     errors.add_argument(
-        "--continue", dest="max_errors", action="store_const", const=None, help="go on to the end, whatever is violated"
+        "--continue", dest="max_errors", action="store_const", const=None, help="search all states despite violations"
     )
 
 
 def _add_checkpoints(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group(
-        "stopping and going on", f"A checkpoint holds all that a search needs to go on. {see('checkpoints')}"
+        "checkpoints", f"A checkpoint holds all that a search needs to be resumed. {see('checkpoints')}"
     )
     group.add_argument(
         "--checkpoint",
         metavar="DIR",
-        help="save the search there now and then, and when Ctrl-C or a limit ends it; removed once there is a verdict",
+        help="directory to save the search in, at intervals and when Ctrl-C or a limit ends it; removed after a "
+        "verdict",
     )
     group.add_argument(
         "--checkpoint-every",
         metavar="TIME",
         type=unit(parse_duration),
         default=_DEFAULT.checkpoint_every,
-        help="how often, when a level is complete (default: 10m)",
+        help="time between checkpoints, which are taken at the end of a level (default: 10m)",
     )
     group.add_argument(
         "--resume",
         metavar="DIR",
-        help="go on from the checkpoint there, with any strategy, threads and memory; saves there too, unless "
-        "--checkpoint names another place",
+        help="directory of the checkpoint to resume, with any strategy, threads and memory; new checkpoints go there "
+        "too, unless --checkpoint names another directory",
     )
 
 
 def _add_output(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("what to print")
+    group = parser.add_argument_group("output")
     group.add_argument(
         "--trace",
         choices=["full", "diff", "off"],
         default="diff",
-        help="per step of a violation's trace only what changed (diff, the default) or the whole state (full)",
+        help="at each step of a trace, print the changes (diff, the default) or the whole state (full); off: print no "
+        "trace",
     )
-    group.add_argument("--trace-json", metavar="FILE", help="also write the first violation's trace there, in ITF")
-    group.add_argument(
-        "--report", metavar="FILE", help="also write a report there, as one HTML file; counts as --coverage"
-    )
-    group.add_argument("--junit", metavar="FILE", help="also write the verdict on each property there, as JUnit XML")
-    group.add_argument("--sarif", metavar="FILE", help="also write the violations there, as SARIF 2.1.0")
+    group.add_argument("--trace-json", metavar="FILE", help="write the trace of the first violation to FILE, in ITF")
+    group.add_argument("--report", metavar="FILE", help="write an HTML report to FILE; implies --coverage")
+    group.add_argument("--junit", metavar="FILE", help="write the verdict on each property to FILE, as JUnit XML")
+    group.add_argument("--sarif", metavar="FILE", help="write the violations to FILE, as SARIF 2.1.0")
     group.add_argument(
         "--coverage",
         action="store_true",
-        help="count also how often each rule is enabled and leads to new states (in the JSON document)",
+        help="also count how often each rule is enabled and leads to new states (in the JSON document)",
     )
     group.add_argument(
         "--print",
         dest="prints",
         action="store_true",
-        help="print what the model's put statements print during the search, in no particular order",
+        help="print the output of the model's put statements during the search, in no particular order",
     )
     group.add_argument("--json", action="store_true", help="print one JSON document instead of text")
-    group.add_argument("-q", "--quiet", action="store_true", help="print the verdict only, and no progress")
-    group.add_argument("--no-color", action="store_true", help="no colours on a terminal")
+    group.add_argument("-q", "--quiet", action="store_true", help="print only the verdict, and no progress")
+    group.add_argument("--no-color", action="store_true", help="do not use colours on a terminal")
 
 
 def _add_views(parser: argparse.ArgumentParser) -> None:
     views = parser.add_mutually_exclusive_group()
-    views.add_argument("--ir", action="store_true", help="print the whole model as Outcrop understands it")
+    views.add_argument("--ir", action="store_true", help="print the whole System, the typed form of the model")
     views.add_argument("--c", action="store_true", help="print the C that the native engine compiles")
     views.add_argument("--json", action="store_true", help="print one JSON document")
 
 
 def _add_result(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("result", metavar="RESULT.json", help="what outcrop check --json has printed; - for stdin")
-    parser.add_argument("-o", dest="output", metavar="FILE", help="where to (default: the same name with .html, here)")
-    parser.add_argument("--locality", metavar="FILE", help="what outcrop locality --json has printed, to show it too")
+    parser.add_argument("result", metavar="RESULT.json", help="output of outcrop check --json; - reads stdin")
+    parser.add_argument(
+        "-o", dest="output", metavar="FILE", help="output file (default: RESULT.html in the current directory)"
+    )
+    parser.add_argument("--locality", metavar="FILE", help="output of outcrop locality --json, to show in the report")
 
 
 def _add_formula(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("formula", metavar="FORMULA", help="like 'G (request -> F {count > 0})'")
-    parser.add_argument("--negate", action="store_true", help="take its negation: what a check looks for in a model")
+    parser.add_argument("formula", metavar="FORMULA", help="formula, such as 'G (request -> F {count > 0})'")
+    parser.add_argument(
+        "--negate", action="store_true", help="translate the negation, which is what a check searches for"
+    )
     views = parser.add_mutually_exclusive_group()
     views.add_argument("--dot", action="store_true", help="print a graph for Graphviz")
     views.add_argument("--json", action="store_true", help="print one JSON document")

@@ -1,4 +1,4 @@
-"""What the command line of `explore`, `graph`, `sweep` and `reproduce` looks like."""
+"""The command line of `explore`, `graph`, `sweep` and `reproduce`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from outcrop.units import parse_duration
 
 _EXPLORE_EPILOG = """\
 At the prompt 'help' lists the commands: pick a rule by its number, go back, show the
-state, evaluate an expression, load a saved trace and go on from any of its steps.
+state, evaluate an expression, load a saved trace and continue from any of its steps.
 
 examples:
   outcrop explore ring.m
@@ -45,7 +45,7 @@ examples:
 
 
 def add_steps(verbs: Any) -> dict[str, Parser]:
-    """Adds the verbs; gives the parser of each."""
+    """Adds the commands, and returns the parser of each."""
     return {
         "explore": _explore(verbs),
         "graph": _graph(verbs),
@@ -58,20 +58,20 @@ def _explore(verbs: Any) -> Parser:
     parser: Parser = verbs.add_parser(
         "explore",
         help="step through a model",
-        description="Steps through a model at a prompt, state by state. Nothing is checked beforehand.",
+        description="Steps through a model at a prompt, state by state, without searching it first.",
         epilog=_EXPLORE_EPILOG,
         usage="%(prog)s MODEL [-D NAME=VALUE]... [--load FILE] [-c COMMAND]...",
     )
     add_model(parser)
     add_meaning(parser, deadlocks=False)
-    parser.add_argument("--load", metavar="FILE", help="begin with a saved trace, of --trace-json or --json")
+    parser.add_argument("--load", metavar="FILE", help="saved trace to begin with, from --trace-json or --json")
     parser.add_argument(
         "-c",
         dest="command",
         metavar="COMMAND",
         action="append",
         default=[],
-        help="do this instead of asking; may be repeated",
+        help="command to execute instead of prompting; may be repeated",
     )
     return parser
 
@@ -79,8 +79,8 @@ def _explore(verbs: Any) -> Parser:
 def _graph(verbs: Any) -> Parser:
     parser: Parser = verbs.add_parser(
         "graph",
-        help="write the graph of states",
-        description="Writes the graph of the states of a model, or of those around a trace, for programs that draw.",
+        help="write the state graph",
+        description="Writes the state graph of a model, or the part around a trace, for drawing programs.",
         epilog=_GRAPH_EPILOG,
         usage="%(prog)s MODEL [-D NAME=VALUE]... [options]",
     )
@@ -88,24 +88,26 @@ def _graph(verbs: Any) -> Parser:
     parser.add_argument(
         "--format",
         choices=["dot", "graphml", "json"],
-        help="default: what the suffix of the output says, or else dot",
+        help="output format (default: by the suffix of the output file, or dot)",
     )
-    parser.add_argument("-o", "--output", metavar="FILE", help="default: print it")
-    parser.add_argument("--states", metavar="N", type=count, default=500, help="at the most (default: 500)")
-    parser.add_argument("--depth", metavar="N", type=count, help="rules in a row from a start state")
-    parser.add_argument("--around", metavar="FILE", help="draw the states around a saved trace, not the start states")
-    parser.add_argument("--radius", metavar="N", type=count, help="how far around the trace (default: 1)")
+    parser.add_argument("-o", "--output", metavar="FILE", help="output file (default: stdout)")
+    parser.add_argument(
+        "--states", metavar="N", type=count, default=500, help="largest number of states (default: 500)"
+    )
+    parser.add_argument("--depth", metavar="N", type=count, help="largest number of transitions from a start state")
+    parser.add_argument("--around", metavar="FILE", help="saved trace to draw, with the states around it")
+    parser.add_argument("--radius", metavar="N", type=count, help="number of transitions around the trace (default: 1)")
     parser.add_argument(
         "--show",
         metavar="NAME",
         action="append",
-        help="a variable, field or element to show in each state; may be repeated (default: all that are defined)",
+        help="variable, field or element to show in each state; may be repeated (default: all that are defined)",
     )
     parser.add_argument(
         "--symmetry",
         choices=["on", "off"],
         default="off",
-        help="draw states that differ only by a renaming of scalarset values once (default: off)",
+        help="draw states that differ only in a renaming of scalarset values once (default: off)",
     )
     return parser
 
@@ -114,7 +116,7 @@ def _sweep(verbs: Any) -> Parser:
     parser: Parser = verbs.add_parser(
         "sweep",
         help="check a model for ranges of its constants",
-        description="Checks a model for every combination of values of its constants, each in a process of its own.",
+        description="Checks a model for every combination of values of its constants, each one in its own process.",
         epilog=_SWEEP_EPILOG,
         usage="%(prog)s MODEL -D NAME=FROM..TO [-D NAME=VALUE,VALUE]... [options]",
     )
@@ -123,18 +125,18 @@ def _sweep(verbs: Any) -> Parser:
     add_formulas(parser)
     add_search(parser)
     add_limits(parser)
-    group = parser.add_argument_group("what to print")
-    group.add_argument("--strategies", metavar="NAME,NAME", type=names, help="do everything with each of these, too")
-    group.add_argument("--csv", metavar="FILE", help="also write the table there, as CSV")
-    group.add_argument("--svg", metavar="FILE", help="also draw a chart there")
+    group = parser.add_argument_group("output")
+    group.add_argument("--strategies", metavar="NAME,NAME", type=names, help="check with each of these strategies")
+    group.add_argument("--csv", metavar="FILE", help="write the table to FILE, as CSV")
+    group.add_argument("--svg", metavar="FILE", help="draw a chart to FILE")
     group.add_argument(
         "--draw",
         choices=["states", "rules", "seconds", "memory", "rate"],
         default="states",
-        help="what the chart shows (default: states)",
+        help="figure that the chart shows (default: states)",
     )
     group.add_argument("--json", action="store_true", help="print one JSON document instead of text")
-    group.add_argument("-q", "--quiet", action="store_true", help="no progress")
+    group.add_argument("-q", "--quiet", action="store_true", help="print no progress")
     _add_defaults(parser)
     return parser
 
@@ -142,29 +144,33 @@ def _sweep(verbs: Any) -> Parser:
 def _reproduce(verbs: Any) -> Parser:
     parser: Parser = verbs.add_parser(
         "reproduce",
-        help="run the tables of the papers",
-        description="Runs a table of one of the papers that Outcrop implements, and prints the paper's figures beside "
-        "ours. Without a table: lists them all.",
+        help="repeat the tables of the papers",
+        description="Repeats a table of one of the papers that Outcrop implements, and prints the figures of the paper "
+        "next to ours. Without a table, lists all of them.",
         epilog=_REPRODUCE_EPILOG,
         usage="%(prog)s [TABLE --models DIR [--budget TIME] [options]]",
     )
-    parser.add_argument("table", metavar="TABLE", nargs="?", help="like 000/table8")
-    parser.add_argument("--models", metavar="DIR", help="where the papers' models lie, in a folder for each language")
+    parser.add_argument("table", metavar="TABLE", nargs="?", help="name of a table, such as 000/table8")
+    parser.add_argument(
+        "--models", metavar="DIR", help="directory of the models of the papers, with a folder for each language"
+    )
     parser.add_argument(
         "--budget",
         metavar="TIME",
         type=unit(parse_duration),
         default=600.0,
-        help="how long it may take in all (default: 10m); a row may take half of what is left",
+        help="time for the whole table (default: 10m); a row may take half of the time that is left",
     )
-    parser.add_argument("--threads", metavar="N", type=count, default=1, help="of each search (default: 1)")
-    parser.add_argument("--svg", metavar="FILE", help="also draw it there, where the paper has a drawing")
+    parser.add_argument(
+        "--threads", metavar="N", type=count, default=1, help="number of threads of each search (default: 1)"
+    )
+    parser.add_argument("--svg", metavar="FILE", help="draw a chart to FILE, if the paper has one")
     parser.add_argument("--json", action="store_true", help="print one JSON document instead of text")
     return parser
 
 
 def _add_defaults(parser: argparse.ArgumentParser) -> None:
-    """Gives options of `check` that the verb does not have their defaults."""
+    """Sets the defaults of the options of `check` that this command does not have."""
     known = {action.dest for action in parser._actions}
     default = CheckOptions()
     parser.set_defaults(

@@ -1,4 +1,4 @@
-"""What the command line of the verbs beside `check` looks like: measuring, walking, drawing, repeating."""
+"""The command line of `locality` and `simulate`."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from outcrop.units import parse_duration, parse_size
 
 _LOCALITY_EPILOG = f"""\
 A k-transition leads from a state of level l to one of level l + k. E{{Δ(k)}} is the
-part of a state's transitions that are k-transitions, on average over all reachable
-states. {see("locality")}
+share of k-transitions among the transitions of a state, averaged over all
+reachable states. {see("locality")}
 
 example:
   outcrop locality cache.m --svg cache.svg"""
@@ -25,19 +25,19 @@ examples:
   outcrop simulate ring.m --walks 1000 --seed 7          always the same walks
   outcrop simulate ring.m --weight 'crash=0' --weight 'send=5'
 
-exit codes: 1 violated, 2 bad model or usage, 3 nothing wrong was met, 4 internal error"""
+exit codes: 1 violated, 2 bad model or usage, 3 no violation found, 4 internal error"""
 
 
 def add_tools(verbs: Any) -> dict[str, Parser]:
-    """Adds the verbs; gives the parser of each."""
+    """Adds the commands, and returns the parser of each."""
     return {"locality": _locality(verbs), "simulate": _simulate(verbs)}
 
 
 def _locality(verbs: Any) -> Parser:
     parser: Parser = verbs.add_parser(
         "locality",
-        help="measure how far transitions lead",
-        description="Measures transition locality: how many levels of a breadth-first search transitions lead "
+        help="measure transition locality",
+        description="Measures transition locality: how many levels of a breadth-first search each transition leads "
         "forwards or back.",
         epilog=_LOCALITY_EPILOG,
         usage="%(prog)s MODEL [-D NAME=VALUE]... [options]",
@@ -46,7 +46,7 @@ def _locality(verbs: Any) -> Parser:
     _add_symmetry(parser)
     parser.add_argument("--self-loops", action="store_true", help="also count transitions from a state to itself")
     _add_resources(parser)
-    parser.add_argument("--all", action="store_true", help="a row for every k, however many there are")
+    parser.add_argument("--all", action="store_true", help="print a row for every k")
     _add_json(parser)
     _add_svg(parser)
     return parser
@@ -55,55 +55,60 @@ def _locality(verbs: Any) -> Parser:
 def _simulate(verbs: Any) -> Parser:
     parser: Parser = verbs.add_parser(
         "simulate",
-        help="look for trouble by random walks",
-        description="Walks through a model at random and checks every state met: quick to find what is wrong, but no "
-        "proof that nothing is.",
+        help="search for violations by random walks",
+        description="Walks through a model at random and checks every state on the way. Walks find violations fast, "
+        "but cannot show that there is none.",
         epilog=_SIMULATE_EPILOG,
         usage="%(prog)s MODEL [-D NAME=VALUE]... [options]",
     )
     add_model(parser)
     add_meaning(parser)
-    group = parser.add_argument_group("how to walk")
-    group.add_argument("--seed", metavar="S", type=count, default=0, help="of all that is random (default: 0)")
+    group = parser.add_argument_group("walks")
+    group.add_argument("--seed", metavar="S", type=count, default=0, help="seed of all random choices (default: 0)")
     group.add_argument(
         "--weight",
         metavar="RULE=N",
         type=weight,
         action="append",
         default=[],
-        help="how often to take a rule's instances when they are enabled, compared with 1 for others; 0: never; may be "
-        "repeated",
+        help="weight of a rule in the choice among enabled rules, where others have the weight 1; 0: never fire it; "
+        "may be repeated",
     )
     group.add_argument(
-        "--steps", metavar="N", type=count, default=10_000, help="of a walk, at the most (default: 10,000)"
+        "--steps", metavar="N", type=count, default=10_000, help="largest number of steps of a walk (default: 10,000)"
     )
-    group.add_argument("--walks", metavar="N", type=count, help="how many (default: as many as there is time for)")
+    group.add_argument(
+        "--walks", metavar="N", type=count, help="number of walks (default: as many as the time limit allows)"
+    )
     group.add_argument(
         "--time-limit",
         metavar="TIME",
         type=unit(parse_duration),
-        help="like 90s, 30m or 2h (default: 10s, and none with --walks)",
+        help="total time, such as 90s, 30m or 2h (default: 10s, and none with --walks)",
     )
-    group.add_argument("--threads", metavar="N", type=count, help="default: every core this process may use")
+    group.add_argument(
+        "--threads", metavar="N", type=count, help="number of threads (default: every core that this process may use)"
+    )
     group.add_argument(
         "--shrink",
         metavar="TIME",
         type=unit(parse_duration),
         default=3.0,
-        help="how long to look for a shorter way to what was found (default: 3s); 0: show the walk as it was",
+        help="time to search for a shorter trace to the violation (default: 3s); 0: show the walk itself",
     )
-    group = parser.add_argument_group("what to print")
+    group = parser.add_argument_group("output")
     group.add_argument(
         "--trace",
         choices=["full", "diff", "off"],
         default="diff",
-        help="per step of a trace only what changed (diff, the default) or the whole state (full)",
+        help="at each step of a trace, print the changes (diff, the default) or the whole state (full); off: print no "
+        "trace",
     )
-    group.add_argument("--trace-json", metavar="FILE", help="also write the trace there, in ITF")
-    group.add_argument("--coverage", action="store_true", help="how often each rule was enabled and taken")
+    group.add_argument("--trace-json", metavar="FILE", help="write the trace to FILE, in ITF")
+    group.add_argument("--coverage", action="store_true", help="print how often each rule was enabled and fired")
     _add_json(group)
-    group.add_argument("-q", "--quiet", action="store_true", help="no progress, and nothing of what the model prints")
-    group.add_argument("--no-color", action="store_true", help="no colours on a terminal")
+    group.add_argument("-q", "--quiet", action="store_true", help="print no progress, and no output of the model")
+    group.add_argument("--no-color", action="store_true", help="do not use colours on a terminal")
     return parser
 
 
@@ -112,16 +117,20 @@ def _add_symmetry(parser: argparse.ArgumentParser) -> None:
         "--symmetry",
         choices=["on", "off"],
         default="on",
-        help="count states that differ only by a renaming of scalarset values once (default: on)",
+        help="count states that differ only in a renaming of scalarset values once (default: on)",
     )
 
 
 def _add_resources(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--threads", metavar="N", type=count, help="default: every core this process may use")
     parser.add_argument(
-        "--memory", metavar="SIZE", type=unit(parse_size), help="peak memory (default: 75%% of what there is)"
+        "--threads", metavar="N", type=count, help="number of threads (default: every core that this process may use)"
     )
-    parser.add_argument("--time-limit", metavar="TIME", type=unit(parse_duration), help="like 90s, 30m or 2h")
+    parser.add_argument(
+        "--memory", metavar="SIZE", type=unit(parse_size), help="peak memory (default: 75%% of the available memory)"
+    )
+    parser.add_argument(
+        "--time-limit", metavar="TIME", type=unit(parse_duration), help="search time, such as 90s, 30m or 2h"
+    )
 
 
 def _add_json(parser: argparse._ActionsContainer) -> None:
@@ -129,4 +138,4 @@ def _add_json(parser: argparse._ActionsContainer) -> None:
 
 
 def _add_svg(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--svg", metavar="FILE", help="also draw a chart there")
+    parser.add_argument("--svg", metavar="FILE", help="draw a chart to FILE")

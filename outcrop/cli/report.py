@@ -1,4 +1,4 @@
-"""``outcrop report``: the HTML report of a check, made later from its JSON document."""
+"""``outcrop report``: makes the HTML report of a check from its JSON document."""
 
 from __future__ import annotations
 
@@ -33,4 +33,4 @@ def _read(name: str) -> Any:
     except OSError as error:
         raise UsageError(f"cannot read '{name}': {error.strerror}") from None
     except ValueError as error:
-        raise UsageError(f"'{name}' is not JSON: {error}") from None
+        raise UsageError(f"'{name}' is not JSON: {error}; give the output of 'outcrop check MODEL --json'") from None

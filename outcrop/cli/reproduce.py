@@ -1,4 +1,4 @@
-"""``outcrop reproduce``: the tables of the papers, theirs beside ours."""
+"""``outcrop reproduce``: repeats the tables of the papers and compares the figures."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     chosen = table(arguments.table)
     if arguments.models is None and chosen.can_run and chosen.experiment != "bound":
-        raise UsageError("say where the models are, with --models DIR")
+        raise UsageError("the models of the papers are missing; name their directory with --models DIR")
     if arguments.svg:
         if not chosen.chart:
-            raise UsageError(f"{chosen.name} has no chart: the paper draws none of it")
+            raise UsageError(f"{chosen.name} has no chart in the paper; leave out --svg")
         write(arguments.svg, "")
     runner = Runner(
         models=Path() if arguments.models is None else murphi_models(arguments.models),

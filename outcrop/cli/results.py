@@ -1,4 +1,4 @@
-"""The files that a check leaves beside what it prints: trace, HTML report, JUnit XML, SARIF."""
+"""The files that a check writes in addition to its report: trace, HTML report, JUnit XML, SARIF."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from outcrop.result import Result, Verdict
 from outcrop.trace.itf import itf
 from outcrop.trace.render import render
 
-#: Seconds of a search after which its report may take as long again to measure locality.
+#: Longest search, in seconds, whose HTML report includes locality; measuring it takes about as long again.
 _QUICK = 3.0
 
 
 class Files:
-    """``prepared`` before the search, ``texts`` after it."""
+    """The output files of a check: ``prepared`` before the search, written by ``texts`` after it."""
 
     def __init__(self, arguments: argparse.Namespace) -> None:
         self._model: str = arguments.model
@@ -39,8 +39,8 @@ class Files:
 
     @contextlib.contextmanager
     def prepared(self) -> Iterator[None]:
-        """Makes all files, empty: whether they can be written is found out now rather than after hours of searching,
-        and what an earlier check has left must not outlive us. Those still empty in the end are removed."""
+        """Creates all files, empty, and on leaving removes those that are still empty. Whether they can be written is
+        thus known before a long search, and the output of an earlier check never outlives it."""
         keep_apart(self._read, self.paths)
         for path in self.paths:
             prepare(path)
@@ -52,11 +52,11 @@ class Files:
         finally:
             for path in self.paths:
                 if path.is_file() and not path.stat().st_size:
-                    with contextlib.suppress(PermissionError):  # a sandbox lets files be written, not removed
+                    with contextlib.suppress(PermissionError):  # a sandbox allows writing files, not removing them
                         path.unlink()
 
     def texts(self, result: Result, model: Model, options: CheckOptions) -> Iterator[tuple[Path, Callable[[], str]]]:
-        """Each file that is wanted, and what makes its text."""
+        """Yields each file that was asked for, with the function that makes its text."""
         if self.trace and result.violations and (trace := itf(result.violations[0])) is not None:
             yield self.trace, lambda: dump(trace)
         if self.report:
@@ -68,7 +68,7 @@ class Files:
 
     def _write_refusal(self, error: ModelError) -> None:
         if self.junit:
-            from outcrop.report.junit import junit_of_refusal  # few ask for it
+            from outcrop.report.junit import junit_of_refusal  # rarely needed
 
             try_to_write(self.junit, lambda: junit_of_refusal(self._model, error.diagnostics))
         if self.sarif:
@@ -76,7 +76,7 @@ class Files:
 
 
 def _junit(result: Result) -> str:
-    from outcrop.report.junit import junit  # few ask for it
+    from outcrop.report.junit import junit  # rarely needed
 
     traces = {
         number: "\n".join(render(violation.trace))
@@ -87,21 +87,21 @@ def _junit(result: Result) -> str:
 
 
 def _locality(result: Result, model: Model, options: CheckOptions) -> dict[str, Any]:
-    """The locality of a model whose states can be looked at once more in no time."""
+    """Returns the locality of a model whose states can be searched again in a few seconds, or an empty document."""
     is_exact = result.verdict is Verdict.HOLDS and result.states is not None and not result.peak_disk_bytes
     if not is_exact or result.seconds > _QUICK or options.engine is not Engine.NATIVE or result.ranks > 1:
         return {}
-    from outcrop.tools.distances import measure  # imports numpy, which the interpreter does without
+    from outcrop.tools.distances import measure  # imports numpy, which the interpreter does not need
 
     try:
         measured = measure(model, replace(options, checkpoint=None, resume=None)).to_dict()
-    except OutcropError:  # a limit that the check just kept to
+    except OutcropError:  # a limit that the check itself did not reach
         return {}
     return {"locality": {name: measured[name] for name in ("sum_avg", "distances")}}
 
 
 def report_text(document: dict[str, Any]) -> str:
-    """The HTML report for the JSON document of a check."""
-    from outcrop.report.page import page  # few ask for it
+    """Returns the HTML report for the JSON document of a check."""
+    from outcrop.report.page import page  # rarely needed
 
     return page(document)

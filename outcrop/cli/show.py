@@ -1,4 +1,4 @@
-"""``outcrop show``: what a model consists of."""
+"""``outcrop show``: prints the parts of a model."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.ir:
         emit(print_system(model.system))
     elif arguments.c:
-        from outcrop.codegen.c import emit as emit_c  # takes longer to import than the rest takes
+        from outcrop.codegen.c import emit as emit_c  # slow to import
 
         emit(emit_c(vacuity(model.system, model.system.temporal).system, symmetry=True).source)
     elif arguments.json:
@@ -35,7 +35,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def document(system: System) -> dict[str, Any]:
-    """The same as the summary, for programs."""
+    """Returns the contents of the summary as a JSON document."""
     return {
         "model": system.name,
         "constants": system.constants,
@@ -64,13 +64,13 @@ def _described(each: Instantiable) -> dict[str, Any]:
 
 
 def _properties(system: System) -> Iterator[tuple[str, Property | TemporalProperty]]:
-    """All that is claimed of the model, with its kind: of states, then of runs."""
+    """Yields every property of the model with its kind: properties of states first, then of runs."""
     yield from ((str(each.kind), each) for each in system.properties)
     yield from (("ltl", each) for each in system.temporal)
 
 
 def summary(system: System) -> str:
-    """Constants, variables with their sizes, rules and properties with their instance counts."""
+    """Returns constants, variables with their sizes, and rules and properties with their numbers of instances."""
     variables = [(each.name, _plural(size(each.type), "bit"), str(each.type)) for each in system.variables]
     functions = [(each.name, f"line {each.span.line}") for each in system.functions]
     properties = [(each.name, kind, *_instances(each)) for kind, each in _properties(system)]
@@ -95,7 +95,7 @@ def _instances(each: Instantiable) -> tuple[str, str]:
 
 
 def _table(heading: str, rows: Sequence[tuple[str, ...]]) -> list[str]:
-    """A heading and aligned columns; nothing at all without rows."""
+    """Returns a heading and aligned columns, or nothing if there are no rows."""
     if not rows:
         return []
     widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]

@@ -1,4 +1,4 @@
-"""``outcrop simulate``: random walks."""
+"""``outcrop simulate``: searches for violations by random walks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``outcrop sweep``: a check for every combination of constants."""
+"""``outcrop sweep``: checks a model for every combination of constants."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from outcrop.sweep.cell import run as run_cell
 from outcrop.sweep.plan import Axis, axis, combinations
 from outcrop.sweep.table import Row, Sweep
 
-#: Where the strategy is a place on an axis of its own.
+#: Name of the axis that holds the strategies.
 _STRATEGY = "strategy"
 
 
@@ -56,7 +56,9 @@ def _axes(arguments: argparse.Namespace) -> list[Axis]:
             raise UsageError(f"-D gives {name} twice; write all its values at once, like {name}=2..4,8")
     if arguments.strategies:
         if _STRATEGY in names:
-            raise UsageError("the model's constant 'strategy' and --strategies cannot both be swept over")
+            raise UsageError(
+                "the constant 'strategy' cannot be swept together with --strategies; leave out one of them"
+            )
         axes.append(Axis(_STRATEGY, tuple(arguments.strategies)))
     if not axes:
         raise UsageError("there is nothing to sweep over; give a range of a constant, like -D N=2..6")

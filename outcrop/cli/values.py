@@ -1,4 +1,4 @@
-"""What the values of options look like on the command line: each function reads one kind."""
+"""Converters of option values: each function reads one kind of value from the command line."""
 
 from __future__ import annotations
 
@@ -15,20 +15,24 @@ from outcrop.units import parse_count
 _Value = TypeVar("_Value")
 
 _BREADTH = "auto and ram search breadth-first"
-_SIGNATURES = "compact keeps a signature of each state instead of the state"
+_SIGNATURES = "compact stores a signature of each state instead of the state"
 _WALKS = "'outcrop simulate' takes random walks"
-_CYCLES = "ndfs and owcty look for runs that violate a formula"
-#: Words of other tools, without hyphens, and what they are here.
+_CYCLES = "ndfs and owcty search for runs that violate a formula"
+#: Strategy names of other tools, without hyphens, with the counterpart in Outcrop.
 _OTHER_STRATEGIES = {
     **dict.fromkeys(("bfs", "breadthfirst", "breadth", "exact", "full", "default", "memory"), _BREADTH),
-    **dict.fromkeys(("dfs", "depthfirst", "depth"), f"{_BREADTH}; ndfs looks depth-first for runs"),
+    **dict.fromkeys(
+        ("dfs", "depthfirst", "depth"), f"{_BREADTH}; ndfs searches depth-first for runs that violate a formula"
+    ),
     **dict.fromkeys(("hash", "hashcompact", "hashcompaction", "hc"), _SIGNATURES),
-    **dict.fromkeys(("supertrace", "bloom", "bitmap"), "bitstate keeps a few bits of each state"),
+    **dict.fromkeys(("supertrace", "bloom", "bitmap"), "bitstate stores a few bits of each state"),
     **dict.fromkeys(("random", "walk", "walks", "simulate", "simulation"), _WALKS),
     **dict.fromkeys(("scc", "tarjan", "nesteddfs", "cndfs", "map", "ltl", "liveness"), _CYCLES),
-    **dict.fromkeys(("external", "swap"), "disk and locality keep visited states on disk, auto does when memory ends"),
+    **dict.fromkeys(
+        ("external", "swap"), "disk and locality store visited states on disk; auto does so when RAM is full"
+    ),
 }
-#: More than one value of a constant, as ``sweep`` reads them.
+#: Several values of a constant, as ``sweep`` reads them.
 _SEVERAL = re.compile(r"\d\s*\.\.|,")
 
 
@@ -55,11 +59,11 @@ def constant(text: str) -> tuple[str, str]:
 
 
 def single_constant(text: str) -> tuple[str, str]:
-    """A constant with one value, where a range or a list of values means a sweep."""
+    """Reads a constant with one value. A range or a list of values belongs to a sweep."""
     name, value = constant(text)
     if _SEVERAL.search(value):
         raise argparse.ArgumentTypeError(
-            f"'{text}' is more than one value; 'outcrop sweep MODEL -D {text}' checks the model for each of them"
+            f"'{text}' is more than one value; check the model for each of them with 'outcrop sweep MODEL -D {text}'"
         )
     return name, value
 
@@ -75,7 +79,7 @@ def strategy(text: str) -> str:
 
 
 def weight(text: str) -> tuple[str, int]:
-    """The last equals sign counts: names of rules may have some."""
+    """Reads a weight. The last equals sign separates it from the name, which may contain others."""
     name, equals, value = text.rpartition("=")
     if not (name.strip() and equals):
         raise argparse.ArgumentTypeError(f"'{text}' is not of the form RULE=N")

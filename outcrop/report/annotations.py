@@ -1,4 +1,4 @@
-"""Messages in the form that GitHub Actions turns into annotations of the lines they speak of."""
+"""Messages in the form that GitHub Actions shows as annotations of source lines."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE
 
 
 def wanted(environment: Mapping[str, str] = os.environ) -> bool:
-    """Whether this process runs there."""
+    """Returns whether this process runs in GitHub Actions."""
     return environment.get("GITHUB_ACTIONS") == "true"
 
 
 def of_diagnostics(diagnostics: Iterable[Diagnostic]) -> list[str]:
-    """One line for each message about a model."""
+    """Returns one annotation for each diagnostic of a model."""
     lines = []
     for each in diagnostics:
         place = None
@@ -29,7 +29,7 @@ def of_diagnostics(diagnostics: Iterable[Diagnostic]) -> list[str]:
 
 
 def of_document(document: dict[str, Any]) -> list[str]:
-    """One line for each violation and note of a check, and one when it is undecided."""
+    """Returns one annotation for each violation and note of a check, and one if its verdict is unknown."""
     model = {"file": document["model"]}
     lines = [
         _line(_COMMANDS[Severity(note["severity"])], note["message"], note["position"] or model)
@@ -41,7 +41,7 @@ def of_document(document: dict[str, Any]) -> list[str]:
             steps = len(violation["trace"]["states"]) - 1
             parts.append(f"after {steps:,} step{'' if steps == 1 else 's'} from a start state")
         place = violation["position"] or model
-        # A formula of the command line stands in no file.
+        # A formula of the command line is in no file.
         lines.append(_line("error", "\n".join(parts), model if place["file"].startswith("--") else place))
     if document["verdict"] == "unknown":
         lines.append(_line("warning", f"unknown: {document.get('reason') or document['kind']}", model))
@@ -59,14 +59,14 @@ def _line(command: str, message: str, place: Mapping[str, Any] | None) -> str:
 
 
 def _escaped(text: str, more: str = "") -> str:
-    """``more``: what would end the value of a property."""
+    """Escapes a text. ``more`` holds further characters that would end the value of a property."""
     return "".join(f"%{ord(each):02X}" if each in "%\r\n" + more else each for each in text)
 
 
 def _from_workspace(path: str) -> str:
-    """Paths there count from the top of the repository, which need not be where we run."""
+    """Returns a path relative to the top of the repository, as GitHub expects it."""
     top = os.environ.get("GITHUB_WORKSPACE")
-    whole = os.path.abspath(path)  # noqa: PTH100 - as the user wrote it: links are not followed
+    whole = os.path.abspath(path)  # noqa: PTH100 - links are not followed, to keep the path that the user wrote
     if top and whole.startswith(os.path.join(top, "")):  # noqa: PTH118
         return os.path.relpath(whole, top)
     return path

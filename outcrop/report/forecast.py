@@ -1,9 +1,9 @@
-"""How many states there will be, from the shape of the levels so far; and when memory or disk will run out.
+"""A forecast of the number of states from the sizes of the levels so far, and of the time when a resource is full.
 
-Levels grow, then shrink. How they stand now, against how they stood a little earlier, says where on that curve a search
-is, and nothing else that was tried says more. What follows from it is read off the level profiles of some sixty models:
-how many times more states than now they came to have in the end when they stood like this. The range that is given
-held nine in ten of them. While levels still grow fast it would be too wide to be of use: there is no basis.
+Levels grow, then shrink. The growth between two recent stretches of levels shows where on that curve a search stands;
+no other measure that was tried predicts more. The multiples in ``_SHAPES`` are read off the level profiles of about
+sixty models: the final number of states divided by the current one, at each growth. The range holds for nine in ten of
+them. While levels grow fast, the range would be too wide to be useful, and there is no forecast.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from bisect import bisect
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-#: Before there are so many levels, nothing is said.
+#: Smallest number of levels for a forecast.
 LEAST_LEVELS = 12
-#: Two stretches of levels are compared, each the last so many-th part of them.
+#: Divisor of the number of levels that gives the length of each of the two stretches that are compared.
 _PART = 8
 
-#: The logarithm of the growth from one stretch to the next; and the least, middle and greatest number of states in the
-#: end as a multiple of those now. (tests/data/level_profiles.json; a test says how often the range holds.)
+#: Logarithm of the growth from one stretch to the next, then the smallest, median and largest final number of states as
+#: a multiple of the current one. (Data: tests/data/level_profiles.json; a test measures how often the range holds.)
 _SHAPES = (
     (-0.80, 1.005, 1.04, 1.25),
     (-0.45, 1.015, 1.09, 1.80),
@@ -32,7 +32,7 @@ _SHAPES = (
 
 @dataclass(frozen=True)
 class Forecast:
-    """Of all states there will be."""
+    """Range of the final number of states."""
 
     least: int
     middle: int
@@ -40,9 +40,9 @@ class Forecast:
 
 
 def forecast(levels: Sequence[int]) -> Forecast | None:
-    """From the sizes of the levels that are complete. None: there is no basis yet."""
+    """Returns a forecast from the sizes of the complete levels; None if there is no basis for one yet."""
     width = max(2, len(levels) // _PART)
-    width += width % 2  # many models alternate from level to level
+    width += width % 2  # even, since many models alternate from level to level
     if len(levels) < max(LEAST_LEVELS, 2 * width):
         return None
     recent, earlier = sum(levels[-width:]), sum(levels[-2 * width : -width])
@@ -57,7 +57,7 @@ def forecast(levels: Sequence[int]) -> Forecast | None:
 
 
 def _multiples(growth: float) -> tuple[float, float, float]:
-    """Between two shapes, what lies between theirs."""
+    """Returns the multiples for a growth, interpolated between two shapes."""
     at = bisect(_SHAPES, growth, key=lambda shape: shape[0])
     if at == 0:
         return _SHAPES[0][1:]
@@ -73,7 +73,7 @@ def _multiples(growth: float) -> tuple[float, float, float]:
 
 
 def seconds_until(used: float, limit: float | None, rate: float) -> float | None:
-    """When something that grows at a rate (a second) reaches its limit; None: never, or nobody knows."""
+    """Returns the time until something that grows at ``rate`` per second reaches its limit; None: never, or unknown."""
     if limit is None or rate <= 0:
         return None
     return max(0.0, limit - used) / rate

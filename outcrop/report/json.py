@@ -15,7 +15,7 @@ from outcrop.trace.itf import itf
 
 
 def document(result: Result) -> dict[str, Any]:
-    """Everything in the report, ready for ``json.dumps``."""
+    """Returns everything in the report, ready for ``json.dumps``."""
     violations = [violation_document(each) for each in result.violations]
     return {
         "format": FORMAT,
@@ -68,7 +68,7 @@ def document(result: Result) -> dict[str, Any]:
 
 
 def position(span: Span | None) -> dict[str, Any] | None:
-    """A place in a source: file, line, column."""
+    """Returns a source position: file, line and column."""
     if span is None:
         return None
     return {"file": span.source.name, "line": span.line, "column": span.column}
@@ -104,7 +104,7 @@ def _rule(each: RuleCoverage) -> dict[str, Any]:
 
 
 def violation_document(violation: Violation) -> dict[str, Any]:
-    """What is wrong, with its trace in ITF."""
+    """Returns a violation with its trace in ITF."""
     return {
         "kind": str(violation.kind),
         "message": violation.message,
@@ -120,7 +120,7 @@ def violation_document(violation: Violation) -> dict[str, Any]:
 
 
 def _condition(violation: Violation) -> dict[str, Any] | None:
-    """The text of what should be true, and which stretches of it are false."""
+    """Returns the text of the condition that should be true, and the ranges of it that are false."""
     whole = violation.condition
     if whole is None:
         return None

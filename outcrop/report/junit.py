@@ -1,7 +1,7 @@
-"""A result as JUnit XML, which every CI server shows: one test case a property, one for deadlock, one for errors.
+"""A result as JUnit XML for CI servers: one test case for each property, one for deadlocks, one for errors.
 
-What the search could not decide is an ``error``, and what it did not get to because of a violation is skipped: nothing
-is green that was not checked to the end.
+A property that the search could not decide is an ``error``. One that was not decided because of another violation is
+skipped. A test case passes only if its property was checked to the end.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from typing import Any
 from outcrop.result import TRUST
 from outcrop.source import Diagnostic
 
-#: What XML 1.0 cannot hold, not even escaped.
+#: Characters that XML 1.0 cannot represent, not even escaped.
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
-#: First-level keys of the JSON document that become properties of the suite.
+#: First-level keys of the JSON document that become properties of the test suite.
 _FACTS = (
     *("verdict", "kind", "reason", "guarantee", "fairness", "strategy", "states", "rules_fired", "diameter"),
     *("version", "compiler", "model_sha256", "date"),
@@ -30,7 +30,8 @@ _DEADLOCK = "deadlock"
 
 
 def junit(document: dict[str, Any], traces: dict[int, str] | None = None) -> str:
-    """The XML for the JSON document of a check. ``traces``: by number of the violation, its trace as text."""
+    """Returns the XML for the JSON document of a check. ``traces`` maps the number of a violation to its trace as
+    text."""
     cases = _cases(document)
     by_case: dict[str, list[int]] = {}
     for number, violation in enumerate(document["violations"]):
@@ -51,7 +52,7 @@ def junit(document: dict[str, Any], traces: dict[int, str] | None = None) -> str
 
 
 def junit_of_refusal(model: str, diagnostics: tuple[Diagnostic, ...]) -> str:
-    """For a model that was refused: one test case that says why."""
+    """Returns the XML for a model that was refused: one test case with the diagnostics."""
     suite = _suite(model, 0.0, {"verdict": "refused"})
     case = _case(suite, model, "load the model")
     text = "\n".join(each.render() for each in diagnostics)
@@ -60,14 +61,14 @@ def junit_of_refusal(model: str, diagnostics: tuple[Diagnostic, ...]) -> str:
 
 
 def _limit(note: dict[str, Any]) -> str:
-    """A line for a note that limits what the verdict says."""
+    """Returns a line for a note that limits what the verdict says."""
     place = note.get("position")
     where = f"{place['file']}:{place['line']}:{place['column']}: " if place else ""
     return f"{where}{note['severity']}: {note['message']}"
 
 
 def _cases(document: dict[str, Any]) -> list[str]:
-    """The names of the test cases, each once."""
+    """Returns the names of the test cases, without duplicates."""
     cases = [_name(each) for each in document.get("properties", []) if each["status"] != "assumed"]
     if document.get("deadlock") != "off":
         cases.append(_DEADLOCK)
@@ -92,25 +93,25 @@ def _case_of(violation: dict[str, Any], cases: Iterable[str]) -> str:
 
 
 def _is_complete(document: dict[str, Any]) -> bool:
-    """Whether the search for bad states was made, and went on to the end, although it may have found violations."""
+    """Returns whether the search for bad states ran to its end, even if it found violations."""
     if document.get("states_checked", "all") != "all":
         return False
     statuses = [each["status"] for each in document.get("properties", []) if each["kind"] != "ltl"]
     kinds = {violation["kind"] for violation in document["violations"]}
-    # Runs are looked at once that search is done.
+    # Formulas are checked after that search is complete.
     return document["verdict"] == "holds" or "holds" in statuses or kinds == {"cover"} or "ltl" in kinds
 
 
 def _leave_open(case: ElementTree.Element, document: dict[str, Any]) -> None:
     if document.get("states_checked") == "none":
-        _skip(case, "not looked for: the search was for runs that violate a formula")
+        _skip(case, "not checked: the search was for runs that violate a formula")
     elif document["verdict"] == "holds":
-        _skip(case, "looked for only where the property process goes along")
+        _skip(case, "checked only in states of the product with the property process")
     elif document["verdict"] == "violated":
-        _skip(case, "not known: the search ended at a violation of something else")
+        _skip(case, "unknown: the search ended at a violation of another property")
     else:
-        why = document.get("reason") or document.get("kind") or "the search did not end"
-        _add(case, "error", f"not known: {why}", "unknown")
+        why = document.get("reason") or document.get("kind") or "the search did not complete"
+        _add(case, "error", f"unknown: {why}", "unknown")
 
 
 def _skip(case: ElementTree.Element, message: str) -> None:
@@ -160,7 +161,7 @@ def _finished(suite: ElementTree.Element) -> str:
     root = ElementTree.Element("testsuites", name="outcrop", time=suite.get("time", "0"))
     for name, count in counts.items():
         suite.set(name, str(count))
-        if name != "skipped":  # which the schema of Jenkins does not know there
+        if name != "skipped":  # the schema of Jenkins does not allow it there
             root.set(name, str(count))
     root.append(suite)
     ElementTree.indent(root)

@@ -1,4 +1,4 @@
-"""What a layered search says of its layers: a row for each, and what they come to."""
+"""The report on the layers of a layered search: one row for each, and totals."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from outcrop.outcome import LayerReport, LayerRow
 
 
 def layers_document(layers: LayerReport | None, generated: list[int | None]) -> dict[str, Any] | None:
-    """For the JSON document; None if there were no layers on disk. ``generated``: see Outcome."""
+    """Returns the part of the JSON document about layers; None if none were on disk. ``generated``: see Outcome."""
     if layers is None:
         return None
     rows = [_row(row, layers, generated) for row in layers.rows]
@@ -46,19 +46,21 @@ def _total(rows: list[dict[str, Any]], name: str) -> int | None:
 
 
 def layers_lines(layers: LayerReport | None, generated: list[int | None]) -> list[tuple[str, str]]:
-    """For the text report: names and what to say."""
+    """Returns names and texts for the figures of the text report."""
     document = layers_document(layers, generated)
     if document is None:
         return []
     kept, rows = document["kept"], document["rows"]
     older = "forgotten" if document["forget"] else "packed"
-    which = "all as they are" if kept == "all" else f"the last {kept:,} as they are, older ones {older}"
+    which = "all unpacked" if kept == "all" else f"the last {kept:,} unpacked, older ones {older}"
     first = f"from level {rows[0]['level']:,} on" if rows else "none"
-    lines = [("layers", f"on disk {first}; {which}; longest back edge found there {document['longest_back_edge']:,}")]
+    lines = [("layers", f"on disk {first}; {which}; longest back edge {document['longest_back_edge']:,}")]
     in_ram, delayed = document["duplicates_ram"], document["duplicates_delayed"]
     if in_ram is not None and in_ram + delayed:
         share = in_ram / (in_ram + delayed)
-        lines.append(("duplicates", f"{in_ram:,} found in RAM ({share:.1%}), {delayed:,} by the delayed check"))
+        lines.append(
+            ("duplicates", f"{in_ram:,} found in RAM ({share:.1%}), {delayed:,} by delayed duplicate detection")
+        )
     if document["states_estimate"] is not None:
         lines.append(("different", f"about {document['states_estimate']:,} states"))
     return lines

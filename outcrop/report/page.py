@@ -1,8 +1,8 @@
-"""A result as one HTML file: verdict, charts, rules, and a stepper for the trace; from the JSON document alone.
+"""A result as one HTML file, made from the JSON document: verdict, charts, rules, and a stepper for the trace.
 
-Nothing is fetched: style, script and data are in the file, and its content security policy forbids everything else.
-Model text is untrusted. It enters the page as data (JSON in which no ``<`` is left) and escaped in the heading; the
-script puts it into text nodes only, and a script that is not ours has the wrong hash and does not run.
+The file fetches nothing: style, script and data are in it, and its content security policy forbids everything else.
+Model text is untrusted. It enters the page as data (JSON without any ``<``) and, escaped, in the heading. The script
+puts it into text nodes only. A foreign script would have the wrong hash and would not run.
 """
 
 from __future__ import annotations
@@ -24,8 +24,9 @@ _PARTS = Path(__file__).parent / "html"
 _STYLES = ("report.css", "trace.css")
 _SCRIPTS = ("base.js", "chart.js", "table.js", "values.js", "copies.js", "stepper.js", "page.js")
 _SLOT = re.compile(r"\{\{(\w+)\}\}")
+_REMEDY = "make one with 'outcrop check MODEL --json'"
 
-#: What the script cannot do without.
+#: Keys that the script needs, with their types.
 _NEEDED = {
     "verdict": str,
     "model": str,
@@ -40,7 +41,7 @@ _NEEDED = {
 
 
 def page(document: dict[str, Any]) -> str:
-    """The file for the JSON document of a check."""
+    """Returns the HTML file for the JSON document of a check."""
     _examine(document)
     style = "\n".join(_part(name) for name in _STYLES)
     script = '"use strict";\n(() => {\n' + "\n".join(_part(name) for name in _SCRIPTS) + "\n})();\n"
@@ -59,15 +60,15 @@ def page(document: dict[str, Any]) -> str:
         "guarantee": _text(guarantee(document)),
         "limits": _limits(document),
         "footer": _text(
-            f"Outcrop {document.get('version', '')}. {TRUST} says what a verdict promises, and how that is tested."
+            f"Outcrop {document.get('version', '')}. {TRUST} says what a verdict promises and how that is tested."
         ),
     }
-    # All slots in one pass: nothing that was put in is looked at again.
+    # All slots are filled in one pass, so that inserted text is not searched for slots.
     return _SLOT.sub(lambda slot: slots[slot[1]], _part("report.html"))
 
 
 def sentence(document: dict[str, Any]) -> str:
-    """What the verdict means."""
+    """Returns the meaning of the verdict in one sentence."""
     states = f"{document['states_visited']:,}"
     if document["verdict"] == "violated":
         violations = document["violations"]
@@ -80,11 +81,11 @@ def sentence(document: dict[str, Any]) -> str:
         reached = "1 state" if states == "1" else f"{states} states"
         if document.get("kind") == Stop.COVERAGE:
             return f"No violation found in {reached}, {document['guarantee']}."
-        return f"{_capital(document.get('kind') or 'stopped')}; no violation in the {reached} reached until then."
+        return f"{_capital(document.get('kind') or 'stopped')}; no violation in the {reached} that were reached."
     formulas = sum(each.get("kind") == "ltl" for each in document.get("properties", []))
     no_run = about_runs(document.get("fairness", "none"), formulas)
     if document.get("states_checked") == "none":
-        return f"{_capital(no_run)}. Nothing else was looked for."
+        return f"{_capital(no_run)}. No other property was checked."
     if document.get("states_checked") == "product":
         return f"{_capital(no_run)}, and no violation in any state of the product."
     runs = f", and {no_run}." if formulas else "."
@@ -94,21 +95,19 @@ def sentence(document: dict[str, Any]) -> str:
 
 
 def guarantee(document: dict[str, Any]) -> str:
-    """How sure that is."""
+    """Returns the guarantee of the verdict in one sentence."""
     if document["verdict"] == "violated":
         trace = document["violations"][0].get("trace") if document["violations"] else None
         if not trace:
             return ""
         states, loop = len(trace["states"]), trace.get("loop_start")
         if loop is not None:
-            run = (
-                f"A run that goes round for ever shows it: {_steps(loop)} to the loop, {_steps(states - loop)} round it"
-            )
+            run = f"An infinite run shows it: {_steps(loop)} to the cycle, {_steps(states - loop)} in the cycle"
         else:
             run = f"A run of {_steps(states - 1 + bool(document['violations'][0].get('failing_rule')))} shows it"
-        return f"{run}. It was executed again before it was shown."
+        return f"{run}. The interpreter has confirmed it."
     if document["verdict"] == "unknown":
-        return "What was not reached may still violate something."
+        return "States that were not reached may violate a property."
     if document["guarantee"] == "exact":
         of_product = "" if document.get("states_checked", "all") == "all" else " of the product"
         return f"Exact: every reachable state{of_product} was explored."
@@ -116,7 +115,8 @@ def guarantee(document: dict[str, Any]) -> str:
 
 
 def _limits(document: dict[str, Any]) -> str:
-    """Paragraphs for the notes that limit what the verdict says; why nothing was checked is in its sentence."""
+    """Returns paragraphs for the notes that limit the verdict. The reason why nothing was checked is in the
+    sentence."""
     notes = [each for each in document.get("notes", []) if each.get("bears_on_verdict")]
     texts = [each["message"] for each in notes if each["message"] != document.get("reason")]
     return "".join(f'<p class="limit">{_text(_capital(text))}.</p>\n' for text in texts)
@@ -127,14 +127,14 @@ def _steps(count: int) -> str:
 
 
 def _examine(document: Any) -> None:
-    """Refuses what is no result of ours, before the reader's browser fails on it."""
+    """Raises UsageError for anything that is not the JSON document of a check."""
     if not isinstance(document, dict):
-        raise UsageError("this is not the JSON document of a check: it is no object")
+        raise UsageError(f"the JSON document is not an object; {_REMEDY}")
     for name, kind in _NEEDED.items():
         if not isinstance(document.get(name), kind):
-            raise UsageError(f"this is not the JSON document of a check: '{name}' is missing, or not what it should be")
+            raise UsageError(f"the JSON document is not that of a check: '{name}' is missing or invalid; {_REMEDY}")
     if document["verdict"] not in ("holds", "violated", "unknown"):
-        raise UsageError(f"this is not the JSON document of a check: there is no verdict '{document['verdict']}'")
+        raise UsageError(f"the JSON document has the unknown verdict '{document['verdict']}'; {_REMEDY}")
 
 
 def _part(name: str) -> str:
@@ -146,8 +146,8 @@ def _hash(text: str) -> str:
 
 
 def _data(document: dict[str, Any]) -> str:
-    """JSON that ends no script element and starts no comment in one; ASCII, so that no encoding can go wrong."""
-    # The first violation has the trace too.
+    """Returns JSON that cannot end a script element or begin a comment in one. It is ASCII, safe in any encoding."""
+    # The trace is also in the first violation.
     text = json.dumps({**document, "trace": None}, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 

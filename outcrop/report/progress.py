@@ -1,4 +1,4 @@
-"""The live progress of a terminal: where the search stands, what it takes, and what is to come."""
+"""The progress display of a terminal: the position of the search, its resources, and a forecast."""
 
 from __future__ import annotations
 
@@ -23,35 +23,35 @@ if TYPE_CHECKING:
 
 _SECONDS_BEFORE_FIRST = 0.3
 _SECONDS_BETWEEN = 0.1
-#: Rates are taken over the last so many seconds, so that they do not jump about, from looks this far apart.
+#: Length of the window, in seconds, over which rates are averaged, and the time between two samples in it.
 _RATE_SECONDS = 10.0
 _SECONDS_BETWEEN_LOOKS = 0.5
-#: What is further away than this is not worth a word.
+#: Longest time, in seconds, until memory or disk is full that is worth a message.
 _FAR_AWAY = 30 * 86400.0
 
-#: The part of its memory that a search uses when it uses all of it.
+#: Share of its memory budget from which a search counts as using all of it.
 _FULL = 0.85
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Bytes that a search may take; None where nobody knows."""
+    """Bytes that a search may use; None where that is not known."""
 
     memory: int | None = None
     disk: int | None = None
 
 
 def limits_of(options: CheckOptions) -> Limits:
-    """What the options allow or, where they do not say, what the machine has."""
+    """Returns the budgets of the options, or the resources of the machine where the options set none."""
     memory = options.memory if options.memory is not None else available_memory() * 3 // 4
     disk = options.disk
     if disk is None:
         place = Path(options.workdir) if options.workdir is not None else cache_home()
-        with suppress(OSError):  # the search will say what is wrong with the place
+        with suppress(OSError):  # the search itself reports a directory that cannot be used
             while not place.exists() and place != place.parent:
                 place = place.parent
             disk = shutil.disk_usage(place).free
-    # A budget for states alone says nothing of the process as a whole.
+    # A budget for states alone does not limit the process as a whole.
     return Limits(memory if options.state_memory is None else None, disk)
 
 
@@ -63,9 +63,10 @@ class _Look:
 
 
 class ProgressLine:
-    """Call it with each snapshot of a search; it redraws a few lines on stderr and leaves nothing behind.
+    """Progress display on stderr. Call it with each snapshot of a search; it redraws its lines and removes them at the
+    end.
 
-    rich is imported when they are first due, so that a quick check does not pay for it.
+    rich is imported with the first drawing, so that a fast check does not pay for it.
     """
 
     def __init__(self, limits: Limits | None = None) -> None:
@@ -93,10 +94,10 @@ class ProgressLine:
         self._next_drawing = now + _SECONDS_BETWEEN
         self._draw(self.text(snapshot))
 
-    # --- What it says ------------------------------------------------------------------------------------------
+    # --- Text -----------------------------------------------------------------------------------------------
 
     def text(self, snapshot: Progress) -> str:
-        """Where the search stands; what it takes; what is to come."""
+        """Returns three lines: the position of the search, its resources, and the forecast."""
         before, now = self._look(snapshot)
         elapsed = max(now.snapshot.seconds - before.snapshot.seconds, 1e-3)
         new = (snapshot.states - before.snapshot.states) / elapsed
@@ -119,14 +120,14 @@ class ProgressLine:
         return "\n".join(["  ".join(where), "  ".join(takes), self._to_come(before.snapshot, snapshot, new)])
 
     def _look(self, snapshot: Progress) -> tuple[_Look, _Look]:
-        """How things stood some seconds ago, and now."""
+        """Returns the sample from the beginning of the window, and a new one."""
         now = _Look(snapshot, *transferred_bytes())
         looks = self._looks
         if not looks or snapshot.seconds - looks[-1].snapshot.seconds >= _SECONDS_BETWEEN_LOOKS:
             looks.append(now)
         while len(looks) > 2 and snapshot.seconds - looks[1].snapshot.seconds >= _RATE_SECONDS:
             looks.popleft()
-        if looks[0].snapshot is snapshot:  # the first: since the beginning
+        if looks[0].snapshot is snapshot:  # first call: measure from the beginning
             start = Progress(level=0, states=0, rules_fired=0, frontier=0, seconds=0.0, memory=snapshot.memory)
             return _Look(start, now.read, now.written), now
         return looks[0], now
@@ -151,7 +152,7 @@ class ProgressLine:
         return "; ".join(said)
 
     def _draw(self, text: str) -> None:
-        # They take a while to import, and quick checks draw nothing.
+        # rich is slow to import, and fast checks draw nothing.
         from rich.console import Console
         from rich.live import Live
         from rich.text import Text
@@ -164,7 +165,7 @@ class ProgressLine:
 
 def _expected(expected: Forecast | None, states: int, new: float) -> str:
     if expected is None:
-        return "no basis yet"
+        return "not yet possible"
     said = f"{_brief(max(states, expected.least))} to {_brief(max(states, expected.most))} states"
     if new <= 0:
         return said
@@ -173,7 +174,7 @@ def _expected(expected: Forecast | None, states: int, new: float) -> str:
 
 
 def _brief(count: int) -> str:
-    """Two digits are all that a forecast is worth.
+    """Returns a count with two digits, which is the precision of a forecast.
 
     >>> _brief(12_345_678)
     '12 million'
@@ -186,7 +187,7 @@ def _brief(count: int) -> str:
 
 
 def _roughly(seconds: float) -> str:
-    """A duration in one unit.
+    """Returns a duration in one unit.
 
     >>> _roughly(5400)
     '90 min'
@@ -198,7 +199,7 @@ def _roughly(seconds: float) -> str:
 
 
 def clock(seconds: float) -> str:
-    """A duration, to the second."""
+    """Returns a duration as hours, minutes and seconds."""
     minutes, rest = divmod(int(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{rest:02}"

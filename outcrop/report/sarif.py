@@ -1,7 +1,7 @@
 """A result as SARIF 2.1.0 (OASIS, 2020), which code hosts show at the lines of the model.
 
-One rule a property, and one for each other kind of violation; one result a violation. A search that could not decide is
-a result of its own, and so is each note that limits the verdict: nothing is silent that was not checked.
+There is one rule for each property and for each other kind of violation, and one result for each violation. An
+undecided search is a result too, and so is each note that limits the verdict, so that nothing unchecked goes unseen.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _LEVELS = {"error": "error", "warning": "warning", "note": "note"}
 _EXIT_CODES = {"holds": 0, "violated": 1, "unknown": 3}
 _REFUSED_EXIT_CODE = 2
-#: Rules beside those of the properties: what a violation, or an undecided search, is called.
+#: Rules that do not belong to a property, with their descriptions.
 _MEANINGS = {
     "deadlock": "no state is a deadlock",
     "assertion": "every assertion is true",
@@ -32,13 +32,13 @@ _MEANINGS = {
 
 
 def sarif(document: dict[str, Any]) -> str:
-    """The SARIF file for the JSON document of a check."""
+    """Returns the SARIF file for the JSON document of a check."""
     checked = [each for each in document.get("properties", []) if each["status"] != "assumed"]
     rules = {_rule_id(each["kind"], each["name"]): each["name"] for each in checked}
     model = document["model"]
     results = [_of_violation(each, rules, model) for each in document["violations"]]
-    if document["verdict"] == "unknown" and not document.get("reason"):  # which is among the notes
-        text = f"{document['kind']}: what was not reached may violate something"
+    if document["verdict"] == "unknown" and not document.get("reason"):  # the reason is one of the notes
+        text = f"{document['kind']}: states that were not reached may violate a property"
         results.append(_result("unknown", "warning", text, None, model))
     for note in document.get("notes", []):
         if note.get("bears_on_verdict"):
@@ -53,7 +53,7 @@ def sarif(document: dict[str, Any]) -> str:
 
 
 def sarif_of_refusal(model: str, diagnostics: Iterable[Diagnostic]) -> str:
-    """The SARIF file for a model that was refused: one result a diagnostic."""
+    """Returns the SARIF file for a model that was refused: one result for each diagnostic."""
     results = []
     for each in diagnostics:
         span = each.span
@@ -80,7 +80,7 @@ def _rule_id(kind: str, name: str) -> str:
 
 def _result(rule: str, level: str, text: str, place: dict[str, Any] | None, model: str) -> dict[str, Any]:
     physical: dict[str, Any] = {"artifactLocation": {"uri": _uri(model)}}
-    if place is not None and not place["file"].startswith("--"):  # the command line is no file
+    if place is not None and not place["file"].startswith("--"):  # the command line is not a file
         region = {"startLine": place["line"], "startColumn": place["column"]}
         physical = {"artifactLocation": {"uri": _uri(place["file"])}, "region": region}
     locations = [{"physicalLocation": physical}]

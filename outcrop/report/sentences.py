@@ -1,4 +1,4 @@
-"""Parts of the sentence about a verdict, the same in every report."""
+"""Parts of the sentence about a verdict that all reports share."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ _RUNS = {"weak": "no weakly fair run", "strong": "no strongly fair run"}
 
 
 def about_runs(fairness: str, formulas: int) -> str:
-    """What a verdict of holds says about runs.
+    """Returns the meaning of *holds* for runs.
 
     >>> about_runs("weak", 2)
     'no weakly fair run violates any of the 2 formulas'

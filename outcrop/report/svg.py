@@ -1,6 +1,6 @@
-"""Charts as SVG, by hand: one self-contained file that needs no library to make and no network to look at.
+"""Charts as SVG, without a library: each is one file that fetches nothing.
 
-Series of points, drawn as lines or as bars, on axes that are linear or logarithmic. Colours follow the reader's
+A chart shows series of points as lines or bars, on linear or logarithmic axes. Its colours follow the reader's
 preference for light or dark.
 """
 
@@ -15,7 +15,7 @@ _WIDTH, _HEIGHT = 760, 440
 _LEFT, _RIGHT, _TOP, _BOTTOM = 84, 24, 66, 56
 _COLORS = ("#2b6cb0", "#c05621", "#2f855a", "#97266d", "#6b46c1", "#975a16", "#0987a0", "#9b2c2c", "#4a5568", "#276749")
 _MOST_TICKS = 7
-#: Letters of a title that fit.
+#: Largest number of characters in a title.
 _LONGEST_TITLE = 72
 
 _STYLE = """
@@ -31,6 +31,8 @@ Point = tuple[float, float]
 
 @dataclass(frozen=True)
 class Series:
+    """A named sequence of points, drawn as a line or as bars."""
+
     name: str
     points: Sequence[Point]
     bars: bool = False
@@ -38,7 +40,7 @@ class Series:
 
 @dataclass(frozen=True)
 class Chart:
-    """``log_x`` and ``log_y`` leave out points that are not positive there."""
+    """A chart. ``log_x`` and ``log_y`` leave out points that are not positive on that axis."""
 
     title: str
     x_label: str
@@ -46,10 +48,10 @@ class Chart:
     series: Sequence[Series]
     log_x: bool = False
     log_y: bool = False
-    x_names: Sequence[str] = field(default=())  #: of the points 0, 1, 2, ... where these are no numbers
+    x_names: Sequence[str] = field(default=())  #: names of the points 0, 1, 2, ..., if they are not numbers
 
     def to_svg(self) -> str:
-        """The whole document."""
+        """Returns the SVG document."""
         drawn = [Series(each.name, self._visible(each.points), each.bars) for each in self.series]
         points = [point for each in drawn for point in each.points]
         x_axis = _Axis([x for x, _ in points], self.log_x, _LEFT, _WIDTH - _RIGHT, has_bars=any(s.bars for s in drawn))
@@ -89,7 +91,7 @@ class Chart:
 
 
 class _Axis:
-    """From values to places on the paper."""
+    """Map from values to positions on the drawing."""
 
     def __init__(
         self,
@@ -171,7 +173,7 @@ def _shortened(title: str) -> str:
 
 
 def _number(value: float) -> str:
-    """Short, and with thousands set apart.
+    """Returns a short number with separated thousands.
 
     >>> _number(1250000.0), _number(0.25), _number(1e-07)
     ('1,250,000', '0.25', '1e-07')

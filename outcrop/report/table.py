@@ -8,7 +8,8 @@ _EIGHTHS = " ▏▎▍▌▋▊▉█"
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]], align: str = "l") -> list[str]:
-    """Lines with a heading. ``align`` has a letter a column, ``l`` or ``r``; the last one holds for all that follow."""
+    """Returns the lines of a table. ``align`` has one letter per column, ``l`` or ``r``; the last one also holds for
+    all further columns."""
     every = [head, *rows]
     widths = [max(len(row[column]) for row in every) for column in range(len(head))]
     letters = align.ljust(len(head), align[-1])
@@ -24,7 +25,7 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], align: str = "l") 
 
 
 def bar(part: float, width: int) -> str:
-    """A bar as long as ``part``, from 0 to 1, of ``width`` characters.
+    """Returns a bar that fills the share ``part``, from 0 to 1, of ``width`` characters.
 
     >>> bar(0.5, 4)
     '██'

@@ -1,5 +1,6 @@
-"""A result as text: the verdict in one sentence, the figures, what deserves a look, then each violation with its
-trace. Apart from times and memory the same run prints the same text.
+"""A result as text: the verdict in one sentence, the figures, notes, then each violation with its trace.
+
+Apart from times and memory, the same check prints the same text.
 """
 
 from __future__ import annotations
@@ -16,13 +17,13 @@ from outcrop.source import Diagnostic, Severity
 from outcrop.trace.render import TraceStyle, fired, printed, render
 from outcrop.units import size
 
-#: Never-fired rules listed by name; past this only their number is said.
+#: Largest number of never-fired rules that are listed by name. Further ones are only counted.
 _MOST_NAMES = 20
 
 
 @dataclass(frozen=True)
 class Paint:
-    """Colours, or none."""
+    """Terminal colours, if ``color``."""
 
     color: bool = False
 
@@ -42,7 +43,7 @@ class Paint:
 def report(
     result: Result, style: TraceStyle = TraceStyle.DIFF, paint: Paint | None = None, page: str | None = None
 ) -> str:
-    """The whole report. ``page``: where the HTML report was written."""
+    """Returns the whole report. ``page`` is the path of the HTML report, if one was written."""
     paint = paint or Paint()
     blocks = [verdict_line(result, paint), "\n".join(_figures(result, paint, page))]
     temporal = "\n".join(_temporal(result))
@@ -63,14 +64,14 @@ def report(
 
 
 def verdict_line(result: Result, paint: Paint | None = None) -> str:
-    """One sentence: the verdict, what it means, and how sure it is."""
+    """Returns the verdict, its meaning and its guarantee in one sentence."""
     paint = paint or Paint()
     word = paint.verdict(result.verdict, str(result.verdict).upper())
     return f"{word}: {result.model}: {_meaning(result)}."
 
 
 def quiet(result: Result, paint: Paint | None = None) -> str:
-    """The verdict, and one line for each thing that limits what it says."""
+    """Returns the verdict, and one line for each note that limits what it says."""
     notes = [note for note in result.notes if note.bears_on_verdict and note.message != result.reason]
     limits = [note.render().splitlines()[0] for note in notes]
     return "\n".join([verdict_line(result, paint), *limits])
@@ -86,11 +87,11 @@ def _meaning(result: Result) -> str:
     if result.verdict is Verdict.UNKNOWN and result.kind == Stop.COVERAGE:
         return f"no violation found in {_plural(result.states_visited, 'state')}, {result.guarantee}"
     if result.verdict is Verdict.UNKNOWN:
-        return f"{result.kind}; no violation in the {_plural(result.states_visited, 'state')} reached until then"
+        return f"{result.kind}; no violation in the {_plural(result.states_visited, 'state')} that were reached"
     formulas = sum(isinstance(each, FormulaResult) for each in result.properties)
     no_run = about_runs(result.fairness, formulas)
     if result.states_checked == "none":
-        return f"{no_run} ({result.guarantee}); nothing else was looked for"
+        return f"{no_run} ({result.guarantee}); no other property was checked"
     if result.states_checked == "product":
         return f"{no_run}, and no violation in any state of the product ({result.guarantee})"
     runs = f", and {no_run}" if formulas else ""
@@ -104,7 +105,7 @@ def _figures(result: Result, paint: Paint, page: str | None) -> Iterator[str]:
     threads = f", {result.device}" if result.device else threads
     compiled = f" (and {result.compile_seconds:.2f} s to compile)" if result.compile_seconds else ""
     if result.states is None:
-        rows = [("states", f"at most {result.states_visited:,}, some visited again")]
+        rows = [("states", f"at most {result.states_visited:,}, counting revisits")]
     else:
         rows = [("states", f"{result.states:,}")]
     rows += [
@@ -119,14 +120,14 @@ def _figures(result: Result, paint: Paint, page: str | None) -> Iterator[str]:
         rows.append(("disk", size(result.peak_disk_bytes)))
     rows += layers_lines(result.layers, result.generated)
     if page is not None:
-        rows.append(("report", f"{page}, to open in a browser"))
+        rows.append(("report", f"{page} (open it in a browser)"))
     rows.append(("trust", f"{TRUST} says what this verdict promises"))
     for name, text in rows:
         yield f"  {paint.faint(f'{name:<12}')} {text}"
 
 
 def _temporal(result: Result) -> Iterator[str]:
-    """How each formula fared, and how large the product of the model with its automaton was."""
+    """Yields the status of each formula, with the size of the product of the model and its automaton."""
     for each in result.properties:
         if isinstance(each, FormulaResult):
             searched = f" ({_plural(each.states, 'state')} of the product, {each.strategy})" if each.states else ""
@@ -134,11 +135,15 @@ def _temporal(result: Result) -> Iterator[str]:
 
 
 def _ranks(result: Result) -> str:
-    return f", {result.ranks} ranks" + (" with so many each" if result.threads > 1 else "") if result.ranks > 1 else ""
+    return (
+        f", {result.ranks} ranks" + (" with as many threads each" if result.threads > 1 else "")
+        if result.ranks > 1
+        else ""
+    )
 
 
 def _per_rank(result: Result) -> list[str]:
-    """What each rank has done: its load in per cent of the even share."""
+    """Returns a table with the counters of each rank. The load is in per cent of an equal share."""
     share = max(1, result.states_visited) / result.ranks
     rows = [
         [
@@ -161,18 +166,18 @@ def _never_fired(result: Result) -> str:
         return ""
     shown = ", ".join(names[:_MOST_NAMES])
     rest = f", and {len(names) - _MOST_NAMES:,} more" if len(names) > _MOST_NAMES else ""
-    never = "never fired" if result.verdict is Verdict.HOLDS else "did not fire until then"
+    never = "never fired" if result.verdict is Verdict.HOLDS else "did not fire before the search ended"
     return f"Rules that {never} ({len(names):,} of {len(result.coverage):,}): {shown}{rest}"
 
 
 def violation_lines(violation: Violation, heading: str, style: TraceStyle, paint: Paint) -> Iterator[str]:
-    """What is wrong, and the run that shows it."""
+    """Yields the violation and the trace that shows it."""
     yield paint.strong(f"{heading}: {violation.kind}")
     yield Diagnostic(Severity.ERROR, violation.message, violation.span, violation.hint).render()
     for depth, part in enumerate(violation.because):
         yield f"  {'  ' * depth}false: {part}"
     if violation.trace is None and violation.failing_step:
-        yield f"While {fired('Startstate', violation.failing_step).removesuffix(' fired.')} runs, before any rule."
+        yield f"{fired('Startstate', violation.failing_step).removesuffix(' fired.')} fails, before any rule fires."
         yield from (f"    {line}" for line in printed(violation.printed))
     if violation.trace is None or style is TraceStyle.OFF:
         return
@@ -190,7 +195,7 @@ def _trace_heading(violation: Violation) -> str:
     if violation.trace.loop_start is not None:
         round_it = len(violation.trace) - violation.trace.loop_start
         before = violation.trace.loop_start
-        return f"Trace ({_plural(before, 'step')} to the loop, {_plural(round_it, 'step')} round it)"
+        return f"Trace ({_plural(before, 'step')} to the cycle, {_plural(round_it, 'step')} in the cycle)"
     return f"Trace ({_plural(max(0, steps), 'step')} from the start state)"
 
 
@@ -199,10 +204,10 @@ def _plural(count: int, noun: str) -> str:
 
 
 def _ending(violation: Violation) -> str:
-    """What is wrong at the end of the trace, so that a long one need not be scrolled back."""
+    """Returns the violation in one line, to stand at the end of a long trace."""
     message = violation.message.rstrip(".")
     if violation.trace is not None and violation.trace.loop_start is not None:
-        return f"So for ever: {message}."
+        return f"This cycle repeats forever: {message}."
     if violation.failing_step:
         return f"Then {fired('Rule', violation.failing_step).removesuffix(' fired.')}: {message}."
     return f"Here: {message}."

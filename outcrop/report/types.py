@@ -1,6 +1,6 @@
-"""Types of variables for the JSON document: what a reader needs to make sense of the values of a trace.
+"""The types of variables in the JSON document, which a reader needs to interpret the values of a trace.
 
-ITF writes arrays and multisets alike, as maps; only the type tells them apart.
+ITF writes both arrays and multisets as maps; only the type distinguishes them.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from outcrop.ir.types import BOOLEAN, Array, Enum, Multiset, Range, Real, Record
 
 
 def type_tree(kind: Type) -> dict[str, Any]:
-    """``kind`` and what belongs to it, and ``text``, the type as the model would write it."""
+    """Returns a type as a tree: ``kind`` with its details, and ``text``, the type in the syntax of the model."""
     return {**_shape(kind), "text": str(kind)}
 
 

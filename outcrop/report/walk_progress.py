@@ -1,4 +1,4 @@
-"""The live progress of a simulation."""
+"""The progress display of a simulation."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from outcrop.units import size
 
 
 class WalkLine(ProgressLine):
-    """``walks`` and ``seconds`` are the bounds, None for none."""
+    """Progress display of random walks. ``walks`` and ``seconds`` are the limits, None for none."""
 
     def __init__(self, walks: int | None, seconds: float | None) -> None:
         super().__init__(Limits())

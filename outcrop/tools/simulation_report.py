@@ -71,7 +71,7 @@ def _verdict(simulation: Simulation, paint: Paint) -> str:
     word = paint.verdict(Verdict.UNKNOWN, "UNKNOWN")
     if simulation.stop == Stop.NO_STATES:
         return f"{word}: {simulation.model}: nothing was checked: no walk met a start state that keeps the assumptions."
-    return f"{word}: {simulation.model}: {simulation.stop}; nothing wrong was met, which proves nothing."
+    return f"{word}: {simulation.model}: {simulation.stop}; no violation found, which proves nothing."
 
 
 def _figures(simulation: Simulation, paint: Paint) -> Iterator[str]:

@@ -185,8 +185,8 @@ def test_a_lasso_goes_round(open_page: Open, tmp_path: Path) -> None:
     (tmp_path / "run.html").write_text(page(result), encoding="utf-8")
     shown = open_page(tmp_path / "run.html")
     assert [each.split()[0] for each in shown.texts(".steps .looping")] == ["2", "3", "4"]
-    assert shown.text(".ending").startswith("Rule rewind fired: back to step 2. So for ever: invariant")
-    assert "2 steps to the loop, 3 steps round it" in shown.text(".guarantee")
+    assert shown.text(".ending").startswith("Rule rewind fired: back to step 2. This cycle repeats forever: invariant")
+    assert "2 steps to the cycle, 3 steps in the cycle" in shown.text(".guarantee")
     assert shown.texts(".truths code") == ["full", "p"]
     shown.press("\ue014")
     assert shown.text(".place") == "2 of 4"

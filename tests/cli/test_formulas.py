@@ -57,7 +57,7 @@ def test_the_text_marks_the_loop(cli: Cli, model: Path) -> None:
     assert run.code == 1
     assert run.out.splitlines()[0].endswith('ltl "again" is violated.')
     assert "--- the loop starts here: state 1 repeats for ever ---\n1  Rule switch fired." in run.out
-    assert "   Rule stay fired: back to 1.\nSo for ever: ltl" in run.out
+    assert "   Rule stay fired: back to 1.\nThis cycle repeats forever: ltl" in run.out
     assert "propositions: !red" in run.out
 
 

@@ -31,8 +31,7 @@ def carried(path: Path) -> dict[str, Any]:
 
 def test_a_check_writes_its_report(cli: Command, tmp_path: Path) -> None:
     assert (
-        f"\n  report       {tmp_path / 'run.html'}, to open"
-        in cli("check", BUFFER, "--report", tmp_path / "run.html").out
+        f"\n  report       {tmp_path / 'run.html'} (open" in cli("check", BUFFER, "--report", tmp_path / "run.html").out
     )
     run = cli("check", BUFFER, "--report", tmp_path / "run.html", "--quiet")
     assert run.code == 1 and run.out.startswith("VIOLATED") and run.out.count("\n") == 1
@@ -153,7 +152,7 @@ def test_a_search_for_runs_alone_does_not_speak_for_states(cli: Command, tmp_pat
     files = ("--junit", tmp_path / "run.xml", "--report", tmp_path / "run.html")
     run = cli("check", tmp_path / "bad.m", "--strategy", strategy, "--quiet", *files)
     assert run.code == 0
-    assert run.out.endswith("no run violates the formula (exact); nothing else was looked for.\n")
+    assert run.out.endswith("no run violates the formula (exact); no other property was checked.\n")
     found = cases(tmp_path / "run.xml")
     assert found == {
         "invariant small": "skipped",
@@ -163,7 +162,7 @@ def test_a_search_for_runs_alone_does_not_speak_for_states(cli: Command, tmp_pat
     document = carried(tmp_path / "run.html")
     assert (document["deadlock"], document["states_checked"]) == ("off", "none")
     assert [each["status"] for each in document["properties"]] == ["unknown", "holds"]
-    assert "Nothing else was looked for." in (tmp_path / "run.html").read_text()
+    assert "No other property was checked." in (tmp_path / "run.html").read_text()
 
 
 def test_a_violated_formula_leaves_the_states_green(cli: Command, tmp_path: Path) -> None:

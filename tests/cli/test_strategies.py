@@ -27,7 +27,7 @@ def test_revisits_are_said(cli: Callable[..., Run]) -> None:
     tiny = ("--state-memory", "30K", "--block-states", "64", "--block-size", "64", "--cloud", "0.1", "--beta-high", "1")
     run = cli("check", MODEL, "--strategy", "locality", *tiny)
     assert run.code == 0
-    assert "some visited again" in run.out
+    assert "counting revisits" in run.out
     assert "the probability that a state was missed is at most" in run.out
     assert json.loads(cli("check", MODEL, "--strategy", "locality", *tiny, "--json").out)["states"] is None
 

@@ -45,7 +45,7 @@ def test_simulate(cli: Cli, repository: Path, tmp_path: Path) -> None:
     assert document["violation"]["kind"] == "assertion"
     quiet = cli("simulate", repository / "examples/peterson.m", "--walks", "5", "--coverage")
     assert quiet.code == 3
-    assert "nothing wrong was met" in quiet.out
+    assert "no violation found" in quiet.out
 
 
 def test_simulate_names_what_is_misspelt(cli: Cli, repository: Path) -> None:

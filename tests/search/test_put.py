@@ -204,7 +204,7 @@ def test_a_startstate_that_fails_shows_what_it_printed() -> None:
     result = loaded('var x: 0..5; startstate begin put "so far"; x := 6; end; rule begin end;').check()
     assert result.trace is None
     assert result.violations[0].printed == "so far"
-    assert report(result).endswith("before any rule.\n    prints: so far")
+    assert report(result).endswith("before any rule fires.\n    prints: so far")
 
 
 def test_a_lasso_shows_what_its_steps_print() -> None:

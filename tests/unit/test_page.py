@@ -85,7 +85,7 @@ def test_hostile_text_stays_text(key: str, verdict: str) -> None:
     "wrong", [[], {}, {"verdict": "maybe"}, document(verdict="proved"), document(levels=7), document(seconds="1")]
 )
 def test_refuses_what_is_no_result(wrong: Any) -> None:
-    with pytest.raises(UsageError, match="not the JSON document of a check"):
+    with pytest.raises(UsageError, match="JSON document"):
         page(wrong)
 
 

@@ -88,7 +88,7 @@ def test_figures_and_rules_that_never_fired() -> None:
     assert "  memory       40.0 MiB" in lines
     assert "  state size   3 bits" in lines
     assert "Rules that never fired (1 of 2): down" in lines
-    assert "Rules that did not fire until then (1 of 2): down" in report(violated()).splitlines()
+    assert "Rules that did not fire before the search ended (1 of 2): down" in report(violated()).splitlines()
 
 
 def test_notes_are_shown() -> None:
@@ -124,7 +124,7 @@ def test_an_error_inside_a_rule_ends_the_trace_with_that_rule() -> None:
 
 
 def test_an_error_in_a_startstate_names_it() -> None:
-    assert report(violated(trace=None, failing_step="Init")).endswith("While Startstate Init runs, before any rule.")
+    assert report(violated(trace=None, failing_step="Init")).endswith("Startstate Init fails, before any rule fires.")
 
 
 def test_a_hint_follows_the_violation() -> None:
@@ -188,7 +188,13 @@ def test_progress_has_every_figure(monkeypatch: pytest.MonkeyPatch) -> None:
     text = progress.text(snapshot(3725.0, generated=90_000, memory=60 << 20, disk=2 << 20))
     for part in ("level 3", "20,000 states", "700 waiting", "1,000 new/s", "11,000 old/s", "1:02:05"):
         assert part in text
-    for part in ("RAM 60.0 MiB", "disk 2.0 MiB", "reading 1.0 MiB/s", "writing 6.0 MiB/s", "forecast: no basis yet"):
+    for part in (
+        "RAM 60.0 MiB",
+        "disk 2.0 MiB",
+        "reading 1.0 MiB/s",
+        "writing 6.0 MiB/s",
+        "forecast: not yet possible",
+    ):
         assert part in text
 
 
@@ -205,7 +211,7 @@ def test_progress_says_what_is_to_come() -> None:
     progress = ProgressLine(progress_module.Limits(memory=100 << 20, disk=50 << 20))
     progress.text(snapshot(1.0, memory=40 << 20, disk=0))
     text = progress.text(snapshot(6.0, memory=50 << 20, disk=1 << 20))
-    assert "no basis yet; at this rate RAM is full in 25 s; at this rate disk is full in 4 min" in text
+    assert "not yet possible; at this rate RAM is full in 25 s; at this rate disk is full in 4 min" in text
 
 
 def test_progress_draws_on_a_terminal_and_cleans_up(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ const LEAST_SAMPLES = 4;
 function figures(result) {
   const isRevisiting = result.states === null;
   const rows = [
-    ["States", number(isRevisiting ? result.states_visited : result.states), isRevisiting ? "some visited again" : ""],
+    ["States", number(isRevisiting ? result.states_visited : result.states), isRevisiting ? "counting revisits" : ""],
     ["Rules fired", number(result.rules_fired)],
     ["Diameter", number(result.diameter)],
     ["Time", duration(result.seconds), result.compile_seconds >= 0.05 ? `and ${duration(result.compile_seconds)} to compile` : ""],
@@ -60,7 +60,7 @@ function violationSection(result, violation, number, steppers) {
       parts.push(h("p", { class: "soft" }, "Its trace is in the JSON document."));
     }
   } else if (violation.failing_rule) {
-    parts.push(h("p", { class: "soft" }, `While ${violation.failing_rule} runs, before any rule.`));
+    parts.push(h("p", { class: "soft" }, `${violation.failing_rule} fails, before any rule fires.`));
     if (violation.printed) parts.push(h("pre", { class: "output" }, violation.printed));
   }
   return section(title, parts);
@@ -86,7 +86,7 @@ function levelSection(result) {
       { name: missed ? "new" : "new, or taken for new", role: "main", values: reallyNew },
       { name: "known already", role: "second", values: duplicates },
     ];
-    if (missed && sum(missed)) series.push({ name: "known, but forgotten: visited again", role: "third", values: missed });
+    if (missed && sum(missed)) series.push({ name: "revisits of evicted states", role: "third", values: missed });
     const generated = sum(duplicates) + sum(found);
     parts.push(
       h("h3", {}, "Successors"),
@@ -162,7 +162,7 @@ function ruleSection(result) {
   if (has("enabled")) columns.push({ name: "Enabled", isNumber: true, value: (rule) => rule.enabled, title: "guards that were true, over all states" });
   columns.push({ name: "Fired", isNumber: true, value: (rule) => rule.fired, show: (rule) => measured(rule.fired, most), title: "bodies that ran to their end" });
   if (has("new")) columns.push({ name: "To new states", isNumber: true, value: (rule) => rule.new, title: "firings that led to a state that no shorter run reaches" });
-  const until = result.verdict === "holds" ? "never fired" : "did not fire until then";
+  const until = result.verdict === "holds" ? "never fired" : "did not fire before the search ended";
   const notes = [h("p", { class: "soft" }, never.length
     ? [h("span", { class: "accent" }, `${never.length} of ${plural(rules.length, "rule")} ${until}`), `: ${listed(never.map((rule) => rule.name))}.`]
     : `All ${plural(rules.length, "rule")} fired.`)];

@@ -28,7 +28,7 @@ function loopOf(trace) {
 function endingOf(violation, loop) {
   const message = violation.message.replace(/\.+$/, "");
   if (violation.failing_rule) return `Then ${firedText("Rule", violation.failing_rule).replace(/ fired\.$/, "")}: ${message}.`;
-  return loop === null ? `Here: ${message}.` : `So for ever: ${message}.`;
+  return loop === null ? `Here: ${message}.` : `This cycle repeats forever: ${message}.`;
 }
 
 // A rule's label with its parameters in another voice.
