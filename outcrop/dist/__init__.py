@@ -1,1 +1,1 @@
-"""Searches over several processes, on one machine or many. A strategy does not know of it: see exchange.py."""
+"""Searches over several processes, on one machine or many. Strategies use them through exchange.py alone."""

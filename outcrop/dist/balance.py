@@ -1,14 +1,14 @@
-"""Which ranks own which states: by a hash, or by what is learned once a search has grown large.
+"""Ownership of states: by a hash, or by a function that is learned once a search has grown large.
 
-A hash is even, whatever the model. But it scatters successors over all ranks, and to send them is most of what a search
-over several ranks costs more than one without. So a search that has become large learns parts of states that seldom
-change (outcrop/dist/owners.py), and begins anew with these: the little that it has done is soon done again. Should
-they turn out to divide the states unevenly, it begins anew once more, by a hash.
+A hash partitions states evenly for every model. But it scatters successors over all ranks, and sending them is most of
+the extra cost of a search over several ranks. A search that has become large therefore learns which parts of states
+seldom change (outcrop/dist/owners.py), and restarts with ownership by these parts: the work done so far is small. If
+they turn out to partition the states unevenly, it restarts once more, by the hash.
 
-All ranks know how many states each has when a level is complete, and so come to the same decisions.
+When a level is complete, all ranks know the number of states of each rank, so they come to the same decisions.
 
-By a hash, states of the same signature have the same owner. By parities they may have different ones, who then tell
-them apart: of what compaction misses, several ranks may find some.
+By the hash, states with the same signature have the same owner. By parities they may have different owners, which keep
+them apart. Several ranks may therefore find states that compaction misses in one process.
 """
 
 from __future__ import annotations
@@ -36,48 +36,53 @@ from outcrop.outcome import Restart
 if TYPE_CHECKING:
     from outcrop.explorer.explorer import Explorer
 
-#: States of a search where it can be seen whether they are shared out evenly, and that may well restart; and after
-#: which it is too late.
+#: Number of states at which an uneven partition shows and a restart is cheap; and number after which a restart is too
+#: expensive.
 _TELLING = range(1_000_000, 4_000_000)
 _TOO_LATE = 20_000_000
-#: What one of two ranks may own, as a multiple of its share: then, and otherwise.
+#: Largest number of states of one of two ranks, as a multiple of its share: within _TELLING, and otherwise.
 _MOST_UNEVEN = 1.1
 _MOST_UNEVEN_ELSE = 1.5
-#: How much more that may be with more ranks, for each step to another rank by a hash: these cost as much.
+#: Increase of that limit with more ranks, in proportion to the successors that a hash would send to other ranks.
 _MORE_UNEVEN = 0.4
-#: By what factor a level is at most expected to be larger than the one before.
+#: Largest expected growth of a level, relative to the previous one.
 _MOST_GROWTH = 2.0
 
 
 class Balance:
+    """The partition of states among ranks, and the decision to change it."""
+
     def __init__(self, explorer: Explorer, transport: Transport) -> None:
         self._explorer = explorer
         self._transport = transport
         self._has_learned = False
-        self.owned: Numbers = np.zeros(transport.size, dtype=np.int64)  #: states of each rank
-        self._last: Numbers = np.zeros_like(self.owned)  #: ... in the last level
-        self._growth = 1.0  #: of the last level, as a multiple of the one before
+        self.owned: Numbers = np.zeros(transport.size, dtype=np.int64)  #: number of states of each rank
+        self._last: Numbers = np.zeros_like(self.owned)  #: number of states of each rank in the last level
+        self._growth = 1.0  #: size of the last level, relative to the previous one
 
     @cached_property
     def parts(self) -> States | None:
-        """Of states, whose parities say who owns these. None: a hash does."""
+        """The masks of a state whose parities are the owner's number; None if a hash decides."""
         explorer, owners = self._explorer, self._explorer.options.owners
         if explorer.checkpoints is not None and explorer.checkpoints.is_resumed:
-            # Those that must be sent anyway may as well go where they will stay.
+            # States that must be sent anyway may as well go to their learned owners.
             return explorer.checkpoints.owner_parts if explorer.checkpoints.stays or owners == "hash" else self._learn()
         return None if owners in ("auto", "hash") else self._given(owners.split(","))
 
     def _given(self, texts: list[str]) -> States:
-        """Masks may be shorter than a state."""
+        """Returns the masks that the options give. They may be shorter than a state."""
         width = self._explorer.native.state_bytes
         if self._transport.size != 1 << len(texts) or len(texts) > MOST_PARITIES:
-            raise UsageError(f"{len(texts)} masks do not tell {self._transport.size} owners apart")
+            raise UsageError(
+                f"{len(texts)} masks cannot tell {self._transport.size} ranks apart; give log2(ranks) masks, or use "
+                "--owners auto"
+            )
         parts = read_parts([text.ljust(2 * width, "0")[: 2 * width] for text in texts])
         assert parts is not None
         return parts
 
     def _learn(self) -> States | None:
-        """From a sample to which all ranks contribute, each proposes something; the best of it is taken."""
+        """Returns the best of the masks that the ranks propose, each from the same sample of all ranks; or None."""
         self._has_learned = True
         search, transport, look = self._explorer.search, self._transport, self._explorer.watch.look
         if not can_be_parities(search, transport.size):
@@ -90,7 +95,7 @@ class Balance:
         return min(proposals, key=lambda each: each.cost).parts if proposals else None
 
     def judge(self, sizes: Numbers) -> None:
-        """A level is complete, of which each rank owns so many."""
+        """Records a complete level, of which rank i owns ``sizes[i]`` states. Raises Restart to change ownership."""
         self._growth = int(sizes.sum()) / max(1, int(self._last.sum()))
         self._last = sizes
         self.owned += sizes
@@ -109,19 +114,19 @@ class Balance:
     def _restart(self, owners: str) -> Restart:
         explorer = self._explorer
         options = dataclasses.replace(explorer.options, owners=owners)
-        return Restart(f"states are to find their owners by {owners}", options, explorer.watch.seconds())
+        return Restart(f"ownership changes to {owners}", options, explorer.watch.seconds())
 
     @property
     def _most_uneven(self) -> float:
         return _MOST_UNEVEN + _MORE_UNEVEN * (1 / 2 - 1 / self._transport.size)
 
     def expected(self) -> int:
-        """The most states that a rank will own after the next level, if levels go on growing as they do."""
+        """Returns the largest number of states of a rank after the next level, if levels keep growing as they do."""
         return int((self.owned + min(_MOST_GROWTH, self._growth) * self._last).max())
 
     @property
     def _may_learn(self) -> bool:
-        """What a model has printed would be printed again."""
+        """Whether the search may restart with learned ownership. Not if the model prints: it would print twice."""
         explorer = self._explorer
         is_resumed = explorer.checkpoints is not None and explorer.checkpoints.is_resumed
         is_free = explorer.options.owners == "auto" and not is_resumed

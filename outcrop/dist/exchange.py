@@ -1,8 +1,8 @@
-"""The Exchange: what brings successors to the ranks that own them, and lets all ranks agree on levels.
+"""The Exchange: it routes successors to the ranks that own them, and lets all ranks agree on levels.
 
-A search asks its exchange, and never whether there are other ranks. LocalExchange is that of a process alone: every
-state is its own, so that routing is the identity and an agreement is what it says itself. Over several ranks see
-shared.py.
+A search calls its exchange, and never asks whether there are other ranks. LocalExchange is for a single process: it
+owns every state, so routing is the identity and every agreement is its own value. SharedExchange, for several ranks, is
+in shared.py.
 """
 
 from __future__ import annotations
@@ -27,28 +27,28 @@ if TYPE_CHECKING:
     Exchange: TypeAlias = "LocalExchange | SharedExchange"
 
 _Value = TypeVar("_Value")
-#: Makes a worker hand on what it has made for other ranks.
+#: Sends what a worker has generated for other ranks.
 Send = Callable[[int], None]
-#: Takes successors, as far as this rank owns them.
+#: Takes successors that this rank owns.
 Take = Callable[[], None]
 
 
 def open_exchange(explorer: Explorer) -> Exchange:
-    """Opens the exchange of a search over as many ranks as its options say."""
+    """Opens the exchange of a search over the number of ranks in its options."""
     transport = transport_of(explorer.options.ranks)
     if transport.size == 1:
         return LocalExchange(explorer)
-    from outcrop.dist.shared import SharedExchange  # which few searches need
+    from outcrop.dist.shared import SharedExchange  # few searches need it
 
     return SharedExchange(explorer, transport)
 
 
 class LocalExchange:
-    """The exchange of a process alone: the identity."""
+    """The exchange of a single process: the identity."""
 
-    holds_all_states = True  #: no state is with another rank
-    is_first = True  #: of the ranks, which prints
-    sends_states = False  #: successors need not be sent before they are dealt with
+    holds_all_states = True  #: whether this rank owns every state
+    is_first = True  #: whether this is the first rank, which prints
+    sends_states = False  #: whether successors must be sent to their owners
 
     def __init__(self, explorer: Explorer) -> None:
         self._explorer = explorer
@@ -61,12 +61,12 @@ class LocalExchange:
     # --- Levels ------------------------------------------------------------------------------------------------
 
     def expand_arena(self, arena: LevelsInArena) -> None:
-        """Expands the newest level of an arena: here, many levels in one kernel call."""
+        """Expands the newest level of an arena; in a single process, many levels in one kernel call."""
         arena.expand_levels()
 
     def fill_level(self, expand: ExpandPart, pieces: int | None = None) -> None:
-        """Makes a level. ``expand`` has a worker make some successors, and says whether there are more. ``pieces``: no
-        more workers than pieces of work, for in thin levels most of the time goes into waking them."""
+        """Fills a level. ``expand`` generates some successors in a worker, and returns whether there may be more.
+        ``pieces``: number of blocks; more workers are not woken, because waking them would dominate thin levels."""
         explorer = self._explorer
         workers = explorer.search.workers if pieces is None else min(explorer.search.workers, pieces)
         further: ExpandPart | None = expand
@@ -81,7 +81,7 @@ class LocalExchange:
             pass
 
     def route_successors(self, expansions: Callable[[Send], Iterable[Take]], insert: Callable[[States], None]) -> None:
-        """Has successors taken in the order in which they were made, and those of other ranks inserted."""
+        """Takes successors in the order of generation, and inserts those of other ranks."""
         for take in expansions(lambda worker: None):
             take()
 
@@ -92,8 +92,8 @@ class LocalExchange:
         add: Callable[[int, Message], None],
         has_work: Callable[[], bool],
     ) -> None:
-        """Runs work that makes more work until none is left: ``work`` by all workers of this process, or ``part`` by
-        part where other ranks send some."""
+        """Runs work that creates more work until none is left. In a single process, all workers run ``work``; with
+        several ranks they run ``part`` and ``add`` in rounds."""
         explorer = self._explorer
         explorer.parallel(*(partial(work, worker) for worker in range(explorer.search.workers)))
         explorer.check_stop()
@@ -101,13 +101,13 @@ class LocalExchange:
     def work_rounds(
         self, expand: ExpandPart, add: Callable[[int, Message], None], has_work: Callable[[], bool]
     ) -> None:
-        """Runs rounds of work that makes more work, here and elsewhere, until nobody has any left."""
+        """Runs rounds of work that creates more work, on any rank, until no rank has any left."""
         self.work_round(expand, add)
         while has_work():
             self.work_round(expand, add)
 
     def work_round(self, expand: ExpandPart, add: Callable[[int, Message], None], workers: int | None = None) -> None:
-        """Runs one round of work, in which all workers take part unless a number is given."""
+        """Runs one round of work, in all workers unless a number is given."""
         explorer = self._explorer
         count = explorer.search.workers if workers is None else workers
         explorer.parallel(*(partial(self._work, worker, expand) for worker in range(count)))
@@ -116,18 +116,18 @@ class LocalExchange:
     # --- Agreements --------------------------------------------------------------------------------------------
 
     def agree_on_level(self, size: int, stop: Stop | None) -> Stop | None:
-        """Returns why the search must stop after a level of this size, if it must."""
+        """Returns why the search must stop after a level of this size, or None."""
         self._explorer.printing.end_level()
         return stop
 
     def agree_to_go_on(self, must: Stop | None = None) -> None:
-        """Raises Stopped if the search must stop. ``must``: why, if that is known."""
+        """Raises Stopped if the search must stop. ``must``: the reason, if this rank has one."""
         if must is not None:
             raise Stopped(must)
         self._explorer.check_stop()
 
     def gather(self, value: _Value) -> list[_Value]:
-        """Returns what each rank gives."""
+        """Returns the values of all ranks."""
         return [value]
 
     def level_of(self, level: int | None) -> int | None:
@@ -135,7 +135,7 @@ class LocalExchange:
         return level
 
     def found_by_all(self, found: list[bytes]) -> list[bytes]:
-        """Returns the states that all ranks have found, in order."""
+        """Returns the states that any rank has found, sorted."""
         return found
 
     def sum(self, number: int) -> int:
@@ -148,7 +148,7 @@ class LocalExchange:
         return is_so
 
     def tell_others(self, failure: Exception) -> None:
-        """Raises a failure that other ranks must learn of. A process alone has nobody to tell, and goes on."""
+        """Raises a failure that other ranks must know of. A single process has none to tell, and continues."""
 
     # --- Snapshots ---------------------------------------------------------------------------------------------
 
@@ -157,26 +157,26 @@ class LocalExchange:
         self._explorer.frontier.restore(blocks)
 
     def counts_are_restored(self) -> None:
-        """Takes note that all ranks know the findings of a snapshot."""
+        """Records that all ranks know the findings of a snapshot."""
 
     def describe(self, manifest: Manifest, owners: str) -> Manifest:
-        """Completes a manifest with how states find their owners."""
+        """Adds the ownership of states to a manifest."""
         return manifest
 
-    # --- The end -----------------------------------------------------------------------------------------------
+    # --- End of the search -------------------------------------------------------------------------------------
 
     def progress_of_all(self, own: Progress) -> Progress:
         return own
 
     def search_has_ended(self) -> None:
-        """Takes note that what follows is not waiting for other ranks."""
+        """Ends the measurement of the time spent waiting for other ranks."""
 
     def look(self, look: Look) -> Look:
-        """Returns the same look among the states of all ranks."""
+        """Returns a lookup of predecessors among the states of all ranks."""
         return look
 
     def merged(self, outcome: Outcome) -> Outcome:
-        """Returns what all ranks have done, the same for each of them."""
+        """Returns the outcome of all ranks, which is the same on each."""
         return outcome
 
     def merged_layers(self, own: LayerReport | None) -> LayerReport | None:

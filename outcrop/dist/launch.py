@@ -1,4 +1,4 @@
-"""Starting ranks: was this process started as one of several, and how several are started on this machine."""
+"""The launch of ranks: whether this process is one of several, and how to start several on this machine."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from outcrop.interrupts import handled
 
 INSTALL = "pip install 'outcrop[mpi]' (it brings mpi4py and an MPI)"
 
-#: Where launchers write how many processes they start. Slurm's is set for a job step only, which is what srun starts.
+#: Variables in which launchers give the number of processes. Slurm sets its one for job steps only, which srun starts.
 _COUNTS = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS")
-#: Set for the ranks that we start ourselves, so that they do not start others.
+#: Variable that is set for the ranks that we start, so that they do not start others.
 STARTED = "OUTCROP_RANKS"
-#: 0 lets ranks run on any core.
+#: Variable that lets ranks run on any core if it is 0.
 BIND = "OUTCROP_BIND"
 
 
 class RankLost(OutcropError):
-    """A rank has died, and taken the others with it."""
+    """Raised when a rank has died, which ends the others too."""
 
     exit_code = 3
 
 
 def started_ranks(environment: Mapping[str, str] = os.environ) -> int:
-    """How many processes this one was started with; 1 if it was started alone."""
+    """Returns the number of processes that were started together; 1 if this one was started alone."""
     for name in _COUNTS:
         text = environment.get(name, "")
         if text.isdigit():
@@ -42,25 +42,25 @@ def started_ranks(environment: Mapping[str, str] = os.environ) -> int:
 
 
 def find_mpiexec() -> str:
-    """The one that belongs to this Python's MPI, if there is one; or else the system's."""
+    """Returns the mpiexec of this Python's MPI if there is one, otherwise that of the system."""
     beside = Path(sys.executable).parent
     for folder in (str(beside), None):
         for name in ("mpiexec", "mpirun"):
             found = shutil.which(name, path=folder)
             if found is not None:
                 return found
-    raise UsageError(f"there is no mpiexec to start ranks with: {INSTALL}")
+    raise UsageError(f"there is no mpiexec to start ranks with; install it with {INSTALL}")
 
 
 def start(ranks: int, arguments: Sequence[str]) -> int:
-    """Runs ``outcrop`` with these arguments as so many ranks on this machine, and gives the exit code."""
+    """Runs ``outcrop`` with these arguments as ``ranks`` ranks on this machine. Returns the exit code."""
     if importlib.util.find_spec("mpi4py") is None:
-        raise UsageError(f"several ranks need mpi4py: {INSTALL}")
+        raise UsageError(f"several ranks need mpi4py; install it with {INSTALL}")
     mpiexec = find_mpiexec()
     environment = {**os.environ, STARTED: str(ranks)}
     command = [mpiexec, "-n", str(ranks), sys.executable, "-m", "outcrop", *arguments]
     if _is_open_mpi(mpiexec):
-        # It counts cores, and refuses root, unless it is told not to.
+        # By default Open MPI refuses more ranks than cores, and refuses root.
         command[1:1] = ["--oversubscribe", "--allow-run-as-root"]
     process = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL)
     with handled(partial(_pass_on, process)):
@@ -68,13 +68,14 @@ def start(ranks: int, arguments: Sequence[str]) -> int:
     if code in (0, 1, 2, 3, 4):
         return code
     raise RankLost(
-        f"a rank died, or could not be started ({_reason(code)}): the run of {ranks} ranks is over; with --checkpoint, "
-        f"--resume goes on from the last checkpoint"
+        f"a rank died, or could not be started ({_reason(code)}), and the search over {ranks} ranks has ended; if it "
+        "had --checkpoint, continue from the last checkpoint with --resume"
     )
 
 
 def _pass_on(process: subprocess.Popen[bytes], number: int, frame: FrameType | None) -> None:
-    """Has mpiexec signal the ranks, which stop and report. It would die of SIGHUP. Ctrl-C reaches them by itself."""
+    """Passes a signal on to mpiexec as SIGTERM, so that the ranks stop and report. SIGHUP would kill mpiexec. Ctrl-C
+    reaches the ranks by itself."""
     if number != SIGINT:
         process.send_signal(SIGTERM)
 

@@ -1,5 +1,6 @@
-"""The sizes of the levels of a search, and where each begins: to add them up at every level would take a search through
-a hundred thousand levels longer than all else that it does."""
+"""The sizes of the levels of a search, with running totals.
+
+Adding the sizes up at every level would dominate a search through a hundred thousand levels."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ from typing import SupportsIndex
 
 
 class Levels(list[int]):
-    """Changes at its end only. ``ends``: where each level ends, in a row of all states, and before them a 0.
+    """A list of level sizes that changes at its end only. ``ends``: the running totals, starting with 0.
 
     >>> levels = Levels([1, 4])
     >>> levels += [7]
@@ -23,7 +24,7 @@ class Levels(list[int]):
 
     @property
     def states(self) -> int:
-        """In all levels."""
+        """Number of states in all levels."""
         return self.ends[-1]
 
     def append(self, size: int) -> None:
@@ -39,13 +40,13 @@ class Levels(list[int]):
         return self
 
     def pop(self, index: SupportsIndex = -1) -> int:
-        """The last one only."""
+        """Removes and returns the last level."""
         assert index == -1
         self.ends.pop()
         return super().pop()
 
     def set(self, sizes: Iterable[int]) -> None:
-        """Other levels instead."""
+        """Replaces all levels."""
         self.clear()
         self.ends[1:] = []
         self.extend(sizes)

@@ -1,4 +1,4 @@
-"""Outcomes of several ranks, merged into one that is the same for all of them."""
+"""The outcomes of several ranks, merged into one that is the same for all of them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from outcrop.outcome import Event, LayerReport, LayerRow, Outcome, RankReport
 
 
 def merged_outcome(own: Outcome, everyone: list[tuple[Outcome, RankReport]]) -> Outcome:
-    """Returns what all ranks have done."""
+    """Returns the outcome of all ranks."""
     outcomes = [each for each, _ in everyone]
     return replace(
         own,
@@ -30,7 +30,7 @@ def merged_outcome(own: Outcome, everyone: list[tuple[Outcome, RankReport]]) -> 
 
 
 def merged_report(everyone: list[tuple[LayerReport | None, list[int]]]) -> LayerReport | None:
-    """Returns the layers of all ranks; each gives its report, if it has one, and the sizes of its levels."""
+    """Returns the layers of all ranks. Each rank gives its report, if it has one, and the sizes of its levels."""
     reports = [report for report, _ in everyone if report is not None]
     if not reports:
         return None
@@ -44,7 +44,8 @@ def merged_report(everyone: list[tuple[LayerReport | None, list[int]]]) -> Layer
 
 
 def _merged_row(level: int, everyone: list[tuple[LayerReport | None, list[int]]]) -> LayerRow:
-    """Of a layer that a rank had in RAM, whole, it has no row: it found all duplicates there."""
+    """Returns the row of a layer over all ranks. A rank has no row for a layer that it had completely in RAM, where it
+    found all duplicates."""
     rows, in_ram = [], 0
     for report, sizes in everyone:
         own = [row for row in report.rows if row.level == level] if report is not None else []
@@ -70,7 +71,7 @@ def _sums(rows: list[list[int]]) -> list[int]:
 
 
 def _known_sums(rows: list[list[int | None]]) -> list[int | None]:
-    """None where some rank does not know its part."""
+    """Returns the sum of each column; None where a rank does not know its part."""
     columns = [[each for each in column if each is not None] for column in zip(*rows, strict=True)]
     return [sum(column) if len(column) == len(rows) else None for column in columns]
 
@@ -81,7 +82,7 @@ def _optional_sums(rows: list[list[int] | None]) -> list[int] | None:
 
 
 def _events(each: list[list[Event]]) -> list[Event]:
-    """What all ranks say is said once."""
+    """Returns the events of all ranks. An event that all of them have is listed once."""
     shared = [event for event in each[0] if all(event in events for events in each)]
     return shared + [
         replace(event, text=f"rank {rank}: {event.text}")

@@ -1,7 +1,7 @@
-"""The Transport over MPI, by mpi4py.
+"""The Transport over MPI, with mpi4py.
 
-Nothing here blocks inside MPI. Its libraries wait by spinning, and with more ranks than cores that takes cores from the
-very ranks that are waited for. So every wait is a loop of tests with growing pauses, which also looks at the clock.
+No call here blocks inside MPI. MPI libraries wait by spinning, which takes cores from the other ranks if there are more
+ranks than cores. Every wait is therefore a loop of tests with growing pauses, which also polls the clock.
 """
 
 from __future__ import annotations
@@ -27,39 +27,41 @@ from outcrop.machine import available_cores
 
 _Value = TypeVar("_Value")
 
-#: How long ranks that fail wait for the others to fail alike, which is told once, before they end them.
+#: Time that failing ranks wait for the others to fail too, so that the reason is printed once, in seconds.
 _SECONDS_TO_AGREE = 2.0
 _MESSAGE_BYTES = 4096
-#: Launchers drop what they have not passed on when they end everything.
+#: Time between a message and the end of all ranks, in seconds, because launchers drop pending output at the end.
 _SECONDS_TO_BE_HEARD = 0.3
 
 
 def open_world() -> MpiTransport:
-    """All the processes that were started together."""
+    """Returns the transport of all processes that were started together."""
     started = started_ranks()
     try:
         from mpi4py import MPI  # an optional dependency
     except ImportError as error:
         raise UsageError(
-            f"this is one of {started} processes, which need mpi4py to work together: {INSTALL}"
+            f"this is one of {started} processes, which need mpi4py to communicate; install it with {INSTALL}"
         ) from error
     except RuntimeError as error:  # mpi4py without an MPI library
-        raise UsageError(f"mpi4py finds no MPI: {INSTALL}\n{error}") from error
+        raise UsageError(f"mpi4py finds no MPI library; install one with {INSTALL}\n{error}") from error
     world = MPI.COMM_WORLD
     if world.size != started:
         raise UsageError(
-            f"{started} processes were started, and MPI says that there are {world.size}: mpiexec or srun is of "
-            f"another MPI than mpi4py, which uses {MPI.Get_library_version().splitlines()[0].strip()}"
+            f"{started} processes were started, but MPI counts {world.size}: mpiexec or srun belongs to another MPI "
+            f"than mpi4py; use the launcher of {MPI.Get_library_version().splitlines()[0].strip()}"
         )
     return MpiTransport(MPI, world)
 
 
 class MpiTransport(Transport):
+    """One of several ranks that communicate over MPI."""
+
     def __init__(self, mpi: Any, world: Any) -> None:
         self._mpi = mpi
         self._world = world
-        self._calls = world.Dup()  #: for what all ranks do together
-        self._states = world.Dup()  #: for what goes from one to another
+        self._calls = world.Dup()  #: for collective calls
+        self._states = world.Dup()  #: for messages from one rank to another
         self._failures = world.Dup()
         self.rank = world.rank
         self.size = world.size
@@ -83,17 +85,17 @@ class MpiTransport(Transport):
         return f"{self.rank}-of-{self.size}"
 
     def _keep_to_own_cores(self) -> None:
-        """Each rank of a machine takes its share of the cores, unless whoever started them has shared these out."""
+        """Pins each rank of a machine to its share of the cores, unless the launcher has pinned them already."""
         if not hasattr(os, "sched_setaffinity"):
             return
         allowed = sorted(os.sched_getaffinity(0))
         share = len(allowed) // self.neighbours
         if share and all(each == allowed for each in self._machine.allgather(allowed)):
             first = self._machine.rank * share
-            with suppress(OSError):  # not allowed in this container
+            with suppress(OSError):  # some containers forbid it
                 os.sched_setaffinity(0, allowed[first : first + share])
 
-    # --- Together ----------------------------------------------------------------------------------------------
+    # --- Collective calls --------------------------------------------------------------------------------------
 
     def gather_numbers(self, numbers: list[int], idle: Idle | None = None) -> Numbers:
         own = np.array(numbers, dtype=np.int64)
@@ -125,10 +127,11 @@ class MpiTransport(Transport):
     def round(self, route: Route, workers: int) -> Round:
         return Round(self, self._mpi, self._states, route, workers)
 
-    # --- The end -----------------------------------------------------------------------------------------------
+    # --- Failure -----------------------------------------------------------------------------------------------
 
     def fail(self, message: str, code: int) -> None:
-        """If all ranks fail, the first one says why, for all; otherwise each says it, and they are ended."""
+        """Reports a failure. If all ranks fail, the first one prints the reason for all. Otherwise each failing rank
+        prints its own, and all ranks are ended."""
         own = np.zeros(_MESSAGE_BYTES, dtype=np.uint8)
         text = message.encode()[: _MESSAGE_BYTES - 1]
         own[: len(text)] = np.frombuffer(text, dtype=np.uint8)
@@ -142,7 +145,7 @@ class MpiTransport(Transport):
                 )
                 time.sleep(_SECONDS_TO_BE_HEARD)
                 self._world.Abort(code)
-                os._exit(code)  # not every MPI ends the caller itself
+                os._exit(code)  # some MPI libraries do not end the calling process
             time.sleep(1e-3)
         if self.rank == 0:
             messages = [bytes(row).rstrip(b"\0").decode(errors="replace") for row in others]

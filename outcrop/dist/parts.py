@@ -1,10 +1,11 @@
 """The parts of a checkpoint, one for each rank of the search that wrote it.
 
-A process alone writes into the directory of the checkpoint itself, rank 2 of 4 into ``2-of-4`` in it. A search may go
-on with another number of ranks: then each reads some of the parts, and states go to the ranks that own them now.
+A single process writes into the directory of the checkpoint itself, rank 2 of 4 into its subdirectory ``2-of-4``. A
+search may resume with another number of ranks. Then each rank reads some of the parts, and sends states to the ranks
+that own them now.
 
-All ranks save when the same level is complete. Should they die while some have and some have not, the checkpoint before
-is the one that all of them have.
+All ranks save when the same level is complete. If they die while only some have saved, the previous checkpoint is the
+one that all of them have.
 """
 
 from __future__ import annotations
@@ -21,17 +22,17 @@ from outcrop.options import CheckOptions
 from outcrop.store.checkpoint import CheckpointDirectory, Manifest, is_in_use, remove_checkpoint
 
 _NAME = re.compile(r"(\d+)-of-(\d+)")
-#: Which part it is, of how many.
+#: Number of a part, and number of parts.
 _Number = tuple[int, int]
 
 
 @dataclass(frozen=True)
 class Beginning:
-    """Where a search begins."""
+    """The checkpoint that a search resumes from."""
 
-    parts: list[tuple[CheckpointDirectory, Manifest]]  #: that this rank reads
-    manifests: list[Manifest]  #: of all parts
-    stays: bool  #: every rank reads what it owns itself
+    parts: list[tuple[CheckpointDirectory, Manifest]]  #: the parts that this rank reads
+    manifests: list[Manifest]  #: the manifests of all parts
+    stays: bool  #: whether every rank reads the states that it owns
 
     @property
     def level_count(self) -> int:
@@ -47,7 +48,7 @@ def part_path(base: str, transport: Transport) -> Path:
 
 
 def find_parts(base: str) -> dict[_Number, Path]:
-    """All that can be seen from here."""
+    """Returns the parts that this rank can see, by number."""
     found: dict[_Number, Path] = {}
     for path in _places(base):
         match = _NAME.fullmatch(path.name) if path != Path(base) else None
@@ -63,13 +64,13 @@ def find_beginning(
     stays: Callable[[Manifest], bool],
     warn: Callable[[str], None],
 ) -> Beginning:
-    """The last checkpoint that all parts have. ``stays``: whether states still belong to the ranks that
-    had them, if these are as many."""
+    """Returns the last checkpoint that all parts have. ``stays``: whether states still belong to the ranks that owned
+    them, if the number of ranks is the same."""
     paths = find_parts(base)
     everyone = transport.gather(list(paths))
     sizes = sorted({size for seen in everyone for _, size in seen})
     if not sizes:
-        raise UsageError(f"there is no checkpoint in '{base}'")
+        raise UsageError(f"there is no checkpoint in '{base}'; name the directory given to --checkpoint")
     best: Beginning | None = None
     for size in sizes:
         readers = [_reader(everyone, (part, size), transport.size) for part in range(size)]
@@ -82,12 +83,15 @@ def find_beginning(
         is_ours = size == transport.size and (size == 1 or all(stays(each) for each in manifests))
         best = Beginning([(own[part], manifests[part]) for part in own], manifests, is_ours)
     if best is None:
-        raise UsageError(f"of the checkpoint in '{base}', which {sizes[-1]} ranks wrote, some parts are missing")
+        raise UsageError(
+            f"some parts of the checkpoint in '{base}', which {sizes[-1]} ranks wrote, are missing; resume where all "
+            "parts can be read"
+        )
     return best
 
 
 def _reader(everyone: list[list[_Number]], number: _Number, ranks: int) -> int | None:
-    """Which rank reads a part: its own, if it can, or else one that sees it."""
+    """Returns the rank that reads a part: its own rank if that sees it, otherwise one that does."""
     part, size = number
     seers = [rank for rank, seen in enumerate(everyone) if number in seen]
     if size == ranks and part in seers:
@@ -98,7 +102,7 @@ def _reader(everyone: list[list[_Number]], number: _Number, ranks: int) -> int |
 def _common(
     own: dict[int, CheckpointDirectory], transport: Transport, warn: Callable[[str], None]
 ) -> list[Manifest] | None:
-    """The manifests of the last checkpoint that all parts have, in order; None if there is none."""
+    """Returns the manifests of the last checkpoint that all parts have, in order; None if there is none."""
     loaded = {part: directory.load(warn) for part, directory in own.items()}
     least = min(
         count for counts in transport.gather([len(each.levels) for each in loaded.values()]) for count in counts
@@ -112,8 +116,8 @@ def _common(
 
 
 def discard(base: str, transport: Transport) -> None:
-    """Removes the checkpoint of a search that has come to its end. One that cannot be removed stays: that is no reason
-    to lose the verdict."""
+    """Removes the checkpoint of a search that is complete. If that fails, the checkpoint stays: the verdict matters
+    more."""
     own = part_path(base, transport)
     with suppress(OSError):
         for path in {own, *(find_parts(base).values() if transport.rank == 0 else ())}:
@@ -123,14 +127,14 @@ def discard(base: str, transport: Transport) -> None:
 
 
 def remove_unfinished_parts(base: str) -> None:
-    """Removes what ranks that were killed before their first checkpoint have left."""
+    """Removes files of ranks that were killed before their first checkpoint."""
     for path in _places(base):
         if not CheckpointDirectory.holds_checkpoint(path) and not is_in_use(path):
             remove_checkpoint(path, with_directory=path != Path(base))
 
 
 def _places(base: str) -> list[Path]:
-    """Where a checkpoint, or a part of one, may be."""
+    """Returns the directories in which a checkpoint, or a part of one, may be."""
     return [Path(base), *(path for path in Path(base).glob("*-of-*") if _NAME.fullmatch(path.name))]
 
 
@@ -141,4 +145,4 @@ def discard_checkpoint(options: CheckOptions, transport: Transport) -> None:
     """
     if options.checkpoint is not None and options.checkpoint != options.resume:
         discard(options.checkpoint, transport)
-        transport.gather_numbers([0])  # before any rank puts something there again
+        transport.gather_numbers([0])  # wait until all ranks have removed theirs, before one writes there again

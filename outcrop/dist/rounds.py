@@ -1,13 +1,13 @@
-"""One level's exchange: successors leave for their owners while others are still being made, and arrivals are added.
+"""The exchange of one level: successors are sent to their owners while others are generated, and arrivals are added.
 
-Each rank ends its part with a last message to every other one, behind all its states; who has all of these has
-everything. A rank that must stop early says so in that message, and the others stop too. So every rank sends every
-other one exactly one such message a level, whatever happens, and nobody waits for something that will not come.
+Each rank ends its part with a last message to every other rank, after all of its states. A rank that has received all
+last messages has received everything. A rank that must stop early says so in its last message, and the others stop too.
+So every rank sends every other rank exactly one last message a level, whatever happens, and none waits in vain.
 
-Sending never waits. A rank that is too far ahead of who it sends to makes nothing more until that has changed; what it
-receives it adds all the same, so that the others can go on. Otherwise a few messages may wait until it has made its own
-successors. It will find nearly all of those states itself, and what it finds itself it puts beside states that are much
-alike, which takes less time to expand: branches are foretold better.
+Sending never blocks. A rank that is too far ahead of a receiver pauses its expansion until the receiver has caught up.
+It still adds what it receives, so that the others can continue. Otherwise up to _MOST_WAITING messages wait until the
+rank has generated its own successors. It will find nearly all of those states itself, and stores them next to similar
+states, which are faster to expand because branches are predicted better.
 """
 
 from __future__ import annotations
@@ -28,23 +28,23 @@ if TYPE_CHECKING:
     from outcrop.dist.mpi import MpiTransport
 
 _STATES, _LAST = 1, 2
-#: In front of a message: why to stop, in the last one.
+#: Bytes in front of a message: the reason to stop, in the last one.
 _STOP_BYTES = 8
-#: Messages on their way to one rank before no more are made for it; and those that have arrived and wait to be added.
+#: Largest number of messages in transit to one rank, and of arrived messages that wait to be added.
 _MOST_UNDER_WAY = 8
 _MOST_WAITING = 8
-#: Messages whose room is kept for others.
+#: Largest number of free message buffers that are kept.
 _MOST_FREE = 16
 
 
 class Traffic:
-    """What one rank has sent."""
+    """Counts of what one rank has sent."""
 
     def __init__(self) -> None:
         self.states = 0
         self.bytes = 0
         self.messages = 0
-        self.seconds_idle = 0.0  #: of workers, while a level was going on
+        self.seconds_idle = 0.0  #: idle time of workers during a level
 
     def add(self, other: Traffic) -> None:
         self.states += other.states
@@ -54,7 +54,7 @@ class Traffic:
 
 
 class Buffers:
-    """Room for messages, used again and again: to get it from the system takes longer than to fill it."""
+    """A pool of message buffers, because allocating one takes longer than filling it."""
 
     def __init__(self) -> None:
         self._free: list[NDArray[np.uint8]] = []
@@ -69,7 +69,7 @@ class Buffers:
 
 
 class Round:
-    """``stop``: not 0 when some rank must stop, and why."""
+    """The exchange of one level. ``stop``: 0, or the reason for which some rank must stop."""
 
     def __init__(self, transport: MpiTransport, mpi: Any, comm: Any, route: Route, workers: int) -> None:
         self._transport = transport
@@ -81,11 +81,11 @@ class Round:
         self._guard = threading.Lock()
         self._status = mpi.Status()
         self._arrived: deque[NDArray[np.uint8]] = deque()
-        self._under_way: list[tuple[Any, int, NDArray[np.uint8]]] = []  #: request, to whom, what
-        self._to_each = [0] * transport.size  #: messages under way
-        self._done: set[int] = set()  #: workers that have made all they can
+        self._under_way: list[tuple[Any, int, NDArray[np.uint8]]] = []  #: request, receiver, buffer
+        self._to_each = [0] * transport.size  #: number of messages in transit to each rank
+        self._done: set[int] = set()  #: workers that have generated all they can
         self._has_ended = False
-        self._ends = 0  #: of others
+        self._ends = 0  #: number of last messages received
         self.stop = 0
         self.traffic = Traffic()
 
@@ -98,8 +98,8 @@ class Round:
         add: Callable[[int, Message], None],
         must_leave: Callable[[], bool],
     ) -> None:
-        """One worker's part, until the level is complete or it must leave; it may come again. ``expand`` makes some
-        successors and says whether there may be more."""
+        """Runs one worker until the level is complete or the worker must leave, after which it may be called again.
+        ``expand`` generates some successors, and returns whether there may be more."""
         self._done.discard(worker)
         pauses = Pauses(self._transport.has_own_cores)
         while not self.stop and not must_leave():
@@ -121,8 +121,8 @@ class Round:
             pauses = Pauses(self._transport.has_own_cores)
 
     def _end_worker(self, worker: int) -> None:
-        """The last one sends what it has left with the last messages; all others before they count as done, so that
-        nothing of theirs comes behind these."""
+        """Ends the part of a worker. The last worker sends its remaining states in the last messages. The others send
+        theirs before they count as done, so that none of their states follows a last message."""
         with self._guard:
             if len(self._done) == self._workers - 1:
                 self._end(0, worker)
@@ -140,7 +140,7 @@ class Round:
         return len(self._under_way) >= _MOST_UNDER_WAY and max(self._to_each) >= _MOST_UNDER_WAY
 
     def send(self, worker: int, everything: bool = False) -> None:
-        """Sends what a worker has for others, as far as it fills a message."""
+        """Sends the states that a worker has for other ranks, as far as they fill a message."""
         least = 1 if everything else self._route.batch
         for rank, count in enumerate(self._route.outgoing(worker).tolist()):
             if count < least:
@@ -160,7 +160,7 @@ class Round:
         return self._buffers.take(_STOP_BYTES + self._route.most_bytes(count))
 
     def _send(self, rank: int, tag: int, room: NDArray[np.uint8], length: int, count: int) -> None:
-        # How many are under way says how far the receiver is, except that the last ones are taken in any case.
+        # An unfinished synchronous send shows how far the receiver is. Last messages are always received.
         send = self._comm.Issend if tag == _STATES else self._comm.Isend
         self._under_way.append((send([room, _STOP_BYTES + length, self._mpi.BYTE], rank, tag), rank, room))
         self._to_each[rank] += 1
@@ -169,7 +169,7 @@ class Round:
         self.traffic.messages += 1
 
     def _end(self, stop: int, worker: int) -> None:
-        """Sends the last messages, with what a worker has left."""
+        """Sends the last messages, with the remaining states of a worker."""
         if self._has_ended:
             return
         self._has_ended = True
@@ -183,11 +183,11 @@ class Round:
 
     @property
     def is_over(self) -> bool:
-        """Whether all that was sent to this rank has been taken."""
+        """Whether everything that was sent to this rank has arrived and been taken."""
         return self._has_ended and self._ends == self._transport.size - 1 and not self._arrived
 
     def take(self) -> States | None:
-        """States that have arrived, to be added."""
+        """Returns states that have arrived, or None."""
         arrived = self._take()
         if arrived is None:
             return None
@@ -200,7 +200,7 @@ class Round:
         return self._first()
 
     def _receive(self) -> None:
-        """Unless another worker is at it."""
+        """Receives messages, unless another worker is doing so."""
         if self._guard.acquire(blocking=False):
             try:
                 self._poll()
@@ -224,7 +224,7 @@ class Round:
             message.Recv([room, length, self._mpi.BYTE])
             stop, count = room[: 2 * _STOP_BYTES].view(np.int64).tolist()
             if count:
-                self._arrived.append(room)  # before the end is noted: other workers look
+                self._arrived.append(room)  # before the end is recorded, because other workers look at both
             else:
                 self._buffers.give_back(room)
             if status.Get_tag() == _LAST:
@@ -239,17 +239,17 @@ class Round:
                 left.append(each)
         self._under_way = left
 
-    # --- The end -----------------------------------------------------------------------------------------------
+    # --- End of the round --------------------------------------------------------------------------------------
 
     def end_part(self) -> None:
-        """Sends what is left. This rank has nothing more to send."""
+        """Sends the remaining states. This rank sends no more in this round."""
         for worker in range(1, self._workers):
             self.send(worker, everything=True)
         with self._guard:
             self._end(0, 0)
 
     def finish(self, stop: int, idle: Callable[[], None]) -> None:
-        """Waits until all ranks have ended the round. What arrives after a stop is dropped."""
+        """Waits until all ranks have ended the round. Messages that arrive after a stop are dropped."""
         with self._guard:
             self._end(stop, 0)
         pauses = Pauses(self._transport.has_own_cores)

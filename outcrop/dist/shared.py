@@ -1,11 +1,11 @@
 """The exchange of a search over several ranks, by which all of them come to the same result.
 
-Every rank remembers and expands the states that it owns. A level is complete when all ranks have ended it; then they
-agree on how large it is, what was found in it, and whether the search must stop. So each takes the same decisions, and
-what it says in the end is said of all of them.
+Every rank stores and expands the states that it owns. A level is complete when all ranks have finished it. They then
+agree on its size, on its findings, and on whether the search must stop. Each rank therefore takes the same decisions,
+and its result holds for all of them.
 
-Traces need no links between ranks: each looks for the least predecessor among its own states of the level before, and
-the least of all is taken.
+Traces need no links between ranks: each rank finds the least predecessor among its own states of the previous level,
+and the least of all is taken.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ if TYPE_CHECKING:
     from outcrop.explorer.paths import Look, Predecessors
     from outcrop.store.checkpoint import Manifest
 
-#: Blocks of states that a worker expands before it looks at what has arrived, unless they fill a message.
+#: Number of blocks that a worker expands before it handles arrived messages, unless they fill a message.
 _BLOCKS_A_PART = 64
-#: First estimate of the seconds that a state takes, and the size of a level that gives a better one, in states.
+#: First estimate of the time that a state takes, in seconds, and smallest level that gives a better one, in states.
 _FIRST_PACE = 2e-6
 _TELLING_LEVEL = 256
-#: First size of the filter of what was sent, in bytes.
+#: First size of the filter of sent states, in bytes.
 _FIRST_FILTER = 1 << 18
-#: ... and by what factor it grows at the least.
+#: Smallest factor by which the filter grows.
 _FILTER_STEP = 1.25
 
 _Value = TypeVar("_Value")
@@ -68,16 +68,17 @@ class SharedExchange:
         self.is_first = transport.rank == 0
         self.totals = Levels()  #: sizes of the levels over all ranks
         self.traffic = Traffic()
-        self._waited = transport.seconds_waiting  #: before
+        self._waited = transport.seconds_waiting  #: seconds waited before this search
         self._seconds_waiting = 0.0
-        self._told = 0  #: findings that all ranks know
-        self._filter = 0  #: bytes
+        self._told = 0  #: number of findings that all ranks know
+        self._filter = 0  #: size of the filter of sent states, in bytes
         self._route: Route | None = None
         self._pace = _FIRST_PACE  #: seconds that a state takes
         self.balance = Balance(explorer, transport)
 
     @property
     def route(self) -> Route:
+        """The route of successors to their owners."""
         if self._route is None:
             explorer, transport = self._explorer, self.transport
             bits = explorer.visited.bits or 64
@@ -86,7 +87,7 @@ class SharedExchange:
         return self._route
 
     def size_filter(self) -> None:
-        """Between levels: lets the filter grow with the states."""
+        """Enlarges the filter of sent states as their number grows. Called between levels."""
         wanted = max(_FIRST_FILTER, int(self._explorer.tuning.filter_share * self._explorer.frontier.memory()))
         if wanted >= _FILTER_STEP * self._filter:
             self._filter = wanted
@@ -99,8 +100,8 @@ class SharedExchange:
         arena.expand_level(self._expand_part)
 
     def fill_level(self, expand: ExpandPart, pieces: int | None = None) -> None:
-        """Makes a level. ``expand`` has a worker make some successors, and says whether there are more. Where that will
-        not take long, the first worker makes all of them, and no threads are woken."""
+        """Fills a level. ``expand`` generates some successors in a worker, and returns whether there may be more. If
+        the level is expected to be short, the first worker expands all of it, and no threads are woken."""
         explorer, add = self._explorer, self.route.add
         size = sum(explorer.levels[-1:])
         is_short = self._pace * size < explorer.tuning.short_level
@@ -121,8 +122,8 @@ class SharedExchange:
             self._pace = seconds / max(1, size)
 
     def _make_room(self) -> None:
-        """The visited set grows when it is full. If that came to pass in different levels, each rank would wait for the
-        others to grow; so it grows beforehand if that of some rank will have to in the next level."""
+        """Enlarges the visited set ahead of a level, if that of some rank would fill up in it. If the sets grew in
+        different levels, the ranks would wait for each other each time."""
         if self.route.lacks_room(self.balance.expected()):
             explorer = self._explorer
             explorer.parallel(*(partial(self.route.make_room, each) for each in range(explorer.search.workers)))
@@ -139,19 +140,19 @@ class SharedExchange:
         add: Callable[[int, Message], None],
         has_work: Callable[[], bool],
     ) -> None:
-        """Runs work that makes more work, part by part, until no rank has any left."""
+        """Runs work that creates more work, in rounds, until no rank has any left."""
         self.work_rounds(part, add, has_work)
 
     def work_rounds(
         self, expand: ExpandPart, add: Callable[[int, Message], None], has_work: Callable[[], bool]
     ) -> None:
-        """Runs rounds of work that makes more work, here and elsewhere, until nobody has any left."""
+        """Runs rounds of work that creates more work, on any rank, until no rank has any left."""
         self.work_round(expand, add)
         while self.any(has_work()):
             self.work_round(expand, add)
 
     def work_round(self, expand: ExpandPart, add: Callable[[int, Message], None], workers: int | None = None) -> None:
-        """Runs one round of work, in which all workers take part unless a number is given."""
+        """Runs one round of work, in all workers unless a number is given."""
         explorer = self._explorer
         count = explorer.search.workers if workers is None else workers
         with self.round(count) as round:
@@ -160,7 +161,7 @@ class SharedExchange:
         self.agree_to_go_on()
 
     def route_successors(self, expansions: Callable[[Send], Iterable[Take]], insert: Callable[[States], None]) -> None:
-        """Has successors taken in the order in which they were made, and those of other ranks inserted."""
+        """Takes successors in the order of generation, and inserts those of other ranks."""
         poll = self._explorer.watch.poll
         with self.round() as round:
             for take in expansions(round.send):
@@ -175,7 +176,7 @@ class SharedExchange:
 
     @contextmanager
     def round(self, workers: int | None = None) -> Iterator[Round]:
-        """The transport of a level. However this rank leaves it, the others learn of it."""
+        """Opens the exchange of a level. However this rank leaves it, the other ranks are told."""
         explorer = self._explorer
         self.size_filter()
         round = self.transport.round(self.route, workers or explorer.search.workers)
@@ -191,10 +192,11 @@ class SharedExchange:
         finally:
             round.finish(_STOPS.index(stop or explorer.stop_reason()) or round.stop, explorer.watch.look)
             self.traffic.add(round.traffic)
-        self.route.foreign()  # raises when something was lost
+        self.route.foreign()  # raises if a state was lost
 
     def arrived(self, round: Round, poll: Callable[[], None]) -> Iterator[States]:
-        """What has arrived; and while this rank is too far ahead of the others, what arrives until it no longer is."""
+        """Yields the states that have arrived. While this rank is too far ahead of the others, keeps yielding what
+        arrives."""
         pauses = Pauses()
         while True:
             if round.stop:
@@ -210,7 +212,7 @@ class SharedExchange:
                 round.traffic.seconds_idle += pauses.pause()
 
     def rest(self, round: Round, poll: Callable[[], None]) -> Iterator[States]:
-        """Yields what the other ranks still send when this one has made all successors of its level."""
+        """Yields the states that other ranks still send after this one has expanded its part of the level."""
         round.end_part()
         pauses = Pauses()
         while not round.is_over:
@@ -220,10 +222,11 @@ class SharedExchange:
                 pauses = Pauses()
             round.traffic.seconds_idle += pauses.pause()
 
-    # --- Agreeing ----------------------------------------------------------------------------------------------
+    # --- Agreements --------------------------------------------------------------------------------------------
 
     def agree_on_level(self, size: int, stop: Stop | None) -> Stop | None:
-        """Tells the others of this rank's part of a new level, and takes note of theirs. Gives why to stop, if so."""
+        """Tells the other ranks about this rank's part of a new level, and records theirs. Returns why the search must
+        stop, or None."""
         explorer = self._explorer
         news: list[_Found] = list(islice(explorer.findings.states.items(), self._told, None))
         printed = explorer.printing.take_rest()
@@ -241,7 +244,7 @@ class SharedExchange:
         return min((_STOPS[code] for code in stops.tolist() if code), key=_STOPS.index, default=None)
 
     def agree_to_go_on(self, must: Stop | None = None) -> None:
-        """Raises Stopped, on all ranks, if one of them must stop. ``must``: why this one does."""
+        """Raises Stopped, on all ranks, if one of them must stop. ``must``: why this one must."""
         stop = _STOPS.index(must or self._explorer.stop_reason())
         stops = self.transport.gather_numbers([stop], self._explorer.watch.look)
         why = min((code for code in stops[:, 0].tolist() if code), default=0)
@@ -249,17 +252,17 @@ class SharedExchange:
             raise Stopped(_STOPS[why] or Stop.INTERRUPTED)
 
     def gather(self, value: _Value) -> list[_Value]:
-        """Returns what each rank gives."""
+        """Returns the values of all ranks."""
         return self.transport.gather(value, self._explorer.watch.look)
 
     def level_of(self, level: int | None) -> int | None:
-        """That a state is in, if any rank knows."""
+        """Returns the level of a state, if any rank knows it."""
         own = -1 if level is None else level
         known = int(self.transport.gather_numbers([own], self._explorer.watch.look).max())
         return None if known < 0 else known
 
     def found_by_all(self, found: list[bytes]) -> list[bytes]:
-        """States that ranks have found, in order."""
+        """Returns the states that any rank has found, sorted."""
         if not self.any(bool(found)):
             return []
         everyone = self.transport.gather(found, self._explorer.watch.look)
@@ -275,14 +278,14 @@ class SharedExchange:
         return bool(self.transport.gather_numbers([is_so], self._explorer.watch.look).all())
 
     def tell_others(self, failure: Exception) -> None:
-        """Raises a failure that the other ranks must learn of."""
+        """Raises a failure that the other ranks must know of."""
         raise failure
 
-    # --- Checkpoints -------------------------------------------------------------------------------------------
+    # --- Snapshots ---------------------------------------------------------------------------------------------
 
     def restore_level(self, blocks: Iterator[States], stays: bool) -> None:
-        """Takes a level from this rank's part of a checkpoint. Unless its states stay with it, they go to the ranks
-        that own them now, and it takes those that come to it."""
+        """Takes a level from this rank's part of a snapshot. Unless ``stays``, sends its states to the ranks that own
+        them now, and takes those that arrive."""
         explorer = self._explorer
         with closing(_as_generator(blocks) if stays else self._routed(blocks)) as own:
             stop = explorer.stopped_by(partial(explorer.frontier.restore, own))
@@ -310,15 +313,15 @@ class SharedExchange:
             yield from self.rest(round, explorer.watch.look)
 
     def counts_are_restored(self) -> None:
-        """Takes note that all ranks know the findings of a snapshot."""
+        """Records that all ranks know the findings of a snapshot."""
         self._told = len(self._explorer.findings.states)
 
     def describe(self, manifest: Manifest, owners: str) -> Manifest:
-        """Completes a manifest with how states find their owners."""
+        """Adds the ownership of states to a manifest."""
         return replace(manifest, owners=owners, owner_parts=write_parts(self.balance.parts))
 
     def progress_of_all(self, own: Progress) -> Progress:
-        """States are shared out so evenly that each rank can tell, nearly, how far all of them are."""
+        """Returns the progress of all ranks, estimated from this one: ownership is nearly even."""
         ranks = self.transport.size
         return replace(
             own,
@@ -330,14 +333,14 @@ class SharedExchange:
             disk=ranks * own.disk,
         )
 
-    # --- The end -----------------------------------------------------------------------------------------------
+    # --- End of the search -------------------------------------------------------------------------------------
 
     def search_has_ended(self) -> None:
-        """What follows is not counted as waiting."""
+        """Ends the measurement of the time spent waiting for other ranks."""
         self._seconds_waiting = self.traffic.seconds_idle + self.transport.seconds_waiting - self._waited
 
     def look(self, look: Look) -> Look:
-        """The same among the states of all ranks."""
+        """Returns a lookup of predecessors among the states of all ranks."""
 
         def look_everywhere(level: int, targets: States) -> list[Predecessors]:
             everyone = self.transport.gather(look(level, targets), self._explorer.watch.look)
@@ -346,7 +349,7 @@ class SharedExchange:
         return look_everywhere
 
     def merged(self, outcome: Outcome) -> Outcome:
-        """Returns what all ranks have done, the same for each of them."""
+        """Returns the outcome of all ranks, which is the same on each."""
         return merged_outcome(outcome, self.transport.gather((outcome, self._report(outcome))))
 
     def merged_layers(self, own: LayerReport | None) -> LayerReport | None:

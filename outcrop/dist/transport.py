@@ -1,6 +1,6 @@
-"""The Transport: how the processes of one search, its ranks, talk to each other.
+"""The Transport: communication among the processes of one search, its ranks.
 
-A process alone has nobody to talk to: what it gathers is its own. Over MPI see mpi.py.
+A single process communicates with nobody: it gathers its own values. MpiTransport, for several ranks, is in mpi.py.
 """
 
 from __future__ import annotations
@@ -22,61 +22,62 @@ if TYPE_CHECKING:
 
 _Value = TypeVar("_Value")
 Numbers = NDArray[np.int64]
-#: What is done now and then while waiting for others.
+#: Called at intervals while a rank waits for others.
 Idle = Callable[[], None]
 
 
 class Transport:
-    """One process, alone."""
+    """The transport of a single process, and the interface of all transports."""
 
     rank = 0
     size = 1
     host = ""
-    neighbours = 1  #: ranks on this machine, this one included
-    has_own_cores = False  #: no other rank works on the cores of this one
+    neighbours = 1  #: number of ranks on this machine, including this one
+    has_own_cores = False  #: whether no other rank uses the cores of this one
     seconds_waiting = 0.0
 
     @property
     def cores(self) -> int:
-        """What this rank may use of the machine's."""
+        """Number of cores that this rank may use."""
         return available_cores()
 
     @property
     def part_name(self) -> str:
-        """Name of this rank's part of something that all ranks write; empty for a process alone."""
+        """Name of this rank's part of files that all ranks write; empty for a single process."""
         return ""
 
     def gather(self, value: _Value, idle: Idle | None = None) -> list[_Value]:
-        """What each rank gives, the same list for all."""
+        """Returns the values of all ranks, as the same list on each."""
         return [value]
 
     def gather_numbers(self, numbers: list[int], idle: Idle | None = None) -> Numbers:
-        """The same for a few numbers, faster: a row for each rank."""
+        """Returns a row of numbers for each rank. Faster than ``gather``."""
         return np.array([numbers], dtype=np.int64)
 
     def first_of_each_machine(self, work: Callable[[], _Value]) -> _Value:
-        """Does work whose result is left on the machine, by one rank of it first: the others find it done."""
+        """Does work whose result stays on the machine: first on one rank of it, so that the others find it done."""
         return work()
 
     def round(self, route: Route, workers: int) -> Round:
+        """Opens the exchange of one level."""
         raise NotImplementedError
 
     def fail(self, message: str, code: int) -> None:
-        """Ends all ranks, because this one cannot go on. Comes back if no others are left to end."""
+        """Ends all ranks, because this one cannot continue. Returns if there are no others to end."""
 
 
 _ALONE = Transport()
 
 
 def transport_of(ranks: int | None) -> Transport:
-    """The transport of a search over so many processes, of which this is one. None or 1: it is alone."""
+    """Returns the transport of a search over ``ranks`` processes, including this one. None or 1: a single process."""
     if ranks is None or ranks == 1:
         return _ALONE
     transport = _world()
     if transport.size != ranks:
         raise UsageError(
-            f"{ranks} ranks are wanted, and {transport.size} {'was' if transport.size == 1 else 'were'} started; "
-            f"mpiexec -n {ranks} outcrop check ... starts them, or outcrop check --ranks {ranks}"
+            f"the search needs {ranks} ranks, but {transport.size} {'was' if transport.size == 1 else 'were'} started; "
+            f"use outcrop check --ranks {ranks}, or mpiexec -n {ranks} outcrop check"
         )
     return transport
 

@@ -1,7 +1,8 @@
 """The kernels of a compiled model, as Python objects. No other package touches pointers.
 
-A Native is a loaded library; a Search is the state of one exploration inside it (arena, visited set, workers). Packed
-states go in and out as two-dimensional arrays of bytes, one row a state. The other modules bind what few searches need.
+A Native is a loaded library. A Search is the state of one search inside it: arena, visited set, workers. Packed states
+go in and out as two-dimensional arrays of bytes, one row a state. The other modules bind kernels that few searches
+need.
 """
 
 from outcrop.kernels.native import Native

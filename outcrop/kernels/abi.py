@@ -1,8 +1,8 @@
 """The binary interface of the kernels, read from the C headers that they are compiled with.
 
 The headers native/abi*.h are the only place where exported functions and shared structures are declared. ``read`` turns
-them into ctypes. It knows the part of C that these headers use and refuses everything else: a declaration that Python
-could misunderstand is an error, not a guess.
+them into ctypes. It knows the part of C that these headers use, and refuses everything else: it never guesses the
+meaning of a declaration.
 
 A hash of the headers is compiled into every library, and Native compares it when it loads one.
 """
@@ -22,8 +22,8 @@ from outcrop.errors import InternalError
 
 _NATIVE = Path(__file__).resolve().parent.parent / "native"
 
-Type = type[Any]  #: of ctypes
-Signature = tuple[Type | None, tuple[Type, ...]]  #: what a function gives and takes
+Type = type[Any]  #: a type of ctypes
+Signature = tuple[Type | None, tuple[Type, ...]]  #: the result type and the parameter types of a function
 
 _NUMBERS: dict[str, Type] = {
     "int": ctypes.c_int,
@@ -36,7 +36,7 @@ _NUMBERS: dict[str, Type] = {
 }
 
 _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
-#: Include guards, and includes of what needs no reading or is read anyway.
+#: Include guards, and includes of headers that need no reading or are read anyway.
 _DIRECTIVE = re.compile(r'^#(?:ifndef OUTCROP_\w+|define OUTCROP_\w+|endif|include (?:<stdint\.h>|"abi\w*\.h"))$', re.M)
 _TYPE = r"(?:const )?(?P<type>\w+) (?P<stars>\**)"
 _OPAQUE = re.compile(r"typedef struct (?P<name>\w+) (?P=name); ?")
@@ -48,12 +48,12 @@ _VARIABLE = re.compile(rf"{_TYPE}(?P<name>\w+)(?:\[(?P<length>\d+)\])?")
 
 @dataclass(frozen=True)
 class Interface:
-    """Declarations as ctypes. Pointers to anything are plain addresses."""
+    """Declarations as ctypes. All pointers are plain addresses."""
 
     functions: dict[str, Signature] = field(default_factory=dict)
     structures: dict[str, type[ctypes.Structure]] = field(default_factory=dict)
     callbacks: dict[str, Signature] = field(default_factory=dict)  #: functions that kernels call
-    opaque: set[str] = field(default_factory=set)  #: structures that only kernels look into
+    opaque: set[str] = field(default_factory=set)  #: structures whose fields only kernels know
 
     def __contains__(self, name: str) -> bool:
         return any(name in each for each in (self.functions, self.structures, self.callbacks, self.opaque))
@@ -70,7 +70,7 @@ def read(text: str) -> Interface:
 
 
 def _read_one(found: Interface, text: str, at: int) -> int:
-    """Reads the declaration at a place; returns the place behind it."""
+    """Reads the declaration at a position. Returns the position after it."""
     for pattern in (_FUNCTION, _STRUCTURE, _OPAQUE, _CALLBACK):
         match = pattern.match(text, at)
         if match is None:
@@ -81,7 +81,7 @@ def _read_one(found: Interface, text: str, at: int) -> int:
         if pattern is _OPAQUE:
             found.opaque.add(name)
         elif pattern is _STRUCTURE:
-            # Slots: without a dictionary it refuses fields that it does not have.
+            # Without a dictionary, the structure refuses fields that it does not have.
             members = {"__slots__": (), "_fields_": tuple(_fields(found, match["fields"]))}
             found.structures[name] = type(name, (ctypes.Structure,), members)
         else:
@@ -122,7 +122,7 @@ def _variable(found: Interface, text: str) -> tuple[re.Match[str], Type]:
 
 
 def _type_of(found: Interface, match: re.Match[str]) -> Type | None:
-    """The type that a declaration begins with; None for void."""
+    """Returns the type that a declaration begins with; None for void."""
     name = match["type"]
     is_number_or_void = name in _NUMBERS or name == "void"
     if not is_number_or_void and (name not in found or name in found.functions):
@@ -143,28 +143,28 @@ def _refusal(what: str) -> InternalError:
 
 @cache
 def _headers() -> str:
-    """The text of all headers; abi.h, which the others include, comes first."""
+    """Returns the text of all headers. abi.h, which the others include, comes first."""
     paths = sorted(_NATIVE.glob("abi*.h"), key=lambda path: path.stem)
     return "".join(path.read_text(encoding="utf-8") for path in paths)
 
 
 @cache
 def abi_hash() -> int:
-    """The hash of the headers that Python has read: 64 bits, never 0."""
+    """Returns the hash of the headers that Python has read: 64 bits, never 0."""
     return int.from_bytes(hashlib.sha256(_headers().encode()).digest()[:8], "little") | 1
 
 
 def interface() -> Interface:
-    """The interface of the kernels."""
+    """Returns the interface of the kernels."""
     return read(_headers())
 
 
 def callback(name: str) -> Callable[..., Any]:
-    """The type of a function that kernels call, to be made with the Python function."""
+    """Returns the type of a callback. Calling it with a Python function makes the function that kernels call."""
     result, arguments = interface().callbacks[name]
     return ctypes.CFUNCTYPE(result, *arguments)
 
 
 def structure(name: str) -> type[ctypes.Structure]:
-    """A structure of the headers, to be made with its fields as keywords."""
+    """Returns a structure of the headers. Calling it with its fields as keywords makes an instance."""
     return interface().structures[name]

@@ -1,4 +1,4 @@
-"""The set of bits of native/bitstate.c, as a Python object."""
+"""The bit array of native/bitstate.c, as a Python object."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ _FUNCTIONS = ("outcrop_bitstate_open", "outcrop_bitstate_close", "outcrop_bitsta
 
 
 class BitSet:
-    """The visited set of a search, from now on: ``functions`` bits for each state, in ``bytes`` of memory. Close it."""
+    """The bit array, which replaces the visited set of a search: ``functions`` bits for each state, in ``bytes`` of
+    memory. Close it."""
 
     def __init__(self, search: Search, bytes: int, functions: int) -> None:
         self._library = search.native.library_with(_FUNCTIONS)
         self._handle: int | None = search.handle
         self.bits = bytes // 64 * 512
         if not self._library.outcrop_bitstate_open(search.handle, bytes, functions):
-            raise MemoryError("no memory for a table of visited states")
+            raise MemoryError("no memory for the bit array of visited states")
 
     @property
     def count(self) -> int:

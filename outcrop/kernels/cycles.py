@@ -1,6 +1,6 @@
-"""The kernels that look for accepting cycles, as Python objects.
+"""The kernels that search for accepting cycles, as Python objects.
 
-Only models that were compiled together with an automaton have them.
+Only models compiled with an automaton have them.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 from outcrop.kernels import SPARE_BYTES, Search, States, with_spare_bytes
 from outcrop.kernels.route import Message
 
-Indexes = NDArray[np.uint32]  #: of states, in the arena
+Indexes = NDArray[np.uint32]  #: indexes of states in the arena
 
-#: Bits that OWCTY keeps with each signature.
+#: Number of bits that OWCTY keeps with each signature.
 NOTE_BITS = 8
 
-#: Batches of states that a worker expands before it looks at what has arrived.
+#: Number of batches that a worker expands before it handles arrived messages.
 _BATCHES_A_PART = 32
 
 _NONE = 2**64 - 1
@@ -38,7 +38,7 @@ _FUNCTIONS = (
     "outcrop_successors",
     "outcrop_least_accepting",
 )
-#: Over several processes.
+#: Functions for searches over several ranks.
 _SHARED = (
     "outcrop_cycles_part",
     "outcrop_cycles_message",
@@ -63,7 +63,7 @@ _DEPTH_FIRST = (
 
 
 class Acceptance(IntEnum):
-    """What is known of the automaton; see outcrop.ltl.graph.Strength."""
+    """The strength of the automaton; see outcrop.ltl.graph.Strength."""
 
     GENERAL = 0
     WEAK = 1
@@ -71,42 +71,42 @@ class Acceptance(IntEnum):
 
 
 class Phase(IntEnum):
-    """What all workers do together, to all states found."""
+    """A phase of OWCTY, which all workers run over all states found."""
 
-    FIRST = 0  #: S is made of the accepting states, before the first iteration
-    RESET = 1  #: ... of those accepting states that were in S, before the next one
+    FIRST = 0  #: S becomes the set of accepting states, before the first iteration
+    RESET = 1  #: S becomes its accepting states, before the next iteration
     REACH = 2
     ELIMINATE = 3
 
 
 class BlockPhase(IntEnum):
-    """The phases of OWCTY with hash compaction, which take states block by block."""
+    """A phase of OWCTY with hash compaction, which works block by block."""
 
     REACH = 0
     ELIMINATE = 1
     VERIFY = 2
-    FIRST = 3  #: ELIMINATE, when predecessors were counted while the states were found
+    FIRST = 3  #: as ELIMINATE, after predecessors were counted while the states were found
 
 
 class DfsEnd(IntEnum):
-    """How a nested depth-first search ended."""
+    """The way a nested depth-first search ended."""
 
     COMPLETE = 0
     CYCLE = 1
-    FOUND = 2  #: something other than a cycle
+    FOUND = 2  #: a finding other than a cycle
     STOPPED = 3
-    STATES = 4  #: there are as many as were asked for
+    STATES = 4  #: the bound on the number of states is reached
 
 
 def accepting_states(search: Search, states: States) -> States:
-    """Those states that are accepting."""
+    """Returns the accepting ones of some states."""
     rows = _copy(states)
     library = search.native.library_with(_FUNCTIONS)
     return rows[: library.outcrop_keep_accepting(rows.ctypes.data, len(rows))]
 
 
 def successors(search: Search, states: States) -> States:
-    """All successors of some states, without counting anything."""
+    """Returns all successors of some states, without counting anything."""
     rows = with_spare_bytes(states)
     library = search.native.library_with(_FUNCTIONS)
     count = library.outcrop_successors(search.handle, rows.ctypes.data, len(rows))
@@ -126,39 +126,40 @@ def _copy(states: States) -> States:
 
 
 class Places:
-    """Where the states of a search that keeps them lie."""
+    """The indexes of the states in the arena of an exact search."""
 
     def __init__(self, search: Search) -> None:
         self.search = search
         self._library = search.native.library_with(_FUNCTIONS)
 
     def index(self, state: bytes) -> int | None:
-        """Where a state lies in the arena."""
+        """Returns the index of a state in the arena; None if it is not there."""
         row = with_spare_bytes(np.frombuffer(state, dtype=np.uint8).reshape(1, -1))
         index = self._library.outcrop_find_state(self.search.handle, row.ctypes.data)
         return None if index == _NONE else int(index)
 
     def states(self, indexes: Indexes) -> States:
+        """Returns the states at some indexes."""
         states = self.search.native.states(len(indexes))
         self._library.outcrop_read_states(self.search.handle, indexes.ctypes.data, len(indexes), states.ctypes.data)
         return states
 
 
 class Paths(Places):
-    """Ways through the states of a search that keeps them."""
+    """Paths through the states of an exact search."""
 
     def __init__(self, search: Search, strength: Acceptance = Acceptance.GENERAL) -> None:
         super().__init__(search)
         if not self._library.outcrop_cycles_open(search.handle, strength):
-            raise MemoryError("no memory to look for cycles with")
+            raise MemoryError("no memory for a search for cycles")
 
     @property
     def _shared(self) -> ctypes.CDLL:
         return self.search.native.library_with(_SHARED)
 
     def step(self, indexes: Indexes, limit: int, within_s: bool, target: int) -> tuple[Indexes, bool]:
-        """The successors below ``limit`` (and in S) of some states that no step led to before; and whether
-        ``target`` is a successor."""
+        """Returns the successors of some states that are below ``limit`` (and in S) and were not reached before; and
+        whether ``target`` is a successor."""
         hit = ctypes.c_uint64()
         count = self._library.outcrop_step(
             self.search.handle, indexes.ctypes.data, len(indexes), limit, within_s, target, ctypes.byref(hit)
@@ -166,7 +167,7 @@ class Paths(Places):
         return self._reached(count), bool(hit.value)
 
     def step_to(self, message: Message, limit: int, within_s: bool, target: int) -> tuple[Indexes, bool]:
-        """The same when others have made the step."""
+        """Returns the same for successors that other ranks have sent."""
         hit = ctypes.c_uint64()
         count = self._shared.outcrop_step_to(
             self.search.handle, message.ctypes.data, limit, within_s, target, ctypes.byref(hit)
@@ -175,63 +176,63 @@ class Paths(Places):
 
     def _reached(self, count: int) -> Indexes:
         if count == _NONE:
-            raise MemoryError("no memory to look for a path with")
+            raise MemoryError("no memory for a search for a path")
         reached = np.empty(count, dtype=np.uint32)
         self._library.outcrop_take_step(self.search.handle, reached.ctypes.data)
         return reached
 
     def mark_passed(self, indexes: Indexes, passed: bool) -> None:
-        """Makes steps avoid states, or forget that they led there."""
+        """Marks states as reached, so that steps avoid them; or removes the marks."""
         self._library.outcrop_pass(self.search.handle, indexes.ctypes.data, len(indexes), passed)
 
 
 class Cycles(Paths):
-    """OWCTY on states kept in full. Make it before the start states are created."""
+    """OWCTY on full states. Create it before the start states."""
 
     def begin(self, phase: Phase) -> None:
-        """No worker may be at work; then all of them must."""
+        """Starts a phase. No worker may be running; all of them must call ``work`` afterwards."""
         self._library.outcrop_cycles_begin(self.search.handle, phase)
 
     def work(self, worker: int) -> None:
         self._library.outcrop_cycles_work(self.search.handle, worker)
 
     def part(self, worker: int) -> bool:
-        """A part of what a worker does; whether there may be more, for now."""
+        """Runs a part of a phase in a worker. Returns whether there may be more work for now."""
         return bool(self._shared.outcrop_cycles_part(self.search.handle, worker, _BATCHES_A_PART))
 
     def take_message(self, worker: int, message: Message) -> None:
-        """Does the same to states that other ranks send."""
+        """Runs the phase on states that other ranks have sent."""
         self._shared.outcrop_cycles_message(self.search.handle, worker, message.ctypes.data)
 
     def has_work(self) -> bool:
         return bool(self._shared.outcrop_cycles_has_work(self.search.handle))
 
     def end(self) -> int:
-        """The size of S after a phase."""
+        """Ends a phase. Returns the size of S."""
         return int(self._library.outcrop_cycles_end(self.search.handle))
 
     def least_accepting(self, begin: int, end: int) -> int | None:
-        """In a range of the arena, the least accepting state of S that no step led to."""
+        """Returns the least accepting state of S in a range of the arena that was not reached by a step."""
         index = self._library.outcrop_least_accepting(self.search.handle, begin, end)
         return None if index == _NONE else int(index)
 
 
 class CompactedCycles:
-    """OWCTY on signatures. Make it before the start states are created."""
+    """OWCTY on signatures. Create it before the start states."""
 
     def __init__(self, search: Search, strength: Acceptance) -> None:
         self.search = search
         self._library = search.native.library_with(_COMPACTED)
         if not self._library.outcrop_compacted_open(search.handle, strength):
-            raise MemoryError("no memory to look for cycles with")
+            raise MemoryError("no memory for a search for cycles")
 
     @property
     def size(self) -> int:
-        """Of S."""
+        """Number of states in S."""
         return int(self._library.outcrop_compacted_size(self.search.handle))
 
     def reset(self, worker: int, seed: int) -> None:
-        """S is empty, no predecessors are counted, and the hash is another one. All workers must take part."""
+        """Empties S, clears the counts of predecessors, and draws a new hash. All workers must take part."""
         self._library.outcrop_compacted_reset(self.search.handle, worker, seed % 2**64)
 
     def block(
@@ -244,9 +245,10 @@ class CompactedCycles:
         few: int = 0,
         target: States | None = None,
     ) -> tuple[States, States, bool]:
-        """Does to some states what a phase does to those that it ``begins`` with, or what it does to those that follow.
-        Gives the states that follow these, accepting states to be enqueued, and whether ``target`` was met. While fewer
-        than ``few`` follow, they are dealt with at once."""
+        """Runs a phase on some states: on its seeds if ``begins``, otherwise on states that follow.
+
+        Returns the states that follow these, accepting states to be enqueued, and whether ``target`` was met. While
+        fewer than ``few`` states follow, they are handled at once."""
         accepting, found = ctypes.c_uint64(), ctypes.c_uint64()
         rows = with_spare_bytes(states)
         count = self._library.outcrop_compacted_block(
@@ -266,7 +268,7 @@ class CompactedCycles:
     def message(
         self, worker: int, phase: BlockPhase, message: Message, target: States | None = None
     ) -> tuple[States, States, bool]:
-        """The same with successors that other ranks have sent."""
+        """Returns the same for successors that other ranks have sent."""
         accepting, found = ctypes.c_uint64(), ctypes.c_uint64()
         count = self._library.outcrop_compacted_message(
             self.search.handle,
@@ -286,7 +288,7 @@ class CompactedCycles:
         return follow, enqueue
 
     def in_s(self, states: States) -> States:
-        """Those accepting states that are in S."""
+        """Returns the accepting states that are in S."""
         rows = _copy(states)
         return rows[: self._library.outcrop_compacted_keep(self.search.handle, rows.ctypes.data, len(rows))]
 
@@ -310,7 +312,7 @@ class DepthFirst:
         return DfsEnd(self._library.outcrop_dfs(self._search.handle, self._handle))
 
     def path(self) -> tuple[Indexes, int]:
-        """The way to where the search is, and at which of its states the cycle begins that was found there."""
+        """Returns the path to the state where the search is, and the position in it at which the cycle starts."""
         loop_start = ctypes.c_uint64()
         length = self._library.outcrop_dfs_path(self._handle, None, ctypes.byref(loop_start))
         indexes = np.empty(length, dtype=np.uint32)

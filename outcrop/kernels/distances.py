@@ -1,4 +1,4 @@
-"""The kernel that measures transition locality, for Python."""
+"""The kernel that measures transition locality, as a Python object."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from outcrop.kernels.abi import structure
 
 _FUNCTIONS = ("outcrop_measure_distances",)
 
-#: The sums of parts are in units of this, as native/distances.c has it.
+#: Unit of the sums of fractions, as in native/distances.c.
 UNIT = 2**62
 
 
 class Distances:
-    """What a worker has measured, added up. Row 0 is that of transitions to the next level; each further one leads one
-    level further back."""
+    """Sums of the distances that one worker has measured. Row 0 is for transitions to the next level, and each further
+    row for one level further back."""
 
     def __init__(self, levels: int) -> None:
         self._rows = (structure("Distance") * (levels + 1))()
         self._measured = structure("Measured")()
 
     def measure(self, search: Search, worker: int, begin: int, end: int, ends: Counts, with_loops: bool) -> None:
-        """Adds the states of a range of the arena, whose levels end where ``ends`` says."""
+        """Adds the states of a range of the arena. ``ends``: the end of each level."""
         complete = search.native.library_with(_FUNCTIONS).outcrop_measure_distances(
             search.handle,
             worker,
@@ -36,21 +36,21 @@ class Distances:
             ctypes.byref(self._measured),
         )
         if not complete:
-            raise MemoryError("no memory to measure locality with")
+            raise MemoryError("no memory for measuring locality")
 
     @property
     def loops(self) -> int:
-        """Transitions from a state to itself."""
+        """Number of transitions from a state to itself."""
         return int(self._measured.loops)
 
     @property
     def stuck(self) -> int:
-        """States without any transition that counts."""
+        """Number of states without a transition that counts."""
         return int(self._measured.stuck)
 
     def row(self, number: int) -> tuple[int, int, int]:
-        """Of a distance: the transitions that have it, the sum over all states of the part of their transitions that
-        do, and that of the squares of these parts; sums in units of 1 / UNIT."""
+        """Returns the sums for a distance, in units of 1 / UNIT: the transitions that have it, the fractions of each
+        state's transitions that have it, and the squares of these fractions."""
         row = self._rows[number]
         return int(row.transitions), _wide(row.part), _wide(row.square)
 

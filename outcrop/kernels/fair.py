@@ -1,4 +1,4 @@
-"""The kernels that look for strongly fair cycles, as Python objects; see native/fair.c."""
+"""The kernels that search for fair cycles, as Python objects; see native/fair.c."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ _FUNCTIONS = (
 
 
 class FairGraph(Places):
-    """The first states of a product, which have been expanded, as a graph. ``only_accepting``: leave out all others,
-    because no cycle mixes them. Close it."""
+    """The graph of the first states of a product, which have been expanded. ``only_accepting``: leave out all other
+    states, because no cycle mixes them. Close it."""
 
     def __init__(self, search: Search, states: int, only_accepting: bool) -> None:
         super().__init__(search)
@@ -36,11 +36,11 @@ class FairGraph(Places):
         self._kernels.outcrop_fair_close(self._handle)
 
     def note(self, worker: int, begin: int, end: int) -> None:
-        """Counts the edges of some states; or, once they are laid out, notes where they lead."""
+        """Counts the edges of some states; after ``lay_out``, stores their targets."""
         self._kernels.outcrop_fair_note(self.search.handle, self._handle, worker, begin, end)
 
     def lay_out(self) -> None:
-        """When all have been counted."""
+        """Allocates the edges, after all of them were counted."""
         if not self._kernels.outcrop_fair_lay_out(self.search.handle, self._handle):
             raise MemoryError("no memory for the edges of a graph")
 
@@ -48,12 +48,12 @@ class FairGraph(Places):
         return bool(self._kernels.outcrop_fair_find(self.search.handle, self._handle))
 
     def least_accepting(self, begin: int, end: int) -> int | None:
-        """In a range of the arena, the least accepting state of fair components."""
+        """Returns the least accepting state of fair components in a range of the arena."""
         index = self._kernels.outcrop_fair_least(self.search.handle, self._handle, begin, end)
         return None if index == _NONE else int(index)
 
     def cycle(self, start: int) -> Indexes:
-        """From an accepting state of a fair component back to it, with a step of each set that has one there."""
+        """Returns a cycle through an accepting state of a fair component, with a step of each set that has one."""
         count = self._kernels.outcrop_fair_cycle(self.search.handle, self._handle, start)
         if count == _NONE:
             raise MemoryError("no memory for a cycle")

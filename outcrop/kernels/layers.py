@@ -1,4 +1,4 @@
-"""The kernels of a layered search, as Python objects: like outcrop/kernels/spill.py, of which this is a part."""
+"""The kernels of layered search and of delayed duplicate detection, as Python objects. They extend spill.py."""
 
 from __future__ import annotations
 
@@ -26,31 +26,31 @@ _FUNCTIONS = (
 
 @dataclass(frozen=True)
 class Stretch:
-    """Candidates on disk, ordered by slices."""
+    """Candidates on disk, grouped by slice."""
 
     file: int  #: descriptor
-    at: int  #: where in the file
-    first: int  #: the number of its first state, among those of all stretches
-    begins: NDArray[np.uint32]  #: of each slice the number of its first state; and at the end how many there are
-    sums: Counts  #: what its states add up to, and their slices
+    at: int  #: offset in the file
+    first: int  #: number of its first candidate, counted over all stretches
+    begins: NDArray[np.uint32]  #: number of the first candidate of each slice, and at the end the number of candidates
+    sums: Counts  #: checksums of its states and of their slices
 
 
 def candidate_bytes(state_bytes: int) -> int:
-    """What a candidate takes on disk."""
+    """Returns the size of a candidate on disk, in bytes."""
     return state_bytes + 1
 
 
 class Fetcher:
-    """A function that kernels call for what of a run lies elsewhere: ``fetch`` gets the number of the run and a slice,
-    and gives the bytes, which must stay until the same thread asks again."""
+    """A callback with which kernels get the tails of a packed run. ``fetch`` takes the number of the run and a slice.
+    It returns bytes that must stay valid until the same thread calls it again."""
 
     def __init__(self, fetch: Callable[[int, int], NDArray[np.uint8]]) -> None:
-        self.error: Exception | None = None  #: why the last one that failed did
+        self.error: Exception | None = None  #: the last exception of ``fetch``
 
         def call(number: int, slice: int) -> int | None:
             try:
                 return fetch(number, slice).ctypes.data
-            except Exception as error:  # it cannot pass through the kernels
+            except Exception as error:  # an exception cannot pass through the calling kernel
                 self.error = error
                 return None
 
@@ -62,16 +62,18 @@ class Fetcher:
 
 
 class LayerKernels:
+    """The kernels, bound to one search."""
+
     def __init__(self, search: Search) -> None:
         self._search = search
         self._library = search.native.with_all_kernels.library_with(_FUNCTIONS)
 
     def set_known(self, begin: int, end: int) -> None:
-        """Says that runs have these states of the arena."""
+        """Marks a range of the arena as states that sorted runs have."""
         self._library.outcrop_set_known(self._search.handle, begin, end)
 
     def write_stretch(self, worker: int, begin: int, end: int, stretch: Stretch) -> None:
-        """Writes some candidates, and sets where each slice begins."""
+        """Writes some candidates, and sets the start of each slice."""
         if not self._library.outcrop_write_stretch(self._search.handle, worker, begin, end, _stretches([stretch])):
             raise run_failure(self._search)
 
@@ -86,9 +88,9 @@ class LayerKernels:
         is_new: NDArray[np.uint8],
         read: Counts,
     ) -> None:
-        """Compares slices of the candidates on disk with each other and with runs; writes those that are new to the end
-        of ``layer``, which ``length`` keeps, and sets their bits in ``is_new``. What was read is added up in ``read``,
-        an array of one."""
+        """Compares slices of the candidates on disk with each other and with sorted runs. Appends the new ones to
+        ``layer``, whose size is in ``length``, and sets their bits in ``is_new``. Adds the checksum of what was read to
+        ``read``, an array of one."""
         if not self._library.outcrop_resolve_stretches(
             self._search.handle,
             worker,
@@ -107,7 +109,7 @@ class LayerKernels:
             raise run_failure(self._search)
 
     def take_stretch(self, worker: int, stretch: Stretch, is_new: NDArray[np.uint8]) -> States:
-        """Those candidates of a stretch whose bit is set, in the order in which they were met."""
+        """Returns the candidates of a stretch whose bit is set, in the order of discovery."""
         take, table = self._library.outcrop_take_stretch, _stretches([stretch])
         found = take(self._search.handle, worker, table, is_new.ctypes.data, None)
         width = self._search.native.state_bytes
@@ -117,15 +119,15 @@ class LayerKernels:
         return states[:-SPARE_BYTES].reshape(found, width)
 
     def take_oldest(self) -> int:
-        """How many levels lay at most between a candidate and the layer that it was found in, since the last call."""
+        """Returns the longest back edge since the last call: levels between a candidate and the layer that has it."""
         return int(self._library.outcrop_take_oldest(self._search.handle))
 
     def restart(self) -> None:
-        """Forgets all states, and why the search had to stop."""
+        """Resets the search: no states, and no reason to stop."""
         self._library.outcrop_restart(self._search.handle)
 
     def read_layers(self, run: RunLayout, slice: int, first: int, levels: int) -> tuple[States, NDArray[np.uint16]]:
-        """The states of some levels in a slice of a run, and how many levels after the ``first`` each is."""
+        """Returns the states of some levels in a slice of a run, and the distance of each from level ``first``."""
         width, most = self._search.native.state_bytes, int(run.counts[slice])
         room = np.empty(most * width + SPARE_BYTES, dtype=np.uint8)
         after = np.empty(most, dtype=np.uint16)

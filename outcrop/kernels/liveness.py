@@ -12,7 +12,7 @@ _FUNCTIONS = (
 
 
 class Liveness:
-    """Marks on the states of a search; see native/liveness.c."""
+    """The marks on the states of a search; see native/liveness.c."""
 
     def __init__(self, search: Search) -> None:
         self._search = search
@@ -23,14 +23,14 @@ class Liveness:
         self._library.outcrop_mark_satisfied(self._search.handle, worker, begin, end, first, marks.ctypes.data)
 
     def mark_predecessors(self, worker: int, begin: int, end: int, wanted: int, marks: Marks) -> int:
-        """Carries marks over to predecessors, from ``end`` down to ``begin``, skipping states that have all that are
-        ``wanted``. Gives how many marks changed."""
+        """Propagates marks to predecessors, from ``end`` down to ``begin``, skipping states that have all ``wanted``
+        marks. Returns the number of marks that changed."""
         return int(
             self._library.outcrop_mark_predecessors(self._search.handle, worker, begin, end, wanted, marks.ctypes.data)
         )
 
     def least_unmarked(self, begin: int, end: int, bit: int, marks: Marks) -> bytes | None:
-        """The least state in a range of the arena whose marks lack ``bit``."""
+        """Returns the least state in a range of the arena that lacks the mark ``bit``; None if there is none."""
         least = self._search.native.packed_states(1)
         if not self._library.outcrop_least_unmarked(
             self._search.handle, begin, end, bit, marks.ctypes.data, least.ctypes.data

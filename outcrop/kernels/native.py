@@ -17,50 +17,50 @@ from outcrop.kernels.states import SPARE_BYTES, States
 if TYPE_CHECKING:
     from outcrop.kernels.search import Search, Settings
 
-#: Called before all others: its type never changes.
+#: Functions called before all others, to identify the library. Their types never change.
 _IDENTIFYING = ("outcrop_abi",)
 _FUNCTIONS = ("outcrop_shape", "outcrop_normalise_block")
 
 
 class Native:
-    """A compiled model. ``notes``: what each of its marks means, see Property. ``compile_all``
-    gives one with all kernels, if this has only those that most searches need.
+    """A compiled model. ``notes``: the meaning of each of its marks, see Property. ``compile_all`` returns one with all
+    kernels, if this one has only those that most searches need.
 
-    Raises OSError when the library cannot be loaded or is not one of ours.
+    Raises OSError if the library cannot be loaded or is not a compiled model.
     """
 
     def __init__(self, path: Path, notes: Sequence[int] = (), compile_all: Callable[[], Native] | None = None) -> None:
         self._path = path
         self._compile_all = compile_all
-        self._loaded: dict[tuple[str, ...] | str, ctypes.CDLL] = {}  #: by the functions that are declared
+        self._loaded: dict[tuple[str, ...] | str, ctypes.CDLL] = {}  #: by the functions that it declares
         identified = self.library_with(_IDENTIFYING)
         if identified.outcrop_abi() != abi_hash():
             _ctypes.dlclose(identified._handle)
-            raise OSError(f"{path} was compiled with another interface than that of native/abi*.h")
+            raise OSError(f"{path} was compiled with another interface than native/abi*.h")
         self._library = self.library_with(_FUNCTIONS)
         shape = structure("Shape")()
         self._library.outcrop_shape(ctypes.byref(shape))
-        self.state_bytes = int(shape.state_bytes)  #: as states are kept
-        self.model_bytes = int(shape.model_bytes)  #: as the model packs them; the same unless they are squeezed
+        self.state_bytes = int(shape.state_bytes)  #: bytes of a state as the search keeps it
+        self.model_bytes = int(shape.model_bytes)  #: bytes as the model packs it; equal unless states are squeezed
         self.state_bits = int(shape.state_bits)
         self.rule_count = int(shape.rules)
         self.cover_count = int(shape.covers)
         self.note_count = int(shape.notes)
         self.liveness_count = int(shape.liveness)
-        self.successor_room = int(shape.successor_room)  #: how many successors a worker gathers
-        #: What the model was compiled with: names of Features in native/abi.h.
+        self.successor_room = int(shape.successor_room)  #: number of successors that a worker gathers
+        #: The features that the model was compiled with: names of Features in native/abi.h.
         self.features = frozenset(name for name, *_ in shape.features._fields_ if getattr(shape.features, name))
         self.prints = "printing" in self.features
-        self.has_coverage = "coverage" in self.features  #: counts what Search.coverage gives
+        self.has_coverage = "coverage" in self.features  #: whether it counts what Search.coverage returns
         self.notes = tuple(notes)
         self.identity: dict[str, Any] = {}  #: what checkpoints of its searches must agree on
-        self.strength = "general"  #: of the automaton that the model was compiled with, see outcrop.ltl.graph
-        self.compile_squeezed: Callable[[int], Native] | None = None  #: for states of so many bytes
-        self.seconds_to_compile = 0.0  #: about what that takes
+        self.strength = "general"  #: strength of the automaton in the model, see outcrop.ltl.graph
+        self.compile_squeezed: Callable[[int], Native] | None = None  #: compiles it for states of so many bytes
+        self.seconds_to_compile = 0.0  #: estimated time of that, in seconds
 
     @cached_property
     def with_all_kernels(self) -> Native:
-        """The same model with all kernels, which work on the searches of this one too. May take a compilation."""
+        """The same model with all kernels, which work on the searches of this one too. May compile it."""
         return self if self._compile_all is None else self._compile_all()
 
     def library_with(self, functions: tuple[str, ...]) -> ctypes.CDLL:
@@ -74,16 +74,16 @@ class Native:
         return known
 
     def library_declaring(self, declarations: str) -> ctypes.CDLL:
-        """Returns the library with functions that were compiled with the model and are no kernels, declared in C."""
+        """Returns the library with functions, declared in C, that were compiled with the model and are no kernels."""
         known = self._loaded.get(declarations)
         if known is None:
             known = self._loaded[declarations] = self._load(read(declarations).functions)
         return known
 
     def _load(self, signatures: Mapping[str, Signature]) -> ctypes.CDLL:
-        """Returns a new handle of the library. Other threads see it only when all its types are set.
+        """Returns a new handle of the library. Other threads see it only when all types are set.
 
-        A library that is refused is closed: as long as it is open, whatever replaces its file is not loaded."""
+        A refused library is closed, because while it is open, no file that replaces it would be loaded."""
         library = ctypes.CDLL(str(self._path.resolve()))
         for name, (result, arguments) in signatures.items():
             try:
@@ -96,20 +96,20 @@ class Native:
         return library
 
     def search(self, settings: Settings) -> Search:
-        from outcrop.kernels.search import Search  # which needs this module
+        from outcrop.kernels.search import Search  # imports this module
 
         return Search(self, settings)
 
     def states(self, count: int) -> States:
-        """Room for so many states, all zero."""
+        """Returns an array for ``count`` states, all zero."""
         return np.zeros((count, self.state_bytes), dtype=np.uint8)
 
     def packed_states(self, count: int) -> States:
-        """The same for states as the model packs them."""
+        """Returns an array for ``count`` states as the model packs them, all zero."""
         return np.zeros((count, self.model_bytes), dtype=np.uint8)
 
     def normalise(self, packed: bytes) -> bytes:
-        """The normal form of one packed state; if compiled with symmetry, the representative of its orbit."""
+        """Returns the normal form of a packed state; if compiled with symmetry, the representative of its orbit."""
         room = np.zeros(self.model_bytes + SPARE_BYTES, dtype=np.uint8)
         room[: self.model_bytes] = np.frombuffer(packed, dtype=np.uint8)
         self._library.outcrop_normalise_block(room.ctypes.data, 1)

@@ -1,7 +1,7 @@
-"""The kernels of a search over several processes, as Python objects.
+"""The kernels of a search over several ranks, as Python objects.
 
-Each state belongs to one process, its owner. Successors that belong to others stay with the worker that made them,
-sorted by owner, until they are taken to be sent.
+Each state belongs to one rank, its owner. Successors that belong to others stay with the worker that generated them,
+grouped by owner, until they are sent.
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ _FUNCTIONS = (
 )
 
 
-#: Packed states, with their number in front of them, and spare bytes behind; see native/messages.c.
+#: Packed states, preceded by their number and followed by spare bytes; see native/messages.c.
 Message = NDArray[np.uint8]
 _HEAD_BYTES = 8
-#: What a message is made of; less where there are many to send to.
+#: Size of a message, in bytes: usual, smallest, and for all messages together, which limits it with many ranks.
 _MESSAGE_BYTES = 1 << 18
 _LEAST_MESSAGE_BYTES = 1 << 12
 _ALL_MESSAGES_BYTES = 1 << 25
 
 
 def sample_steps(search: Search, seed: int, steps: int, length: int, apart: int = 1) -> tuple[States, States]:
-    """Of every ``apart``-th step of random walks, of at most ``length`` steps each, the states before and after it.
+    """Returns the states before and after every ``apart``-th step of random walks of at most ``length`` steps.
 
-    Walks begin at states from all over the arena, in order; if it is empty, at start states. Nothing is counted."""
+    Walks start at states from all over the arena, in order, or at start states if it is empty. Nothing is counted."""
     width, most = search.native.state_bytes, steps // apart
     before, after = (np.empty(most * width + SPARE_BYTES, dtype=np.uint8) for _ in range(2))
     count = search.native.library_with(_FUNCTIONS).outcrop_sample_steps(
@@ -53,75 +53,76 @@ def sample_steps(search: Search, seed: int, steps: int, length: int, apart: int 
 
 
 class Route:
-    """What a search that shares its states with others can do beside what every search can. ``bits``: of the hash, that
-    say who owns a state. ``parts``: or else masks of states, whose parities say so."""
+    """The partition of the states of a search among ranks. ``bits``: number of hash bits that select the owner.
+    ``parts``: masks of a state whose parities select the owner instead."""
 
     def __init__(self, search: Search, rank: int, ranks: int, bits: int = 64, parts: States | None = None) -> None:
         self._search = search
         self._library = search.native.library_with(_FUNCTIONS)
         masks = search.native.states(0) if parts is None else np.ascontiguousarray(parts)
         if not self._library.outcrop_route(search.handle, rank, ranks, bits, len(masks), masks.ctypes.data):
-            raise MemoryError("no memory to start a search in")
+            raise MemoryError("no memory for a search over several ranks")
         self._most_packed = int(self._library.outcrop_most_packed())
         room = min(_MESSAGE_BYTES, max(_LEAST_MESSAGE_BYTES, _ALL_MESSAGES_BYTES // (ranks * search.workers)))
-        #: States that make a message, unless a level ends.
+        #: Number of states that make a message, unless a level ends.
         self.batch = max(1, room // search.native.state_bytes)
         self._counts = [np.zeros(ranks, dtype=np.uint64) for _ in range(search.workers)]
 
     def size_filter(self, count: int) -> None:
-        """Bytes for what was sent lately. No worker may be at work."""
+        """Sets the size of the filter of recently sent states, in bytes. No worker may be running."""
         self._library.outcrop_filter(self._search.handle, count)
 
     def lacks_room(self, states: int) -> bool:
-        """Whether the visited set must grow before it holds so many states, and can."""
+        """Returns whether the visited set must grow to hold ``states`` states, and can."""
         return bool(self._library.outcrop_lacks_room(self._search.handle, states))
 
     def make_room(self, worker: int) -> None:
-        """Lets it grow. All workers do so together, between levels."""
+        """Lets the visited set grow. All workers call it at the same time, between levels."""
         self._library.outcrop_make_room(self._search.handle, worker)
 
     def expand_part(self, worker: int, blocks: int) -> bool:
-        """Expands some blocks of the current level in the arena, until they fill a message; says whether there may be
+        """Expands blocks of the current level in the arena, until they fill a message. Returns whether there may be
         more."""
         return bool(self._library.outcrop_expand_part(self._search.handle, worker, blocks, self.batch))
 
     def add(self, worker: int, message: Message) -> None:
-        """Deals with states that others have found as with successors."""
+        """Handles states that other ranks have sent as successors."""
         self._library.outcrop_add_message(self._search.handle, worker, message.ctypes.data)
 
     def outgoing(self, worker: int) -> Counts:
-        """How many states a worker has for each process, until it is asked again."""
+        """Returns the number of states that a worker has for each rank. The array is reused by the next call."""
         counts = self._counts[worker]
         self._library.outcrop_outgoing(self._search.handle, worker, counts.ctypes.data)
         return counts
 
     def most_bytes(self, count: int) -> int:
-        """Of a message of so many states, with what is behind it."""
+        """Returns the largest size of a message of ``count`` states, in bytes, including spare bytes."""
         return _HEAD_BYTES + count * self._most_packed + SPARE_BYTES
 
     def take(self, worker: int, rank: int, message: Message) -> int:
-        """Makes a message of what a worker has for a process; gives its length."""
+        """Makes a message of the states that a worker has for a rank. Returns its length."""
         return int(self._library.outcrop_take_outgoing(self._search.handle, worker, rank, message.ctypes.data))
 
     def write(self, states: States, message: Message) -> int:
-        """The same of states that lie anywhere."""
+        """Makes a message of states that lie anywhere. Returns its length."""
         return int(self._library.outcrop_write_message(states.ctypes.data, len(states), message.ctypes.data))
 
     def read(self, message: Message) -> States:
-        """The states of a message."""
+        """Returns the states of a message."""
         count, width = int(message[:_HEAD_BYTES].view(np.uint64)[0]), self._search.native.state_bytes
         states = np.empty(count * width + SPARE_BYTES, dtype=np.uint8)[: count * width]
         self._library.outcrop_read_message(message.ctypes.data, states.ctypes.data)
         return states.reshape(count, width)
 
     def owners(self, states: States) -> NDArray[np.uint32]:
-        """Of states that lie anywhere."""
+        """Returns the owners of states that lie anywhere."""
         owners = np.empty(len(states), dtype=np.uint32)
         self._library.outcrop_owners(self._search.handle, states.ctypes.data, len(states), owners.ctypes.data)
         return owners
 
     def foreign(self) -> int:
-        """How many successors others were found to own, however often."""
+        """Returns the number of successors that other ranks own, duplicates included. Raises MemoryError if some were
+        lost."""
         lost = ctypes.c_uint64()
         count = int(self._library.outcrop_count_foreign(self._search.handle, ctypes.byref(lost)))
         if lost.value:

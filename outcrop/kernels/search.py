@@ -1,6 +1,6 @@
-"""One exploration inside a compiled model: arena, visited set, workers.
+"""One search inside a compiled model: arena, visited set, workers.
 
-Calls release the GIL, so workers are plain Python threads, each with a number of its own.
+Calls release the GIL, so workers are Python threads, each with a number.
 """
 
 from __future__ import annotations
@@ -42,28 +42,32 @@ _FUNCTIONS = (
     "outcrop_find_predecessors_among",
 )
 
-#: Lines of 64 bytes that the exact table starts with, in all 256 KB.
+#: Number of 64-byte lines that the exact table starts with: 256 KB.
 FIRST_LINES = 4096
 
 
 class StopReason(IntEnum):
+    """The reason for which workers have returned early."""
+
     NONE = 0
     REQUESTED = 1
     MEMORY = 2
     DISK = 3
-    DAMAGED = 4  #: the arena is a file, and not what was written
-    COLLISIONS = 6  #: a cache forgets too much, and other processes must not wait for this one
-    NARROW = 5  #: some states cannot be squeezed any more; see outcrop.kernels.squeeze
+    DAMAGED = 4  #: the arena is a file, and its content is not what was written
+    COLLISIONS = 6  #: the collision rate of a cache is too high, and other ranks must not wait for this one
+    NARROW = 5  #: some states no longer fit their squeezed width; see outcrop.kernels.squeeze
 
 
 class DeadlockRule(IntEnum):
+    """The definition of a deadlock."""
+
     OFF = 0
     STUTTERING = 1
     STUCK = 2
 
 
 class Found(IntEnum):
-    """Kinds of findings that kernels make."""
+    """The kinds of findings that kernels record."""
 
     DEADLOCK = 0
     STATE = 1
@@ -73,46 +77,46 @@ class Found(IntEnum):
 
 @dataclass(frozen=True)
 class Standing:
-    """Where a search stands. Taken while workers are at work, it is approximate."""
+    """The position of a search. While workers run, it is approximate."""
 
-    states: int  #: visited
-    expanded: int  #: of them, those expanded or being expanded
-    levels: int  #: found, the current one included
+    states: int  #: number of visited states
+    expanded: int  #: number of states that are expanded or being expanded
+    levels: int  #: number of levels found, including the current one
     level_begin: int  #: the current level, as a range of the arena
     level_end: int
     memory: int  #: bytes of arena and visited set
-    disk: int  #: bytes
-    positions: int  #: how many marks mark_* needs
+    disk: int  #: bytes on disk
+    positions: int  #: number of marks that the kernels of liveness need
     stop: StopReason
-    has_started: bool  #: all start states are created
-    unexpanded: int  #: the first state of the level before that was not expanded, because the search had to stop
-    generated: int  #: successors, known ones included
+    has_started: bool  #: whether all start states are created
+    unexpanded: int  #: the first state of the previous level that was not expanded, because the search had to stop
+    generated: int  #: number of successors generated, duplicates included
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How a search is set up. ``bits`` None keeps states; otherwise signatures of so many bits."""
+    """The settings of a search. ``bits``: size of a signature; None keeps whole states."""
 
     workers: int = 1
     bits: int | None = None
     seed: int = 0
     deadlock: DeadlockRule = DeadlockRule.OFF
     budget: int = 1 << 30  #: bytes for arena and visited set
-    most_states: int | None = None  #: expand_levels stops when there are so many
+    most_states: int | None = None  #: number of states at which expand_levels stops
     most_found: int = 1  #: findings of each kind that are kept for a level
-    file: int | None = None  #: descriptor of an empty file that is to be the arena; None keeps it in RAM
-    disk_limit: int = 0  #: bytes of that file
+    file: int | None = None  #: descriptor of an empty file to use as arena; None keeps the arena in RAM
+    disk_limit: int = 0  #: largest size of that file, in bytes
     first_lines: int = FIRST_LINES
-    wide: bool = False  #: start with 64-bit slots in the exact table
-    spills: bool = False  #: goes on past RAM, with outcrop.kernels.spill
-    note_bits: int = 0  #: kept with each signature, for outcrop.kernels.cycles
-    weak_hash: bool = False  #: for tests of spilling: hashes the first eight bytes of a state only
+    wide: bool = False  #: whether the exact table starts with 64-bit slots
+    spills: bool = False  #: whether it can continue past RAM, with outcrop.kernels.spill
+    note_bits: int = 0  #: number of bits kept with each signature, for outcrop.kernels.cycles
+    weak_hash: bool = False  #: for tests of spilling: hash only the first eight bytes of a state
 
 
 class Search:
-    """One exploration. Close it, or use it in a ``with``: it holds memory that Python does not see."""
+    """One search. Close it, or use it in a ``with``, because it holds memory that Python does not manage."""
 
-    #: Its memory is left to the end of the process, because workers that cannot be waited for still use it.
+    #: Whether its memory is left to the end of the process, because workers that are not waited for still use it.
     is_abandoned = False
 
     def __init__(self, native: Native, settings: Settings) -> None:
@@ -140,7 +144,7 @@ class Search:
         )
         self._handle = self._library.outcrop_open(ctypes.byref(given))
         if self._handle is None:
-            raise MemoryError("no memory to start a search in")
+            raise MemoryError("no memory to start a search")
 
     def __enter__(self) -> Search:
         return self
@@ -155,7 +159,7 @@ class Search:
 
     @property
     def handle(self) -> int:
-        """For other parts of the kernels."""
+        """The address of the search, for other modules of this package."""
         if self._handle is None:
             raise InternalError("a search is used after it was closed")
         return self._handle
@@ -163,18 +167,19 @@ class Search:
     # --- Levels ------------------------------------------------------------------------------------------------
 
     def start(self) -> int:
-        """Creates the start states; finish_level makes them the current level. Gives how many instances failed."""
+        """Creates the start states, which finish_level makes the current level. Returns how many instances failed."""
         return int(self._library.outcrop_start(self._handle))
 
     def finish_level(self) -> int:
-        """Makes the new states the current level and gives its size. No worker may be at work."""
+        """Makes the new states the current level. Returns its size. No worker may be running."""
         return int(self._library.outcrop_finish_level(self._handle))
 
     def expand_levels(self, worker: int, sizes: Counts, generated: Counts, largest: int) -> int:
-        """Takes part in expanding and finishing up to ``len(sizes)`` levels, until one is empty or larger than
-        ``largest``, something is found, or the search must stop. All workers must call it at the same time, with the
-        same arguments. Gives how many levels there are; ``sizes`` gets the size of each, ``generated`` how many
-        successors all levels up to it had."""
+        """Expands and finishes up to ``len(sizes)`` levels, until one is empty or larger than ``largest``, there is a
+        finding, or the search must stop. All workers must call it at the same time, with the same arguments.
+
+        Returns the number of levels. Writes the size of each to ``sizes``, and the number of successors generated up to
+        each to ``generated``."""
         pointers = sizes.ctypes.data, generated.ctypes.data
         return int(self._library.outcrop_expand_levels(self._handle, worker, len(sizes), largest, *pointers))
 
@@ -204,7 +209,7 @@ class Search:
         )
 
     def count(self) -> tuple[Counts, Counts, NDArray[np.uint8]]:
-        """Times fired per rule, times met per cover goal, and a mark for each note of what has happened."""
+        """Returns how often each rule fired and each cover goal was met, and a mark for each note."""
         fired = np.zeros(self.native.rule_count, dtype=np.uint64)
         covered = np.zeros(self.native.cover_count, dtype=np.uint64)
         noted = np.zeros(self.native.note_count, dtype=np.uint8)
@@ -212,15 +217,15 @@ class Search:
         return fired, covered, noted
 
     def coverage(self) -> tuple[Counts, Counts]:
-        """Per rule, how often it was enabled, and how often it led to a state of the next level. The latter is known
-        only while all states lie in RAM, level by level; both only to a model that was compiled to count them."""
+        """Returns how often each rule was enabled, and how often it led to a state of the next level. The latter is
+        known only while all states lie in RAM, level by level; both only if the model was compiled with coverage."""
         enabled = np.zeros(self.native.rule_count, dtype=np.uint64)
         deeper = np.zeros(self.native.rule_count, dtype=np.uint64)
         self._library.outcrop_coverage(self._handle, enabled.ctypes.data, deeper.ctypes.data)
         return enabled, deeper
 
     def take_found(self, kind: Found) -> list[bytes]:
-        """The states found since the last call, each worker's least few."""
+        """Returns the states found since the last call: the least few of each worker."""
         found: set[bytes] = set()
         for worker in range(self.workers):
             count = int(self._library.outcrop_take_found(self._handle, worker, kind, None))
@@ -231,13 +236,13 @@ class Search:
         return sorted(found)
 
     def take_put(self) -> list[Counts]:
-        """What ``put`` statements have recorded since the last call, for each worker."""
+        """Returns what ``put`` statements have recorded since the last call, for each worker."""
         taken = [self._put_of(worker) for worker in range(self.workers)]
         return [words for words in taken if len(words)]
 
     def drain_put(self, take: Callable[[Counts], None]) -> None:
-        """Has workers call ``take``, from their own threads, whenever they have recorded much. It must not raise."""
-        # Kept, because the kernels call it.
+        """Makes workers call ``take``, in their own threads, whenever they have recorded much. It must not raise."""
+        # The reference keeps the function alive, because the kernels call it.
         self._drain = callback("Drain")(lambda worker: take(self._put_of(worker)))
         self._library.outcrop_drain_put(self._handle, ctypes.cast(self._drain, ctypes.c_void_p))
 
@@ -250,17 +255,17 @@ class Search:
     # --- Blocks ------------------------------------------------------------------------------------------------
 
     def read_block(self, begin: int, end: int) -> States:
-        """States of the arena."""
+        """Returns a range of the arena."""
         states = self.native.states(end - begin)
         self._library.outcrop_read_block(self._handle, begin, end, states.ctypes.data)
         return states
 
     def empty_arena(self) -> None:
-        """Gives the file that is the arena back to the disk: its states are kept elsewhere from now on."""
+        """Frees the file that is the arena, after its states were copied elsewhere."""
         self._library.outcrop_empty_arena(self._handle)
 
     def insert_block(self, worker: int, states: States) -> NDArray[np.bool_]:
-        """Adds states to those visited and to the new level, and says which were new, as far as there is room."""
+        """Adds states to the visited set and to the new level, as far as memory allows. Returns which were new."""
         rows = self._rows(states)
         is_new = np.zeros(len(rows), dtype=np.uint8)
         dealt = self._library.outcrop_insert_block(
@@ -269,17 +274,18 @@ class Search:
         return is_new[:dealt].astype(np.bool_)
 
     def expand_block(self, worker: int, states: States) -> tuple[States, Counts]:
-        """Expands states that lie anywhere. Gives all successors, duplicates included, and the hash of each. Firings,
-        deadlocks and failures are counted and found as in a level; whether a successor is new is the caller's to say,
-        and check_block its to call."""
+        """Expands states that lie anywhere. Returns all successors, duplicates included, and their hashes.
+
+        Firings, deadlocks and failures are counted and recorded as in a level. The caller decides which successors are
+        new, and calls check_block on them."""
         successors, hashes, _ = self.expand_some(worker, states, 2**64 - 1, with_loops=True)
         return successors, hashes
 
     def expand_some(
         self, worker: int, states: States, most: int, *, with_loops: bool = False
     ) -> tuple[States, Counts, int]:
-        """The same, until there are ``most`` successors or somewhat more; gives also how many states it expanded.
-        Without successors that are the state they lead from, unless ``with_loops``."""
+        """Expands states until there are ``most`` successors or slightly more. Returns also the number of expanded
+        states. Leaves out successors that equal their source, unless ``with_loops``."""
         rows, made = self._rows(states), ctypes.c_uint64()
         expanded = int(
             self._library.outcrop_expand_block(
@@ -291,7 +297,7 @@ class Search:
         return (*self.take_successors(worker, made.value), expanded)
 
     def take_successors(self, worker: int, count: int) -> tuple[States, Counts]:
-        """What a worker has gathered."""
+        """Returns the successors that a worker has gathered."""
         successors = np.empty(count * self.native.state_bytes + SPARE_BYTES, dtype=np.uint8)
         hashes = np.empty(count, dtype=np.uint64)
         self._library.outcrop_take_successors(self._handle, worker, successors.ctypes.data, hashes.ctypes.data)
@@ -303,8 +309,8 @@ class Search:
         self._library.outcrop_check_block(self._handle, worker, rows.ctypes.data, len(rows))
 
     def find_predecessors(self, worker: int, begin: int, end: int, targets: States) -> tuple[States, NDArray[np.bool_]]:
-        """Expands a range of the arena again. Gives the least predecessor of each target in it, and whether it has
-        one. Targets differ from one another; they and their predecessors are as the model packs them."""
+        """Expands a range of the arena again. Returns the least predecessor of each target in it, and whether it has
+        one. Targets must be distinct. They and their predecessors are as the model packs them."""
         rows = self._rows(self.kept_form(targets))
         least = self.native.packed_states(len(rows))
         is_found = np.zeros(len(rows), dtype=np.uint8)
@@ -312,14 +318,14 @@ class Search:
             self._handle, worker, begin, end, rows.ctypes.data, len(rows), least.ctypes.data, is_found.ctypes.data
         )
         if not complete:
-            raise MemoryError("no memory to look for predecessors with")
+            raise MemoryError("no memory to find predecessors")
         return least, is_found.astype(np.bool_)
 
     def find_predecessors_among(
         self, worker: int, states: States, targets: States, least: States, is_found: Marks
     ) -> None:
-        """The same among some states that lie anywhere. ``least`` and ``is_found``, one row for each target, take what
-        is found, and hold what was found before."""
+        """Finds predecessors among states that lie anywhere. ``least`` and ``is_found`` have a row for each target,
+        hold what was found before, and are updated."""
         rows, wanted = self._rows(states), self._rows(self.kept_form(targets))
         complete = self._library.outcrop_find_predecessors_among(
             self._handle,
@@ -332,19 +338,19 @@ class Search:
             is_found.ctypes.data,
         )
         if not complete:
-            raise MemoryError("no memory to look for predecessors with")
+            raise MemoryError("no memory to find predecessors")
 
     # --- The two forms of a state ------------------------------------------------------------------------------
 
     def kept_form(self, states: States) -> States:
-        """States that the model has packed, as they are kept."""
+        """Converts states from the form that the model packs to the form that the search keeps."""
         return states
 
     def packed_form(self, states: States) -> States:
-        """States that are kept, as the model packs them."""
+        """Converts states from the form that the search keeps to the form that the model packs."""
         return states
 
     def _rows(self, states: States) -> States:
         if states.ndim != 2 or states.shape[1] != self.native.state_bytes:
-            raise InternalError(f"states of {self.native.state_bytes} bytes wanted, not an array {states.shape}")
+            raise InternalError(f"expected states of {self.native.state_bytes} bytes, got an array {states.shape}")
         return with_spare_bytes(states)

@@ -1,7 +1,7 @@
 """The kernels of a search past RAM, as Python objects.
 
-The arena of the search holds the states met last, runs on disk those that it had to forget. States that are not in the
-arena are candidates, until they have been compared with the runs.
+The arena of the search holds the most recent states, and sorted runs on disk hold the dropped ones. States that are not
+in the arena are candidates, until they have been compared with the sorted runs.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 from outcrop.kernels import SPARE_BYTES, Counts, Search, States
 from outcrop.kernels.abi import structure
 
-#: Stretches that a run is made of, by the first bits of the hash.
+#: Number of slices of a sorted run, selected by the first byte of the hash.
 SLICES = 256
-#: The least number of bits of a bucket's number in a run, and the greatest.
+#: Smallest and largest number of bits of a bucket's number in a sorted run.
 LEAST_BITS = 16
 MOST_BITS = 27
-#: Bytes behind a run that kernels may read.
+#: Number of bytes after a sorted run that kernels may read.
 SPARE_RUN_BYTES = 64
 
 _NONE = 2**64 - 1
@@ -47,98 +47,101 @@ _FUNCTIONS = (
 
 @dataclass(frozen=True)
 class RunLayout:
-    """Where a run lies: ``starts`` and ``counts``, in bytes and entries, have a number for each slice."""
+    """The layout of a sorted run. ``starts`` and ``counts`` have the offset and the number of entries of each slice."""
 
     file: int  #: descriptor
-    bits: int  #: of a bucket's number
+    bits: int  #: number of bits of a bucket's number
     starts: Counts
     counts: Counts
     data: NDArray[np.uint8]  #: the file, mapped
-    stride: int  #: bytes of the rest of an entry
+    stride: int  #: bytes of an entry besides its tag
 
     # Layers: see native/runs.c.
     level: int = 0
     newest: int = 0
     ends: Counts = field(default_factory=lambda: np.zeros(0, dtype=np.uint64))
-    fetch: int | None = None  #: address of a function
+    fetch: int | None = None  #: address of the callback for tails of a packed run
     number: int = 0
     sums: Counts = field(default_factory=lambda: np.zeros(SLICES, dtype=np.uint64))  #: checksums of the slices
 
 
 class RunDamaged(Exception):
-    """A run could not be read or written, or is not what was written."""
+    """Raised when a sorted run could not be read or written, or is not what was written."""
 
 
 class RunFull(RunDamaged):
-    """There was no room on the disk to write one."""
+    """Raised when the disk has no space for a sorted run."""
 
 
 def run_failure(search: Search) -> Exception:
-    """Why a kernel could not read or write runs."""
+    """Returns the exception for a kernel that could not read or write sorted runs."""
     library = search.native.with_all_kernels.library_with(_FUNCTIONS)
     if library.outcrop_run_starved():
-        return MemoryError("no memory to compare states with those on disk")
+        return MemoryError("no memory to compare states with the sorted runs on disk")
     return RunFull() if library.outcrop_run_full() else RunDamaged()
 
 
-#: Bytes of an entry's tag.
+#: Size of an entry's tag, in bytes.
 TAG_BYTES = 4
-#: Bytes of the hash in its rest, and of its level, where that is kept.
+#: Size of the hash in the rest of an entry, and of its level if that is kept, in bytes.
 HASH_REST_BYTES = 3
 LEVEL_BYTES = 2
 
 
 def tail_bytes(state_bytes: int) -> int:
-    """What of a state its hash does not tell."""
+    """Returns the size of a state's tail, which its hash does not determine, in bytes."""
     return max(0, state_bytes - 8)
 
 
 def rest_bytes(state_bytes: int) -> int:
-    """What a run needs for a state beside its tag."""
+    """Returns the size of a state in a sorted run besides its tag, in bytes."""
     return HASH_REST_BYTES + tail_bytes(state_bytes)
 
 
 def index_bytes(bits: int) -> int:
-    """What a run needs beside its entries."""
+    """Returns the size of a sorted run besides its entries, in bytes."""
     return SLICES * ((1 << bits) // SLICES + 1) * 4
 
 
 class Spill:
-    """What a search that was opened with ``spills`` can do beside what every search can."""
+    """The kernels of a search past RAM. The search must have been opened with ``spills``."""
 
     def __init__(self, search: Search) -> None:
         self._search = search
         self._library = search.native.with_all_kernels.library_with(_FUNCTIONS)
 
     def defer(self) -> None:
-        """From now on states that are not in the arena are candidates."""
+        """Makes states that are not in the arena candidates from now on."""
         if not self._library.outcrop_defer(self._handle):
-            raise MemoryError("no memory to go on past RAM with")
+            raise MemoryError("no memory to continue past RAM")
 
     def resume(self) -> int:
-        """Lets a search that ran out of memory go on; no worker may be at work. Gives how many states the arena has."""
+        """Lets a search that ran out of memory continue. No worker may be running. Returns the number of states in the
+        arena."""
         used = int(self._library.outcrop_resume(self._handle))
         if used == _NONE:
             raise MemoryError("no memory for the successors of a block")
         return used
 
     def expand(self, worker: int, states: States) -> int:
-        """Expands states, in order, until the arena is full; the last successors are then carried. Gives how many."""
+        """Expands states, in order, until the arena is full. The last successors are then carried. Returns the number
+        of expanded states."""
         rows = self._search._rows(states)
         return int(self._library.outcrop_expand_states(self._handle, worker, rows.ctypes.data, len(rows)))
 
     def add_carried(self, worker: int) -> int:
-        """Makes candidates of what the worker carries. Gives how much it still does, because the arena is full."""
+        """Makes candidates of the successors that the worker carries. Returns how many are left, because the arena is
+        full."""
         return int(self._library.outcrop_add_carried(self._handle, worker))
 
     def resolve(self, worker: int, first: int, slices: tuple[int, int], few: bool, runs: Sequence[RunLayout]) -> None:
-        """Compares with runs the candidates, states of the arena from ``first`` on, that belong to some slices, or all
-        if there are ``few``."""
+        """Compares candidates, which are the states of the arena from ``first`` on, with sorted runs: those that belong
+        to some slices, or all if there are ``few``."""
         if not self._library.outcrop_resolve(self._handle, worker, first, *slices, few, run_table(runs), len(runs)):
             raise run_failure(self._search)
 
     def take_new(self, worker: int, begin: int, end: int) -> States:
-        """Those of a range of candidates, compared before, that no run has. Checks them."""
+        """Checks and returns the candidates of a range that no sorted run has, after they were compared."""
         count = int(self._library.outcrop_take_new(self._handle, worker, begin, end))
         if count == _NONE:
             raise MemoryError("no memory for new states")
@@ -148,12 +151,12 @@ class Spill:
         return fresh[:-SPARE_BYTES].reshape(count, width)
 
     def count_unknown(self, end: int) -> int:
-        """How many states of the arena below ``end`` no run has."""
+        """Returns the number of states of the arena below ``end`` that no sorted run has."""
         return int(self._library.outcrop_count_unknown(self._handle, end))
 
     def write_run(self, worker: int, end: int, slices: tuple[int, int], run: RunLayout, length: Counts) -> None:
-        """Writes slices of a new run of those states of the arena below ``end`` that no run has yet: to the end of the
-        file, which ``length`` keeps, an array of one."""
+        """Writes slices of a new sorted run of the states of the arena below ``end`` that no sorted run has. Appends
+        them to the file, whose size is in ``length``, an array of one."""
         done = self._library.outcrop_write_run(
             self._handle,
             worker,
@@ -168,7 +171,7 @@ class Spill:
             raise run_failure(self._search)
 
     def merge_runs(self, worker: int, runs: Sequence[RunLayout], merged: RunLayout, slices: tuple[int, int]) -> None:
-        """Writes slices of ``merged``, whose layout is complete, from those of some runs with no more bits."""
+        """Writes slices of ``merged``, whose layout is complete, from sorted runs with at most as many bits."""
         done = self._library.outcrop_merge_runs(
             self._handle, worker, run_table(runs), len(runs), run_table([merged]), *slices
         )
@@ -176,16 +179,16 @@ class Spill:
             raise run_failure(self._search)
 
     def check_run(self, run: RunLayout, slices: tuple[int, int]) -> None:
-        """Raises RunDamaged unless slices of a run are what was written."""
+        """Raises RunDamaged unless slices of a sorted run are what was written."""
         if not self._library.outcrop_check_run(run_table([run]), *slices):
             raise run_failure(self._search)
 
     def forget(self, count: int) -> None:
-        """Drops the first states of the arena, a multiple of 8, and empties the table."""
+        """Drops the first ``count`` states of the arena, a multiple of 8, and empties the table."""
         self._library.outcrop_forget(self._handle, count)
 
     def enter(self, begin: int, end: int) -> None:
-        """Enters states of the arena into the table again."""
+        """Enters a range of the arena into the table again."""
         self._library.outcrop_enter(self._handle, begin, end)
 
     @property
@@ -194,6 +197,7 @@ class Spill:
 
 
 def run_table(runs: Sequence[RunLayout]) -> ctypes.Array[ctypes.Structure]:
+    """Returns the layouts as an array of C structures."""
     kind = structure("Run")
     return (kind * len(runs))(*(_raw_run(kind, run) for run in runs))
 

@@ -1,7 +1,7 @@
-"""Squeezed states, and carrying a search over into one with states of another size, as Python objects.
+"""Squeezed states, and the handover of a search to one with states of another width, as Python objects.
 
-A squeezed state holds only those bits of a packed one that have been seen to change; all others are as in the first
-state. See native/squeeze.c.
+A squeezed state holds only the bits of a packed state that have changed so far. All others are as in the first state.
+See native/squeeze.c.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ _SQUEEZING = (
 
 
 class TooWide(InternalError):
-    """A state has changed bits for which there is no place."""
+    """Raised when a state has changed bits without a place for them."""
 
 
 @dataclass(frozen=True, eq=False)
 class Form:
-    """What squeezed states are made of. ``first`` and ``changing`` are rows as the model packs them."""
+    """The form of squeezed states. ``first`` and ``changing`` are rows as the model packs them."""
 
     first: States  #: the state that all others are compared with
-    changing: States  #: the bits that have been seen to change
-    state_bytes: int  #: of a squeezed state, places for bits that change later included
+    changing: States  #: the bits that have changed
+    state_bytes: int  #: bytes of a squeezed state, including spare places for bits that change later
 
     @property
     def bits(self) -> int:
@@ -48,7 +48,7 @@ class Form:
 
 
 class SqueezedSearch(Search):
-    """A search whose states are squeezed. ``native`` is compiled for states of that size."""
+    """A search whose states are squeezed. ``native`` is compiled for states of that width."""
 
     def __init__(self, native: Native, settings: Settings, form: Form) -> None:
         super().__init__(native, settings)
@@ -59,7 +59,7 @@ class SqueezedSearch(Search):
             raise InternalError(f"{form.bits} bits do not fit {native.state_bytes} bytes")
 
     def placed_bits(self) -> States:
-        """The bits that have been seen to change, as a row of packed states has them."""
+        """Returns the bits that have changed, as a row of packed states."""
         placed = np.zeros(self.native.model_bytes, dtype=np.uint8)
         self._squeezing.outcrop_placed_bits(self.handle, placed.ctypes.data)
         return placed
@@ -69,7 +69,7 @@ class SqueezedSearch(Search):
         room = np.empty(len(rows) * self.native.state_bytes + SPARE_BYTES, dtype=np.uint8)
         done = self._squeezing.outcrop_squeeze_block(self.handle, rows.ctypes.data, len(rows), room.ctypes.data)
         if done < len(rows):
-            raise TooWide("a state that was visited cannot be squeezed")
+            raise TooWide("a visited state cannot be squeezed")
         return room[:-SPARE_BYTES].reshape(len(rows), self.native.state_bytes)
 
     def packed_form(self, states: States) -> States:
@@ -79,36 +79,36 @@ class SqueezedSearch(Search):
         return room[:-SPARE_BYTES].reshape(len(rows), self.native.model_bytes)
 
     def misfits(self) -> States:
-        """Successors that did not fit, of all workers, as the model packs them."""
+        """Returns the successors of all workers that did not fit, as the model packs them."""
         return _of_all_workers(self, self._squeezing.outcrop_misfits, self.native.model_bytes)
 
 
 class Carrying:
-    """What carries a search over, or takes it up."""
+    """The handover of a search to another, or from another."""
 
     def __init__(self, search: Search) -> None:
         self._search = search
         self._library = search.native.with_all_kernels.library_with(_CARRYING)
 
     def changing_bits(self, begin: int, end: int) -> States:
-        """In which bits some states of the arena differ from the first one."""
+        """Returns the bits in which a range of the arena differs from the first state."""
         changing = np.zeros(self._search.native.state_bytes + SPARE_BYTES, dtype=np.uint8)
         self._library.outcrop_changing_bits(self._search.handle, begin, end, changing.ctypes.data)
         return changing[:-SPARE_BYTES]
 
     def carried(self) -> States:
-        """Successors that memory did not hold, of all workers, as the model packs them."""
+        """Returns the successors of all workers that did not fit in memory, as the model packs them."""
         search = self._search
         return search.packed_form(_of_all_workers(search, self._library.outcrop_carried, search.native.state_bytes))
 
     def let_go(self, end: int) -> None:
-        """Frees what holds the visited states up to ``end``, which another search has. Nothing is looked up any
-        more."""
+        """Frees the memory of the visited states up to ``end``, which another search has. Lookups are no longer
+        possible."""
         self._library.outcrop_let_go(self._search.handle, end)
 
     def take_up(self, other: Search, level_begin: int, cursor: int, levels: int) -> None:
-        """Goes on where another search stood: in the level that begins at ``level_begin``, at state ``cursor``. Its
-        states are there."""
+        """Continues where another search stood: at state ``cursor`` of the level that begins at ``level_begin``. The
+        states must have been inserted."""
         generated = other.standing().generated
         self._library.outcrop_take_up(self._search.handle, level_begin, cursor, levels, generated)
         (fired, covered, noted), (enabled, deeper) = other.count(), other.coverage()
@@ -123,7 +123,7 @@ class Carrying:
 
 
 def _of_all_workers(search: Search, read: Callable[[int, int, int | None], int], width: int) -> States:
-    """What ``read`` says how many there are of, for a worker, and copies."""
+    """Returns the rows of all workers. ``read`` counts the rows of a worker, and then copies them."""
     parts = [np.zeros((0, width), dtype=np.uint8)]
     for worker in range(search.workers):
         parts.append(np.zeros((read(search.handle, worker, None), width), dtype=np.uint8))

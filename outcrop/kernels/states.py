@@ -5,16 +5,16 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-States = NDArray[np.uint8]  #: one row a state
+States = NDArray[np.uint8]  #: packed states, one in each row
 Counts = NDArray[np.uint64]
 Marks = NDArray[np.uint8]
 
-#: Bytes behind packed states that kernels may touch.
+#: Number of bytes after packed states that kernels may access.
 SPARE_BYTES = 8
 
 
 def with_spare_bytes(rows: States) -> States:
-    """The same rows, copied if need be, as part of a larger array: kernels may touch what lies behind the last one."""
+    """Returns the same rows, copied if necessary, in a larger array: kernels may access bytes after the last row."""
     if rows.flags.c_contiguous and isinstance(rows.base, np.ndarray) and rows.base.flags.c_contiguous:
         end = rows.ctypes.data + rows.nbytes
         if end + SPARE_BYTES <= rows.base.ctypes.data + rows.base.nbytes:

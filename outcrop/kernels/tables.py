@@ -1,6 +1,6 @@
 """The tables of searches past RAM, as Python objects.
 
-Table M takes the states of a block with their hashes, and moves those that are new to the front of the block.
+Table M takes the states of a block with their hashes, and moves the new ones to the front of the block.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ _FUNCTIONS = (
 )
 
 
-#: What also a product with an automaton has, which has no tables past RAM.
+#: Functions that a product with an automaton has too, although it has no tables past RAM.
 _HASHING = ("outcrop_hash_block",)
 
 
 def key_bytes(native: Native, bits: int | None) -> int:
-    """Of what is kept of a state: its signature of so many bits, or, with None, all of it."""
+    """Returns the size of a key, in bytes: a signature of ``bits`` bits, or a whole state if that is None."""
     return native.state_bytes if bits is None else -(-bits // 8)
 
 
 def hash_block(search: Search, states: States) -> Counts:
-    """The hash of each state, as expand_block gives it for successors."""
+    """Returns the hash of each state, as expand_block returns it for successors."""
     hashes = np.empty(len(states), dtype=np.uint64)
     library = search.native.library_with(_HASHING)
     library.outcrop_hash_block(search.handle, states.ctypes.data, len(states), hashes.ctypes.data)
@@ -48,7 +48,7 @@ def hash_block(search: Search, states: States) -> Counts:
 
 
 class _Table:
-    """Memory that Python does not see. Close it, or use it in a ``with``."""
+    """A table in memory that Python does not manage. Close it, or use it in a ``with``."""
 
     def __init__(self, native: Native, close: str) -> None:
         self._library = native.library_with(_FUNCTIONS)
@@ -73,10 +73,11 @@ class _Table:
 
 
 class Cache(_Table):
-    """The visited set of a search, from now on: a table that forgets. ``bits`` None keeps states; otherwise signatures.
-    It begins with ``bytes`` and grows, where a model needs that, up to ``most_bytes``. ``idle``: what is overwritten is
-    something that was not met lately, instead of anything. When more than ``most_collisions`` of all insertions
-    overwrite something, the search gives up: it expands no more states."""
+    """The cache of visited states, which replaces the visited set of a search.
+
+    ``bits``: size of a signature; None keeps whole states. The cache starts with ``bytes`` and grows up to
+    ``most_bytes``. ``idle``: evict entries that were not met recently, instead of any. If the collision rate passes
+    ``most_collisions``, the search gives up and expands no more states."""
 
     def __init__(
         self,
@@ -116,12 +117,12 @@ class Cache(_Table):
 
     @property
     def collisions(self) -> int:
-        """Insertions that overwrote something."""
+        """Number of insertions that evicted an entry."""
         return int(self._standing().collisions)
 
     @property
     def collision_rate(self) -> float:
-        """Collisions per insertion, since the cache has its size."""
+        """Evictions divided by insertions, since the cache has its present size."""
         standing = self._standing()
         return float(standing.collisions / max(1, standing.insertions))
 
@@ -141,8 +142,8 @@ class Cache(_Table):
 
 
 class MemoryTable(_Table):
-    """Table M: a set of states, or of signatures of ``bits`` bits, of ``limit`` at the most. Keys are what ``keep``
-    gives: states, or signatures in as few bytes as they fit into."""
+    """Table M: a set of at most ``limit`` states, or signatures of ``bits`` bits. ``keep`` returns its keys: states, or
+    signatures in as few bytes as possible."""
 
     def __init__(self, search: Search, bytes: int, bits: int | None) -> None:
         super().__init__(search.native, "outcrop_memory_table_close")
@@ -151,8 +152,8 @@ class MemoryTable(_Table):
         self.limit = int(self._library.outcrop_memory_table_limit(self._handle))
 
     def insert(self, states: States, hashes: Counts) -> tuple[States, int]:
-        """Enters states until it is full. Gives those that were not there, which are the first rows of ``states``, and
-        how many it dealt with."""
+        """Inserts states until the table is full. Returns the new ones, which are the first rows of ``states``, and the
+        number of states that were handled."""
         fresh = ctypes.c_uint64()
         dealt = self._library.outcrop_memory_table_insert(
             self._handle, states.ctypes.data, hashes.ctypes.data, len(states), ctypes.byref(fresh)
@@ -160,13 +161,14 @@ class MemoryTable(_Table):
         return states[: fresh.value], int(dealt)
 
     def remove(self, keys: States) -> int:
-        """Takes keys out; gives how many were there. Threads may do so together; nothing is entered until ``clear``."""
+        """Removes keys. Returns how many were in the table. Several threads may call it at the same time. Nothing may
+        be inserted until ``clear``."""
         rows = with_spare_bytes(keys) if self.key_bytes < 8 else keys
         return int(self._library.outcrop_memory_table_remove(self._handle, rows.ctypes.data, len(rows)))
 
     def remove_blocks(self, file: int, places: NDArray[np.uint64]) -> tuple[int, int]:
-        """The same with the keys of some blocks of a file: rows of their numbers, starts and lengths. Gives also how
-        many blocks it has read: fewer than there are if one is not what was written."""
+        """Removes the keys in blocks of a file. ``places``: rows of numbers, offsets and lengths. Returns how many keys
+        were in the table, and the number of blocks read, which stops at a damaged block."""
         numbers, starts, lengths = (row.ctypes.data for row in places)
         read = ctypes.c_uint64()
         removed = self._library.outcrop_memory_table_remove_blocks(
@@ -175,7 +177,7 @@ class MemoryTable(_Table):
         return int(removed), read.value
 
     def keep(self, states: States) -> tuple[States, States]:
-        """Those states that are still there, which are the first rows of ``states``, and their keys."""
+        """Returns the states that are still in the table, which are the first rows of ``states``, and their keys."""
         keys = np.empty((len(states), self.key_bytes), dtype=np.uint8)
         count = self._library.outcrop_memory_table_keep(self._handle, states.ctypes.data, len(states), keys.ctypes.data)
         return states[:count], keys[:count]

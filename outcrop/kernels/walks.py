@@ -1,5 +1,4 @@
-"""Random walks, as Python objects. Models must be compiled with
-coverage, which tells each successor's rule."""
+"""Random walks, as Python objects. Models must be compiled with coverage, which gives the rule of each successor."""
 
 from __future__ import annotations
 
@@ -16,12 +15,12 @@ _NONE = 2**64 - 1
 
 _FUNCTIONS = ("outcrop_walk", "outcrop_walk_again")
 
-#: As in native/walks.c.
+#: Number of registers of the HyperLogLog estimate, as in native/walks.c.
 _REGISTERS = 1 << 12
 
 
 class Ending(IntEnum):
-    """How a walk ended, as native/walks.c has it."""
+    """The way a walk ended, as in native/walks.c."""
 
     BOUND = 0
     DEADLOCK = 1
@@ -33,7 +32,7 @@ class Ending(IntEnum):
 
 
 class Walked:
-    """What a worker has walked."""
+    """The counts of one worker's walks."""
 
     def __init__(self, rules: int) -> None:
         self.taken: Counts = np.zeros(rules + 1, dtype=np.uint64)
@@ -50,12 +49,12 @@ class Walked:
 
     @property
     def dead_ends(self) -> int:
-        """Walks that came to a state that no step leads out of."""
+        """Number of walks that ended in a state without a step."""
         return int(self.raw.dead_ends)
 
 
 class Walks:
-    """The walks of one simulation, which workers share. ``weights``: of each rule; 0 never takes it."""
+    """The walks of one simulation, which workers share. ``weights``: weight of each rule; 0 excludes a rule."""
 
     def __init__(
         self, search: Search, seed: int, most_walks: int | None, most_steps: int, weights: Sequence[int]
@@ -73,17 +72,17 @@ class Walks:
         )
 
     def walk(self, worker: int, walked: Walked) -> None:
-        """Takes walk after walk until there are enough, one finds something, or the search must stop."""
+        """Takes walk after walk, until there are enough, one has a finding, or the search must stop."""
         self._library.outcrop_walk(self._search.handle, worker, ctypes.byref(self._raw), ctypes.byref(walked.raw))
 
     @property
     def first_wrong(self) -> int | None:
-        """The first walk on which something is wrong."""
+        """Number of the first walk with a finding; None if there is none."""
         number = int(self._raw.first_wrong)
         return None if number == _NONE else number
 
     def again(self, number: int) -> tuple[Ending, list[bytes]]:
-        """How a walk ends, and its states."""
+        """Repeats a walk. Returns its ending and its states."""
         native = self._search.native
         room = native.states(int(self._raw.most_steps) + 1)
         walked, steps = Walked(native.rule_count), ctypes.c_uint64()
@@ -102,7 +101,7 @@ class Walks:
 
 
 def estimate(walked: Sequence[Walked]) -> int:
-    """About how many different states the walks have met (HyperLogLog; within a few percent)."""
+    """Returns the estimated number of different states that the walks have met (HyperLogLog, within a few percent)."""
     registers = np.max([each.registers for each in walked], axis=0).astype(np.float64)
     raw = 0.7213 / (1 + 1.079 / _REGISTERS) * _REGISTERS**2 / float(np.sum(2.0**-registers))
     empty = int(np.count_nonzero(registers == 0))

@@ -1,1 +1,1 @@
-"""What algorithms keep outside RAM: a private directory, block files in it, and queues made of them."""
+"""Files of a search: a private work directory, block files, queues, sorted runs, layers and checkpoints."""

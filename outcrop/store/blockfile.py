@@ -1,11 +1,11 @@
-"""An append-only file of blocks, each with a header that says what it must be: its number, its length, its checksum.
+"""An append-only file of blocks, each with a header that has its number, length and checksum.
 
-What lies on a disk can be cut short or flipped. Whoever reads a block gets what was written, or DamagedFile with the
-name of the file, the block and what is wrong with it.
+Data on a disk can be truncated or flipped. A reader of a block gets what was written, or DamagedFile with the name of
+the file, the block and the damage.
 
-Reads and writes are large and sequential, straight from and to arrays. The checksum runs at the speed of memory: words
-are laid out as a table, and the sums of its columns are added up with weights. A flipped bit changes a sum; so do pages
-that changed places, because rows are not as long as pages. outcrop/native/block_file.c reads blocks, too.
+Reads and writes are large and sequential, directly from and to arrays. The checksum runs at the speed of memory: words
+form a table, and the sums of its columns are added with weights. A flipped bit changes a sum. So do exchanged pages,
+because a row is not as long as a page. outcrop/native/block_file.c reads blocks too.
 """
 
 from __future__ import annotations
@@ -24,11 +24,12 @@ from outcrop.errors import DamagedFile
 from outcrop.kernels import SPARE_BYTES
 from outcrop.store.workdir import Directory, disk_errors
 
-#: Magic, checksum, number of the block, bytes of its payload.
+#: The header of a block: magic, checksum, number of the block, bytes of its payload.
 _HEADER = struct.Struct("<4sIQQ")
 _MAGIC = b"OCB2"
+#: Number of words in a row of the checksum's table.
 _ROW_WORDS = 509
-#: Odd, so that no changed bit of a sum is lost, and with bits of all kinds.
+#: Weights of the column sums. They are odd, so that no changed bit of a sum is lost.
 _WEIGHTS = np.arange(1, _ROW_WORDS + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15) | np.uint64(1)
 
 Array = NDArray[Any]
@@ -36,7 +37,7 @@ Bytes = NDArray[np.uint8]
 
 
 def checksum(data: Bytes) -> int:
-    """32 bits that change when the bytes do."""
+    """Returns 32 bits that change when the bytes do."""
     whole = len(data) // (8 * _ROW_WORDS) * (8 * _ROW_WORDS)
     sums = np.add.reduce(data[:whole].view(np.uint64).reshape(-1, _ROW_WORDS), axis=0)
     rest = np.zeros(-(-(len(data) - whole) // 8), dtype=np.uint64)
@@ -46,14 +47,14 @@ def checksum(data: Bytes) -> int:
 
 
 class BlockFile:
-    """A new file in ``directory``, or, with ``reopen``, the one that is there, or its first ``length`` bytes."""
+    """A new file in ``directory``. With ``reopen``, the existing file, or its first ``length`` bytes."""
 
     def __init__(self, directory: Directory, name: str, *, reopen: bool = False, length: int | None = None) -> None:
         self.path = directory.path / name
-        self.bytes = 0  #: on disk, headers included
+        self.bytes = 0  #: size on disk, including headers
         self._directory = directory
-        self._starts = array("Q")  #: of each block
-        self._digests = array("L")  #: of all headers up to that of each block
+        self._starts = array("Q")  #: offset of each block
+        self._digests = array("L")  #: digest of all headers up to each block
         self._file = directory.open_file(name, 0 if reopen else os.O_CREAT | os.O_EXCL)
         if reopen:
             try:
@@ -63,20 +64,20 @@ class BlockFile:
                 raise
 
     def __len__(self) -> int:
-        """How many blocks."""
+        """Returns the number of blocks."""
         return len(self._starts)
 
     @property
     def digest(self) -> int:
-        """32 bits that change when a block does, or the order of blocks."""
+        """32 bits that change when a block or the order of blocks does."""
         return self._digests[-1] if self._digests else 0
 
     def length(self, number: int) -> int:
-        """Bytes of a block."""
+        """Returns the size of a block, in bytes."""
         return self._end(number) - self._starts[number] - _HEADER.size
 
     def append(self, *parts: Array) -> int:
-        """Writes the bytes of some arrays as one block; gives its number."""
+        """Writes the bytes of some arrays as one block. Returns its number."""
         pieces = [np.ascontiguousarray(part).reshape(-1).view(np.uint8) for part in parts]
         data = pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
         number = len(self._starts)
@@ -91,7 +92,7 @@ class BlockFile:
         return number
 
     def read(self, number: int) -> Bytes:
-        """The bytes of a block. It is part of an array with spare bytes behind it, as kernels like it."""
+        """Returns the bytes of a block. Spare bytes follow them in memory, as kernels require."""
         header = bytearray(_HEADER.size)
         data = np.empty(self.length(number) + SPARE_BYTES, dtype=np.uint8)[:-SPARE_BYTES]
         at, pieces = self._starts[number], [memoryview(header), data.data]
@@ -106,8 +107,8 @@ class BlockFile:
         return data
 
     def places(self, numbers: Sequence[int]) -> tuple[int, NDArray[np.uint64]]:
-        """Where kernels find some blocks, as far as there are such, to read and verify them as ``read`` does: the
-        descriptor, and rows of their numbers, starts and lengths."""
+        """Returns the positions of blocks for kernels, which verify blocks as ``read`` does: the file descriptor, and
+        rows of numbers, offsets and lengths. Leaves out blocks that are not in the file."""
         known = [number for number in numbers if number < len(self)]
         rows = (known, [self._starts[number] for number in known], [self.length(number) for number in known])
         return self._file, np.array(rows, dtype=np.uint64)
@@ -120,11 +121,11 @@ class BlockFile:
             raise DamagedFile(self.path, f"block {number} has a wrong checksum")
 
     def clear(self) -> None:
-        """Forgets all blocks."""
+        """Removes all blocks."""
         self.cut(0)
 
     def cut(self, count: int) -> None:
-        """Forgets all blocks but the first ``count``, and whatever lies behind them."""
+        """Removes all blocks but the first ``count``, and whatever follows them."""
         end = self._starts[count] if count < len(self._starts) else self.bytes
         with disk_errors(self.path):
             os.ftruncate(self._file, end)
@@ -133,12 +134,12 @@ class BlockFile:
         del self._starts[count:], self._digests[count:]
 
     def sync(self) -> None:
-        """Returns when everything is on the disk."""
+        """Waits until everything is on the disk."""
         with disk_errors(self.path):
             os.fsync(self._file)
 
     def close(self) -> None:
-        """Keeps the file."""
+        """Closes the file, which is kept."""
         self._directory.close_file(self._file)
 
     def delete(self) -> None:
@@ -159,12 +160,13 @@ class BlockFile:
         return self._starts[number + 1] if number + 1 < len(self._starts) else self.bytes
 
     def _note(self, header: bytes, length: int) -> None:
-        """A block has been added."""
+        """Records a block that was appended."""
         self._starts.append(self.bytes)
         self._digests.append(zlib.crc32(header, self.digest))
         self.bytes += len(header) + length
 
     def _find_blocks(self, length: int | None) -> None:
+        """Reads the headers of an existing file. Raises DamagedFile if they are inconsistent."""
         with disk_errors(self.path):
             size = os.fstat(self._file).st_size
         end = size if length is None else length
@@ -186,7 +188,7 @@ class BlockFile:
 
 
 def _after(pieces: list[memoryview], count: int) -> list[memoryview]:
-    """What is left of some pieces after so many bytes: a call may do less than it was asked for."""
+    """Returns the rest of the buffers after ``count`` bytes, because a system call may transfer less than asked."""
     left = []
     for piece in pieces:
         if count < len(piece):

@@ -1,13 +1,12 @@
-"""The directory of a checkpoint: a state file, and the manifests that say what it means.
+"""The directory of a checkpoint: a state file, and the manifests that describe it.
 
-G. Della Penna et al., "Integrating RAM and disk based verification within the Murphi verifier" (2003), go from one
-search to another through three files: queue, visited states, administration. Here the state file holds all states
-visited, level by level, and its last level is the queue; the manifest is the administrative file. See
-docs/guides/checkpoints.md.
+G. Della Penna et al., "Integrating RAM and disk based verification within the Murphi verifier" (2003), hand a search
+over through three files: queue, visited states, administration. Here the state file holds all visited states, level by
+level, and its last level is the queue. The manifest is the administrative file. See docs/guides/checkpoints.md.
 
-The state file only grows, so a later checkpoint writes only what is new, and the manifest before stays true of the
-part that it names. A manifest takes its place in one step, after everything that it speaks of is on the disk. So
-however a process ends, the directory holds the last checkpoint, whole.
+The state file only grows, so a later checkpoint writes only the new states, and the previous manifest still describes
+its part of the file. A manifest is replaced atomically, after everything that it describes is on the disk. However a
+process ends, the directory therefore holds the last checkpoint, complete.
 """
 
 from __future__ import annotations
@@ -27,27 +26,28 @@ from outcrop.errors import DamagedFile, DiskFailed, OutcropError, UsageError
 from outcrop.store.frontier import RowFile
 from outcrop.store.workdir import Directory, DiskBudget, DiskFull, disk_errors
 
-#: Of manifest and state file; raised whenever what is there would be misread.
+#: Format of manifest and state file. It is raised whenever an older program would misread them.
 FORMAT = 4
 
-#: What a manifest may lack.
+#: Fields that a manifest may lack.
 _OPTIONAL = {"generated", "enabled", "deeper", "owners", "owner_parts"}
 
 _MANIFEST = "manifest.json"
 _PREVIOUS = "manifest.previous.json"
 _STATES = "states-"
-#: The end of a manifest's name until it takes its place.
+#: Suffix of a manifest until it is moved into place.
 _NEW = ".new"
-#: Room that is kept for the last checkpoint of a search that fills the disk.
+#: File that reserves disk space for the last checkpoint of a search that fills the disk.
 _RESERVE = "reserve"
+#: Size of the reserve besides one block of states, in bytes.
 _RESERVE_BYTES = 1 << 16
-#: Files that are there only while a search runs.
+#: Files that exist only while a search runs.
 _SCRATCH = (*(str(Path(name).with_suffix(_NEW)) for name in (_MANIFEST, _PREVIOUS)), _RESERVE)
 
 
 @dataclass(frozen=True)
 class StatesPart:
-    """The part of a state file that a manifest speaks of."""
+    """The part of a state file that a manifest describes."""
 
     file: str
     bytes: int
@@ -57,27 +57,27 @@ class StatesPart:
 
 @dataclass(frozen=True)
 class Manifest:
-    """Where a search stands when a level is complete."""
+    """The position of a search when a level is complete."""
 
-    identity: dict[str, Any]  #: what was searched
+    identity: dict[str, Any]  #: the model and the options that define the search
     strategy: str
-    levels: list[int]  #: states of each; the last one is the queue
+    levels: list[int]  #: number of states in each; the last one is the queue
     fired: list[int]
     covered: list[int]
     noted: list[int]
     found: list[list[Any]]  #: kind, state, level and liveness instance of each
     has_failed_start: bool
-    revisits: bool  #: levels may hold a state more than once
-    keys: str  #: what the search told states apart by; empty for the states themselves
+    revisits: bool  #: whether levels may hold a state more than once
+    keys: str  #: keys that distinguish states; empty for the states themselves
     omission_bound: float
     collision_rate: float | None
-    seconds: float  #: spent so far
+    seconds: float  #: duration of the search so far
     states: StatesPart
-    generated: list[int | None] = field(default_factory=list)  #: successors among which each level was found
-    enabled: list[int] | None = None  #: times enabled, per rule, and
-    deeper: list[int] | None = None  #: ... times that it led one level deeper, if that was counted
-    owners: str = ""  #: with several ranks, how states find the one that owns them
-    owner_parts: list[str] = field(default_factory=list)  #: ... by parities of these parts of them, and not by a hash
+    generated: list[int | None] = field(default_factory=list)  #: successors generated for each level
+    enabled: list[int] | None = None  #: per rule, how often it was enabled; None if not counted
+    deeper: list[int] | None = None  #: per rule, how often it led one level deeper; None if not counted
+    owners: str = ""  #: with several ranks, how ownership is decided
+    owner_parts: list[str] = field(default_factory=list)  #: masks whose parities decide ownership; empty for a hash
     outcrop: str = __version__
     format: int = field(default=FORMAT)
 
@@ -91,14 +91,14 @@ def _open_private(path: str, flags: int) -> int:
 
 
 class CheckpointDirectory(Directory):
-    """``identity``: what the search that is to be saved or continued is about. Locked for as long as it is open."""
+    """A locked directory for the checkpoint of one search. ``identity``: model and options of that search."""
 
     def __init__(self, path: str | os.PathLike[str], identity: dict[str, Any], width: int, budget: DiskBudget) -> None:
         super().__init__(Path(path), budget)
         self._identity = json.loads(json.dumps(identity))
         self._width = width
-        self._good: bytes | None = None  #: the last manifest that was written, or read and found whole
-        self._reserved = 0  #: bytes
+        self._good: bytes | None = None  #: the last manifest that was written, or read and verified
+        self._reserved = 0  #: size of the reserve, in bytes
         try:
             self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
             self._lock = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -110,10 +110,11 @@ class CheckpointDirectory(Directory):
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             os.close(self._lock)
-            raise UsageError(f"another search keeps its checkpoint in '{path}'") from None
+            text = f"another search keeps its checkpoint in '{path}'; name another directory, or wait for it to end"
+            raise UsageError(text) from None
 
     def close(self) -> None:
-        """Keeps what is there."""
+        """Unlocks the directory. The checkpoint is kept."""
         self._drop_reserve()
         os.close(self._lock)
 
@@ -127,8 +128,8 @@ class CheckpointDirectory(Directory):
         return self.holds_checkpoint(self.path)
 
     def load(self, warn: Callable[[str], None], most_levels: int | None = None) -> Manifest:
-        """The last checkpoint, every byte of which has been verified; or, told with ``warn``, the one before it.
-        ``most_levels``: one that has more is not wanted."""
+        """Returns the last checkpoint, after verifying every byte. If it is damaged, warns and returns the previous
+        one. ``most_levels``: ignore checkpoints with more levels."""
         damage: OutcropError | None = None
         for name in (_MANIFEST, _PREVIOUS):
             path = self.path / name
@@ -148,7 +149,7 @@ class CheckpointDirectory(Directory):
                 damage = damage or error
                 continue
             if damage is not None:
-                warn(f"{damage}; the checkpoint before it, of level {len(manifest.levels) - 1:,}, is used")
+                warn(f"{damage}; using the previous checkpoint, of level {len(manifest.levels) - 1:,}")
             self._good = content
             return manifest
         raise damage or UsageError(f"there is no checkpoint in '{self.path}'")
@@ -158,7 +159,10 @@ class CheckpointDirectory(Directory):
         names = [name for name in {**theirs, **ours} if theirs.get(name) != ours.get(name)]
         if names:
             differences = "; ".join(_difference(name, theirs.get(name), ours.get(name)) for name in names)
-            raise UsageError(f"the checkpoint in '{self.path}' is of another search: {differences}")
+            raise UsageError(
+                f"the checkpoint in '{self.path}' is of another search: {differences}; repeat the command that wrote "
+                "it, or start a new checkpoint with --checkpoint"
+            )
 
     def _verify(self, manifest: Manifest) -> None:
         with contextlib.closing(self.open_states(manifest)) as states:
@@ -166,7 +170,7 @@ class CheckpointDirectory(Directory):
                 states.file.read(number)
 
     def open_states(self, manifest: Manifest, block_rows: int = 1, budget: DiskBudget | None = None) -> RowFile:
-        """The states of a checkpoint, to read or to go on with."""
+        """Opens the states of a checkpoint, to read them or to append to them."""
         part = manifest.states
         path = self.path / part.file
         try:
@@ -188,8 +192,8 @@ class CheckpointDirectory(Directory):
     # --- Writing -----------------------------------------------------------------------------------------------
 
     def remove_leftovers(self) -> None:
-        """Removes what a search that was killed has left: manifests that never took their place, and state files that
-        no manifest names. As long as a manifest cannot be read, nobody knows which those are."""
+        """Removes files that a killed search has left: manifests that were not moved into place, and state files that
+        no manifest names. If a manifest cannot be read, keeps all state files."""
         self._remove(set(_SCRATCH))
         named = set()
         for name in (_MANIFEST, _PREVIOUS):
@@ -203,14 +207,14 @@ class CheckpointDirectory(Directory):
         self._remove({path.name for path in self.path.glob(_STATES + "*")} - named)
 
     def go_on_with(self, manifest: Manifest, block_rows: int) -> RowFile:
-        """The state file of a checkpoint, which is to grow."""
+        """Opens the state file of a checkpoint, to append to it."""
         log = self.open_states(manifest, block_rows, self.budget)
-        log.cut(len(log))  # also what a search that did not end well has left behind
+        log.cut(len(log))  # removes also what a killed search has appended
         self._make_reserve(block_rows)
         return log
 
     def new_log(self, block_rows: int) -> RowFile:
-        """An empty state file."""
+        """Creates an empty state file."""
         taken = {path.name for path in self.path.glob(_STATES + "*")}
         if not self.has_checkpoint():
             self._remove(taken)
@@ -225,18 +229,21 @@ class CheckpointDirectory(Directory):
         describe: Callable[[StatesPart], Manifest],
         agree: Callable[[bool], bool] = lambda is_written: is_written,
     ) -> None:
-        """Makes all that a state file holds, as ``describe`` has it, the checkpoint. Raises DiskFull. ``agree`` is
-        asked when the state file is written, or cannot be, and says whether those of all ranks are."""
+        """Makes the content of a state file, as described by ``describe``, the checkpoint. Raises DiskFull.
+
+        ``agree`` is called when the state file is written, or cannot be. It returns whether all ranks have written
+        theirs."""
         try:
             self._with_reserve(lambda: self._write(log))
         except (DiskFull, DiskFailed):
             agree(False)
             raise
         if not agree(True):
-            raise DiskFull("another rank has no room for its part")
+            raise DiskFull("another rank has no disk space for its part of the checkpoint")
         self._with_reserve(lambda: self._announce(log, describe))
 
     def _with_reserve(self, work: Callable[[], None]) -> None:
+        """Does some work, and repeats it without the reserve if the disk is full."""
         try:
             work()
         except DiskFull:
@@ -276,7 +283,7 @@ class CheckpointDirectory(Directory):
                 raise
 
     def _remove(self, names: set[str]) -> None:
-        """Removes files that nothing needs any more, as far as that is possible."""
+        """Removes files that are no longer needed, as far as possible."""
         for name in names:
             with contextlib.suppress(OSError):
                 (self.path / name).unlink(missing_ok=True)
@@ -294,7 +301,7 @@ class CheckpointDirectory(Directory):
                 os.posix_fallocate(file.fileno(), 0, size)
 
     def _drop_reserve(self) -> bool:
-        """Whether there was one."""
+        """Frees the reserve. Returns whether there was one."""
         if not self._reserved:
             return False
         self._remove({_RESERVE})
@@ -304,9 +311,9 @@ class CheckpointDirectory(Directory):
 
 
 def remove_checkpoint(path: Path, with_directory: bool) -> None:
-    """Removes every file of a checkpoint. The first of several ranks may be doing the same to the parts of others: what
-    is gone already is fine."""
-    # The manifests first: states without one are no checkpoint, a manifest without states is a damaged one.
+    """Removes every file of a checkpoint. The first rank may be removing the same files, so missing ones are no
+    error."""
+    # The manifests first: states without a manifest are no checkpoint, but a manifest without states is a damaged one.
     for name in (_MANIFEST, _PREVIOUS, *_SCRATCH):
         (path / name).unlink(missing_ok=True)
     with contextlib.suppress(FileNotFoundError):
@@ -318,7 +325,7 @@ def remove_checkpoint(path: Path, with_directory: bool) -> None:
 
 
 def is_in_use(path: Path) -> bool:
-    """Whether some search has the directory of a checkpoint open, or nobody can tell."""
+    """Returns whether a search has the directory of a checkpoint open, or that cannot be determined."""
     try:
         lock = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except OSError:
@@ -347,8 +354,8 @@ def _parse(path: Path, content: bytes) -> Manifest:
         raise DamagedFile(path, "it is not what was written") from None
     if document.get("format") != FORMAT and checksum == _checksum(document):
         raise UsageError(
-            f"'{path}' has format {document.get('format')}, of Outcrop {document.get('outcrop')}; "
-            f"this is {__version__}, which reads format {FORMAT}"
+            f"'{path}' has format {document.get('format')}, written by Outcrop {document.get('outcrop')}; this is "
+            f"Outcrop {__version__}, which reads format {FORMAT}: resume with the other version, or start over"
         )
     if checksum != _checksum(document) or _missing(document) - _OPTIONAL:
         raise DamagedFile(path, "it has a wrong checksum")
@@ -356,7 +363,7 @@ def _parse(path: Path, content: bytes) -> Manifest:
 
 
 def _missing(document: dict[str, Any]) -> set[str]:
-    """What a manifest lacks, or has that it should not."""
+    """Returns the names of fields that a manifest lacks, or has in excess."""
     return set(document) ^ {each.name for each in fields(Manifest)}
 
 
@@ -368,7 +375,7 @@ def _difference(name: str, theirs: object, ours: object) -> str:
     if isinstance(theirs, dict) and isinstance(ours, dict):
         inner = [each for each in {**theirs, **ours} if theirs.get(each) != ours.get(each)]
         return "; ".join(_difference(f"{name} {each}", theirs.get(each), ours.get(each)) for each in inner)
-    if all(isinstance(each, str) and len(each) == 64 for each in (theirs, ours)):  # digests say nothing to anybody
+    if all(isinstance(each, str) and len(each) == 64 for each in (theirs, ours)):  # digests are not readable
         return f"{name} differs"
     return f"{name} was {_text(theirs)} and is {_text(ours)}"
 

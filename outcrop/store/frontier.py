@@ -1,9 +1,9 @@
-"""Rows of one width, first in, first out, of which RAM holds the ends and the disk the middle.
+"""A queue of rows of one width. RAM holds its two ends, and the disk the rest.
 
 G. Della Penna et al., "Exploiting transition locality in automatic verification of finite-state concurrent systems"
-(2004), Fig. 5: a queue with a head and a tail in RAM. There two files take turns, because a queue forgets what was
-taken from it. Ours need not forget: the states of all levels, one after the other, are the log from which traces are
-rebuilt, so the queue is a range of one file that only grows.
+(2004), Fig. 5: a queue with head and tail in RAM. There two files alternate, because rows are deleted when they are
+dequeued. Here all levels stay in one file that only grows: the state log, from which traces are rebuilt. The queue is a
+range of it.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ Rows = NDArray[np.uint8]
 
 
 class RowFile:
-    """``block_rows`` rows make a block of the file, unless it is flushed; as many at the most are in RAM waiting to be
-    written. A file that is reopened may have blocks of other sizes."""
+    """A file of rows. ``block_rows`` rows form a block, or fewer if it is flushed; up to as many wait in RAM to be
+    written. A reopened file may have blocks of other sizes."""
 
     def __init__(
         self,
@@ -40,7 +40,7 @@ class RowFile:
         self.width = width
         self.block_rows = block_rows
         self.file = BlockFile(directory, name, reopen=reopen, length=length)
-        self._ends = array("Q")  #: the row behind each block of the file
+        self._ends = array("Q")  #: number of rows up to the end of each block
         for number in range(len(self.file)):
             rows, rest = divmod(self.file.length(number), width)
             if rest or not rows:
@@ -60,7 +60,7 @@ class RowFile:
 
     @property
     def block_count(self) -> int:
-        """The last block may be the tail, which is in RAM and not full."""
+        """Number of blocks. The last one may be the tail, which is in RAM and not full."""
         return len(self.file) + (self._in_tail > 0)
 
     def append(self, rows: Rows) -> None:
@@ -77,24 +77,24 @@ class RowFile:
             at += taken
 
     def flush(self) -> None:
-        """Writes what is waiting, as a block of its own."""
+        """Writes the rows that wait in RAM, as a block."""
         if self._in_tail:
             self._write(self._tail[: self._in_tail])
             self._in_tail = 0
 
     def block(self, number: int) -> Rows:
-        """A block. That of the tail is a view, good until the next row is added."""
+        """Returns a block. That of the tail is a view, valid until the next row is appended."""
         if number == len(self.file):
             return self._tail[: self._in_tail]
         return self.file.read(number).reshape(-1, self.width)
 
     def blocks(self, begin: int, end: int) -> Iterator[Rows]:
-        """Rows ``begin`` to ``end``, in pieces of ``block_rows`` at the most. Rows may be added meanwhile."""
+        """Yields rows ``begin`` to ``end``, in blocks of at most ``block_rows``. Rows may be appended meanwhile."""
         number = bisect_right(self._ends, begin)
         while begin < end:
             first = self._ends[number - 1] if number else 0
             rows = self.block(number)[begin - first : end - first]
-            # The tail will be written over while its rows are still in use.
+            # The tail will be overwritten while its rows are still in use.
             if number == len(self.file):
                 rows = rows.copy()
             for at in range(0, len(rows), self.block_rows):
@@ -103,7 +103,7 @@ class RowFile:
             number += 1
 
     def cut(self, count: int) -> None:
-        """Forgets all rows but the first ``count``."""
+        """Removes all rows but the first ``count``."""
         number = bisect_right(self._ends, count)
         first = self._ends[number - 1] if number else 0
         kept = self.block(number)[: count - first].copy()
@@ -116,7 +116,7 @@ class RowFile:
         self.cut(0)
 
     def close(self) -> None:
-        """Keeps the file, without what is waiting to be written."""
+        """Closes the file, which is kept without the rows that wait in RAM."""
         self.file.close()
 
     def _write(self, rows: Rows) -> None:

@@ -1,8 +1,8 @@
-"""The layers of a search on disk: sorted files, of one layer or of several that follow each other.
+"""The layers of a search on disk: sorted files, each of one layer or of several consecutive ones.
 
-The newest layers are runs, ready to be looked up. Older ones are packed: what the hash of a state does not tell is
-compressed, slice by slice, and unpacked only where the hash says that a state is there. Nothing is lost, and it takes a
-fraction of the room. Or, if they are to be forgotten, they are deleted.
+The newest layers are sorted runs, ready for lookups. Older ones are packed: the part of a state that its hash does not
+determine, its tail, is compressed, slice by slice. It is unpacked only if the hash matches. Nothing is lost, and the
+files take a fraction of the space. With ``forget``, older layers are deleted instead.
 """
 
 from __future__ import annotations
@@ -37,19 +37,19 @@ from outcrop.store.workdir import WorkDirectory, disk_errors
 
 Bytes = NDArray[np.uint8]
 
-#: So many files of a rank are merged into one.
+#: Number of files of one rank that are merged into one.
 _FAN_IN = 6
-#: Of a run's buckets: layers may be small.
+#: Smallest number of bucket bits of a sorted run. Small, because layers may be small.
 _LEAST_BITS = 9
-#: The part of the kept layers that one file may hold, so that layers go when they should, or not much later.
+#: A file may span this fraction of the kept layers, 1/4, so that layers are retired in time.
 _SPAN_PART = 4
-#: Levels that one file may hold: it tells them apart by two bytes.
+#: Largest number of levels in one file, because it numbers them with two bytes.
 _MOST_SPAN = 1 << 15
-#: States with less than this beside their hash are not worth packing.
+#: Smallest tail that is worth packing, in bytes.
 _LEAST_TAIL = 8
-#: What is packed together, in bytes before packing.
+#: Size of the slices that are packed as one block, in bytes before packing.
 _PACKED_BYTES = 1 << 17
-#: What layers that are read together should take, and may take at the most.
+#: Wanted and largest size of the layers that are read into one window, in bytes.
 _WINDOW_BYTES = 1 << 22
 _MOST_WINDOW_BYTES = 1 << 24
 _PACKED_STRIDE = HASH_REST_BYTES + LEVEL_BYTES
@@ -57,8 +57,8 @@ _PACKED_STRIDE = HASH_REST_BYTES + LEVEL_BYTES
 
 @dataclass(frozen=True)
 class _Tails:
-    """What of the states of a packed run their hashes do not tell: so many slices are packed together, and slice i
-    is in block ``blocks[i]`` of the file."""
+    """The tails of a packed run: the parts of its states that their hashes do not determine. ``slices`` slices are
+    packed as one block; slice i is in block ``blocks[i]`` of the file."""
 
     file: BlockFile
     slices: int
@@ -67,7 +67,7 @@ class _Tails:
 
 @dataclass(frozen=True)
 class Group:
-    """Layers ``first`` to ``last``, in one file, or two if they are packed."""
+    """Layers ``first`` to ``last``, in one file, or in two if they are packed."""
 
     run: Run
     first: int
@@ -88,7 +88,8 @@ class _Window:
 
 
 class LayerFiles:
-    """``keep``: how many layers stay as they are; None for all. ``forget``: older ones are deleted, not packed."""
+    """All layers on disk. ``keep``: number of layers kept as they are; None for all. ``forget``: older ones are deleted
+    instead of packed."""
 
     def __init__(
         self,
@@ -102,7 +103,7 @@ class LayerFiles:
         forget: bool,
     ) -> None:
         self.keep = keep
-        self._first_whole = 0  #: the layers before are deleted, at least in part
+        self._first_whole = 0  #: the first layer of which nothing is deleted
         self._forget = forget
         self._directory = directory
         self._spill = spill
@@ -114,28 +115,28 @@ class LayerFiles:
         self._recent: list[Group] = []  #: oldest first
         self._old: list[Group] = []
         self._fetcher = Fetcher(self._fetch)
-        self._packed: dict[int, Group] = {}  #: by the number that kernels know it by
-        self._held: dict[tuple[int, int], tuple[int, Bytes]] = {}  #: by thread and number, a block
+        self._packed: dict[int, Group] = {}  #: by the number that kernels use
+        self._held: dict[tuple[int, int], tuple[int, Bytes]] = {}  #: an unpacked block, by thread and number
         self._next_number = 0
-        self._window: _Window | None = None  #: that was read last
+        self._window: _Window | None = None  #: the window that was read last
         self._guard = threading.Lock()
 
-    # --- Looking up --------------------------------------------------------------------------------------------
+    # --- Lookup ------------------------------------------------------------------------------------------------
 
     def layouts(self, level: int) -> list[RunLayout]:
-        """What candidates for a level are to be compared with, newest first."""
+        """Returns the runs that candidates for a level are compared with, newest first."""
         groups = [*self._old, *self._recent]
         return [replace(group.run.layout, level=level, newest=group.last) for group in reversed(groups)]
 
     def failure(self, path: object) -> Exception:
-        """Why comparing did not work."""
+        """Returns the error that made a comparison fail."""
         return self._fetcher.error or DamagedFile(path, "a layer cannot be read")  # type: ignore[arg-type]
 
     def _fetch(self, number: int, slice: int) -> Bytes:
         return self._unpacked(self._packed[number], slice)
 
     def _unpacked(self, group: Group, slice: int) -> Bytes:
-        """The tails of a packed slice. They stay until the same thread asks for another block."""
+        """Returns the tails of a packed slice. They stay valid until the same thread asks for another block."""
         assert group.tails is not None
         counts, file = group.run.layout.counts, group.tails.file
         first = slice // group.tails.slices * group.tails.slices
@@ -150,10 +151,10 @@ class LayerFiles:
         begin = int(counts[first:slice].sum())
         return held[1][begin : begin + int(counts[slice])]
 
-    # --- Layers come and go ------------------------------------------------------------------------------------
+    # --- Adding and retiring -----------------------------------------------------------------------------------
 
     def add(self, run: Run | None, first: int, last: int, merge: bool = True) -> None:
-        """Takes a run of the newest layers."""
+        """Adds a sorted run of the newest layers."""
         if run is None:
             return
         self._recent.append(Group(run, first, last))
@@ -173,7 +174,7 @@ class LayerFiles:
         return Group(run, groups[0].first, groups[-1].last)
 
     def retire(self, newest: int) -> None:
-        """Packs or deletes what is older than the layers that stay, if ``newest`` is the newest of these."""
+        """Packs or deletes the layers that are older than the kept ones, of which ``newest`` is the newest."""
         while self.keep is not None and self._recent and self._recent[0].last <= newest - self.keep:
             group = self._recent.pop(0)
             if self._forget:
@@ -187,13 +188,13 @@ class LayerFiles:
 
     @property
     def has_forgotten(self) -> bool:
-        """Whether any layer was deleted."""
+        """Whether a layer was deleted."""
         return self._first_whole > 0
 
     @property
     def oldest(self) -> int | None:
-        """The oldest layer of which everything is there, if there is any. A layer may lie in two groups: what RAM held
-        of it when it was full, and the rest."""
+        """The oldest complete layer, if there is one. A layer may lie in two groups: the part that was in RAM when it
+        was full, and the rest."""
         groups = [*self._old, *self._recent]
         return max(self._first_whole, groups[0].first) if groups else None
 
@@ -202,8 +203,8 @@ class LayerFiles:
         return sum(group.bytes for group in (*self._old, *self._recent))
 
     def check(self) -> None:
-        """Raises DamagedFile if a layer is not what was written. What is packed beside it, its tails, was checked
-        wherever it was read."""
+        """Raises DamagedFile if a layer is not what was written. Tails are not checked again, because each was checked
+        when it was read."""
         for group in (*self._old, *self._recent):
             self.files.check(group.run)
 
@@ -232,7 +233,7 @@ class LayerFiles:
     # --- Packing -----------------------------------------------------------------------------------------------
 
     def _pack(self, groups: list[Group]) -> Group:
-        """Makes one packed group of several, packed or not, which go."""
+        """Packs several groups, packed or not, into one, and deletes them."""
         rank = groups[0].run.rank + 1 if len(groups) > 1 else 0
         number = self._next_number
         self._next_number += 1
@@ -265,7 +266,7 @@ class LayerFiles:
             tails.blocks[slices[0]] = tails.file.append(np.frombuffer(packed, dtype=np.uint8))
 
     def _pack_slice(self, groups: list[Group], slice: int, layout: RunLayout) -> Bytes:
-        """Writes a slice but for its tails, which it gives."""
+        """Writes a slice without its tails. Returns the tails."""
         columns = [self._columns(group, slice) for group in groups]
         tags, rests, ends = (np.concatenate(each) for each in zip(*columns, strict=True))
         layout.sums[slice] = _sum_of_entries(tags, rests)
@@ -280,7 +281,7 @@ class LayerFiles:
         return result
 
     def _columns(self, group: Group, slice: int) -> tuple[NDArray[np.uint32], Bytes, Bytes]:
-        """Tags, hashes with levels, and tails of a slice."""
+        """Returns the tags, the hashes with levels, and the tails of a slice."""
         layout, tail = group.run.layout, self._tail
         count = int(layout.counts[slice])
         self._spill.check_run(layout, (slice, slice + 1))
@@ -296,14 +297,14 @@ class LayerFiles:
     # --- Reading -----------------------------------------------------------------------------------------------
 
     def read(self, level: int) -> Iterator[States]:
-        """The states of a layer, in no order."""
+        """Yields the states of a layer, in no particular order."""
         for group in (*self._old, *self._recent):
             if group.first <= level <= group.last:
                 yield from self._read_from(group, level)
 
     def _read_from(self, group: Group, level: int) -> Iterator[States]:
-        """To find one layer takes reading the whole group. So small ones are read together with their neighbours, which
-        are likely to be asked for next: by a trace, or to take up a search."""
+        """Yields the states of a layer in a group. Finding one layer takes reading the whole group, so small layers are
+        read together with their neighbours. Those are likely to be next: in a trace, or when a search continues."""
         window = self._window
         if window is None or window.group is not group or level not in window.layers:
             span = group.last - group.first + 1
@@ -319,7 +320,7 @@ class LayerFiles:
                 yield states
 
     def _read_window(self, group: Group, levels: range) -> _Window | None:
-        """None if these layers are much larger than most of the group."""
+        """Reads several layers of a group. Returns None if they are much larger than most of the group."""
         parts, count = [], 0
         for slice in range(SLICES):
             parts.append(self._read_slice(group, slice, levels))
@@ -343,7 +344,7 @@ def _ranked(group: Group, rank: int) -> Group:
 
 
 def _sum_of_entries(tags: NDArray[np.uint32], rests: Bytes) -> np.uint64:
-    """The checksum of a slice, as kernels know it (entry_sum in native/runs.c), of rests of at most eight bytes."""
+    """Returns the checksum of a slice, as in entry_sum of native/runs.c, for rests of at most eight bytes."""
     words = np.zeros((len(rests), 8), dtype=np.uint8)
     words[:, : rests.shape[1]] = rests
     first, second = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xD6E8FEB86659FD93)

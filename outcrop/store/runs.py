@@ -1,7 +1,7 @@
-"""The visited states that a search past RAM had to forget: runs on disk, each ordered by hash.
+"""Sorted runs: the visited states of a search past RAM, on disk, sorted by hash.
 
-A run is written from what the arena drops. Runs of about the same size are merged, so that there are few of them: each
-state is written a few times in all, and looked up in a handful of runs.
+A sorted run is written from the states that the arena drops. Sorted runs of similar size are merged, so that there are
+few of them: each state is written a few times in all, and a lookup searches a handful of files.
 """
 
 from __future__ import annotations
@@ -32,20 +32,20 @@ from outcrop.kernels.spill import (
 )
 from outcrop.store.workdir import WorkDirectory, disk_errors, no_disk_space
 
-#: So many runs of a kind are merged into one.
+#: Number of sorted runs of one rank that are merged into one.
 _FAN_IN = 8
-#: Entries that a bucket has on average, between this and twice it.
+#: Mean number of entries in a bucket: between this and twice this.
 _BUCKET_ENTRIES = 4
-#: Parts that the slices are shared out in, for each worker.
+#: Number of parts for each worker into which the slices are divided.
 _PARTS_A_WORKER = 4
 
-#: A part of some work: which worker does it, and for which slices.
+#: Does a part of some work: takes the number of the worker, and the range of slices.
 Part = Callable[[int, tuple[int, int]], None]
 Parallel = Callable[..., list[None]]
 
 
 def share_slices(parallel: Parallel, workers: int, parts: int, part: Part) -> None:
-    """Does something for all slices, in parts that workers take as they come."""
+    """Does some work on all slices, in parts that workers take one after the other."""
     numbers = iter(range(parts))
 
     def work(worker: int) -> None:
@@ -57,15 +57,18 @@ def share_slices(parallel: Parallel, workers: int, parts: int, part: Part) -> No
 
 @dataclass(frozen=True)
 class Run:
+    """A sorted run on disk."""
+
     path: Path
     layout: RunLayout
     entries: int
     bytes: int
-    rank: int  #: how often it was merged
+    rank: int  #: number of merges that led to it
 
 
 class RunFiles:
-    """Writes and merges runs whose entries have rests of ``stride`` bytes. ``parallel`` runs tasks in threads."""
+    """A writer and merger of sorted runs. ``stride``: bytes of an entry besides its tag. ``parallel`` runs tasks in
+    threads."""
 
     def __init__(
         self,
@@ -85,7 +88,7 @@ class RunFiles:
         self._written = 0
 
     def write(self, end: int, **layout: Any) -> Run | None:
-        """A run of those states of the arena below ``end`` that no run has yet; None if there are none."""
+        """Writes the states of the arena below ``end`` that no sorted run has. Returns None if there are none."""
         entries = self._spill.count_unknown(end)
         if not entries:
             return None
@@ -95,7 +98,7 @@ class RunFiles:
         return run
 
     def merge(self, runs: Sequence[Run], rank: int) -> Run:
-        """Makes one run of several, which go."""
+        """Merges several sorted runs into one, and deletes them."""
         finest = max(run.layout.bits for run in runs)
         merged = self.create(sum(run.entries for run in runs), rank, least_bits=finest)
         layout, inputs = merged.layout, [run.layout for run in runs]
@@ -107,16 +110,16 @@ class RunFiles:
         return merged
 
     def share(self, path: Path, part: Part) -> None:
-        """Lets all workers do their part for a run."""
+        """Runs ``part`` on all slices in all workers. Raises DiskFull or DamagedFile if one fails."""
         try:
             share_slices(self._parallel, self._workers, _PARTS_A_WORKER * self._workers, part)
         except RunFull:
             raise no_disk_space() from None
         except RunDamaged:
-            raise DamagedFile(path, "a run cannot be written, or those that it is made of cannot be read") from None
+            raise DamagedFile(path, "it cannot be written, or the sorted runs merged into it cannot be read") from None
 
     def check(self, run: Run) -> None:
-        """Reads a run from its first byte to its last, and raises DamagedFile unless it is what was written."""
+        """Reads a sorted run completely. Raises DamagedFile unless it is what was written."""
         try:
             share_slices(
                 self._parallel,
@@ -136,8 +139,8 @@ class RunFiles:
         allocate: bool = True,
         **layout: Any,
     ) -> Run:
-        """An empty file with all the room that the run will need. Without ``allocate``: nobody knows yet how much that
-        is, and ``completed`` must be called when it is known."""
+        """Creates an empty file with all the space that the sorted run will need. Without ``allocate``, the size is not
+        known yet, and ``completed`` must be called when it is."""
         stride = stride or self._stride
         bits = min(MOST_BITS, max(least_bits or self._least_bits, (entries // _BUCKET_ENTRIES).bit_length() - 1))
         size = index_bytes(bits) + entries * (TAG_BYTES + stride) + SPARE_RUN_BYTES
@@ -156,7 +159,7 @@ class RunFiles:
         return Run(path, RunLayout(file, bits, starts, counts, data, stride, **layout), entries, size, rank)
 
     def completed(self, run: Run) -> Run | None:
-        """The same run, with as many entries as it turned out to have; None if it has none."""
+        """Returns the sorted run with the number of entries that it got; None if it has none."""
         entries = int(run.layout.counts.sum())
         size = index_bytes(run.layout.bits) + entries * (TAG_BYTES + run.layout.stride) + SPARE_RUN_BYTES
         with disk_errors(run.path):
@@ -181,13 +184,13 @@ class RunFiles:
 
 
 def slice_starts(layout: RunLayout) -> Any:
-    """Where each slice begins, when they lie one after the other."""
+    """Returns the offset of each slice, if they lie one after the other."""
     sizes = layout.counts * np.uint64(TAG_BYTES + layout.stride) + np.uint64(index_bytes(layout.bits) // SLICES)
     return np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(sizes)[:-1]])
 
 
 class Runs:
-    """All runs of a search. ``parallel`` runs tasks in threads."""
+    """All sorted runs of a search. ``parallel`` runs tasks in threads."""
 
     def __init__(
         self, directory: WorkDirectory, spill: Spill, state_bytes: int, workers: int, parallel: Parallel
@@ -197,7 +200,7 @@ class Runs:
 
     @property
     def layouts(self) -> list[RunLayout]:
-        """Newest first, because most states that were seen before were seen lately."""
+        """The layouts, newest first, because most revisited states are recent."""
         return [run.layout for run in reversed(self._runs)]
 
     @property
@@ -205,18 +208,18 @@ class Runs:
         return sum(run.entries for run in self._runs)
 
     def write(self, end: int) -> None:
-        """Adds a run of those states of the arena below ``end`` that no run has yet."""
+        """Adds a sorted run of the states of the arena below ``end`` that are in none yet."""
         self.add(self.files.write(end))
 
     def add(self, run: Run | None) -> None:
-        """Adds a run, if there is one, and merges the last ones if they have become many."""
+        """Adds a sorted run, if there is one, and merges the last ones if there are many."""
         if run is not None:
             self._runs.append(run)
             while self._merge_last():
                 pass
 
     def _merge_last(self) -> bool:
-        """Merges the newest runs if there are enough of one rank."""
+        """Merges the newest sorted runs if there are enough of one rank. Returns whether it did."""
         last = self._runs[-_FAN_IN:]
         if len(last) < _FAN_IN or last[0].rank != last[-1].rank:
             return False
@@ -224,12 +227,12 @@ class Runs:
         return True
 
     def check(self) -> None:
-        """Reads them all once more. Looking states up reads here and there, and trusts what it reads."""
+        """Reads all sorted runs again, to verify them. Lookups read only parts, without verifying them."""
         for run in self._runs:
             self.files.check(run)
 
     def clear(self) -> None:
-        """Deletes them all."""
+        """Deletes all sorted runs."""
         for run in self._runs:
             self.files.delete(run)
         self._runs.clear()

@@ -1,7 +1,7 @@
-"""The directory that a search keeps its files in: private, within a disk budget, and gone afterwards.
+"""The work directory of a search: private, within a disk budget, and removed afterwards.
 
-Each search has a directory of its own under the base, closed to others. What a search that was killed has left there is
-removed by the next search that starts: see outcrop/scratch.py.
+Each search has its own directory under the base, closed to other users. A directory that a killed search has left is
+removed by the next search that starts (see outcrop/scratch.py).
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from outcrop.errors import DiskFailed, OutcropError, UsageError
 from outcrop.machine import cache_home
 from outcrop.scratch import ScratchDirectory, remove_stale
 
-#: What a full disk, a full quota and a file past its limit are called.
+#: Error numbers of a full disk, a full quota and a file past its size limit.
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
 class DiskFull(OutcropError):
-    """No room on the disk, or none left in the budget. Most searches end in order when it is raised."""
+    """Raised when the disk is full or its budget is used up. Most searches then end in an orderly way."""
 
     exit_code = 3
 
@@ -36,8 +36,8 @@ def no_disk_space(why: str | None = None) -> DiskFull:
 
 @contextlib.contextmanager
 def disk_errors(path: os.PathLike[str] | None = None) -> Iterator[None]:
-    """Turns the errors of a full disk into DiskFull, those for want of memory into MemoryError, and those of a broken
-    disk into DiskFailed, which names ``path``. FileNotFoundError stays what it is."""
+    """Translates OSError: a full disk into DiskFull, lack of memory into MemoryError, and a broken disk into
+    DiskFailed, which names ``path``. FileNotFoundError passes."""
     try:
         yield
     except FileNotFoundError:
@@ -51,7 +51,7 @@ def disk_errors(path: os.PathLike[str] | None = None) -> Iterator[None]:
 
 
 class DiskBudget:
-    """Bytes that the files of a search may take, wherever they are; None for all there is."""
+    """The disk budget of a search, in bytes, for all of its files; None for no limit."""
 
     def __init__(self, limit: int | None = None) -> None:
         self.limit = limit
@@ -60,7 +60,7 @@ class DiskBudget:
         self._guard = threading.Lock()
 
     def claim(self, count: int) -> None:
-        """Takes bytes from the budget before they are written. Raises DiskFull when it does not have them."""
+        """Reserves bytes of the budget before they are written. Raises DiskFull if fewer are left."""
         with self._guard:
             if self.limit is not None and self.used + count > self.limit:
                 raise DiskFull(f"the disk budget of {self.limit:,} bytes is used up; give more with --disk")
@@ -68,13 +68,13 @@ class DiskBudget:
             self.peak = max(self.peak, self.used)
 
     def release(self, count: int) -> None:
-        """Gives back the bytes of what was deleted."""
+        """Returns the bytes of deleted files to the budget."""
         with self._guard:
             self.used -= count
 
 
 class Directory:
-    """A place for files, which are paid for from a budget."""
+    """A directory whose files count against a disk budget."""
 
     def __init__(self, path: Path, budget: DiskBudget) -> None:
         self.path = path
@@ -82,7 +82,7 @@ class Directory:
         self._open: set[int] = set()
 
     def open_file(self, name: str, flags: int) -> int:
-        """A descriptor of a file in it, which the directory closes with itself if nobody did before."""
+        """Opens a file. Returns its descriptor, which is closed with the directory at the latest."""
         with disk_errors():
             file = os.open(self.path / name, flags | os.O_RDWR | os.O_CLOEXEC, 0o600)
         self._open.add(file)
@@ -105,12 +105,12 @@ class Directory:
 
 
 def work_place(base: str | os.PathLike[str] | None) -> Path:
-    """Where searches keep files: as asked, or next to the cache."""
+    """Returns the base of work directories: ``base``, or by default a directory next to the cache."""
     return Path(base) if base is not None else cache_home() / "outcrop-work"
 
 
 def _prefix() -> str:
-    """The beginning of our directories' names. The base may be shared with other users, as /tmp is."""
+    """Returns the prefix of work directories. It names the user, because the base may be shared, as /tmp is."""
     return f"outcrop-{os.getuid()}-"
 
 
@@ -120,7 +120,7 @@ def remove_work_of_the_dead(base: str | os.PathLike[str] | None) -> None:
 
 
 class WorkDirectory(Directory):
-    """``base``: where it is made, None for a place next to the cache."""
+    """The work directory of one search. ``base``: where it is created; None for a directory next to the cache."""
 
     def __init__(self, base: str | os.PathLike[str] | None = None, budget: DiskBudget | None = None) -> None:
         home = work_place(base)
@@ -140,6 +140,6 @@ class WorkDirectory(Directory):
         self.close()
 
     def close(self) -> None:
-        """Removes the directory and all in it."""
+        """Removes the directory with all files in it."""
         self.close_files()
         self._scratch.close()
