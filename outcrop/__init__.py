@@ -1,4 +1,4 @@
-"""Outcrop: an explicit-state model checker that does not stop where RAM stops.
+"""Outcrop: an explicit-state model checker that continues on disk when RAM is full.
 
 >>> import outcrop
 >>> result = outcrop.load("examples/peterson.m").check(engine="interpreter")
@@ -54,7 +54,7 @@ _HOMES = (
 
 
 def __getattr__(name: str) -> Any:
-    # Imported on first use: `outcrop --help` and `import outcrop` stay quick.
+    # Imported on first use, so that `outcrop --help` and `import outcrop` are fast.
     if name in __all__:
         for home in _HOMES:
             module = import_module(home)

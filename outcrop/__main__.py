@@ -9,7 +9,7 @@ from outcrop.interrupts import ignore, listen
 
 def main() -> int:
     listen()
-    from outcrop.cli.main import main as run  # which takes a while, and signals may come
+    from outcrop.cli.main import main as run  # slow to import, and signals must be handled meanwhile
 
     code = run()
     ignore()

@@ -1,6 +1,6 @@
-"""Options that a strategy or a language declares, as fields of a small dataclass of its own.
+"""Options of strategies and languages, declared as fields of small dataclasses.
 
-The command line, its help, bounds and the words that the Python side takes are made from these declarations.
+The command line, its help, the bounds and the conversion of texts in the Python API are made from these declarations.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def option(
     convert: Callable[[str], Any] | None = None,
     shown: str | None = None,
 ) -> Any:
-    """Declares an option: its default, its help, its bounds, and how its text is read.
+    """Declares an option: its default, help, bounds, and the function that reads its text.
 
     ``convert`` raises UsageError for a text that it cannot read.
     """
@@ -36,7 +36,7 @@ def option(
 def declared_options(
     takers: Iterable[tuple[str, tuple[type, ...]]],
 ) -> Iterator[tuple[type, dataclasses.Field[Any], list[str]]]:
-    """Yields every option once, with its dataclass and the names of those that take it."""
+    """Yields every option once, with its dataclass and the names of the strategies or languages that take it."""
     listed = list(takers)
     for kind in dict.fromkeys(each for _, kinds in listed for each in kinds):
         names = [name for name, kinds in listed if kind in kinds]
@@ -45,7 +45,7 @@ def declared_options(
 
 
 def flag_of(name: str) -> str:
-    """Returns the option of the command line that a field is called.
+    """Returns the command-line option for a field.
 
     >>> flag_of("while_limit")
     '--while-limit'
@@ -54,7 +54,7 @@ def flag_of(name: str) -> str:
 
 
 def listed(names: Iterable[str]) -> str:
-    """Returns names as a sentence has them.
+    """Returns names as an enumeration.
 
     >>> listed(["ram", "auto", "disk"])
     'ram, auto and disk'
@@ -63,22 +63,22 @@ def listed(names: Iterable[str]) -> str:
 
 
 def choice(choices: type[_Choice], name: str, value: str) -> _Choice:
-    """Returns the member that a word names. Raises UsageError, with all of them, where it names none."""
+    """Returns the member that a word names. Raises UsageError, with all members, if it names none."""
     try:
         return choices(value)
     except ValueError:
-        raise UsageError(f"{name} is one of {', '.join(choices)}, not '{value}'") from None
+        raise UsageError(f"{name} must be one of {', '.join(choices)}, not '{value}'") from None
 
 
 def value_of(declared: dataclasses.Field[Any], given: Any) -> Any:
-    """Returns the value of an option that was given as a word of the command line or as a Python value."""
+    """Returns the value of an option, given as a word of the command line or as a Python value."""
     if not isinstance(given, str):
         return given
     if isinstance(declared.default, StrEnum):
         return choice(type(declared.default), declared.name, given)
     if declared.default is True:
         if given not in ("on", "off"):
-            raise UsageError(f"{declared.name.replace('_', ' ')} is one of on, off, not '{given}'")
+            raise UsageError(f"{declared.name.replace('_', ' ')} must be on or off, not '{given}'")
         return given == "on"
     convert = declared.metadata["convert"]
     return given if convert is None else convert(given)

@@ -1,4 +1,4 @@
-"""``outcrop docs``: the pages of the manual, in the terminal."""
+"""``outcrop docs``: prints the pages of the manual."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _listing() -> str:
 
 def _render(text: str) -> None:
     """Prints Markdown with the styles of a terminal, at most 100 columns wide."""
-    # Takes longer to import than the rest takes.
+    # Slow to import.
     from rich.console import Console
     from rich.markdown import Markdown
 

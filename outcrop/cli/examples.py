@@ -1,4 +1,4 @@
-"""``outcrop examples``: the models that come with Outcrop, listed and copied."""
+"""``outcrop examples``: lists and copies the models that come with Outcrop."""
 
 from __future__ import annotations
 

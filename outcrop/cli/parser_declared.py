@@ -1,4 +1,4 @@
-"""Options of strategies and of languages, made from their registries."""
+"""The options of strategies and of languages, made from their registries."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from outcrop.strategies import OWN_OPTIONS, own_options
 
 
 def add_strategy_options(parser: argparse.ArgumentParser) -> None:
-    """Adds a group of options for each dataclass in the registry, named by the strategies that take them."""
+    """Adds a group of options for each dataclass in the registry, named after the strategies that take them."""
     groups: dict[type, Any] = {}
     for kind, declared, takers in own_options():
         if kind not in groups:
@@ -23,18 +23,18 @@ def add_strategy_options(parser: argparse.ArgumentParser) -> None:
 
 
 def own_values(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Returns the options of strategies that were given, as CheckOptions takes them."""
+    """Returns the options of strategies as the command line gives them, in the form that CheckOptions takes."""
     return {name: value_of(declared, getattr(arguments, name)) for name, declared in OWN_OPTIONS.items()}
 
 
 def add_language_options(group: argparse._ActionsContainer) -> None:
-    """Adds the options of all languages. One that is not given leaves no trace in the arguments."""
+    """Adds the options of all languages. An option that is not given is absent from the arguments."""
     for declared in OPTIONS.values():
         _add(group, declared).default = argparse.SUPPRESS
 
 
 def language_values(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Returns the options of languages that were given, as ``outcrop.load`` takes them."""
+    """Returns the options of languages that were given, in the form that ``outcrop.load`` takes."""
     return {name: getattr(arguments, name) for name in OPTIONS if hasattr(arguments, name)}
 
 

@@ -1,4 +1,4 @@
-"""Front-ends: each reads one language and makes a System of it. The suffix of the file tells which."""
+"""Front-ends, one for each language: they translate a text to a System. The suffix of the file selects the language."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from outcrop.errors import ModelError
-from outcrop.lang.murphi.language import UndefinedReads as UndefinedReads  # part of the public face
+from outcrop.lang.murphi.language import UndefinedReads as UndefinedReads  # public API
 from outcrop.lang.registry import language_of
 from outcrop.options import LoadOptions
 from outcrop.source import Diagnostic, Severity, Source, Span
@@ -21,27 +21,27 @@ if TYPE_CHECKING:
 
 
 def load_text(text: str, name: str, options: LoadOptions) -> tuple[System, list[Diagnostic]]:
-    """Returns the System that a text describes, and the warnings about it. Raises ModelError when the model is wrong.
+    """Returns the System that a text describes, and the warnings about it. Raises ModelError for an invalid model.
 
-    ``name`` is what diagnostics call it, and its suffix tells the language.
+    ``name`` is the name that diagnostics print; its suffix selects the language.
     """
     return front_end(name)(Source(name, text), options)
 
 
 def front_end(name: str) -> FrontEnd:
-    """Returns the function that reads a file of this name."""
+    """Returns the front-end for a file of this name."""
     lower: FrontEnd = _module(name).lower
     return lower
 
 
 def load_open(source: Source, options: LoadOptions) -> tuple[System, list[Diagnostic], LowerExpression]:
-    """Returns the System, the warnings, and a function that lowers expressions that do not stand in the model."""
+    """Returns the System, the warnings, and a function that lowers expressions from outside the model."""
     opened: tuple[System, list[Diagnostic], LowerExpression] = _module(source.name).lower_open(source, options)
     return opened
 
 
 def require_start_state(system: System) -> None:
-    """Raises ModelError where a model has no start state: a search of it would check nothing."""
+    """Raises ModelError if a model has no start state, since a search of it would check nothing."""
     if any(each.instance_count for each in system.start_states):
         return
     module, _, function = language_of(system.source.name).explain_no_start.partition(":")

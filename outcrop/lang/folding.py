@@ -1,4 +1,4 @@
-"""Constant folding. Integers are folded exactly; whether the outcome fits into 64 bits is asked where it is used."""
+"""Constant folding. Integers are folded exactly; the user of the value tests whether it fits into 64 bits."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from outcrop.ir.nodes import Binary, BinaryOperator, Constant, Expression, Unary
 
 Number = int | float
 
-#: Operators with which an integer zero on the left decides the outcome, whatever the right operand is.
+#: Operators for which an integer zero on the left decides the value, whatever the right operand is.
 _ZERO_FROM_LEFT = frozenset(
     {
         BinaryOperator.MULTIPLY,
@@ -28,14 +28,14 @@ def fold_comparison(what: BinaryOperator, left: Number, right: Number) -> int:
 
 
 def fold_integers(what: BinaryOperator, left: int, right: int) -> int | None:
-    """None for a division by zero, which stays in the model as the runtime error that it is."""
+    """Returns the folded value; None for a division by zero, which stays in the model as a runtime error."""
     if right == 0 and what in (BinaryOperator.DIVIDE, BinaryOperator.REMAINDER):
         return None
     return INTEGER_OPERATIONS[what](left, right)
 
 
 def fold_reals(what: BinaryOperator, left: float, right: float) -> float | None:
-    """None where the outcome is no finite number."""
+    """Returns the folded value; None if it is not a finite number."""
     try:
         if what is BinaryOperator.ADD:
             value = left + right
@@ -59,9 +59,9 @@ def fold_unary(what: UnaryOperator, value: Number) -> Number:
 
 
 def fold_short_circuit(what: BinaryOperator, left: Expression, right: Expression) -> Expression | None:
-    """What ``&``, ``|`` or ``->`` comes to when one operand is constant, None if both must stay.
+    """Returns the value of ``&``, ``|`` or ``->`` if one operand is constant; None if both must stay.
 
-    A constant right operand that decides the outcome does not make the left one go away: it may fail.
+    A constant right operand that decides the value does not remove the left one, which may fail.
     """
     neutral = 0 if what is BinaryOperator.OR else 1
     if isinstance(left, Constant):
@@ -69,7 +69,7 @@ def fold_short_circuit(what: BinaryOperator, left: Expression, right: Expression
             return right
         if what is not BinaryOperator.IMPLIES:
             return left
-        # That it goes without saying is worth a word (see ir/vacuity.py), so it stays as long as it can.
+        # A trivially true implication deserves a warning (ir/vacuity.py), so it is kept if possible.
         return Constant(type=left.type, span=left.span, value=1) if isinstance(right, Constant) else None
     if isinstance(right, Constant) and right.value == neutral and what is not BinaryOperator.IMPLIES:
         return left
@@ -77,7 +77,8 @@ def fold_short_circuit(what: BinaryOperator, left: Expression, right: Expression
 
 
 def forced_value(expression: Expression) -> int | None:
-    """The value of an expression that one constant operand alone decides (``0 * f()``): constant enough for a bound."""
+    """Returns the value of an expression that one constant operand decides (``0 * f()``), which can be used as a
+    bound."""
     if not isinstance(expression, Binary):
         return None
     what = expression.operator

@@ -1,4 +1,4 @@
-"""What all front-ends do with formulas of temporal logic: read them, and give each proposition its meaning."""
+"""The common part of all front-ends for LTL formulas: reading them, and giving each proposition its meaning."""
 
 from __future__ import annotations
 
@@ -13,13 +13,12 @@ from outcrop.ltl.parser import Binding, Instances, parse_span
 from outcrop.options import FormulaText
 from outcrop.source import Span
 
-#: Gives a proposition that stands at a place, or is an expression there, its meaning, given what is bound; None after
-#: an error.
+#: Function that lowers a proposition at a place, given the bindings around it. Returns None after an error.
 GiveMeaning = Callable[[Formula, Span, Binding], Expression | None]
 
 
 def names_in(text: FormulaText, known: Collection[str]) -> set[str]:
-    """The names of propositions. ``known`` are those that the model has."""
+    """Returns the names of propositions. ``known`` are those that the model has."""
     return {each for each in (*known, *text.definitions) if not set(each) <= LETTERS}
 
 
@@ -30,7 +29,7 @@ def read_formula(
     meaning_of: GiveMeaning,
     instances: Instances | None = None,
 ) -> tuple[Formula, dict[Formula, Expression]] | None:
-    """The formula and the meaning of its propositions; None, and all mistakes reported, where something is wrong."""
+    """Returns the formula and the meaning of its propositions; None after an error, with all mistakes reported."""
     try:
         parsed = parse_span(text.span, names_in(text, known), instances)
     except ModelError as error:
@@ -45,5 +44,5 @@ def read_formula(
 
 
 def expression_of(proposition: Formula, place: Span, definitions: dict[str, Span]) -> Span | None:
-    """Where the expression stands that a proposition means; None where it is a name of the model."""
+    """Returns the place of the expression that a proposition stands for; None if it is a name of the model."""
     return place if proposition.verbatim else definitions.get(proposition.text)

@@ -1,7 +1,7 @@
 """The registry of languages.
 
-A new language is a folder beside this file, which declares its LANGUAGE in language.py, and its name in _FOLDERS.
-The command line, its help, refusals and the reading of files are made from the declarations.
+A new language is a folder next to this file, which declares its LANGUAGE in language.py, and an entry in _FOLDERS. The
+command line, its help, refusals and the reading of files are made from the declarations.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ LANGUAGES: tuple[Language, ...] = tuple(import_module(f"outcrop.lang.{each}.lang
 
 
 def language_of(name: str) -> Language:
-    """Returns the language of a file, by the suffix of its name. Raises UsageError where that is none of a model."""
+    """Returns the language of a file by the suffix of its name. Raises UsageError if no language has that suffix."""
     suffix = Path(name).suffix.lower()
     if not suffix:
         return LANGUAGES[0]
@@ -33,7 +33,7 @@ def language_of(name: str) -> Language:
         if suffix in each.refused:
             raise UsageError(f"'{name}' cannot be read: {each.refused[suffix]}")
     known = ", ".join(sorted(suffix for each in LANGUAGES for suffix in each.suffixes))
-    raise UsageError(f"'{name}' is not a model that can be read: the suffix must be one of {known}")
+    raise UsageError(f"'{name}' cannot be read as a model; its suffix must be one of {known}")
 
 
 def language_options() -> Iterator[tuple[type, dataclasses.Field[Any], list[str]]]:
@@ -46,7 +46,7 @@ OPTIONS: dict[str, dataclasses.Field[Any]] = {declared.name: declared for _, dec
 
 
 def read_options(name: str, given: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Returns the options of the language of the file ``name``, as LoadOptions takes them.
+    """Returns the options of the language of the file ``name``, in the form that LoadOptions takes.
 
     Raises UsageError for an option of another language, and for a value that is not permitted.
     """
@@ -56,7 +56,7 @@ def read_options(name: str, given: Mapping[str, Any]) -> tuple[Any, ...]:
         if each not in taken:
             others = listed(next(takers for _, declared, takers in language_options() if declared.name == each))
             raise UsageError(
-                f"'{name}' is a {language.name} model, and {flag_of(each)} is an option of {others}: leave it out"
+                f"'{name}' is a {language.name} model, and {flag_of(each)} is an option of {others}; leave it out"
             )
     values = {each: value_of(OPTIONS[each], value) for each, value in given.items()}
     for each, value in values.items():

@@ -1,4 +1,4 @@
-"""The diagnostics of one model, as its front-end gathers them."""
+"""The diagnostics of one model, collected by its front-end."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from difflib import get_close_matches
 from outcrop.ir.nodes import Expression, Frame
 from outcrop.source import Diagnostic, Severity, Span
 
-#: Makes an expression, with the locals that it needs, of a stretch of text that does not stand in the model.
+#: Function that lowers a text from outside the model to an expression, with the locals that it needs.
 LowerExpression = Callable[[Span], tuple[Expression, Frame]]
 
-#: After this many mistakes the rest is more likely a consequence than news.
+#: Largest number of errors that are reported. Later ones are likely to be consequences of earlier ones.
 MAX_ERRORS = 20
 
 
 def did_you_mean(name: str, candidates: Iterable[str]) -> str:
-    """A hint that names what is spelt almost alike, "" if nothing is."""
+    """Returns a hint with names of similar spelling, "" if there are none."""
     pool = set(candidates)
     close = sorted(each for each in pool if each.lower() == name.lower() and each != name)
     close += [each for each in get_close_matches(name, sorted(pool), n=3, cutoff=0.7) if each not in close]
@@ -26,11 +26,11 @@ def did_you_mean(name: str, candidates: Iterable[str]) -> str:
 
 
 class TooManyErrors(Exception):
-    """Ends the analysis; what was found so far is reported."""
+    """Raised to end the analysis. The errors found so far are reported."""
 
 
 class Report:
-    """Collects diagnostics. The same message at the same place, which ruleset copies would repeat, counts once."""
+    """Collects diagnostics. A message that is repeated at one place, as copies of a ruleset do, counts once."""
 
     def __init__(self) -> None:
         self.diagnostics: list[Diagnostic] = []
@@ -51,7 +51,7 @@ class Report:
                 raise TooManyErrors
 
     def take(self, diagnostics: Iterable[Diagnostic]) -> None:
-        """Those that somebody else has found."""
+        """Adds diagnostics that another part has found."""
         for each in diagnostics:
             self.add(each.severity, each.message, each.span, each.hint, *each.related)
 

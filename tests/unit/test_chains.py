@@ -98,7 +98,7 @@ def test_a_mistake_in_a_long_line_is_shown_where_it_stands(tmp_path: Path) -> No
         checked(tmp_path, text)
     first, excerpt, caret = str(refused.value).splitlines()[:3]
     column = text.index("& x + 1") + 1
-    assert f"model.m:1:{column}: error: '&' does not go with" in first
+    assert f"model.m:1:{column}: error: '&' cannot be applied to" in first
     assert len(excerpt) < 300 and excerpt[caret.index("^") :].startswith("& x + 1 &")
 
 

@@ -62,7 +62,7 @@ def test_the_good_model_is_good() -> None:
         ("guard f(x);", "'f' cannot be called"),
         ("guard 99999999999999999999;", "this number does not fit in 64 bits"),
         ("effect x == 1;", "expected '=' in an effect, found '=='"),
-        ("effect x = 1; guard x;", "'guard' cannot stand here"),
+        ("effect x = 1; guard x;", "'guard' is not allowed here"),
         ("sync c;", "expected '!' or '?' after channel 'c', found ';'"),
         ("guard nobody;", "unknown name 'nobody'"),
         ("guard a;", "'a' is an array and needs an index"),
@@ -94,11 +94,11 @@ def test_mistakes_in_a_transition(part: str, message: str) -> None:
         ("byte x; byte x; system async;", "'x' is declared twice"),
         ("byte a[0]; system async;", "the number of elements must be from 1 to 100,000, not 0"),
         ("byte n; byte a[n]; system async;", "the number of elements must be a constant"),
-        ("byte a[2] = 1; system async;", "'a' is an array and has no single value"),
-        ("byte x = {1}; system async;", "'x' is not an array and has one value"),
+        ("byte a[2] = 1; system async;", "'a' is an array and takes a list of values"),
+        ("byte x = {1}; system async;", "'x' is not an array and takes one value"),
         ("system sync;", "this is a synchronous system"),
         ("system async property Q;", "there is no process 'Q'"),
-        ("system async; system async;", "there is a system line already"),
+        ("system async; system async;", "this is a second system line; delete one"),
         ("process P { init s; } system async;", "process 'P' has no states"),
         ("process P { state s; } system async;", "process 'P' has no initial state"),
         ("process P { state s, t; init s, t; } system async;", "process 'P' has two initial states"),
@@ -116,7 +116,7 @@ def test_mistakes_in_a_transition(part: str, message: str) -> None:
         ("process P { state s; init s; accept rabin (s); } system async;", "acceptance by 'rabin' is not supported"),
         (
             "expression p(x) { x } system async;",
-            "'expression' at the top level is an extension of DiVinE 3 that is not supported",
+            "'expression' at the top level is an unsupported extension of DiVinE 3",
         ),
         ("/* system async;", "this comment is not closed"),
         ("byte x; forloop(`i', 1); system async;", "a DVE model cannot contain `"),
@@ -161,7 +161,7 @@ def test_one_element_is_one_element() -> None:
 
 
 def test_wrong_constants_from_outside() -> None:
-    assert errors(model(), M="1")[0].message == "-D M: the model has no constant of that name"
+    assert errors(model(), M="1")[0].message == "-D M: the model has no constant of this name"
     assert errors(model(), N="1 +")[0].message.startswith("expected an expression")
     assert errors(model(), N="x")[0].message == "unknown name 'x'"
 
@@ -175,8 +175,8 @@ def test_wrong_constants_from_outside() -> None:
             "'b' has 2 elements; the values after the first 2 are ignored",
         ),
         (model(channel="d; byte b = 256"), Severity.WARNING, "256 does not fit into byte; the value is 0"),
-        (model("guard a[3];"), Severity.WARNING, "index 3 is outside 0..2 of 'a': a step that comes here fails"),
-        (model("sync d!;"), Severity.WARNING, "nobody receives from channel 'd': this never happens"),
+        (model("guard a[3];"), Severity.WARNING, "index 3 is outside 0..2 of 'a': executing this is a runtime error"),
+        (model("sync d!;"), Severity.WARNING, "no process receives from channel 'd', so this never happens"),
         (model().replace("byte y;", "byte y, c2; int x;"), Severity.WARNING, "'x' hides a variable of the same name"),
         (
             model("sync c!1; effect z = 2;"),

@@ -1,7 +1,7 @@
-"""Steps through the tokens of a DVE model and records mistakes.
+"""The position of the parser in the tokens of a DVE model, and its recovery from mistakes.
 
-A mistake raises ``Abandoned`` once its diagnostic is recorded; whoever reads a list of declarations, sections or
-transitions catches it, skips to where the next one can start and carries on.
+A mistake is recorded and raises ``Abandoned``. The nearest list of declarations, sections or transitions catches it,
+skips to the start of the next item and continues.
 """
 
 from __future__ import annotations
@@ -14,21 +14,21 @@ from outcrop.lang.dve.syntax import Name
 from outcrop.lang.report import MAX_ERRORS
 from outcrop.source import Diagnostic, Severity, Source, Span
 
-# Levels of nesting, each a few Python frames: the recursion limit of 1,000 stays out of sight.
+# Largest number of nesting levels. Each takes a few Python frames, well below the recursion limit of 1,000.
 MAX_NESTING = 100
-# Height of an expression's tree, which long chains of operators make without nesting. The passes after us recurse.
+# Largest height of an expression tree. Long chains of operators make high trees, and later passes recurse.
 MAX_HEIGHT = 400
 
-#: What never stands inside anything else.
+#: Tokens that never occur inside another construct.
 _ITEM_STARTS = frozenset(("process", "system", END_OF_FILE))
 
 
 class Abandoned(Exception):
-    """The construct at hand cannot be made sense of; the diagnostic is recorded already."""
+    """Raised when a construct cannot be parsed; its diagnostic is recorded."""
 
 
 class GivenUp(Exception):
-    """No point in looking further."""
+    """Raised when parsing further is pointless."""
 
 
 class Cursor:
@@ -43,7 +43,7 @@ class Cursor:
         self.error_count = len(tokens.diagnostics)
         self.at = 0
         self.nesting = 0
-        # What stands beside a character that is no token is probably fine but for it.
+        # Lines with a character that is no token. Further mistakes there are probably its consequences.
         self._broken_lines = {each.span.line for each in tokens.diagnostics if each.span}
 
     # --- Tokens --------------------------------------------------------------------------------------------
@@ -58,11 +58,11 @@ class Cursor:
 
     @property
     def word(self) -> str:
-        """The identifier here; "" where the token is none."""
+        """Returns the current identifier; "" if the token is not one."""
         return self.texts[self.at] if self.kinds[self.at] == IDENTIFIER else ""
 
     def span_from(self, start: int) -> Span:
-        """From the token number ``start`` to the last token taken."""
+        """Returns the span from the token number ``start`` to the last token taken."""
         return Span(self.source, self.starts[start], self.ends[max(self.at - 1, start)])
 
     def here(self) -> Span:
@@ -75,7 +75,7 @@ class Cursor:
         return False
 
     def expect(self, kind: str, where: str) -> None:
-        """Take a token of this kind, or fail with "expected 'kind' <where>, found ..."."""
+        """Takes a token of this kind, or fails with "expected 'kind' <where>, found ..."."""
         if not self.accept(kind):
             self.fail_expected(f"'{kind}' {where}")
 
@@ -115,7 +115,7 @@ class Cursor:
 
     def fail(self, message: str, hint: str = "", span: Span | None = None) -> NoReturn:
         if self.kind == END_OF_FILE and self.error_count:
-            raise GivenUp  # what is missing at the end, an earlier mistake has swallowed
+            raise GivenUp  # an earlier mistake has swallowed what is missing at the end
         self.report(message, span or self.here(), hint)
         raise Abandoned
 
@@ -130,13 +130,13 @@ class Cursor:
         self.diagnostics.append(Diagnostic(Severity.WARNING, message, span, hint))
 
     def _hint(self) -> str:
-        """What the writer may have meant, judged by the tokens around the place of the mistake."""
+        """Returns a hint at what the author may have meant, from the tokens around the mistake."""
         at = self.at
         before, here = self.kinds[at - 1] if at else "", self.kinds[at]
         if before == here and here in ("+", "-") and self.starts[at] == self.ends[at - 1]:
             return f"there is no '{here}{here}'; write x = x {here} 1"
         if here == "=":
-            return "a comparison is written '==', an assignment belongs into an effect"
+            return "a comparison is written '==', an assignment belongs in an effect"
         if here == "!":
             return "negation is written 'not'; '!' sends on a channel"
         if here == ":" and self.kinds[at + 1] == "=":
@@ -151,8 +151,8 @@ class Cursor:
     # --- Recovery ------------------------------------------------------------------------------------------
 
     def skip(self, start: int, until: frozenset[str]) -> str:
-        """After a mistake in what starts at token ``start``: to the first of the kinds ``until`` where all the
-        braces that opened since ``start`` are closed, or to one that closes more. Returns the kind there."""
+        """Skips what a mistake has spoiled, from token ``start`` on. Stops at the first of the kinds ``until`` where
+        all braces opened since ``start`` are closed, or at one that closes more. Returns the kind there."""
         self.nesting = 0
         failed_at = max(self.at, start + 1)
         depth, at = 0, start

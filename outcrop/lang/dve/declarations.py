@@ -1,4 +1,4 @@
-"""Lowers DVE declarations: constants, variables with their initial values, channels, processes and their states."""
+"""The lowering of DVE declarations: constants, variables with initial values, channels, processes and their states."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from outcrop.lang.report import did_you_mean
 from outcrop.options import LoadOptions
 from outcrop.source import Source, Span, whole
 
-#: Values that a state may consist of.
+#: Largest number of values in a state.
 MAX_LEAVES = 100_000
 
 
@@ -53,9 +53,9 @@ class DeclarationLowering(ExpressionLowering):
         self.channels: list[Channel] = []
         self._leaf_count = 0
         self._start: list[Statement] = []
-        #: Initial values that are no constants: computed when all others are in place.
+        #: Initial values that are not constants, computed after all others.
         self._late_start: list[Statement] = []
-        self._zeroes: list[Statement] = []  #: what makes the error state
+        self._zeroes: list[Statement] = []  #: statements that make the error state
 
     @property
     def start_body(self) -> tuple[Statement, ...]:
@@ -63,12 +63,12 @@ class DeclarationLowering(ExpressionLowering):
 
     @property
     def error_body(self) -> tuple[Statement, ...]:
-        """In DiVinE 2 a step that fails leads to a state of zeroes, in which the first process is in no state. The
-        others are in their first states, and go on from there."""
+        """Statements that make the error state. In DiVinE 2 a failing step leads to a state of zeroes, in which the
+        first process is in no state. The others are in their first states, and continue from there."""
         return tuple(self._zeroes)
 
     def check_replacements(self, declarations: tuple[syntax.Declaration, ...]) -> None:
-        """Every -D must name a constant of the model."""
+        """Reports each -D that does not name a constant of the model."""
         known = {
             each.name.text
             for each in declarations
@@ -77,7 +77,7 @@ class DeclarationLowering(ExpressionLowering):
         for name in self.options.constants:
             if name not in known:
                 hint = did_you_mean(name, known)
-                self.report.error(f"-D {name}: the model has no constant of that name", None, hint)
+                self.report.error(f"-D {name}: the model has no constant of this name", None, hint)
 
     def declare(self, name: syntax.Name, symbol: Symbol) -> None:
         text = name.text
@@ -97,14 +97,14 @@ class DeclarationLowering(ExpressionLowering):
         self._leaf_count += kind.leaf_count
         if self._leaf_count > MAX_LEAVES:
             self.report.error(f"a state would have more than {MAX_LEAVES:,} values", span)
-            self._leaf_count = 0  # once is enough
+            self._leaf_count = 0  # reported once
         self.variables.append(variable)
         return variable
 
     # --- Variables and constants -----------------------------------------------------------------------------
 
     def declaration(self, node: syntax.Declaration, owner: str = "") -> None:
-        """``owner``: the process that declares it, "" for a global one."""
+        """Lowers a declaration. ``owner`` is the process that declares it, "" for a global one."""
         if isinstance(node, syntax.ChannelDeclaration):
             self._channel(node, owner)
         elif node.is_constant:
@@ -135,17 +135,17 @@ class DeclarationLowering(ExpressionLowering):
         self._initialise(variable, element, values)
 
     def _initial_values(self, node: syntax.VariableDeclaration) -> list[Expression]:
-        """The values that a declaration gives, at most as many as there is room for."""
+        """Returns the initial values of a declaration, at most as many as the variable has elements."""
         if node.initial is None:
             return []
         if node.size is None:
             if isinstance(node.initial, tuple):
-                self.report.error(f"'{node.name.text}' is not an array and has one value", node.span)
+                self.report.error(f"'{node.name.text}' is not an array and takes one value", node.span)
                 return []
             return [self.integer(node.initial)]
         if not isinstance(node.initial, tuple):
             hint = "write its values between braces, as in a[2] = {1, 2}"
-            self.report.error(f"'{node.name.text}' is an array and has no single value", node.span, hint)
+            self.report.error(f"'{node.name.text}' is an array and takes a list of values", node.span, hint)
             return []
         values = [self.integer(each) for each in node.initial]
         size = self.constant(node.size, "the number of elements") or 0
@@ -156,7 +156,7 @@ class DeclarationLowering(ExpressionLowering):
         return values[:size]
 
     def _cast(self, value: int, kind: Range, span: Span) -> int:
-        """An initial value as DiVinE stores it: without a check."""
+        """Returns an initial value as DiVinE stores it, without a check."""
         stored = (value - kind.lower) % kind.cardinality + kind.lower
         if stored != value:
             self.report.warning(f"{value} does not fit into {kind}; the value is {stored}", span)
@@ -193,7 +193,7 @@ class DeclarationLowering(ExpressionLowering):
         return For(span=variable.span, variable=position, domain=TypeDomain(type=index), body=body)
 
     def start_local(self, kind: Type) -> Local:
-        """A local of the start state."""
+        """Returns a new local of the start state."""
         raise NotImplementedError
 
     def _constant(self, node: syntax.VariableDeclaration, is_global: bool) -> None:
@@ -209,7 +209,7 @@ class DeclarationLowering(ExpressionLowering):
             return
         if node.initial is None or isinstance(node.initial, tuple):
             if isinstance(node.initial, tuple):
-                self.report.error(f"'{node.name.text}' is not an array and has one value", node.span)
+                self.report.error(f"'{node.name.text}' is not an array and takes one value", node.span)
             value: int | None = 0
         else:
             value = self.constant(node.initial, f"the value of '{node.name.text}'")
@@ -260,7 +260,7 @@ class DeclarationLowering(ExpressionLowering):
         self.declare(node.name, channel)
 
     def make_buffer(self, channel: Channel) -> None:
-        """The variables of a buffered channel; how many values an item has is known by now."""
+        """Declares the variables of a buffered channel, once the number of values in an item is known."""
         span, arity = channel.span, channel.arity or 0
         channel.count = self.new_variable(f"{channel.name}.count", Range(0, channel.capacity), span)
         zero = build.number(0, span)
@@ -330,7 +330,7 @@ def _enter(location: Variable, states: Enum, state: int, span: Span) -> Statemen
 
 
 def _element_function(node: syntax.VariableDeclaration, values: tuple[int, ...], kind: Range) -> Function:
-    """The elements of a constant array as a function of the index; a wrong index fails when it is passed."""
+    """Returns a function from the index to the elements of a constant array. Passing a wrong index fails."""
     span = node.name.span
     index = Local(name=f"index of {node.name.text}", type=Range(0, len(values) - 1), index=0)
     selector = Load(type=index.type, span=span, place=LocalPlace(type=index.type, span=span, local=index))

@@ -1,4 +1,4 @@
-"""Resolves names and lowers DVE expressions."""
+"""The resolution of names, and the lowering of DVE expressions."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ _ARITHMETIC = {
 
 
 class ExpressionLowering:
-    """One object lowers a model; each file adds a layer to its class."""
+    """The first layer of the lowering. One object lowers a model; each file adds a layer to its class."""
 
     def __init__(self, source: Source, options: LoadOptions) -> None:
         self.source = source
@@ -69,7 +69,7 @@ class ExpressionLowering:
     # --- Names ---------------------------------------------------------------------------------------------
 
     def lookup(self, name: syntax.Name) -> Symbol | None:
-        """What a name stands for; None, and an error reported, when it is unknown."""
+        """Returns the symbol of a name; None, with an error reported, if the name is unknown."""
         symbol = self.scope.find(name.text)
         if symbol is None:
             hint = did_you_mean(name.text, self.scope.visible())
@@ -87,7 +87,7 @@ class ExpressionLowering:
         return symbol
 
     def lookup_inside(self, process: syntax.Name, name: syntax.Name) -> Symbol | None:
-        """A name that a process declares."""
+        """Returns the symbol of a name that a process declares."""
         owner = self.lookup_process(process)
         if owner is None:
             return None
@@ -98,7 +98,7 @@ class ExpressionLowering:
         return symbol
 
     def state_of(self, process: ProcessSymbol, name: syntax.Name) -> int | None:
-        """The number of a state; None, and an error reported, when there is none of that name."""
+        """Returns the number of a state; None, with an error reported, if there is none of that name."""
         if name.text in process.states.members:
             return process.states.members.index(name.text)
         hint = did_you_mean(name.text, process.states.members)
@@ -117,7 +117,7 @@ class ExpressionLowering:
         return build.as_integer(self.expression(node))
 
     def constant(self, node: syntax.Expression, what: str) -> int | None:
-        """The value of an expression that must be constant; None, and an error reported, when it is not."""
+        """Returns the value of an expression that must be constant; None, with an error reported, if it is not."""
         errors = self.report.error_count
         value = self.integer(node)
         if isinstance(value, Constant) and isinstance(value.value, int):
@@ -127,7 +127,7 @@ class ExpressionLowering:
         return None
 
     def expression(self, node: syntax.Expression) -> Expression:
-        """Of boolean type where the value can only be 0 or 1, else an integer."""
+        """Returns a lowered expression. Its type is boolean if the value can only be 0 or 1, otherwise integer."""
         match node:
             case syntax.Number():
                 return build.number(node.value, node.span)
@@ -162,7 +162,7 @@ class ExpressionLowering:
             return
         hint = ""
         if isinstance(symbol, ProcessSymbol):
-            hint = f"'{symbol.name}.{symbol.states.members[0]}' asks whether it is in that state"
+            hint = f"'{symbol.name}.{symbol.states.members[0]}' tests whether it is in that state"
         elif isinstance(symbol, Channel):
             hint = "a transition sends or receives with 'sync'"
         self.report.error(f"'{node.name.text}' is {kind_of(symbol)} and {problem}", node.span, hint)
@@ -180,7 +180,7 @@ class ExpressionLowering:
         return Call(type=symbol.function.result, span=node.span, function=symbol.function, arguments=(index,))
 
     def _warn_index(self, index: int, size: int, node: syntax.Reference) -> None:
-        text = f"index {index} is outside 0..{size - 1} of '{node.name.text}': a step that comes here fails"
+        text = f"index {index} is outside 0..{size - 1} of '{node.name.text}': executing this is a runtime error"
         self.report.warning(text, node.span)
 
     def _place(self, node: syntax.Reference, symbol: VariableSymbol) -> Place | None:
@@ -200,7 +200,7 @@ class ExpressionLowering:
         return build.element(variable, index, node.span)
 
     def target(self, node: syntax.Reference) -> Place | None:
-        """The place that an effect or a receive writes; None, and an error reported, when it has none."""
+        """Returns the place that an effect or a receive writes; None, with an error reported, if there is none."""
         symbol = self.resolve(node)
         if isinstance(symbol, VariableSymbol):
             return self._place(node, symbol)
@@ -230,7 +230,7 @@ class ExpressionLowering:
         return Unary(type=INTEGER, span=node.span, operator=what, operand=operand)
 
     def _binary(self, node: syntax.Binary) -> Expression:
-        # Chains lean to the left and may be thousands long: no recursion on that side.
+        # Chains lean to the left and may be thousands long, so the left side needs a loop.
         chain = [node]
         while isinstance(chain[-1].left, syntax.Binary):
             chain.append(chain[-1].left)

@@ -10,17 +10,17 @@ from outcrop.lang.language import Language
 
 
 class Overflow(StrEnum):
-    """Meaning of storing a value outside the range of a variable."""
+    """Meaning of assigning a value outside the range of a variable."""
 
     ERROR = "error"  #: a runtime error
-    WRAP = "wrap"  #: it is reduced modulo the number of values, as in C
+    WRAP = "wrap"  #: the value is reduced modulo the size of the range, as in C
 
 
 @dataclass(frozen=True)
 class DveOptions:
     overflow: Overflow = option(
         Overflow.ERROR,
-        "storing a value outside the range of a DVE variable: an error (the default), or it wraps around",
+        "assigning a value outside the range of a DVE variable: an error (the default), or the value wraps around",
     )
 
 
@@ -31,7 +31,7 @@ LANGUAGE = Language(
     options=(DveOptions,),
     mover="process",
     refused={
-        ".mdve": "it is a template; run m4 on it first and check what that writes, as NAME.dve",
+        ".mdve": "it is a template; run m4 on it, and check the output as NAME.dve",
         ".probdve": "probabilistic models are not supported",
     },
 )

@@ -1,7 +1,7 @@
-"""Cuts a DVE text into tokens: what DiVinE 2 and DiVinE 3 accept between them.
+"""The DVE lexer, for all tokens that DiVinE 2 or DiVinE 3 accept.
 
-Words that only DiVinE 3 reserves (``input``, ``expression``, ``for`` ...) come out as identifiers; the parser knows
-them by their place. A backslash at the end of a line is white space.
+Words that only DiVinE 3 reserves (``input``, ``expression``, ``for`` ...) are identifiers; the parser recognises them
+by their position. A backslash at the end of a line is white space.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ KEYWORDS = frozenset((
 ))
 # fmt: on
 
-#: Words that mean the same as a sign.
+#: Words with the meaning of a sign.
 _SPELLINGS = {"and": "&&", "or": "||"}
 
 _TOKEN = re.compile(
@@ -48,8 +48,8 @@ _WORD, _OPERATOR, _COMMENT, _INTEGER, _STRING, _END, _OPEN_COMMENT, _JUNK = rang
 
 @dataclass(slots=True)
 class Tokens:
-    """``kinds[i]`` is a keyword, an operator (``and`` is ``&&``), or one of the names above; ``texts[i]`` the word,
-    the digits or the string's content. The last token is ``END_OF_FILE``."""
+    """The tokens of a text. ``kinds[i]`` is a keyword, an operator (``and`` is ``&&``), or one of the names above.
+    ``texts[i]`` is the word, the digits or the content of the string. The last token is ``END_OF_FILE``."""
 
     kinds: list[str] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
@@ -65,7 +65,7 @@ class Tokens:
 
 
 def tokenize(source: Source) -> Tokens:
-    """All tokens of ``source``; what cannot be one is reported in ``diagnostics`` and left out."""
+    """Returns all tokens of ``source``. Characters that form no token are reported in ``diagnostics`` and left out."""
     tokens = Tokens()
     for match in _TOKEN.finditer(source.text, 1 if source.text.startswith("\ufeff") else 0):
         index = match.lastindex or _JUNK
@@ -89,7 +89,7 @@ def tokenize(source: Source) -> Tokens:
 
 
 def _end_of_text(source: Source, tokens: Tokens) -> tuple[int, int]:
-    """Where "something is missing at the end" points: just after the last token."""
+    """Returns the position of the end token: just after the last token, where something may be missing."""
     end = tokens.ends[-1] if tokens.ends else len(source.text)
     return end, end
 
@@ -101,7 +101,7 @@ def _problem(index: int, text: str, span: Span) -> Diagnostic:
     if text == '"':
         return Diagnostic(Severity.ERROR, "this string is not closed on its line", span)
     if text in "`'":
-        hint = "quotes belong to m4 templates: run m4 first and check what it writes"
+        hint = "quotes belong to m4 templates; run m4 on the file and check the output"
         return Diagnostic(Severity.ERROR, f"a DVE model cannot contain {text}", span, hint)
     shown = text if text.isprintable() and len(text) <= 10 else f"the character U+{ord(text[0]):04X}"
     return Diagnostic(Severity.ERROR, f"a DVE model cannot contain '{shown}' outside a comment", span)

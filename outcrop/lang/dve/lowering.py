@@ -1,7 +1,7 @@
-"""From the text of a DVE model to a System: parse, check, lower.
+"""The lowering of a DVE model, from text to System: parse, check, lower.
 
-Each process becomes a variable with its state, named like the process, and its variables. All variables have a value
-from the start. A property process becomes the automaton of the System; it takes no part in the model's own steps.
+Each process becomes a variable for its state, with the name of the process, and its own variables. All variables have
+initial values. A property process becomes the automaton of the System and takes no part in the model's own steps.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ from outcrop.source import Diagnostic, Severity, Source, Span
 
 
 def lower(source: Source, options: LoadOptions) -> tuple[System, list[Diagnostic]]:
-    """The System and the warnings; ``ModelError`` with all diagnostics where the model is wrong."""
+    """Returns the System and the warnings. Raises ``ModelError`` with all diagnostics for an invalid model."""
     system, warnings, _ = lower_open(source, options)
     return system, warnings
 
 
 def lower_open(source: Source, options: LoadOptions) -> tuple[System, list[Diagnostic], LowerExpression]:
-    """The same, and what makes an expression of the model of a stretch of text that does not stand in it."""
+    """Returns the System, the warnings, and a function that lowers expressions from outside the model."""
     try:
         tree, warnings = parse(source)
         lowering = _ModelLowering(source, options)
         with suppress(TooManyErrors):
             lowering.model(tree)
     except RecursionError:
-        message = "the model is nested too deeply: split its largest expressions"
+        message = "the model is nested too deeply; split its largest expressions"
         raise ModelError([Diagnostic(Severity.ERROR, message)]) from None
     diagnostics = _in_text_order([*warnings, *lowering.report.diagnostics])
     if lowering.report.error_count:
@@ -84,7 +84,7 @@ class _ModelLowering(TemporalLowering):
             self.given_formula(formula)
 
     def standalone(self, span: Span) -> tuple[Expression, Frame]:
-        """An expression of any type; ``ModelError`` where it is none."""
+        """Returns an expression of any type. Raises ``ModelError`` for an invalid text."""
         node = parse_expression(span, "expression")
         self.report, self.scope = Report(), self.globals
         value = self.expression(node)
@@ -135,7 +135,7 @@ class _ModelLowering(TemporalLowering):
         self.scope = self.globals
 
     def _given_invariant(self, span: Span) -> None:
-        """One that does not stand in the model."""
+        """Adds an invariant from outside the model."""
         self.scope = self.globals
         try:
             condition = self.condition(parse_expression(span, "expression"))
@@ -157,7 +157,7 @@ class _ModelLowering(TemporalLowering):
 
     def _property_process(self, node: syntax.Process) -> Automaton:
         states = self.states(node)
-        # Never part of a state: the automaton runs beside the system.
+        # Not part of a state, since the automaton runs next to the system.
         location = Variable(node.name.text, states, 0, node.name.span)
         symbol = ProcessSymbol(node, states, location, Scope(parent=self.globals), frozenset(), node.name.span)
         self.scope = symbol.scope
@@ -169,7 +169,7 @@ class _ModelLowering(TemporalLowering):
         edges = [edge for each in node.transitions if (edge := self._edge(symbol, each)) is not None]
         accepting = [self.state_of(symbol, each) for each in node.accepting]
         for each in node.committed:
-            self.report.warning("a committed state of a property process means nothing", each.span)
+            self.report.warning("'commit' has no effect in a property process", each.span)
         self.scope = self.globals
         return Automaton(
             name=node.name.text,

@@ -1,4 +1,4 @@
-"""Parses DVE models: declarations, processes and the system line, in any order that DiVinE 2 or 3 allows."""
+"""The DVE parser: declarations, processes and the system line, in any order that DiVinE 2 or 3 allows."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class _Parts:
 
 
 def parse(source: Source) -> tuple[Model, list[Diagnostic]]:
-    """The tree and the warnings; ``ModelError`` with all mistakes otherwise."""
+    """Returns the tree and the warnings. Raises ``ModelError`` with all mistakes if the text is not a model."""
     parser = _Parser(source)
     parts = _Parts()
     try:
@@ -36,7 +36,7 @@ def parse(source: Source) -> tuple[Model, list[Diagnostic]]:
 
 
 def parse_expression(span: Span, what: str = "value") -> Expression:
-    """The expression that stands alone in a stretch of some source."""
+    """Returns the expression in a span."""
     parser = _Parser(span.alone())
     parser.source = span.source
     try:
@@ -74,12 +74,12 @@ class _Parser(ProcessParser):
         elif self.kind == ";":
             self.at += 1
         elif self.word in ("expression", "for", "if") and self.next_kind in (IDENTIFIER, "("):
-            self.fail(f"'{self.word}' at the top level is an extension of DiVinE 3 that is not supported")
+            self.fail(f"'{self.word}' at the top level is an unsupported extension of DiVinE 3")
         else:
             self.fail_expected("a declaration, a process or the system line")
 
     def _property(self, parts: _Parts) -> None:
-        """DiVinE 3: ``property process N {...}`` and ``property ltl N "formula";``."""
+        """Parses the properties of DiVinE 3: ``property process N {...}`` and ``property ltl N "formula";``."""
         start = self.at
         self.at += 1
         if self.kind == "process":
@@ -90,7 +90,7 @@ class _Parser(ProcessParser):
             if not self.accept(STRING):
                 self.fail_expected("a formula between quotes")
             self.accept(";")
-            self.warn("this property is not checked", self.span_from(start))
+            self.warn("this property is not checked; pass its formula with --ltl", self.span_from(start))
         else:
             self.fail_expected("'process' or 'ltl' after 'property'")
 
@@ -105,5 +105,5 @@ class _Parser(ProcessParser):
             parts.property = self.name("the name of the property process")
         self.expect(";", "at the end of the system line")
         if parts.has_system:
-            self.report("there is a system line already", self.span_from(start))
+            self.report("this is a second system line; delete one", self.span_from(start))
         parts.has_system = True

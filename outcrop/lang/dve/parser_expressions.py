@@ -1,5 +1,7 @@
-"""Parses DVE expressions, with the precedence of DiVinE 2: all binary operators associate to the left, and ``and``
-and ``or`` bind alike, so that ``a or b and c`` is ``(a or b) and c``."""
+"""The parser of DVE expressions, with the precedence of DiVinE 2.
+
+All binary operators associate to the left, and ``and`` and ``or`` bind alike: ``a or b and c`` is ``(a or b) and c``.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,7 @@ _LARGEST = 2**63 - 1
 
 class ExpressionParser(Cursor):
     def expression(self, loosest: int = 0) -> Expression:
-        """An expression whose binary operators all have the level ``loosest`` or bind tighter."""
+        """Parses an expression whose binary operators have the level ``loosest`` or bind tighter."""
         start = self.at
         self.enter()
         left = self._operand()
@@ -35,7 +37,7 @@ class ExpressionParser(Cursor):
             self.at += 1
             right = self.expression(level + 1)
             left = Binary(operator, left, right, self.span_from(start))
-            # A chain of one associative operator counts as one: the tree that is made of it is low.
+            # A chain of one associative operator counts once, since its tree is low.
             height += operator != chained
             chained = operator if operator in _ASSOCIATIVE else ""
             if height > MAX_HEIGHT:
@@ -85,7 +87,7 @@ class ExpressionParser(Cursor):
         return self._rest_of_reference(start, first)
 
     def reference(self, what: str) -> Reference:
-        """What can be assigned."""
+        """Parses a reference to a variable."""
         start = self.at
         first = self.name(what)
         return self._rest_of_reference(start, first)

@@ -1,4 +1,4 @@
-"""Parses DVE declarations and processes."""
+"""The parser of DVE declarations and processes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from outcrop.lang.dve.syntax import (
 _SECTIONS = frozenset(("state", "init", "commit", "accept", "assert", "trans"))
 _SECTION_ENDS = _SECTIONS | {";", "byte", "int", "const", "channel"}
 _TRANSITION_ENDS = _SECTIONS | {",", ";"}
-#: Acceptance conditions other than Büchi's.
+#: Acceptance conditions other than Büchi's, which are not supported.
 _FOREIGN_ACCEPTANCE = ("genbuchi", "muller", "rabin", "fair")
 _PARTS = ("guard", "sync", "effect")
 
@@ -48,7 +48,7 @@ class ProcessParser(ExpressionParser):
         return self.word == "input" and self.next_kind in ("byte", "int")
 
     def declaration(self) -> list[Declaration]:
-        """One declaration, which may declare several names."""
+        """Parses one declaration, which may declare several names."""
         if self.kind == "channel":
             return self._channels()
         is_input = self.word == "input"
@@ -84,7 +84,7 @@ class ProcessParser(ExpressionParser):
         return size
 
     def _listed(self) -> tuple[Expression, ...]:
-        """``{a, b, c}``; the list may be empty."""
+        """Parses ``{a, b, c}``; the list may be empty."""
         self.expect("{", "before a list of values")
         values: list[Expression] = []
         while self.kind != "}":
@@ -222,7 +222,7 @@ class ProcessParser(ExpressionParser):
             self.fail_expected("',' and another transition, or ';'")
 
     def _at_semicolon_inside(self) -> bool:
-        """Reports and takes a semicolon that another transition follows."""
+        """Reports and takes a semicolon that is followed by another transition. Returns whether there was one."""
         if self.kind != ";" or "->" not in self.kinds[self.at + 1 : self.at + 3]:
             return False
         self.report("expected ',' between two transitions, found ';'", self.here(), "';' ends the list of transitions")
@@ -259,7 +259,7 @@ class ProcessParser(ExpressionParser):
             self.expect(";", "after the effect")
         if self.kind in _PARTS:
             hint = "the parts of a transition come in the order guard, sync, effect, each at most once"
-            self.fail(f"'{self.kind}' cannot stand here", hint)
+            self.fail(f"'{self.kind}' is not allowed here", hint)
         self.expect("}", "at the end of the transition")
         return Transition(source, target, tuple(guards), sync, tuple(effects), span)
 

@@ -1,7 +1,7 @@
-"""What the names of a DVE model stand for: variables, constants, channels and processes.
+"""The names of a DVE model and their symbols: variables, constants, channels and processes.
 
-There is a global scope, and one for each process inside it. States are no names of these scopes: they are only ever
-written where a state is meant.
+There is a global scope, with one inner scope for each process. States are not names of these scopes, since they are
+written only where a state is meant.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class ConstantSymbol:
 
 @dataclass(slots=True)
 class ConstantArraySymbol:
-    """``function`` gives the element for an index that is not constant."""
+    """A constant array. ``function`` returns the element for an index that is not constant."""
 
     values: tuple[int, ...]
     function: Function
@@ -41,23 +41,26 @@ class VariableSymbol:
 
 @dataclass(slots=True)
 class Channel:
-    """``capacity`` 0 is a rendezvous. A buffered channel keeps how many items it holds in ``count`` and the items, the
-    oldest first, in the array ``buffer``: records where an item has several values, none at all where it has no value.
-    The rest of the array is undefined."""
+    """A channel. ``capacity`` 0 is a rendezvous.
+
+    A buffered channel stores the number of its items in ``count``, and the items, oldest first, in the array
+    ``buffer``. The elements are records if an item has several values; there is no array if it has none. Free elements
+    are undefined.
+    """
 
     name: str
-    items: tuple[Range, ...] | None  #: None: untyped
+    items: tuple[Range, ...] | None  #: None for an untyped channel
     capacity: int
     span: Span
-    arity: int | None = None  #: how many values travel; for an untyped channel, what its first use says
-    first_use: Span | None = None  #: of an untyped channel
+    arity: int | None = None  #: number of values in an item; the first use determines it for an untyped channel
+    first_use: Span | None = None  #: for an untyped channel
     count: Variable | None = None
     buffer: Variable | None = None
 
 
 @dataclass(slots=True)
 class ProcessSymbol:
-    """``committed`` holds the committed states that some transition leaves: the others commit to nothing."""
+    """A process. ``committed`` holds the committed states that some transition leaves; others have no effect."""
 
     tree: syntax.Process
     states: Enum
@@ -73,7 +76,7 @@ class ProcessSymbol:
 
 @dataclass(slots=True)
 class UnknownSymbol:
-    """A name whose declaration is wrong; its uses are not reported."""
+    """A name with an invalid declaration, whose uses are not reported."""
 
     span: Span
 
@@ -91,7 +94,7 @@ _KINDS: dict[type, str] = {
 
 
 def kind_of(symbol: Symbol) -> str:
-    """What a symbol is, for messages."""
+    """Returns the kind of a symbol, for messages."""
     return _KINDS[type(symbol)]
 
 

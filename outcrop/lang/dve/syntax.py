@@ -1,4 +1,4 @@
-"""The syntax tree of a DVE model: what the parser makes and the lowering reads. Names are not resolved yet."""
+"""The syntax tree of a DVE model, before names are resolved."""
 
 from __future__ import annotations
 
@@ -75,8 +75,8 @@ Expression = Number | Truth | Reference | InState | Unary | Binary
 
 @dataclass(frozen=True, slots=True)
 class VariableDeclaration:
-    """One variable. ``initial`` is an expression, or a tuple of them for ``{...}``. ``is_input``: a constant that
-    is meant to be replaced."""
+    """The declaration of one variable. ``initial`` is an expression, or a tuple of them for ``{...}``. ``is_input``
+    marks a constant that is meant to be replaced."""
 
     name: Name
     is_byte: bool
@@ -89,7 +89,7 @@ class VariableDeclaration:
 
 @dataclass(frozen=True, slots=True)
 class ChannelDeclaration:
-    """``items``: for each item whether it is a byte (else an int); None for an untyped channel."""
+    """The declaration of a channel. ``items`` says for each item whether it is a byte or an int; None: untyped."""
 
     name: Name
     items: tuple[bool, ...] | None
@@ -106,7 +106,7 @@ Declaration = VariableDeclaration | ChannelDeclaration
 class Sync:
     """``channel!values`` or ``channel?targets``; ``values`` are References where it receives."""
 
-    process: Name | None  #: whose channel, for a channel declared inside a process
+    process: Name | None  #: process that declares the channel, if it is not global
     channel: Name
     is_send: bool
     values: tuple[Expression, ...]
@@ -122,14 +122,14 @@ class Assignment:
 
 @dataclass(frozen=True, slots=True)
 class Transition:
-    """``guards`` are a conjunction."""
+    """A transition. ``guards`` are a conjunction."""
 
     source: Name
     target: Name
     guards: tuple[Expression, ...]
     sync: Sync | None
     effects: tuple[Assignment, ...]
-    span: Span  #: the two states; what names the transition in messages
+    span: Span  #: the two states, which name the transition in messages
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +145,7 @@ class Process:
     is_property: bool
     declarations: tuple[Declaration, ...]
     states: tuple[Name, ...]
-    initial: tuple[Name, ...]  #: one in a correct model
+    initial: tuple[Name, ...]  #: exactly one in a correct model
     committed: tuple[Name, ...]
     accepting: tuple[Name, ...]
     assertions: tuple[Assertion, ...]

@@ -1,4 +1,4 @@
-"""Formulas of temporal logic about DVE models, which come from outside: from ``.ltl`` files and the command line."""
+"""LTL formulas about DVE models, which come from ``.ltl`` files and the command line."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Lowers transitions to rules: one for each transition that moves alone, one for each pair that meets on a channel.
+"""The lowering of transitions to rules: one for each single transition, one for each pair that meets on a channel.
 
-In a step, received values are stored first, then the receiver's effects run, then the sender's. A process enters its
-new state before its own effects, as in DiVinE 2. On a buffered channel the item is put in or taken out before the
+In a step, received values are stored first, then the effects of the receiver run, then those of the sender. A process
+enters its new state before its own effects, as in DiVinE 2. A buffered channel stores or removes the item before the
 effects, as in DiVinE 3.
 """
 
@@ -40,12 +40,12 @@ from outcrop.lang.dve.scope import Channel, ProcessSymbol, UnknownSymbol, kind_o
 from outcrop.options import LoadOptions
 from outcrop.source import Severity, Source, Span
 
-#: Pairs of transitions that may meet, in a model that still makes sense.
+#: Largest number of rules.
 MAX_RULES = 200_000
 
 
 class FrameBuilder:
-    """Collects the locals of a rule."""
+    """Builder of the frame of a rule."""
 
     def __init__(self) -> None:
         self._locals: list[Local] = []
@@ -61,7 +61,7 @@ class FrameBuilder:
 
 @dataclass
 class Move:
-    """A transition, lowered: what one process does in a step."""
+    """A lowered transition: the part of one process in a step."""
 
     process: ProcessSymbol
     tree: syntax.Transition
@@ -70,8 +70,8 @@ class Move:
     guards: list[Expression]
     effects: list[Assign]
     channel: Channel | None = None
-    values: list[Expression] = field(default_factory=list)  #: what it sends
-    targets: list[Place] = field(default_factory=list)  #: where what it receives goes
+    values: list[Expression] = field(default_factory=list)  #: values that it sends
+    targets: list[Place] = field(default_factory=list)  #: places that receive values
 
     @property
     def is_send(self) -> bool:
@@ -85,7 +85,7 @@ class Move:
         return build.at_location(self.process.location, self.process.states, self.source, self.tree.source.span)
 
     def step(self) -> list[Statement]:
-        """Enters the new state and runs the effects."""
+        """Returns the statements that enter the new state and run the effects."""
         enter: list[Statement] = []
         if self.source != self.target:
             span = self.tree.target.span
@@ -97,12 +97,12 @@ class Move:
 class TransitionLowering(DeclarationLowering):
     def __init__(self, source: Source, options: LoadOptions) -> None:
         super().__init__(source, options)
-        self._frame = FrameBuilder()  #: of the rule that is being made
+        self._frame = FrameBuilder()  #: frame of the current rule
 
     # --- Single transitions --------------------------------------------------------------------------------
 
     def stored(self, value: Expression, kind: Range) -> Expression:
-        """``value`` as an effect stores it."""
+        """Returns ``value`` as an effect stores it."""
         return build.reduced(value, kind) if self.options.of(DveOptions).overflow is Overflow.WRAP else value
 
     def assignment(self, target: Place, value: Expression, span: Span) -> Assign:
@@ -110,7 +110,7 @@ class TransitionLowering(DeclarationLowering):
         return Assign(span=span, target=target, value=self.stored(value, target.type))
 
     def move(self, process: ProcessSymbol, node: syntax.Transition) -> Move | None:
-        """None, and an error reported, where a name is wrong."""
+        """Lowers a transition; None, with an error reported, if a name is wrong."""
         errors = self.report.error_count
         source, target = self.state_of(process, node.source), self.state_of(process, node.target)
         guards = [self.condition(each) for each in node.guards]
@@ -150,7 +150,7 @@ class TransitionLowering(DeclarationLowering):
         return None
 
     def count_values(self, node: syntax.Sync) -> None:
-        """Every use of a channel must carry as many values as the others."""
+        """Reports a use of a channel with another number of values than its other uses."""
         channel = self.channel_of(node)
         if channel is None:
             return
@@ -171,7 +171,9 @@ class TransitionLowering(DeclarationLowering):
         meetings = {channel.name: (channel, *_meeting(channel, moves)) for channel in self.channels}
         pairs = sum(len(senders) * len(receivers) for _, senders, receivers in meetings.values())
         if pairs > MAX_RULES:
-            self.report.error(f"{pairs:,} pairs of transitions may meet on channels: that is too many", None)
+            self.report.error(
+                f"{pairs:,} pairs of transitions may meet on channels; at most {MAX_RULES:,} are possible", None
+            )
             return found
         for move in moves:
             if move.channel is None:
@@ -189,13 +191,15 @@ class TransitionLowering(DeclarationLowering):
         if bool(senders) != bool(receivers) and not channel.capacity:
             verb, alone = ("receives from", senders) if senders else ("sends to", receivers)
             assert alone[0].tree.sync is not None
-            self.report.warning(f"nobody {verb} channel '{channel.name}': this never happens", alone[0].tree.sync.span)
+            self.report.warning(
+                f"no process {verb} channel '{channel.name}', so this never happens", alone[0].tree.sync.span
+            )
 
     def _rule(self, name: str, moves: tuple[Move, ...], tests: list[Expression], body: list[Statement]) -> Rule:
         guards = [
             *(move.at_source() for move in moves),
             *self._nobody_else_committed(moves),
-            *tests,  # before the guards: where a channel is not ready, a guard that would fail does not matter
+            *tests,  # before the guards: if a channel is not ready, a failing guard does not matter
             *(guard for move in moves for guard in move.guards),
         ]
         frame = self._frame.finish()
@@ -205,7 +209,7 @@ class TransitionLowering(DeclarationLowering):
         return Rule(name, (), frame, moves[0].tree.span, guard, tuple(body), processes=processes)
 
     def _nobody_else_committed(self, moves: tuple[Move, ...]) -> Iterator[Expression]:
-        """While a process is in a committed state, only processes in committed states move."""
+        """Yields the conditions that no other process is in a committed state, unless a moving process is in one."""
         if moves[0].is_committed:
             return
         movers = {move.process.name for move in moves}
@@ -233,10 +237,10 @@ class TransitionLowering(DeclarationLowering):
                 note = ("this is the transition that receives", receiver.tree.span)
                 self.report.warning(text, effect.span, hint, note)
 
-    # --- Values on their way -------------------------------------------------------------------------------
+    # --- Transfer of values - -------------------------------------------------------------------------------
 
     def _transfer(self, values: Sequence[Expression], targets: Sequence[Place]) -> list[Statement]:
-        """Stores the values; all of them, and the indices of the targets, belong to the state before."""
+        """Returns statements that store the values. All values and target indices are evaluated in the old state."""
         written: set[Variable] = set()
         is_entangled = False
         for value, target in zip(values, targets, strict=True):
@@ -252,7 +256,7 @@ class TransitionLowering(DeclarationLowering):
         return [*before, *stores]
 
     def _kept(self, value: Expression, before: list[Statement]) -> Expression:
-        """A local with the value, bound in ``before``."""
+        """Returns a local with the value, bound in ``before``."""
         local = self._frame.add("value", INTEGER)
         before.append(Bind(span=value.span, local=local, target=value))
         return build.load(LocalPlace(type=INTEGER, span=value.span, local=local))
@@ -281,7 +285,7 @@ class TransitionLowering(DeclarationLowering):
         return self._rule(name, (move,), [test], [*body, *move.step()])
 
     def _note_order(self, move: Move) -> None:
-        """DiVinE 2 runs the effects first; say so where that makes a difference."""
+        """Notes the order of effects, if it makes a difference: DiVinE 2 runs them first."""
         involved = build.variables_in(tuple(move.values)) | build.variables_in(tuple(move.targets))
         effects = tuple(move.effects)
         written = build.variables_in(tuple(effect.target for effect in effects))
@@ -305,7 +309,7 @@ class TransitionLowering(DeclarationLowering):
         return [*body, self._count(channel, count, BinaryOperator.SUBTRACT, span)]
 
     def _shift(self, channel: Channel, span: Span) -> list[Statement]:
-        """The items move up; undefined ones come along."""
+        """Returns statements that move all items one place up, including undefined ones."""
         if channel.buffer is None:
             return []
         statements: list[Statement] = []
@@ -331,7 +335,7 @@ class TransitionLowering(DeclarationLowering):
 
 
 def _item(channel: Channel, position: Expression, number: int, span: Span) -> Place:
-    """A value of an item in the buffer."""
+    """Returns the place of a value of an item in the buffer."""
     assert channel.buffer is not None and isinstance(channel.buffer.type, Array)
     item = build.element(channel.buffer, position, span)
     if isinstance(item.type, Record):
@@ -345,7 +349,7 @@ def _meeting(channel: Channel, moves: Sequence[Move]) -> tuple[list[Move], list[
 
 
 def _can_meet(sender: Move, receiver: Move) -> bool:
-    """Two processes, both or none in a committed state: a committed one never waits for one that is not."""
+    """Returns whether two transitions can synchronise: their processes differ, and both or neither are committed."""
     return sender.process is not receiver.process and sender.is_committed == receiver.is_committed
 
 

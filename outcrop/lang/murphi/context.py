@@ -1,7 +1,7 @@
-"""What the parts of the lowering share: the scope, the frame being built, the report, the conversions.
+"""The common part of the lowering: scope, current frame, report, conversions.
 
-The lowering is one object. Each file adds a layer to its class (types, places, expressions, statements, rules),
-because types need constant expressions, expressions need types, and both need the names in scope.
+The lowering is one object. Each file adds a layer to its class (types, places, expressions, statements, rules), because
+types need constant expressions, expressions need types, and both need the names in scope.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ from outcrop.source import Source, Span
 
 
 class FrameBuilder:
-    """Collects the locals of a frame; the parameters of a rule or function get the first indices."""
+    """Builder of a frame. The parameters of a rule or function get the first indices."""
 
     def __init__(self) -> None:
         self._parameters: list[Local] = []
         self._others: list[Local] = []
-        self.unknown_names: set[str] = set()  #: reported already
+        self.unknown_names: set[str] = set()  #: names that were reported already
 
     def add(self, name: str, kind: Type, *, is_parameter: bool = False, is_reference: bool = False) -> Local:
         addressed = not is_reference and not kind.is_simple
@@ -58,28 +58,28 @@ class FrameBuilder:
 
 
 class Context:
-    """State and services of the lowering."""
+    """State and services that all layers of the lowering share."""
 
     def __init__(self, source: Source, options: LoadOptions, declared_later: dict[str, Span]) -> None:
         self.source = source
         self.options = options
         self.report = Report()
-        self.integers = INTEGER  #: what the model's arithmetic must stay within
+        self.integers = INTEGER  #: bounds of the model's arithmetic
         self.builtins = builtin_names(source)
         self.scope = Scope()
         self.frame = FrameBuilder()
-        #: Top-level names that may still come, for a better hint than "unknown".
+        #: Top-level names that are declared further down, for a better hint than "unknown".
         self.declared_later = declared_later
         self.function: Function | None = None  #: the function whose body is being lowered
-        self.pure_context = ""  #: "a guard" or the like, where nothing may write the state
-        self.references_to_state: set[Local] = set()  #: reference locals through which a write may reach the state
+        self.pure_context = ""  #: description of the context, such as "a guard", in which the state must not be written
+        self.references_to_state: set[Local] = set()  #: reference locals through which the state may be written
         self.variables_read: set[Variable] = set()
-        self.aliased_parts: set[Local] = set()  #: aliases of fields and elements, which are no variables
-        #: What an undefined value means where CMurphi lets it through (see undefined.py).
+        self.aliased_parts: set[Local] = set()  #: aliases of fields and elements, which are not variables
+        #: The meaning of an undefined value where CMurphi lets it through (see undefined.py).
         permitted = self.options.of(MurphiOptions).undefined is UndefinedReads.PERMIT
         self.lenient = Undefined.NOTE if permitted else Undefined.ERROR
 
-    # Layers above provide these.
+    # Provided by the layers above.
     def expression(self, node: syntax.Expression) -> Expression:
         raise NotImplementedError
 
@@ -87,7 +87,7 @@ class Context:
 
     @contextmanager
     def block(self) -> Iterator[None]:
-        """A scope of its own."""
+        """Opens a scope, and closes it on leaving."""
         outer = self.scope
         self.scope = Scope(outer)
         try:
@@ -127,7 +127,7 @@ class Context:
         names[text] = symbol
 
     def lookup(self, name: str, span: Span) -> Symbol | None:
-        """What a name stands for; None, and an error reported, when it is unknown."""
+        """Returns the symbol of a name; None, with an error reported, if the name is unknown."""
         symbol = self.scope.find(name) or self.builtins.get(name.lower())
         if symbol is None:
             later = self.declared_later.get(name)
@@ -140,26 +140,26 @@ class Context:
         return symbol
 
     def _report_unknown(self, name: str, span: Span) -> None:
-        """Reports an unknown name once in a rule, a function, or all that stands outside of these."""
+        """Reports an unknown name once per rule, per function, and for everything outside of these."""
         if name in self.frame.unknown_names:
             return
         self.frame.unknown_names.add(name)
         hint = TYPES.get(name.lower()) or WORDS.get(name.lower())
         owner = self.scope.find(name.rpartition("_")[0])
         if isinstance(owner, TypeSymbol) and isinstance(owner.type, Scalarset):
-            hint = type_hint(INTEGER, owner.type)  # as traces show them
+            hint = type_hint(INTEGER, owner.type)  # traces show these names, models cannot use them
         candidates = [*self.scope.visible(), *self.builtins]
         self.report.error(f"unknown name '{name}'", span, hint or did_you_mean(name, candidates))
 
     # --- Values --------------------------------------------------------------------------------------------
 
     def unknown(self, span: Span) -> Constant:
-        """Stands for an expression that is wrong and has been reported."""
+        """Returns the placeholder of an invalid expression whose error was reported."""
         return Constant(type=UNKNOWN, span=span, value=None)
 
     def relaxed(self, value: Expression, undefined: Undefined) -> Expression:
-        """Returns the expression with ``undefined`` as the meaning of an undefined value that it reads as it is.
-        Notes are places in the model: a read that stands elsewhere takes none."""
+        """Returns the expression with ``undefined`` as the meaning of an undefined value that it reads. Notes refer to
+        places in the model, so that a read in another source takes none."""
         if undefined is Undefined.NOTE and value.span.source.name != self.source.name:
             undefined = Undefined.ALLOW
         if not value.type.is_simple:
@@ -184,7 +184,7 @@ class Context:
         return self.relaxed(value, undefined) if passes else value
 
     def is_variable(self, node: syntax.Expression, value: Expression) -> bool:
-        """Tells whether ``node``, lowered to ``value``, is the name of a variable, of a formal, or an alias of one."""
+        """Returns whether ``node``, lowered to ``value``, is the name of a variable or formal, or an alias of one."""
         if type(node) is not syntax.Identifier or not isinstance(value, Load):
             return False
         place = value.place
@@ -193,7 +193,7 @@ class Context:
         )
 
     def converted(self, value: Expression, target: Type) -> Expression | None:
-        """``value`` as a value of ``target``, None when that has no meaning."""
+        """Returns ``value`` converted to ``target``; None if there is no conversion."""
         source = value.type
         if source is target or source is UNKNOWN or target is UNKNOWN:
             return value
@@ -224,7 +224,8 @@ class Context:
         return Convert(type=target, span=value.span, operand=value)
 
     def fitted(self, value: Expression, target: Type, what: str) -> Expression:
-        """``value`` converted to ``target``; an error that starts with ``what`` when the types do not fit."""
+        """Returns ``value`` converted to ``target``. If the types do not fit, reports an error that starts with
+        ``what``."""
         converted = self.converted(value, target)
         if converted is None:
             message = f"{what} is {describe(value.type)}, not {describe(target)}"
@@ -233,7 +234,7 @@ class Context:
         return converted
 
     def unified(self, left: Expression, right: Expression) -> tuple[Expression, Expression] | None:
-        """Both operands as values of one type, None when there is none."""
+        """Returns both operands converted to a common type; None if there is none."""
         first, second = left.type, right.type
         if first is second or first is UNKNOWN or second is UNKNOWN:
             return left, right
@@ -253,7 +254,7 @@ class Context:
         return None
 
     def condition(self, node: syntax.Expression, what: str) -> Expression:
-        """A boolean expression."""
+        """Returns a lowered boolean expression."""
         value = self.expression(node)
         if value.type is not BOOLEAN and value.type is not UNKNOWN:
             message = f"{what} must be a boolean, not {describe(value.type)}"
@@ -268,7 +269,7 @@ def _overlap(union: Union, other: Simple) -> bool:
 
 
 def _covers(union: Union, other: Simple) -> bool:
-    """Is every value of ``other`` a value of ``union``?"""
+    """Returns whether every value of ``other`` is a value of ``union``."""
     if isinstance(other, Union):
         return all(union.offset(member) is not None for member in other.members)
     return union.offset(other) is not None

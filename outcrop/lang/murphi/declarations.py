@@ -1,4 +1,4 @@
-"""Declarations: constants with their replacements from outside, types, variables, procedures and functions."""
+"""Declarations: constants with their values from the command line, types, variables, procedures and functions."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from outcrop.source import Source, Span
 class DeclarationLowering(StatementLowering):
     def __init__(self, source: Source, options: LoadOptions, declared_later: dict[str, Span]) -> None:
         super().__init__(source, options, declared_later)
-        self.constants: dict[str, int | float | str] = {}  #: those at the top level
+        self.constants: dict[str, int | float | str] = {}  #: constants of the top level
         self.variables: list[Variable] = []
         self.functions: list[Function] = []
         self._leaf_count = 0
@@ -60,7 +60,7 @@ class DeclarationLowering(StatementLowering):
                 self.constants[name.text] = kind.show(number) if isinstance(kind, Enum) else number
 
     def _replacement(self, name: syntax.Name, text: str, original: Constant | None) -> Constant | None:
-        """The value given from outside, read as if the model had it instead of its own."""
+        """Returns the value from the command line, read as if it stood in the model."""
         node = self._outside_expression(name.text, text)
         if node is None:
             return original
@@ -90,7 +90,7 @@ class DeclarationLowering(StatementLowering):
         return None
 
     def check_replacements(self, declared: Sequence[str]) -> None:
-        """Every constant given from outside must be one of the model's."""
+        """Reports constants of the command line that the model does not have."""
         for name in self.options.constants:
             if name not in declared:
                 hint = did_you_mean(name, declared)
@@ -113,7 +113,7 @@ class DeclarationLowering(StatementLowering):
     # --- Anywhere ------------------------------------------------------------------------------------------
 
     def declarations(self, nodes: Sequence[syntax.Declaration]) -> None:
-        """Declarations local to a rule or function."""
+        """Lowers the declarations of a rule or function."""
         for node in nodes:
             if isinstance(node, syntax.ConstDeclaration):
                 value = self._constant_value(node)
@@ -141,7 +141,7 @@ class DeclarationLowering(StatementLowering):
     def _type_declaration(self, node: syntax.TypeDeclaration) -> None:
         kind: Type | None = None
         for name in node.names:
-            # Names of one declaration share its type, except that each scalarset is a symmetry of its own.
+            # Names of one declaration share its type, except that each scalarset is a separate symmetry.
             if kind is None or isinstance(kind, Scalarset):
                 kind = self.type_expression(node.type, name.text)
             self.declare(name, UnknownSymbol(name.span) if kind is UNKNOWN else TypeSymbol(kind, name.span))
@@ -151,7 +151,7 @@ class DeclarationLowering(StatementLowering):
     def function_declaration(self, node: syntax.FunctionDeclaration) -> None:
         outer = self.scope
         with self.fresh_frame() as frame, self.block():
-            # Types first: a parameter may be called like the type of the next one, or of the result.
+            # Types first: a parameter may have the name of the type of the next one, or of the result.
             formal_types = [self.type_expression(each.type) for each in node.formals]
             result = None if node.result is None else self.type_expression(node.result)
             names = [(name, each.is_var) for each in node.formals for name in each.names]

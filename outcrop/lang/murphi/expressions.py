@@ -1,4 +1,4 @@
-"""Expressions: literals, reads, quantifiers, calls and the rest that is no operator."""
+"""Expressions without operators: literals, reads, quantifiers and calls."""
 
 from __future__ import annotations
 
@@ -44,16 +44,16 @@ from outcrop.source import Source, Span
 
 _TRIGONOMETRIC = ("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh")
 _OTHERS = ("log", "log10", "exp", "fabs", "floor", "ceil", "sqrt")
-#: The functions on reals and how many arguments each takes.
+#: The functions on reals, with their numbers of arguments.
 REAL_FUNCTIONS = {**dict.fromkeys((*_TRIGONOMETRIC, *_OTHERS), 1), "fmod": 2, "pow": 2}
-#: Values that a quantifier or loop with constant bounds may run through.
+#: Largest number of values of a quantifier or loop with constant bounds.
 MAX_TURNS = 10**10
 
 
 class ExpressionLowering(OperatorLowering):
     def __init__(self, source: Source, options: LoadOptions, declared_later: dict[str, Span]) -> None:
         super().__init__(source, options, declared_later)
-        self.constant_locals: set[Local] = set()  #: always defined, never assigned while in scope
+        self.constant_locals: set[Local] = set()  #: locals that are always defined, and never assigned while in scope
         self._expressions: dict[type, Callable[[Any], Expression]] = {
             syntax.Integer: lambda node: Constant(type=INTEGER, span=node.span, value=node.value),
             syntax.RealNumber: lambda node: Constant(type=DOUBLE, span=node.span, value=node.value),
@@ -79,7 +79,7 @@ class ExpressionLowering(OperatorLowering):
     # --- Reads ---------------------------------------------------------------------------------------------
 
     def is_undefined_literal(self, node: syntax.Expression) -> bool:
-        """The word ``undefined``, unless the model has a name of that spelling."""
+        """Returns whether ``node`` is the word ``undefined``, and not a name of the model."""
         return (
             type(node) is syntax.Identifier and node.name.lower() == "undefined" and self.scope.find(node.name) is None
         )
@@ -87,7 +87,7 @@ class ExpressionLowering(OperatorLowering):
     def _name(self, node: syntax.Identifier) -> Expression:
         if self.is_undefined_literal(node):
             hint = "test for it with 'isundefined(...)'"
-            message = "'undefined' can only be assigned as it is, or passed to a procedure or function"
+            message = "'undefined' can only be assigned, or passed to a procedure or function"
             self.report.error(message, node.span, hint)
             return self.unknown(node.span)
         return self._read(node)
@@ -132,7 +132,7 @@ class ExpressionLowering(OperatorLowering):
     # --- Quantifiers ---------------------------------------------------------------------------------------
 
     def domain(self, node: syntax.QuantifierSyntax) -> tuple[Type, Domain] | None:
-        """The type of a quantifier's variable and the values it takes; None after an error."""
+        """Returns the type of a quantifier's variable and its values; None after an error."""
         if isinstance(node, syntax.TypeQuantifier):
             kind = self.type_expression(node.type)
             if kind is UNKNOWN:
@@ -180,7 +180,8 @@ class ExpressionLowering(OperatorLowering):
         return self._ends(int(abs(last.value - first.value) // abs(stride)) + 1, node.span)
 
     def _ends(self, turns: int, span: Span) -> bool:
-        """Whether a loop is over within some seconds: nothing can interrupt a rule."""
+        """Returns whether a loop can end within some seconds, since nothing can interrupt a rule. Reports an error if
+        not."""
         if turns > MAX_TURNS:
             self.report.error(f"this runs through {turns:,} values; at most {MAX_TURNS:,} are possible", span)
         return turns <= MAX_TURNS
@@ -251,7 +252,7 @@ class ExpressionLowering(OperatorLowering):
         return call
 
     def call(self, node: syntax.CallOperation) -> Call | None:
-        """A call of one of the model's procedures or functions; None after an error."""
+        """Returns a call of a procedure or function of the model; None after an error."""
         name = node.name.text
         symbol = self.lookup_function(node.name)
         if symbol is None:
@@ -309,7 +310,7 @@ class ExpressionLowering(OperatorLowering):
             return None
         if place.type != formal.type and formal.type is not UNKNOWN:
             message = f"the argument for '{formal.name}' is {describe(place.type)}, not {describe(formal.type)}"
-            self.report.error(message, node.span, "a 'var' argument must have the very type of the parameter")
+            self.report.error(message, node.span, "a 'var' argument must have exactly the type of the parameter")
             return None
         self.take_reference(place)
         return place
@@ -321,7 +322,7 @@ class ExpressionLowering(OperatorLowering):
             self.function.writes_state = True
         if self.pure_context and function.writes_state:
             message = f"'{function.name}' may change the state, and is called in {self.pure_context}"
-            self.report.warning(message, span, "its changes are lost: call it in a rule's body")
+            self.report.warning(message, span, "its changes are lost; call it in the body of a rule")
 
     def _real_call(self, node: syntax.CallOperation) -> Expression:
         name = node.name.text.lower()
@@ -340,7 +341,7 @@ def _count(number: int, noun: str) -> str:
 
 
 def _step_type(first: Expression, last: Expression) -> Type:
-    """A type that holds every value between two bounds."""
+    """Returns a type that contains every value between two bounds."""
     lows, highs = [], []
     for bound in (first, last):
         if isinstance(bound, Constant):

@@ -1,7 +1,7 @@
-"""Words and signs of other languages, each with what Murphi has in its place.
+"""Hints for words and signs of other languages, with their counterparts in Murphi.
 
-The parser looks here once it has met a mistake. A model that declares one of these words means its own: no text is
-refused because of this file.
+The parser uses them only after an error. A model may declare any of these words, since no text is refused because of
+this file.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ _NOT_EQUAL = "'not equal' is written '!='"
 _EQUIVALENCE = "'if and only if' is written '='"
 _COMMENT = "a comment starts with '--', or stands between '/*' and '*/'"
 _END = "every block is closed by 'end'"
-_MODEL = "a model has no frame: it begins with its declarations"
+_MODEL = "a model has no enclosing construct: it begins with its declarations"
 _STARTSTATE = "the first values are set in 'startstate ... end'"
 
-#: Operators that no Murphi text can have, read as one token so that a message shows them whole.
+#: Operators that no Murphi text can contain. The lexer reads each as one token, so that messages show it whole.
 OPERATORS = {
     "=>": "a guard ends with '==>', 'implies' is written '->', and 'greater or equal' is written '>='",
     "=<": "'less or equal' is written '<='",
@@ -34,29 +34,29 @@ OPERATORS = {
     **{f"{sign}=": _UPDATE.format(sign, 2) for sign in "*%&|^"},
 }
 
-#: Tokens that are right elsewhere.
+#: Tokens that are valid in other places.
 MISPLACED = {
     ":=": "a comparison is written '=', an assignment is a statement of its own",
     "==>": "'==>' stands between the guard and the statements of a rule; 'implies' is written '->'",
-    "{": "statements stand between words, not between braces: if ... then ... end, while ... do ... end",
-    "}": "statements stand between words, not between braces: if ... then ... end, while ... do ... end",
+    "{": "blocks are written with words, not with braces: if ... then ... end, while ... do ... end",
+    "}": "blocks are written with words, not with braces: if ... then ... end, while ... do ... end",
     "case": "a choice among values is written 'switch x case 1: ... case 2: ... else ... end'",
     "begin": "'begin' follows the '==>' of a rule, or the head of a startstate, a function or a procedure",
 }
 
-#: Names of types.
+#: Type names of other languages.
 TYPES = {
     **dict.fromkeys(
         ("int", "integer", "nat", "natural", "byte", "short", "long", "unsigned", "uint", "number"),
         "give a range: 0..7",
     ),
     "bool": "did you mean 'boolean'?",
-    **dict.fromkeys(("string", "str", "char"), "there are no texts: use an enumeration, as in enum {A, B}"),
+    **dict.fromkeys(("string", "str", "char"), "there is no string type: use an enumeration, as in enum {A, B}"),
     **dict.fromkeys(("float", "double", "real"), "give digits and exponent, as in real(6, 99), or a range: 0..7"),
     **dict.fromkeys(("set", "list", "seq"), "use an array or a multiset, as in multiset [4] of T"),
 }
 
-#: Words in the place of a statement, an operator or a declaration.
+#: Words of other languages for statements, operators and declarations.
 WORDS = {
     "and": "'and' is written '&'",
     "or": "'or' is written '|'",
@@ -73,7 +73,7 @@ WORDS = {
     "endfunc": "did you mean 'endfunction'?",
     **dict.fromkeys(("fi", "od", "done", "endloop"), _END),
     "default": "'default' is written 'else'",
-    "break": "a case needs none; a loop ends by its condition, or by 'return', which ends the whole rule",
+    "break": "a case needs no 'break'; a loop ends by its condition, or by 'return', which ends the whole rule",
     "continue": "a loop has no 'continue': put the rest of its body under an 'if'",
     **dict.fromkeys(("skip", "pass"), "to do nothing, write no statement"),
     **dict.fromkeys(("print", "printf", "println", "write", "writeln"), 'a text is printed with: put "..."'),
@@ -87,7 +87,7 @@ WORDS = {
     "process": "processes are written as a ruleset over their numbers, with the rules of each",
 }
 
-#: Comments of other languages.
+#: Comment signs of other languages.
 COMMENTS = {"//": _COMMENT, "#": _COMMENT, "(*": _COMMENT}
 
 _SCALARSET = (
@@ -97,7 +97,7 @@ _SCALARSET = (
 
 
 def type_hint(given: Type, wanted: Type) -> str:
-    """What helps somebody who has given a value of one type for one of another."""
+    """Returns a hint for a value of type ``given`` where ``wanted`` is needed."""
     if isinstance(given, Range):
         if has_scalarset(wanted):
             return _SCALARSET
@@ -111,7 +111,7 @@ def type_hint(given: Type, wanted: Type) -> str:
 
 
 def scalarset_hint(first: Type, second: Type) -> str:
-    """For an operator between a scalarset and a number."""
+    """Returns a hint for an operator between a scalarset and a number."""
     for one, other in ((first, second), (second, first)):
         if has_scalarset(one) and isinstance(other, Range):
             return _SCALARSET

@@ -13,12 +13,12 @@ from outcrop.units import parse_count
 class UndefinedReads(StrEnum):
     """Meaning of copying an undefined simple value, or of comparing an undefined scalarset or union."""
 
-    PERMIT = "permit"  #: as in CMurphi: it goes through, with a note
+    PERMIT = "permit"  #: as in CMurphi: allowed, with a note
     ERROR = "error"  #: as in rumur: a runtime error
 
 
 def parse_limit(text: str) -> int | None:
-    """Reads a limit; 0 is none.
+    """Reads a limit; 0 means none.
 
     >>> parse_limit("1,000"), parse_limit("0")
     (1000, None)
@@ -30,11 +30,11 @@ def parse_limit(text: str) -> int | None:
 class MurphiOptions:
     undefined: UndefinedReads = option(
         UndefinedReads.PERMIT,
-        "copying an undefined value: permit it where CMurphi does (the default), or take it as an error, as rumur does",
+        "copying an undefined value: allowed where CMurphi allows it (permit, the default), or an error, as in rumur",
     )
     while_limit: int | None = option(
         1_000_000,
-        "a while loop that turns more often is an error (default: 1,000,000); 0: no limit",
+        "largest number of iterations of a while loop (default: 1,000,000); 0: no limit",
         convert=parse_limit,
     )
 

@@ -1,7 +1,7 @@
-"""Cuts a Murphi text into tokens with one master expression: what CMurphi and rumur accept between them.
+"""The Murphi lexer, with one regular expression for all tokens that CMurphi or rumur accept.
 
-Tokens are four parallel lists rather than objects: a large model has some 50,000 of them and the parser looks at each a
-few times. Words that only one of the two tools reserves come out as identifiers; the parser knows them by their place.
+Tokens are four parallel lists, not objects: a large model has about 50,000 of them, and the parser reads each several
+times. Words that only one of the two tools reserves are identifiers; the parser recognises them by their position.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _SIGNS = {
 }
 
 _OPERATORS = {"==": "="}
-#: What an operand ends with: an arrow after one of these was probably not meant as a comment.
+#: Last tokens of an operand. An arrow after one of these was probably not meant as a comment.
 _OPERAND_ENDS = frozenset((IDENTIFIER, INTEGER, ")", "]", "end", "endforall", "endexists"))
 
 _TOKEN = re.compile(
@@ -86,20 +86,21 @@ _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v
 
 @dataclass(slots=True)
 class Tokens:
-    """``kinds[i]`` is a keyword in lower case, an operator in its ASCII spelling, or one of the names above;
-    ``texts[i]`` the word, the digits or the string's content. The last token is ``END_OF_FILE``."""
+    """The tokens of a text. ``kinds[i]`` is a keyword in lower case, an operator in its ASCII spelling, or one of the
+    names above. ``texts[i]`` is the word, the digits or the content of the string. The last token is
+    ``END_OF_FILE``."""
 
     kinds: list[str] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
     starts: list[int] = field(default_factory=list)
     ends: list[int] = field(default_factory=list)
     diagnostics: list[Diagnostic] = field(default_factory=list)
-    #: Each ``-->`` behind an operand: a comment, but perhaps meant as an arrow.
+    #: Each ``-->`` after an operand, which is a comment but may be meant as an arrow.
     arrows: list[Span] = field(default_factory=list)
 
 
 def tokenize(source: Source) -> Tokens:
-    """All tokens of ``source``; what cannot be one is reported in ``diagnostics`` and left out."""
+    """Returns all tokens of ``source``. Characters that form no token are reported in ``diagnostics`` and left out."""
     tokens = Tokens()
     kinds, texts, starts, ends = tokens.kinds, tokens.texts, tokens.starts, tokens.ends
     words: dict[str, tuple[str, str]] = {}
@@ -133,7 +134,7 @@ def tokenize(source: Source) -> Tokens:
         else:
             problem = _problem(index, text, Span(source, match.start(index), match.end()))
             if index == _FOREIGN_COMMENT and any(each.message == problem.message for each in tokens.diagnostics):
-                continue  # a habit, not one mistake a line
+                continue  # a repeated habit is reported once
             tokens.diagnostics.append(problem)
             errors += problem.severity is Severity.ERROR
             if errors >= MAX_ERRORS:
@@ -145,7 +146,7 @@ def tokenize(source: Source) -> Tokens:
         ends.append(match.end())
     kinds.append(END_OF_FILE)
     texts.append("")
-    # Just behind the last token, where something is missing, rather than behind the blank lines that follow it.
+    # The end of file points just after the last token, where something is missing, and not after blank lines.
     starts.append(ends[-1] if ends else 0)
     ends.append(starts[-1])
     return tokens
@@ -178,7 +179,7 @@ def _unescape(content: str) -> str:
 def _problem(index: int, text: str, span: Span) -> Diagnostic:
     if index == _OPEN_COMMENT:
         opening = Span(span.source, span.start, span.start + 2)
-        hint = "everything after it is skipped; close it with '*/'"
+        hint = "all text after it is skipped; close it with '*/'"
         return Diagnostic(Severity.WARNING, "this comment is never closed", opening, hint)
     if index == _FOREIGN_COMMENT:
         sign = text[: 1 if text[0] == "#" else 2]
@@ -193,5 +194,5 @@ def _problem(index: int, text: str, span: Span) -> Diagnostic:
         message = f"'{text}' is not an identifier: an identifier starts with a letter"
         return Diagnostic(Severity.ERROR, message, span)
     shown = f"'{text[0]}'" if text[0].isprintable() else f"U+{ord(text[0]):04X}"
-    hint = 'strings stand between double quotes: "..."' if text[0] in "'\u2018\u2019" else ""
+    hint = 'strings are written in double quotes: "..."' if text[0] in "'\u2018\u2019" else ""
     return Diagnostic(Severity.ERROR, f"unexpected character {shown}", span, hint)

@@ -1,4 +1,4 @@
-"""From the text of a Murphi model to a System: parse, check, lower, lint."""
+"""The lowering of a Murphi model, from text to System: parse, check, lower, lint."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from outcrop.source import Diagnostic, Severity, Source, Span
 
 
 def lower(source: Source, options: LoadOptions) -> tuple[System, list[Diagnostic]]:
-    """The System and the warnings; ``ModelError`` with all diagnostics where the model is wrong."""
+    """Returns the System and the warnings. Raises ``ModelError`` with all diagnostics for an invalid model."""
     system, warnings, _ = lower_open(source, options)
     return system, warnings
 
 
 def lower_open(source: Source, options: LoadOptions) -> tuple[System, list[Diagnostic], LowerExpression]:
-    """The same, and what makes an expression of the model of a stretch of text that does not stand in it."""
+    """Returns the System, the warnings, and a function that lowers expressions from outside the model."""
     try:
         tree, warnings = parse(source)
         return _lower_tree(tree, source, options, warnings)
     except RecursionError:
-        message = "the model is nested too deeply: split its largest expressions or blocks"
+        message = "the model is nested too deeply; split its largest expressions or blocks"
         raise ModelError([Diagnostic(Severity.ERROR, message)]) from None
 
 
@@ -57,7 +57,7 @@ def _lower_tree(
         covers=tuple(lowering.covers),
         integers=lowering.integers,
         temporal=tuple(lowering.temporal),
-        undefined_hint="this is permitted, as in CMurphi; --undefined error makes it an error",
+        undefined_hint="CMurphi permits this too; --undefined error reports it as an error",
     )
     return system, _in_text_order(warnings + report.diagnostics), lowering.standalone
 
@@ -81,8 +81,8 @@ class _ModelLowering(TemporalLowering):
             self.given_formula(formula)
 
     def standalone(self, span: Span) -> tuple[Expression, Frame]:
-        """An expression of any type, and the locals that it needs; ``ModelError`` where it is none. A model cannot
-        name values of scalarsets, but who looks at a state can."""
+        """Returns an expression of any type with the locals that it needs. Raises ``ModelError`` for an invalid text.
+        Unlike a model, the text may name the values of scalarsets."""
         node = parse_expression(span)
         self.report = Report()
         with self.block(), self.fresh_frame() as frame, self.without_side_effects("an expression"):
@@ -93,7 +93,7 @@ class _ModelLowering(TemporalLowering):
         return value, frame.finish()
 
     def _name_scalarset_values(self, span: Span) -> None:
-        """As states show them; what the model calls so comes first."""
+        """Declares the values of scalarsets under the names that traces show, unless the model declares these names."""
         for name in list(self.scope.visible()):
             symbol = self.scope.find(name)
             if isinstance(symbol, TypeSymbol) and isinstance(symbol.type, Scalarset):

@@ -29,7 +29,7 @@ from outcrop.lang.murphi.undefined import converts_unread
 from outcrop.source import Span
 
 _LOGICAL = {"->": BinaryOperator.IMPLIES, "||": BinaryOperator.OR, "&&": BinaryOperator.AND}
-#: Bitwise on integers, logical on booleans: the left operand decides.
+#: Operators that are bitwise on integers and logical on booleans; the left operand decides.
 _EITHER = {
     "&": (BinaryOperator.BIT_AND, BinaryOperator.AND),
     "|": (BinaryOperator.BIT_OR, BinaryOperator.OR),
@@ -58,11 +58,11 @@ _UNARY = {"!": UnaryOperator.NOT, "-": UnaryOperator.NEGATE, "~": UnaryOperator.
 
 class OperatorLowering(PlaceLowering):
     def exact(self, node: syntax.Expression) -> Expression:
-        """Like ``expression``, but a folded integer may lie outside 64 bits for now."""
+        """Lowers an expression like ``expression``, except that a folded integer may still exceed 64 bits."""
         raise NotImplementedError
 
     def settled(self, value: Expression) -> Expression:
-        """The expression, once a constant is known to fit into 64 bits, with or without a sign."""
+        """Returns the expression. Reports a constant that fits into neither a signed nor an unsigned 64-bit integer."""
         if type(value) is Constant and type(value.value) is int:
             if not WIDE_INTEGER.low <= value.value <= WIDE_INTEGER.high:
                 self.report.error("this constant does not fit into 64 bits", value.span)
@@ -100,7 +100,7 @@ class OperatorLowering(PlaceLowering):
     # --- Binary --------------------------------------------------------------------------------------------
 
     def binary(self, node: syntax.BinaryOperation) -> Expression:
-        # Chains such as a & b & c ... lean to the left and may be thousands long: no recursion on that side.
+        # Chains such as a & b & c ... lean to the left and may be thousands long, so the left side needs a loop.
         chain = [node]
         first = node.left
         while type(first) is syntax.BinaryOperation:
@@ -133,7 +133,7 @@ class OperatorLowering(PlaceLowering):
 
     def _mismatch(self, node: syntax.BinaryOperation, left: Expression, right: Expression, hint: str) -> Expression:
         if left.type is not UNKNOWN and right.type is not UNKNOWN:
-            message = f"'{node.operator}' does not go with {describe(left.type)} and {describe(right.type)}"
+            message = f"'{node.operator}' cannot be applied to {describe(left.type)} and {describe(right.type)}"
             self.report.error(message, node.operator_span, scalarset_hint(left.type, right.type) or hint)
         return self.unknown(node.span)
 
@@ -223,7 +223,7 @@ class OperatorLowering(PlaceLowering):
         then, otherwise = self.expression(node.then), self.expression(node.otherwise)
         pair = self.unified(then, otherwise)
         if pair is None:
-            message = f"the branches of '?:' are {describe(then.type)} and {describe(otherwise.type)}: not one type"
+            message = f"the branches of '?:' have different types: {describe(then.type)} and {describe(otherwise.type)}"
             self.report.error(message, node.span)
             return self.unknown(node.span)
         then, otherwise = pair
@@ -240,5 +240,5 @@ class OperatorLowering(PlaceLowering):
 
 
 def is_discrete(kind: object) -> bool:
-    """Can one count through its values?"""
+    """Returns whether the values of a type can be counted."""
     return isinstance(kind, Simple) and not isinstance(kind, Real) and kind is not UNKNOWN

@@ -1,7 +1,7 @@
-"""The Murphi parser: a text in, its syntax tree out, or all the mistakes found in it.
+"""The Murphi parser: it turns a text into a syntax tree, or reports all mistakes in it.
 
-The language is the union of what CMurphi and rumur accept. Recursive descent, with two tokens of lookahead where the
-optional semicolons and the contextual words need them.
+The language is the union of what CMurphi and rumur accept. The parser descends recursively, with two tokens of
+lookahead for optional semicolons and contextual words.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ _QUANTIFIER_ENDS = frozenset(("end", "endforall", "endexists"))
 
 
 def parse(source: Source) -> tuple[ModelSyntax, list[Diagnostic]]:
-    """The tree and the warnings; ``ModelError`` with everything found where the text is not a model."""
+    """Returns the tree and the warnings. Raises ``ModelError`` with all diagnostics if the text is not a model."""
     parser = _Parser(source)
     tree = parser.model()
     if any(each.severity is Severity.ERROR for each in parser.diagnostics):
@@ -70,7 +70,7 @@ def parse(source: Source) -> tuple[ModelSyntax, list[Diagnostic]]:
 
 
 def parse_quantifiers(span: Span) -> list[QuantifierSyntax]:
-    """What stands between ``forall`` and ``do``; ``ModelError`` where it is wrong."""
+    """Returns the quantifiers between ``forall`` and ``do``. Raises ``ModelError`` if they are invalid."""
     parser = _Parser(span.alone())
     parser.source = span.source
     try:
@@ -85,7 +85,7 @@ def parse_quantifiers(span: Span) -> list[QuantifierSyntax]:
 
 
 def parse_expression(span: Span) -> Expression:
-    """The expression that stands alone in a stretch of some source; ``ModelError`` where it is none."""
+    """Returns the expression in a span. Raises ``ModelError`` if the span is not exactly one expression."""
     parser = _Parser(span.alone())
     parser.source = span.source
     try:
@@ -167,7 +167,7 @@ class _Parser(StatementParser):
     # --- Rules ---------------------------------------------------------------------------------------------
 
     def _rules(self) -> list[RuleItem]:
-        """The rules inside a ruleset and the like, up to its end."""
+        """Parses the rules inside a ruleset or alias, up to its end."""
         result: list[RuleItem] = []
         self.skip_semicolons()
         while self.kinds[self.at] not in CLOSING and not self.at_end_of_choose():
@@ -218,7 +218,7 @@ class _Parser(StatementParser):
         return item
 
     def _ltl(self, start: int) -> LtlSyntax:
-        """``ltl "name" : formula``. Up to the semicolon, or to a word that no formula has outside of braces."""
+        """Parses ``ltl "name" : formula``, up to the semicolon or a word that no formula contains outside of braces."""
         self.at += 1
         name = self.optional_string()
         self.expect(":", "after the name of the formula")
@@ -236,7 +236,7 @@ class _Parser(StatementParser):
     def _refuse(self, word: str) -> NoReturn:
         self.report(_UNSUPPORTED[word], self.token_span(self.at))
         if word == "pctl":
-            raise GivenUp  # the formula is the last thing in the text
+            raise GivenUp  # the formula is the last construct of the text
         while self.kinds[self.at] not in (")", END_OF_FILE):
             self.at += 1
         raise Abandoned
@@ -246,7 +246,7 @@ class _Parser(StatementParser):
             raise Abandoned  # an earlier mistake has swallowed what this closes or begins
         if self.open and kind in ("function", "procedure", *SECTION_STARTS):
             self.fail(f"'{kind}' cannot stand inside '{self.open[-1][0]}'", related=self.unclosed())
-        hint = "there is one 'end' too many before or at this place" if kind in CLOSING else self.hint()
+        hint = "there is one 'end' too many here or above" if kind in CLOSING else self.hint()
         if self.at >= 2 and self.kinds[self.at - 2] == "invariant" and self.kinds[self.at - 1] == IDENTIFIER:
             hint = hint or f'a name stands between quotes: invariant "{self.texts[self.at - 1]}" ...'
         self.fail_expected(expected, hint)
@@ -280,7 +280,7 @@ class _Parser(StatementParser):
         return RuleSyntax(self.span_from(start), name, priority, guard, declarations, body)
 
     def _rule_head(self) -> tuple[Expression | None, str, Expression | None]:
-        """``[priority] ["name"] [guard ==>]``: what follows an expression tells which of the two it is."""
+        """Parses ``[priority] ["name"] [guard ==>]``. The token after an expression tells a priority from a guard."""
         name = self.title("rule")
         named = self.at
         guard = self._guard_expression()
@@ -318,7 +318,7 @@ class _Parser(StatementParser):
         return StartStateSyntax(self.span_from(start), name, declarations, body)
 
     def _body(self) -> tuple[list[Declaration], list[Statement]]:
-        """``[declarations begin] statements end``"""
+        """Parses ``[declarations begin] statements end``."""
         declarations: list[Declaration] = []
         declared = self.kinds[self.at] in SECTION_STARTS
         self.declarations(declarations)

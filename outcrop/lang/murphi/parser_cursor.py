@@ -1,7 +1,7 @@
-"""The parser's place in the token lists, and what it does when the text is not what it should be.
+"""The position of the parser in the tokens, and its recovery from mistakes.
 
-A mistake is recorded and ``Abandoned`` raised; the nearest list of statements, declarations or rules catches it, skips
-to where the next one can start and carries on. What the skipping itself may have caused is not reported.
+A mistake is recorded and raises ``Abandoned``. The nearest list of statements, declarations or rules catches it, skips
+to the start of the next item and continues. Mistakes that the skipping may have caused are not reported.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from outcrop.lang.murphi.syntax import Name
 from outcrop.lang.report import MAX_ERRORS
 from outcrop.source import Diagnostic, Severity, Source, Span
 
-# Levels of nesting: at most four Python frames each, so that the recursion limit of 1,000 stays out of sight.
+# Largest number of nesting levels. Each takes at most four Python frames, well below the recursion limit of 1,000.
 MAX_NESTING = 150
-# Height of an expression's tree, which long chains of operators make without nesting. The passes after us recurse.
+# Largest height of an expression tree. Long chains of operators make high trees, and later passes recurse.
 MAX_HEIGHT = 400
 
 CLOSERS = {
@@ -39,20 +39,29 @@ CLOSERS = {
 }
 CLOSING = frozenset(CLOSERS.values()) | {"end"}
 
-# Keywords that never stand inside a statement: whatever was open before one of them is over.
+# Keywords that never occur inside a statement: all constructs that are open before one of them end there.
 RULE_STARTS = frozenset(("rule", "startstate", "ruleset", "function", "procedure"))
 SECTION_STARTS = frozenset(("const", "type", "var"))
 ITEM_STARTS = RULE_STARTS | SECTION_STARTS | {"invariant", "assert"}
 
-# Words with a meaning in one of the two tools and none in the other. A model that declares one means its own.
-# fmt: off
-CONTEXTUAL = frozenset((
-    "assume", "choose", "cover", "liveness", "multiset", "multisetadd", "multisetcount", "multisetremove",
-    "multisetremovepred", "undefined",
-))
+# Words with a meaning in only one of the two tools. A model may declare each of them as a name.
+CONTEXTUAL = frozenset(
+    (
+        "assume",
+        "choose",
+        "cover",
+        "liveness",
+        "multiset",
+        "multisetadd",
+        "multisetcount",
+        "multisetremove",
+        "multisetremovepred",
+        "undefined",
+    )
+)
 # fmt: on
 
-#: A decrement of C, which is a comment here.
+#: A decrement of C, which is a comment in Murphi.
 _DECREMENT = re.compile(r"--[ \t]*[;)]*[ \t]*(?=\r?\n|\Z)")
 
 
@@ -61,11 +70,11 @@ ARROW_HINT = "a guard ends with '==>', 'implies' is written '->'"
 
 
 class Abandoned(Exception):
-    """The construct at hand cannot be made sense of; the diagnostic is recorded already."""
+    """Raised when a construct cannot be parsed; its diagnostic is recorded."""
 
 
 class GivenUp(Exception):
-    """No point in looking further."""
+    """Raised when parsing further is pointless."""
 
 
 class Cursor:
@@ -92,7 +101,7 @@ class Cursor:
     # --- Tokens --------------------------------------------------------------------------------------------
 
     def span_from(self, start: int) -> Span:
-        """From the offset ``start`` to the end of the last token taken."""
+        """Returns the span from the offset ``start`` to the end of the last token taken."""
         return Span(self.source, start, self.ends[self.at - 1])
 
     def token_span(self, at: int) -> Span:
@@ -105,7 +114,7 @@ class Cursor:
         return False
 
     def expect(self, kind: str, where: str) -> None:
-        """Take a token of this kind, or fail with "expected 'kind' <where>, found ..."."""
+        """Takes a token of this kind, or fails with "expected 'kind' <where>, found ..."."""
         if self.kinds[self.at] == kind:
             self.at += 1
         else:
@@ -123,14 +132,14 @@ class Cursor:
         return self.at > start
 
     def word(self) -> str:
-        """The identifier here in lower case; "" where the token is none."""
+        """Returns the current identifier in lower case; "" if the token is not one."""
         return self.texts[self.at].lower() if self.kinds[self.at] == IDENTIFIER else ""
 
     def title(self, keyword: str) -> str:
-        """The string that names a rule or a property, "" where there is none."""
+        """Returns the string that names a rule or a property, "" if there is none."""
         text = self.optional_string()
         if self.kinds[self.at] == ":" and self.kinds[self.at - 1] in (STRING, keyword):
-            self.fail(f"no ':' stands after '{keyword}' or its name", "leave it out")
+            self.fail(f"there is no ':' after '{keyword}' or its name", "leave it out")
         return text
 
     def optional_string(self) -> str:
@@ -153,7 +162,7 @@ class Cursor:
         return Name(self.token_span(at), text)
 
     def names(self, what: str) -> list[Name]:
-        """Names between commas; one more comma may follow them."""
+        """Parses names separated by commas; a trailing comma is allowed."""
         result = [self.name(what)]
         while self.accept(","):
             if self.kinds[self.at] != IDENTIFIER:
@@ -180,7 +189,7 @@ class Cursor:
         return self.open[-1][0] == "choose" and self.word() == "endchoose"
 
     def close_block(self, expected: str = "") -> None:
-        """Take the ``end`` of the innermost open construct. ``expected``: what else could stand here."""
+        """Takes the ``end`` of the innermost open construct. ``expected`` names what else could stand here."""
         keyword = self.open[-1][0]
         kind = "endchoose" if self.at_end_of_choose() else self.kinds[self.at]
         both = "function" if keyword == "procedure" else "procedure" if keyword == "function" else keyword
@@ -193,7 +202,8 @@ class Cursor:
             message = f"expected 'end' or '{CLOSERS[keyword]}' to close '{keyword}', found '{kind}'"
             self.report(message, self.token_span(self.at), related=related)
             self.open.pop()
-            # An end that fits a construct further out means that ours is missing; else it is ours, misnamed.
+            # An end that fits an outer construct means that this one lacks its end; otherwise it is a misnamed end of
+            # this one.
             if kind not in {CLOSERS[outer] for outer, _ in self.open}:
                 self.at += 1
             return
@@ -212,7 +222,7 @@ class Cursor:
         return f"'{kind if kind.isalpha() else text}'"
 
     def unclosed(self) -> tuple[tuple[str, Span], ...]:
-        """The note that points at the innermost construct without its ``end``."""
+        """Returns the note that points at the innermost construct without its ``end``."""
         if not self.open:
             return ()
         keyword, opener = self.open[-1]
@@ -228,15 +238,15 @@ class Cursor:
     def fail(self, message: str, hint: str = "", related: tuple[tuple[str, Span], ...] = ()) -> NoReturn:
         at = self.at
         if self.kinds[at] in (END_OF_FILE, "}") and self.error_count:
-            raise GivenUp  # what is missing at the end, an earlier mistake has swallowed
+            raise GivenUp  # an earlier mistake has swallowed what is missing at the end
         self._fail_at_comment()
         self.report(message, self.token_span(at), hint, related)
         if self.kinds[at] in ("{", "}"):
-            raise GivenUp  # in a text with the blocks of another language nothing tells where one ends
+            raise GivenUp  # blocks of another language give no sign of where they end
         raise Abandoned
 
     def _fail_at_comment(self) -> None:
-        """Blames a comment before the place of the mistake that was probably not meant as one."""
+        """Reports a comment before the mistake that was probably not meant as one."""
         begin = self.ends[self.at - 1] if self.at else 0
         end = self.starts[self.at] if self.kinds[self.at] != END_OF_FILE else len(self.source.text)
         for arrow in self.arrows:
@@ -255,7 +265,7 @@ class Cursor:
             raise GivenUp
 
     def forgive(self, span: Span) -> None:
-        """Drops what was wrong with the characters of a stretch that is not Murphi after all."""
+        """Drops the diagnostics of a span that turned out not to be Murphi."""
         wrong = [each for each in self.diagnostics if each.span and span.start <= each.span.start < span.end]
         self.diagnostics[:] = [each for each in self.diagnostics if each not in wrong]
         self.error_count -= sum(each.severity is Severity.ERROR for each in wrong)
@@ -265,7 +275,7 @@ class Cursor:
         self.diagnostics.append(Diagnostic(Severity.WARNING, message, span, hint))
 
     def hint(self) -> str:
-        """What the writer may have meant, judged by the tokens around the place of the mistake."""
+        """Returns a hint at what the author may have meant, from the tokens around the mistake."""
         at = self.at
         near = [self.texts[i].lower() for i in (at, at - 1) if i >= 0 and self.kinds[i] == IDENTIFIER]
         known = [WORDS[word] for word in near if word in WORDS]
@@ -286,7 +296,7 @@ class Cursor:
     # --- Recovery ------------------------------------------------------------------------------------------
 
     def mark(self) -> tuple[int, int]:
-        """What ``recover`` needs to forget the constructs that a mistake has left half read."""
+        """Returns the state that ``recover`` restores after a mistake."""
         return self.nesting, len(self.open)
 
     def recover(self, mark: tuple[int, int]) -> None:
@@ -294,8 +304,8 @@ class Cursor:
         del self.open[mark[1] :]
 
     def skip_construct(self, start: int, always: frozenset[str], outside: frozenset[str]) -> str:
-        """After a mistake in what starts at token ``start``: to the first of the kinds ``always``, or of the kinds
-        ``outside`` where all the blocks that opened since ``start`` are closed. Returns the kind there."""
+        """Skips what a mistake has spoiled, from token ``start`` on. Stops at the first of the kinds ``always``, or of
+        the kinds ``outside`` where all blocks opened since ``start`` are closed. Returns the kind there."""
         depth = 0
         at = start
         failed_at = max(self.at, start + 1)
@@ -304,7 +314,7 @@ class Cursor:
             if kind == END_OF_FILE or (at >= failed_at and (kind in always or (depth <= 0 and kind in outside))):
                 self.at = at
                 return kind
-            if kind in CLOSERS or (kind == "begin" and depth == 0):  # which has no head that opened it
+            if kind in CLOSERS or (kind == "begin" and depth == 0):  # no head has opened this block
                 depth += 1
             elif kind in CLOSING:
                 depth -= 1

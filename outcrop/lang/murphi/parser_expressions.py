@@ -1,4 +1,4 @@
-"""Expressions, by precedence climbing: one loop for all binary operators rather than one function per level."""
+"""Expressions, parsed by precedence climbing: one loop for all binary operators."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _LEVELS = {
     "%": _PRODUCT,
 }
 _ASSOCIATIVE = frozenset(("||", "&&", "|", "^", "&"))
-# What a prefix operator applies to: ``!`` is looser than comparisons, the others tighter than every binary operator.
+# Levels of the operands of prefix operators: ``!`` binds looser than comparisons, the others tighter than all.
 _PREFIX_LEVELS = {"!": _NOT + 1, "-": _PRODUCT + 1, "+": _PRODUCT + 1, "~": _PRODUCT + 1}
 
 _NO_CHAIN = {
@@ -59,12 +59,12 @@ EXPRESSION_STARTS = frozenset(
     (IDENTIFIER, INTEGER, REAL, "(", "!", "-", "+", "~", "forall", "exists", "isundefined", "ismember")
 )
 
-# Far beyond 64 bits, and short of what int() refuses to read.
+# Largest number of digits: far beyond 64 bits, and below the limit of int().
 _MAX_DIGITS = 100
 
 
 class _Chain:
-    """The operands that one operator joins, counted: however many there are, the tree of them stays low."""
+    """Count of the operands that one associative operator joins, whose tree stays low for any number of them."""
 
     __slots__ = ("_kind", "_length", "_tallest")
 
@@ -91,7 +91,8 @@ class ExpressionParser(Cursor):
         raise NotImplementedError
 
     def expression(self, minimum: int = _CONDITIONAL) -> Expression:
-        """An expression of operators of at least the level ``minimum``; leaves its tree's height in ``height``."""
+        """Parses an expression with operators of at least the level ``minimum``. Leaves the height of its tree in
+        ``height``."""
         self.enter()
         kinds = self.kinds
         start = self.starts[self.at]
@@ -128,7 +129,7 @@ class ExpressionParser(Cursor):
         return left
 
     def grow(self) -> None:
-        """The tree at hand has got one node higher."""
+        """Counts one more level in the height of the current tree."""
         self.height += 1
         self.check_height()
 
@@ -206,8 +207,12 @@ class ExpressionParser(Cursor):
             return RealNumber(self.span_from(start), float(self.texts[self.at - 1]))
         if kind == "if":
             self.report("'if' is a statement and has no value", self.token_span(self.at), "write a ? b : c")
-            raise GivenUp  # nothing tells where it ends
-        hint = "a text stands without parentheses after 'put' and 'error', and as a name" if kind == STRING else ""
+            raise GivenUp  # no token tells where it ends
+        hint = (
+            "a string follows 'put' and 'error' without parentheses, or names a rule or property"
+            if kind == STRING
+            else ""
+        )
         return self.fail_expected("an expression", hint)
 
     def _integer(self, at: int) -> Integer:
@@ -230,7 +235,7 @@ class ExpressionParser(Cursor):
         return Integer(span, value)
 
     def designator(self) -> Expression:
-        """A name with fields and indices behind it."""
+        """Parses a name followed by fields and indices."""
         at = self.at
         if self.kinds[at] != IDENTIFIER:
             self.fail_expected("a variable")
@@ -278,7 +283,7 @@ class ExpressionParser(Cursor):
         return CallOperation(self.span_from(self.starts[at]), name, arguments)
 
     def expressions(self, closer: str) -> list[Expression]:
-        """Expressions between commas, none or a comma more included, up to the token ``closer``."""
+        """Parses expressions separated by commas, with an optional trailing comma, up to the token ``closer``."""
         result: list[Expression] = []
         height = 0
         while self.kinds[self.at] != closer:
@@ -290,7 +295,7 @@ class ExpressionParser(Cursor):
         return result
 
     def multiset_binding(self, what: str) -> tuple[Name, Expression]:
-        """``( i : m ,``"""
+        """Parses ``( i : m ,``."""
         self.at += 1
         self.expect("(", f"after '{what}'")
         name = self.name("the name of an index")

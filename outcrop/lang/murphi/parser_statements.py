@@ -1,4 +1,4 @@
-"""Statements and lists of them."""
+"""Parsing of statements and statement lists."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _MULTISET_WORDS = frozenset(("multisetadd", "multisetremove", "multisetremovepre
 
 class StatementParser(TypeParser):
     def statements(self) -> list[Statement]:
-        """Statements between semicolons, up to what ends the list."""
+        """Parses statements separated by semicolons, up to the token that ends the list."""
         result: list[Statement] = []
         kinds = self.kinds
         self.skip_semicolons()
@@ -59,7 +59,7 @@ class StatementParser(TypeParser):
         if stopped_at == END_OF_FILE:
             raise GivenUp
         if stopped_at in _BODY_ENDS:
-            raise Abandoned  # the rule around us is over
+            raise Abandoned  # the enclosing rule has ended
 
     def _fail_after_statement(self) -> None:
         over = self.kinds[self.at] in RULE_STARTS or self.kinds[self.at] == END_OF_FILE
@@ -103,15 +103,15 @@ class StatementParser(TypeParser):
         return AssignStatement(self.span_from(start), target, value)
 
     def _assignment_hint(self) -> str:
-        """What stands in the place of ``:=``; "" where that is not known here."""
+        """Returns a hint for the token in the place of ``:=``; "" if there is none."""
         if self.kinds[self.at] in ("=", ":") and self.texts[self.at - 1].lower() not in WORDS:
             return "an assignment is written ':='"
         if self.kinds[self.at] in _STATEMENT_ENDS and not self.hint():
-            return "a call has parentheses, also without arguments, as in p()"
+            return "a call needs parentheses even without arguments, as in p()"
         return ""
 
     def at_property_word(self) -> bool:
-        """Whether the word assume, cover or liveness here starts a property, and is not a name of the model."""
+        """Returns whether the word assume, cover or liveness starts a property here, and is not a name of the model."""
         follower = self.kinds[self.at + 1]
         if follower == "(":
             return self.texts[self.at] not in self.redeclared
@@ -149,7 +149,7 @@ class StatementParser(TypeParser):
                 return ReturnStatement(self.span_from(start), value)
         if kind in RULE_STARTS or kind == END_OF_FILE:
             keyword = self.open[-1][0]
-            hint = f"an 'end' is missing: every if, for, while, switch and alias has its own, and so has the {keyword}"
+            hint = f"an 'end' is missing: every if, for, while, switch, alias and {keyword} has its own"
             self.fail_expected(f"'end' or '{CLOSERS[keyword]}' to close '{keyword}'", hint, self.unclosed())
         hint = "the declarations come before 'begin'" if kind in ("var", "const", "type") else ""
         return self.fail_expected("a statement", hint)
@@ -201,7 +201,7 @@ class StatementParser(TypeParser):
         return SwitchStatement(self.span_from(start), selector, cases, otherwise)
 
     def property_parts(self) -> tuple[str, Expression]:
-        """The text, before or after, and the condition of a property; its keyword is taken first."""
+        """Parses the keyword, the text (before or after) and the condition of a property."""
         self.at += 1
         text = self.title(self.texts[self.at - 1].lower())
         if self.kinds[self.at - 1] == STRING:

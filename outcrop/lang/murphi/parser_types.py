@@ -1,4 +1,4 @@
-"""Types, quantifiers and the declarations of constants, types and variables."""
+"""Parsing of types, quantifiers, and declarations of constants, types and variables."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _TYPE_HINTS = {
     "(": "an enumeration is written enum {A, B}",
     "[": "a range is written 0..7, without brackets",
 }
-#: What may follow a type in other languages, and what is written here instead.
+#: Tokens that may follow a type in other languages, with the Murphi form.
 _DECLARATION_HINTS = {
     ":=": "a variable gets its first value in a startstate",
     "=": "a variable gets its first value in a startstate",
@@ -53,7 +53,7 @@ _QUANTIFIER_HINTS = {
 _STATEMENT_FOLLOWERS = frozenset((":=", "(", "[", "."))
 
 
-#: What a declaration in each section looks like.
+#: Example of a declaration for each section.
 _EXAMPLES = {"const": "3", "type": "0..7", "var": "0..7"}
 
 
@@ -117,7 +117,7 @@ class TypeParser(ExpressionParser):
             return TypeName(low.span, low.name)
         hint = "a range has two bounds, as in 0..7"
         if self.kinds[at + 1] == ".":
-            hint = "'do' stands after the type of a quantified variable: forall i: T do ... end"
+            hint = "'do' follows the type of a quantified variable: forall i: T do ... end"
         return self.fail_expected("'..' and the upper bound of a range", self.hint() or hint)
 
     def _record_type(self) -> RecordType:
@@ -195,7 +195,7 @@ class TypeParser(ExpressionParser):
         return StepQuantifier(self.span_from(start), name, first, last, step)
 
     def alias_bindings(self) -> list[AliasBinding]:
-        """``a : e; b, c : f`` up to ``do``; none at all is fine."""
+        """Parses ``a : e; b, c : f`` up to ``do``; the list may be empty."""
         result: list[AliasBinding] = []
         while self.kinds[self.at] not in ("do", ":"):
             start = self.starts[self.at]
@@ -210,7 +210,7 @@ class TypeParser(ExpressionParser):
     # --- Declarations --------------------------------------------------------------------------------------
 
     def declarations(self, into: list[Declaration]) -> None:
-        """All sections that start here."""
+        """Parses all sections that start here."""
         while self.kinds[self.at] in SECTION_STARTS:
             section = self.kinds[self.at]
             self.at += 1
@@ -228,10 +228,10 @@ class TypeParser(ExpressionParser):
     def _at_declaration(self) -> bool:
         kind = self.kinds[self.at]
         if kind == IDENTIFIER:
-            # Statements follow in a function without ``begin``, rules that start with a contextual word anywhere.
+            # In a function without ``begin`` statements follow, and anywhere rules that start with a contextual word.
             is_statement = self.kinds[self.at + 1] in _STATEMENT_FOLLOWERS and self.open
             return not is_statement and not self.at_contextual_item()
-        # A reserved word in the place of a name: taken for a declaration, so that the message says so.
+        # A reserved word in the place of a name is taken for a declaration, so that the message says so.
         is_name = kind in KEYWORDS and self.kinds[self.at + 1] in (":", ",")
         return kind == "boolean" or (is_name and self.kinds[self.at + 2] != "begin")
 
@@ -254,14 +254,14 @@ class TypeParser(ExpressionParser):
         if self.kinds[self.at] in _DECLARATION_HINTS:
             self.fail_expected("';' after this type", _DECLARATION_HINTS[self.kinds[self.at]])
         if isinstance(declared, RangeType) and _is_equation(declared.high):
-            self.report("a declaration gives no value", declared.high.span, _DECLARATION_HINTS["="])
+            self.report("a declaration cannot give a value", declared.high.span, _DECLARATION_HINTS["="])
         return VarDeclaration(self.span_from(start), names, declared)
 
     def _fail_at_declaration(self, section: str, name: str) -> NoReturn:
         hint = ""
         if self.kinds[self.at] in ("=", ":=", INTEGER):
             meaning = {"const": "value", "type": "meaning", "var": "type"}[section]
-            hint = f"a name and its {meaning} stand around ':', as in {section} {name}: {_EXAMPLES[section]}"
+            hint = f"a name and its {meaning} are separated by ':', as in {section} {name}: {_EXAMPLES[section]}"
         elif self.kinds[self.at] == IDENTIFIER and name.lower() in TYPES:
             hint = f"the name comes first, as in {section} {self.texts[self.at]}: 0..7"
         self.fail_expected("':' or ',' after this name", hint)

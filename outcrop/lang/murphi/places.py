@@ -1,4 +1,4 @@
-"""Designators: the places that variables, fields, elements and aliases name, and what may be done with them."""
+"""Designators: the places of variables, fields, elements and aliases, and the ways in which they may be used."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from outcrop.lang.murphi.types import TypeLowering
 from outcrop.lang.report import did_you_mean
 from outcrop.source import Span
 
-#: A place and why it cannot be assigned ("" when it can); an expression that is no place; None after an error.
+#: A place with the reason why it cannot be assigned ("" if it can); an expression that is no place; None: error.
 Designated = tuple[Place, str] | Expression | None
 
 _NO_VARIABLE = "the value of an expression"
@@ -40,7 +40,7 @@ _NO_VARIABLE = "the value of an expression"
 
 class PlaceLowering(TypeLowering):
     def designate(self, node: syntax.Expression, reading: bool = True) -> Designated:
-        """What a designator names. With ``reading`` false the variable at its root does not count as read."""
+        """Returns the meaning of a designator. If ``reading`` is false, its root variable does not count as read."""
         kind = type(node)
         if kind is syntax.Identifier:
             return self._designate_name(node, reading)  # type: ignore[arg-type]
@@ -130,7 +130,8 @@ class PlaceLowering(TypeLowering):
         return IndexPlace(type=array.element, span=node.span, base=place, index=index), read_only
 
     def slot_number(self, node: syntax.Expression, multiset: Multiset) -> Expression | None:
-        """A slot variable bound by ``choose`` and the like over a multiset of this type; None after an error."""
+        """Returns a slot variable that ``choose`` or the like binds over a multiset of this type; None after an
+        error."""
         symbol = self.lookup(node.name, node.span) if isinstance(node, syntax.Identifier) else None
         if isinstance(symbol, LocalSymbol) and symbol.slot_of is not None:
             if symbol.slot_of != multiset:
@@ -142,18 +143,18 @@ class PlaceLowering(TypeLowering):
             return Load(type=place.type, span=node.span, place=place)
         if not isinstance(symbol, UnknownSymbol) and not (symbol is None and isinstance(node, syntax.Identifier)):
             hint = "bind one with 'choose', 'multisetcount' or 'multisetremovepred'"
-            self.report.error("the elements of a multiset are picked by a slot variable only", node.span, hint)
+            self.report.error("an element of a multiset can only be selected by a slot variable", node.span, hint)
         return None
 
     def warn_outside(self, value: int, kind: Simple, span: Span) -> None:
         if not kind.low <= value <= kind.high:
-            message = f"{value} is never a value of {describe(kind)}: a runtime error whenever this is executed"
+            message = f"{value} is never a value of {describe(kind)}: executing this is a runtime error"
             self.report.warning(message, span)
 
     # --- Uses of places ------------------------------------------------------------------------------------
 
     def place(self, node: syntax.Expression, what: str, reading: bool = True) -> Place | None:
-        """A designator that names a variable or a part of one; None after an error."""
+        """Returns the variable, or part of one, that a designator names; None after an error."""
         designated = self.designate(node, reading)
         if isinstance(designated, tuple):
             place, read_only = designated
@@ -165,14 +166,15 @@ class PlaceLowering(TypeLowering):
         return None
 
     def target(self, node: syntax.Expression, action: str, reading: bool = False) -> Place | None:
-        """A designator that is written here; None after an error."""
+        """Returns the place of a designator that is written here; None after an error."""
         place = self.writable(node, action, reading)
         if place is not None and self.function is not None and self.reaches_state(place):
             self.function.writes_state = True
         return place
 
     def writable(self, node: syntax.Expression, action: str, reading: bool) -> Place | None:
-        """A designator that may be written; ``action`` completes "cannot be". None after an error."""
+        """Returns the place of a designator that may be written; None after an error. ``action`` completes "cannot
+        be"."""
         designated = self.designate(node, reading)
         if designated is None:
             return None
@@ -193,11 +195,11 @@ class PlaceLowering(TypeLowering):
         )
 
     def is_value(self, place: Place) -> bool:
-        """Does it lie in no variable?"""
+        """Returns whether a place lies in no variable."""
         return isinstance(root_of(place), ValuePlace)
 
     def take_reference(self, place: Place) -> None:
-        """A reference to the place, or a part of it, will exist."""
+        """Records that a reference to the place, or to a part of it, will exist."""
         root = root_of(place)
         if isinstance(root, LocalPlace) and not root.local.is_reference:
             root.local.is_addressed = True
@@ -210,7 +212,7 @@ def root_of(place: Place) -> Place:
 
 
 def is_fixed(place: Place, constants: set[Local]) -> bool:
-    """Does the place lie where it lies whenever it is evaluated, and does evaluating it never fail?
+    """Returns whether a place is always the same one, and evaluating it never fails.
 
     ``constants`` are the locals that are always defined and never change while the alias is in scope.
     """

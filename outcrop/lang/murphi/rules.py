@@ -1,8 +1,8 @@
-"""Rules, startstates and properties, and the rulesets, aliases and chooses around them.
+"""Rules, startstates and properties, with the rulesets, aliases and chooses around them.
 
-Every rule has a frame of its own, so what encloses it is lowered anew for each rule: parameters become the first
-locals of the frame; an alias is bound once around the guard and again at the start of the body; ``choose`` is a
-parameter that numbers slots, and a first conjunct of the guard that asks whether the slot is in use.
+Every rule has its own frame, so that enclosing constructs are lowered again for each rule. Parameters become the first
+locals of the frame. An alias is bound once around the guard, and again at the start of the body. ``choose`` becomes a
+parameter that numbers slots, and a first conjunct of the guard that tests whether the slot is in use.
 """
 
 from __future__ import annotations
@@ -47,11 +47,11 @@ Enclosing = syntax.QuantifierSyntax | syntax.AliasBinding | syntax.ChooseRule
 
 
 class Surroundings:
-    """What the constructs around one rule come to in its frame."""
+    """The constructs around one rule, lowered into its frame."""
 
     def __init__(self) -> None:
         self.parameters: list[Parameter] = []
-        #: Aliases and slots in use, outermost first.
+        #: Aliases, and tests of slots, outermost first.
         self.layers: list[Bind | SlotUsed] = []
         self.is_complete = True
 
@@ -63,7 +63,7 @@ class Surroundings:
         return self._around(guard, BinaryOperator.AND)
 
     def around_condition(self, condition: Expression, kind: PropertyKind) -> Expression:
-        # An instance for a free slot says nothing: it holds, except as a goal, where it must not count.
+        # An instance for a free slot is trivially true; for a cover goal it must not count.
         joined_by = BinaryOperator.AND if kind is PropertyKind.COVER else BinaryOperator.IMPLIES
         wrapped = self._around(condition, joined_by)
         assert wrapped is not None
@@ -118,13 +118,13 @@ class RuleLowering(DeclarationLowering):
                 self.rule_item(each)
             del self.enclosing[len(self.enclosing) - len(added) :]
 
-    # The layer above provides this.
+    # Provided by the layer above.
     def temporal_item(self, node: syntax.LtlSyntax) -> None:
         raise NotImplementedError
 
     @contextmanager
     def instantiated(self) -> Iterator[Surroundings]:
-        """A frame and a scope in which the enclosing parameters and aliases are declared."""
+        """Opens a frame and a scope in which the enclosing parameters and aliases are declared."""
         outer = self.scope
         surroundings = Surroundings()
         with self.fresh_frame():
@@ -139,7 +139,7 @@ class RuleLowering(DeclarationLowering):
                 self.scope = outer
 
     def _enter(self, node: Enclosing, surroundings: Surroundings) -> None:
-        # Each construct opens a scope of its own: an inner parameter may hide an outer one.
+        # Each construct opens a scope, since an inner parameter may hide an outer one.
         self.scope = type(self.scope)(self.scope)
         if isinstance(node, syntax.AliasBinding):
             binding = self.bind_alias(node)
@@ -205,7 +205,7 @@ class RuleLowering(DeclarationLowering):
             )
             surroundings.is_complete = False
 
-    # --- What stands inside --------------------------------------------------------------------------------
+    # --- Contents ---------- --------------------------------------------------------------------------------
 
     def _rule(self, node: syntax.RuleSyntax) -> None:
         with self.instantiated() as around:
@@ -249,7 +249,7 @@ class RuleLowering(DeclarationLowering):
         self.start_states.append(start)
 
     def given_invariant(self, span: Span) -> None:
-        """One that does not stand in the model."""
+        """Adds an invariant from outside the model."""
         try:
             condition = parse_expression(span)
         except ModelError as error:

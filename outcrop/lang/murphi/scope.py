@@ -1,7 +1,7 @@
-"""Names and what they stand for.
+"""Names and their symbols.
 
-There is one name space: constants, types, variables, functions and enumeration members share it. Inner scopes may
-hide the names of outer ones; ``true``, ``false`` and ``boolean`` are understood in any case and cannot be declared.
+There is one name space for constants, types, variables, functions and enumeration members. Inner scopes may hide the
+names of outer ones. ``true``, ``false`` and ``boolean`` are recognised in any case and cannot be declared.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from outcrop.source import Source, Span
 
 @dataclass(frozen=True)
 class UnknownType(Simple):
-    """The type of what is wrong already: it fits everywhere, so that one mistake is reported once."""
+    """The type of an invalid expression. It fits everywhere, so that one mistake is reported once."""
 
     @property
     def cardinality(self) -> int:
@@ -50,7 +50,8 @@ class VariableSymbol:
 
 @dataclass(slots=True)
 class LocalSymbol:
-    """``read_only`` says why it cannot be assigned, "" if it can. ``slot_of``: it numbers the slots of a multiset."""
+    """A local variable. ``read_only`` is the reason why it cannot be assigned, "" if it can. ``slot_of`` is the
+    multiset whose slots it numbers."""
 
     local: Local
     span: Span
@@ -60,7 +61,7 @@ class LocalSymbol:
 
 @dataclass(slots=True)
 class PlaceSymbol:
-    """An alias of a place that cannot move: its uses are replaced by the place itself."""
+    """An alias of a place that never changes. Its uses are replaced by the place."""
 
     place: Place
     span: Span
@@ -69,7 +70,7 @@ class PlaceSymbol:
 
 @dataclass(slots=True)
 class ValueSymbol:
-    """An alias of a constant: its uses are replaced by the constant."""
+    """An alias of a constant. Its uses are replaced by the constant."""
 
     value: Constant
     span: Span
@@ -83,7 +84,7 @@ class FunctionSymbol:
 
 @dataclass(slots=True)
 class UnknownSymbol:
-    """A name whose declaration is wrong; its uses are not reported."""
+    """A name with an invalid declaration, whose uses are not reported."""
 
     span: Span
 
@@ -112,12 +113,12 @@ _KINDS: dict[type, str] = {
 
 
 def kind_of(symbol: Symbol) -> str:
-    """What a symbol is, for messages."""
+    """Returns the kind of a symbol, for messages."""
     return _KINDS[type(symbol)]
 
 
 class Scope:
-    """The names declared in one block, and the block around it."""
+    """The names declared in one block, with a link to the enclosing block."""
 
     __slots__ = ("names", "parent")
 
@@ -142,7 +143,7 @@ class Scope:
 
 
 def builtin_names(source: Source) -> dict[str, Symbol]:
-    """The names every model knows, in lower case."""
+    """Returns the names that every model knows, in lower case."""
     nowhere = Span(source, 0, 0)
     return {
         "boolean": TypeSymbol(BOOLEAN, None),
@@ -152,6 +153,6 @@ def builtin_names(source: Source) -> dict[str, Symbol]:
 
 
 def describe(kind: Type) -> str:
-    """A type as a message names it; long structures are cut."""
+    """Returns a type as messages name it; long structures are cut."""
     text = str(kind)
     return text if len(text) <= 60 else text[:57] + "..."

@@ -1,4 +1,4 @@
-"""The reason why a model has no start state."""
+"""Explanations for models without a start state."""
 
 from __future__ import annotations
 
@@ -31,5 +31,5 @@ def explain_no_start(system: System) -> Diagnostic:
 
 
 def _is_one_line(source: Source) -> bool:
-    """Whether carriage returns, which end no comment, are the only line ends of a text with a comment."""
+    """Returns whether a text with a comment has only carriage returns as line ends, which do not end a comment."""
     return "\r" in source.text and "\n" not in source.text and "--" in source.text

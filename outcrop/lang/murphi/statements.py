@@ -1,4 +1,4 @@
-"""Statements. Each lowers to a list, because an alias is a binding followed by the statements inside it."""
+"""Statements. Each is lowered to a list, because an alias is a binding followed by the statements inside it."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ class StatementLowering(ExpressionLowering):
         if target is None:
             return []
         if has_scalarset(target.type):
-            message = f"clearing '{node.target.span.text}' would prefer one value of a scalarset to the others"
+            message = f"clearing '{node.target.span.text}' would single out one value of a scalarset"
             hint = "assign its other components one by one, and 'undefine' those of a scalarset type"
             if self.options.of(MurphiOptions).undefined is UndefinedReads.PERMIT:
                 self.report.error(message, node.span, hint)
@@ -200,7 +200,7 @@ class StatementLowering(ExpressionLowering):
             return [*bindings, *self.statements(node.body)]
 
     def bind_alias(self, node: syntax.AliasBinding) -> Bind | None:
-        """Declares an alias. A constant, or a place that cannot move, needs no binding at run time."""
+        """Declares an alias. A constant, or a place that never changes, needs no binding at run time."""
         name = node.name
         designated = self.designate(node.value)
         if designated is None or (not isinstance(designated, tuple) and designated.type is UNKNOWN):

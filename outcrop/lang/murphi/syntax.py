@@ -1,4 +1,4 @@
-"""The syntax tree of a Murphi model: what the parser found, before names and types mean anything."""
+"""The syntax tree of a Murphi model, before names and types are resolved."""
 
 from __future__ import annotations
 

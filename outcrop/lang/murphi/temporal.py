@@ -1,4 +1,4 @@
-"""Formulas of temporal logic about Murphi models: ``ltl`` declarations, and formulas given from outside."""
+"""LTL formulas about Murphi models: ``ltl`` declarations, and formulas from outside the model."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ class TemporalLowering(RuleLowering):
     def __init__(self, source: Source, options: LoadOptions, declared_later: dict[str, Span]) -> None:
         super().__init__(source, options, declared_later)
         self.temporal: list[TemporalProperty] = []
-        self._names_scalarset_values = False  #: does a quantifier of the formula at hand?
+        self._names_scalarset_values = False  #: whether a quantifier of the current formula names scalarset values
 
     def temporal_item(self, node: syntax.LtlSyntax) -> None:
-        """A declaration; inside rulesets it is a property for each combination of the parameters."""
+        """Lowers a declaration. Inside rulesets it is one property for each combination of the parameters."""
         if any(isinstance(each, syntax.ChooseRule) for each in self.enclosing):
-            message = "a formula cannot stand inside 'choose': what is chosen may be gone in the next state"
+            message = "a formula cannot be inside 'choose': the chosen element may be gone in the next state"
             self.report.error(message, node.span)
             return
         text = _COMMENT.sub(lambda comment: re.sub(r"[^\n]", " ", comment.group()), self.source.text)
@@ -40,12 +40,12 @@ class TemporalLowering(RuleLowering):
         self._temporal(FormulaText(node.name, formula), node.span)
 
     def given_formula(self, text: FormulaText) -> None:
-        """A formula that does not stand in the model."""
+        """Adds a formula from outside the model."""
         self._temporal(text, text.span)
 
     def _temporal(self, text: FormulaText, span: Span) -> None:
-        """``forall`` around a whole formula is a ruleset, a property for each value; other quantifiers are written
-        out."""
+        """Lowers a formula. ``forall`` around the whole formula is a ruleset, with one property per value. Other
+        quantifiers are expanded."""
         before = len(self.enclosing)
         try:
             while (quantified := outermost_forall(text.span, names_in(text, self._predicates()))) is not None:
@@ -68,7 +68,8 @@ class TemporalLowering(RuleLowering):
             self.temporal.append(TemporalProperty(text.name, tuple(around.parameters), frame, span, *found, named))
 
     def _instances(self, span: Span, around: Binding) -> list[Binding]:
-        """The values of the variables that a quantifier within a formula binds; ``ModelError`` where it is wrong."""
+        """Returns the values of the variables that an inner quantifier binds. Raises ``ModelError`` if it is
+        invalid."""
         choices: list[list[Bound]] = []
         with self.block():
             self._declare(around, span)
@@ -87,12 +88,12 @@ class TemporalLowering(RuleLowering):
         return list(product(*choices))
 
     def _declare(self, bound: Binding, span: Span) -> None:
-        """What quantifiers bind is constant inside them."""
+        """Declares the variables of quantifiers as constants."""
         for each in {each.name: each for each in bound}.values():
             self.declare(syntax.Name(span, each.name), ConstantSymbol(each.value, span))
 
     def _predicates(self) -> list[str]:
-        """The names of what is boolean by itself."""
+        """Returns the names of boolean variables, constants and functions."""
         return [name for name in self.scope.visible() if self._is_predicate(name)]
 
     def _is_predicate(self, name: str) -> bool:
@@ -127,11 +128,11 @@ class TemporalLowering(RuleLowering):
         return around.around_guard(condition)
 
     def _in_source(self, span: Span) -> Span:
-        """In the text of the model itself, where the comments are still there."""
+        """Returns the span in the text of the model itself, which still has its comments."""
         return Span(self.source, span.start, span.end) if span.source.name == self.source.name else span
 
     def _named(self, name: str, span: Span) -> syntax.Expression:
-        """A function without parameters is called by its name alone."""
+        """Returns the expression of a name. A function without parameters is called by its name alone."""
         symbol = self.scope.find(name)
         if isinstance(symbol, FunctionSymbol):
             return syntax.CallOperation(span, syntax.Name(span, name), [])

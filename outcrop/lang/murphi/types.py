@@ -1,6 +1,6 @@
-"""Type expressions: what the types of a model are, with limits that keep every later step finite.
+"""Type expressions, and the types that they denote. Limits keep every later step finite.
 
-Nothing here enumerates the values of a type; sizes are computed.
+No function here enumerates the values of a type; sizes are computed.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from outcrop.options import LoadOptions
 from outcrop.source import Source, Span
 
 MAX_LEAVES = 1_000_000
-#: One less than a 64-bit leaf has patterns: one of them is undefined.
+#: Largest number of values of a range: one pattern of a 64-bit leaf means undefined.
 MAX_RANGE = 2**64 - 1
 MAX_SCALARSET = 2**62
-#: Parts of parts, each counted where it occurs: what walking over a type costs.
+#: Largest number of parts of a type, counting each where it occurs; walking over a type takes that many steps.
 MAX_TYPE_PARTS = 1_000_000
 
 
@@ -55,13 +55,13 @@ class TypeLowering(Context):
         }
 
     def type_expression(self, node: syntax.TypeExpression, name: str = "") -> Type:
-        """The type; ``name`` is the one that a type declaration gives it. UNKNOWN after an error."""
+        """Returns the type of an expression; UNKNOWN after an error. ``name`` is the name in a type declaration."""
         return self._types[type(node)](node, name)
 
     # --- Constants -----------------------------------------------------------------------------------------
 
     def constant(self, node: syntax.Expression, what: str) -> Constant | None:
-        """The value of an expression that must be constant; None after an error."""
+        """Returns the value of an expression that must be constant; None after an error."""
         value = self.expression(node)
         if value.type is UNKNOWN:
             return None
@@ -198,7 +198,7 @@ class TypeLowering(Context):
     # --- Sizes ---------------------------------------------------------------------------------------------
 
     def _limited(self, kind: Type, span: Span) -> Type:
-        """UNKNOWN, and an error, for a type that no state could hold or no program could walk over."""
+        """Returns the type; UNKNOWN, with an error reported, if it is too large for a state or for walking over it."""
         if kind.leaf_count > MAX_LEAVES:
             message = f"a value of this type has {kind.leaf_count:,} components; at most {MAX_LEAVES:,} are possible"
             self.report.error(message, span)
@@ -219,7 +219,7 @@ class TypeLowering(Context):
         return found[1] if found is not None else 1
 
     def fields_of(self, record: Record) -> dict[str, tuple[int, Type]]:
-        """Position and type of each field."""
+        """Returns the position and type of each field."""
         found = self._field_tables.get(id(record))
         if found is None:
             table = {name: (position, kind) for position, (name, kind) in enumerate(record.fields)}
@@ -230,11 +230,11 @@ class TypeLowering(Context):
 def _not_constant_hint(value: Expression) -> str:
     if isinstance(value, Binary) and isinstance(value.right, Constant) and value.right.value == 0:
         return "it divides by zero"
-    return "variables and function calls are not known before the model runs"
+    return "the values of variables and function calls are not constant"
 
 
 def has_scalarset(kind: Type) -> bool:
-    """Does a value of this type hold scalarset values?"""
+    """Returns whether values of this type contain scalarset values."""
     return any(
         isinstance(part, Scalarset) or (isinstance(part, Union) and any(isinstance(m, Scalarset) for m in part.members))
         for part in held_types(kind)
@@ -246,7 +246,7 @@ def has_multiset(kind: Type) -> bool:
 
 
 def held_types(kind: Type) -> list[Type]:
-    """The type and all that its values hold, each once; array indices are not held."""
+    """Returns the type and all types that its values contain, without duplicates. Array indices do not count."""
     found: dict[int, Type] = {}
     waiting = [kind]
     while waiting:

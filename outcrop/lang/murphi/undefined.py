@@ -17,25 +17,25 @@ from __future__ import annotations
 
 from outcrop.ir.types import BOOLEAN, Enum, Range, Real, Scalarset, Type, Union
 
-#: Subranges outside are wide in CMurphi.
+#: Bounds of the subranges that CMurphi does not treat as wide.
 _NARROW = range(255)
 
 
 def converts_unread(kind: Type) -> bool:
-    """Tells whether CMurphi converts and compares values of this type without a test for undefined."""
+    """Returns whether CMurphi converts and compares values of this type without a test for undefined."""
     return isinstance(kind, Scalarset | Union)
 
 
 def copies_unread(kind: Type) -> bool:
-    """Tells whether CMurphi copies values of this type, within the type, without a test for undefined."""
+    """Returns whether CMurphi copies values of this type, within the type, without a test for undefined."""
     return converts_unread(kind) or (isinstance(kind, Enum) and kind is not BOOLEAN)
 
 
 def is_same_type(source: Type, target: Type) -> bool:
-    """Tells whether CMurphi needs no conversion. Two subranges differ as soon as they are written twice."""
+    """Returns whether CMurphi needs no conversion. Two subranges differ as soon as they are written twice."""
     return source is target or (source == target and not isinstance(source, Range | Real))
 
 
 def returns_unread(kind: Type) -> bool:
-    """Tells whether a function may return an undefined value of this type: not when its subrange is a wide one."""
+    """Returns whether a function may return an undefined value of this type: not if its subrange is a wide one."""
     return not isinstance(kind, Range) or (kind.low in _NARROW and kind.high in _NARROW)

@@ -1,4 +1,4 @@
-"""Lints on lowered models. Each is silent unless it is nearly sure, because models in use must not be noisy."""
+"""Lints on lowered models. Each warns only if it is nearly certain, so that working models produce no noise."""
 
 from __future__ import annotations
 
@@ -60,11 +60,11 @@ def warn_unread_variables(variables: Iterable[Variable], read: set[Variable], re
     for variable in variables:
         if variable not in read:
             message = f"the variable '{variable.name}' is never read"
-            report.warning(message, variable.span, "it only makes states differ: remove it")
+            report.warning(message, variable.span, "it only adds states; remove it")
 
 
 def truth(expression: Expression) -> bool | None:
-    """What a boolean expression is bound to be by its constants and the bounds of its ranges; None if open."""
+    """Returns the value of a boolean expression that its constants and ranges determine; None if it is open."""
     if isinstance(expression, Constant):
         return bool(expression.value)
     if isinstance(expression, Unary) and expression.operator is UnaryOperator.NOT:
@@ -82,7 +82,7 @@ def truth(expression: Expression) -> bool | None:
 
 
 def _chain(conjunction: Binary) -> list[Expression]:
-    """The operands of a chain of one operator, which leans to the left and may be long."""
+    """Returns the operands of a chain of one operator, which leans to the left and may be long."""
     operands = [conjunction.right]
     left = conjunction.left
     while isinstance(left, Binary) and left.operator is conjunction.operator:
@@ -102,7 +102,7 @@ def _interval(expression: Expression) -> Interval | None:
 
 
 def warn_dependent_iterations(loop: For, report: Report) -> None:
-    """A loop over a scalarset that always leaves its last value behind prefers that value to the others."""
+    """Warns of a loop over a scalarset whose result depends on the order of iteration."""
     if not isinstance(loop.domain, TypeDomain):
         return
     kind = loop.domain.type
@@ -113,7 +113,7 @@ def warn_dependent_iterations(loop: For, report: Report) -> None:
             continue
         if not _depends(statement.target, loop.variable):
             message = f"every iteration overwrites this with '{loop.variable.name}', so the order of {kind} matters"
-            report.warning(message, statement.span, "symmetry reduction is only sound if no order matters")
+            report.warning(message, statement.span, "symmetry reduction is sound only if the order does not matter")
 
 
 def _is_read_of(value: Expression, variable: Local) -> bool:
@@ -121,7 +121,7 @@ def _is_read_of(value: Expression, variable: Local) -> bool:
 
 
 def _depends(place: Place, variable: Local) -> bool:
-    """Might the place be another one in another iteration? Yes if in doubt."""
+    """Returns whether the place may differ between iterations; true if in doubt."""
     while isinstance(place, FieldPlace | IndexPlace | SlotPlace):
         if not isinstance(place, FieldPlace) and not isinstance(place.index, Constant):
             return True
