@@ -94,6 +94,10 @@ class LayeredOptions:
         convert=parse_layers,
     )
     forget: bool = option(False, "delete older layers; states may be revisited, and too many revisits end the search")
+    ram_cache: bool = option(
+        True,
+        "find duplicates in the layers that RAM holds; off finds all of them on disk, when a layer is complete",
+    )
 
 
 @dataclass(frozen=True)

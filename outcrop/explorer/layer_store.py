@@ -78,6 +78,9 @@ class LayerStore:
         for begin in range(0, used, _STATES_A_PART) if self._options.forget else ():
             self._record.count(self._explorer.search.read_block(begin, min(used, begin + _STATES_A_PART)))
         self.Bucket.spill.defer()
+        if not self._options.ram_cache:
+            self.write_pending()
+            self.kernels.keep_duplicates()
 
     # --- Layers in RAM -----------------------------------------------------------------------------------------
 

@@ -239,7 +239,12 @@ class RamThenDisk(Generic[_PastRam]):
                 _ = search.native.with_all_kernels
                 self.squeezing.make_ready()
 
-    def _go_to_disk(self) -> _PastRam:
+    def leave_ram(self) -> None:
+        """Continues on disk although memory is left."""
+        if self.past_ram is None:
+            self._go_to_disk("RAM cache off")
+
+    def _go_to_disk(self, why: str = "memory budget used up") -> _PastRam:
         explorer = self._explorer
         self._directory = WorkDirectory(explorer.options.workdir, explorer.disk)
         try:
@@ -252,10 +257,7 @@ class RamThenDisk(Generic[_PastRam]):
         explorer.visited = past_ram.store
         past_ram.store.take_over()
         level, states = max(0, len(explorer.levels) - 1), past_ram.store.states
-        text = (
-            f"memory budget used up at level {level:,}: {states:,} states written to disk, "
-            f"continuing with {past_ram.medium} on disk"
-        )
+        text = f"{why} at level {level:,}: {states:,} states written to disk, continuing with {past_ram.medium} on disk"
         explorer.watch.tell(Event(EventKind.SPILLED, text, {"level": level, "states": states}))
         return past_ram
 

@@ -63,7 +63,8 @@ class Squeezing:
         options = explorer.options
         if not explorer.exchange.holds_all_states or not options.of(SqueezeOptions).squeeze:
             return False
-        if options.of(LayeredOptions).forget:
+        layered = options.of(LayeredOptions)
+        if layered.forget or not layered.ram_cache:
             return False
         return plain.compile_squeezed is not None and plain.model_bytes <= _WIDEST and not plain.prints
 

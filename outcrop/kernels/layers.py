@@ -14,6 +14,7 @@ from outcrop.kernels.abi import callback, structure
 from outcrop.kernels.spill import RunLayout, run_failure, run_table
 
 _FUNCTIONS = (
+    "outcrop_keep_duplicates",
     "outcrop_set_known",
     "outcrop_write_stretch",
     "outcrop_resolve_stretches",
@@ -67,6 +68,10 @@ class LayerKernels:
     def __init__(self, search: Search) -> None:
         self._search = search
         self._library = search.native.with_all_kernels.library_with(_FUNCTIONS)
+
+    def keep_duplicates(self) -> None:
+        """Makes every successor a candidate from now on. The states of the arena must be on disk."""
+        self._library.outcrop_keep_duplicates(self._search.handle)
 
     def set_known(self, begin: int, end: int) -> None:
         """Marks a range of the arena as states that sorted runs have."""

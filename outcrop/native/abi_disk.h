@@ -65,6 +65,7 @@ typedef struct {
   uint64_t *sums;   /* what was written: of its states, and of the slices of each */
 } Stretch;
 
+void outcrop_keep_duplicates(Search *search);
 void outcrop_set_known(Search *search, uint64_t begin, uint64_t end);
 int outcrop_write_stretch(Search *search, uint64_t number, uint64_t begin, uint64_t end, const Stretch *stretch);
 int outcrop_resolve_stretches(Search *search, uint64_t number, const Stretch *stretches, uint64_t stretch_count,

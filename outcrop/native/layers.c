@@ -238,6 +238,43 @@ static uint64_t read_layers(const Search *search, const Run *run, unsigned numbe
 /* --- What Python binds --------------------------------------------------------------------------------------- */
 
 /* States of the arena need not be written any more: a run has them. */
+/* --- Without a RAM cache ------------------------------------------------------------------------------------- */
+
+/* Appends all states of a batch to the arena: every successor is a candidate. */
+static uint32_t candidates_enter(Worker *worker, const uint8_t *states, const uint64_t *hashes, uint32_t count,
+                                 uint8_t *is_new, uint32_t *positions, int *too_far) {
+  Chunk *chunk = &worker->chunk;
+  uint64_t room = chunk->end - chunk->next;
+  (void)hashes, (void)positions, (void)too_far;
+  if (count > room) count = (uint32_t)room;
+  memcpy(arena_state(&worker->search->arena, chunk->next), states, (size_t)count * STATE_BYTES);
+  memset(is_new, 1, count);
+  chunk->next += count;
+  return count;
+}
+
+static uint32_t candidates_add(Worker *worker, const uint8_t *states, const uint64_t *hashes, uint32_t count,
+                               uint8_t *is_new) {
+  return add_reserved(worker, states, hashes, count, is_new, candidates_enter);
+}
+
+static const VisitedSet candidates_only = {
+    .add = candidates_add,
+    .position = states_position,
+    .positions = states_positions,
+    .bytes = states_bytes,
+    .limit = states_limit,
+    .can_grow = states_can_grow,
+    .grow = states_grow,
+    .next_filling = states_next_filling,
+    .fill = states_fill,
+    .grown = nothing_to_end,
+    .lines = states_lines,
+};
+
+/* Makes every successor a candidate from now on. The states of the arena must be on disk. */
+EXPORT void outcrop_keep_duplicates(Search *search) { search->visited = &candidates_only; }
+
 EXPORT void outcrop_set_known(Search *search, uint64_t begin, uint64_t end) {
   for (; begin < end && begin % 8; begin++) set_known(search, begin);
   for (; end > begin && end % 8; end--) set_known(search, end - 1);

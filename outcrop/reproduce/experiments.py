@@ -9,6 +9,7 @@ from typing import Any
 from outcrop.errors import UsageError
 from outcrop.machine import available_cores
 from outcrop.outcome import Stop
+from outcrop.reproduce.beem import ranges
 from outcrop.reproduce.runner import NotRun, Runner
 from outcrop.reproduce.tables import Entry, Table
 from outcrop.sweep.cell import Answer
@@ -138,6 +139,25 @@ def layers(table: Table, entry: Entry, runner: Runner) -> Figures:
     return _each_column(table, entry, runner, "with {} layers", at)
 
 
+def ram_cache(table: Table, entry: Entry, runner: Runner) -> Figures:
+    """Table 2 of 2008: layered duplicate detection with and without its RAM cache."""
+    base = _complete(runner.check(entry, "ram", strategy="ram"))
+    fraction = table.settings["fraction"]
+    memory = _part(_memory(base, False)[1], fraction)
+    runner.note(f"Memory: the paper does not say how much; ours is {fraction} of M(p).")
+    found = [
+        _complete(runner.check(entry, what, strategy="layered", state_memory=memory, squeeze=False, ram_cache=cache))
+        for what, cache in (("layered", True), ("layered, RAM cache off", False))
+    ]
+    delayed = [document["layers"]["duplicates_delayed"] if document["layers"] else 0 for document in found]
+    return {
+        "cache seconds": [_short(found[0]["seconds"])],
+        "no cache seconds": [_short(found[1]["seconds"])],
+        "delayed duplicates": [str(delayed[0])],
+        "without cache": [str(delayed[1])],
+    }
+
+
 def threads(table: Table, entry: Entry, runner: Runner) -> Figures:
     """Figures 3 to 6 of 2012: seconds by threads, with and without hash compaction."""
     figures: Figures = {}
@@ -197,7 +217,9 @@ EXPERIMENTS: dict[str, Callable[[Table, Entry, Runner], Figures]] = {
     "versus": versus,
     "memory": memory,
     "layers": layers,
+    "ram cache": ram_cache,
     "threads": threads,
+    "ranges": ranges,
     "bound": bound,
 }
 

@@ -32,6 +32,8 @@ class Runner:
     notes: list[str] = field(default_factory=list)
     #: Figures that were got in other ways: by what the way is called and by the row.
     others: dict[str, dict[str, dict[str, list[str]]]] = field(default_factory=dict)
+    #: Values of each measure over many models, for tables of ranges.
+    population: dict[str, list[float]] | None = None
     _row_ends: float = 0.0
 
     def begin_row(self) -> None:

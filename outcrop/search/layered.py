@@ -47,6 +47,8 @@ def search(native: Native, options: CheckOptions, context: Context = DEFAULT_CON
         raise UsageError("--forget needs a number of layers to keep; give it with --layers N or --layers auto")
     if own.forget and (options.ranks or 1) > 1:
         raise UsageError("--forget works in one process only; leave out --forget or --ranks")
+    if not own.ram_cache and (own.forget or (options.ranks or 1) > 1):
+        raise UsageError("--ram-cache off works in one process that keeps all layers; leave out --forget and --ranks")
     return search_ram_first(native, options, context, Layers, LDDD)
 
 
@@ -54,6 +56,8 @@ def LDDD(explorer: Explorer, frontier: RamThenDisk[Layers]) -> Stop:
     """Runs Fig. 1. ``expand`` is its loop over one depth, lines 9 to 20. While all layers are in RAM, duplicates are
     found at once, without delayed detection."""
     explorer.begin()
+    if not explorer.options.of(LayeredOptions).ram_cache:
+        frontier.leave_ram()
     while (stop := explorer.next_stop()) is None:  # line 8
         frontier.expand()
         store = None if frontier.past_ram is None else frontier.past_ram.store
@@ -77,6 +81,7 @@ class Layers:
 
     def __init__(self, explorer: Explorer, directory: WorkDirectory) -> None:
         self._explorer = explorer
+        self._has_ram_cache = explorer.options.of(LayeredOptions).ram_cache
         self.store = LayerStore(explorer, directory, self._counter_example_reconstruction)
 
     # --- Fig. 1 ------------------------------------------------------------------------------------------------
@@ -111,7 +116,7 @@ class Layers:
         used, first = store.Bucket.resume(), store.Bucket.first
         store.candidates += used - first
         try:
-            if store.candidate:
+            if store.candidate or not self._has_ram_cache:
                 self.DDD(depth, first, used)
             else:
                 before = store.states

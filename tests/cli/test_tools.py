@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from statistics import median
 
 import pytest
 from conftest import Run
+
+from outcrop.reproduce.tables import tables
 
 Cli = Callable[..., Run]
 
@@ -123,3 +126,47 @@ def test_reproduce(cli: Cli) -> None:
     assert "0.036%" in shown.out
     assert "--models" in cli("reproduce", "000/table3").err
     assert cli("reproduce", "000/table3", "--models", "/nowhere").code == 2
+
+
+def test_ranges_of_the_2012_table_follow_from_its_rows() -> None:
+    table = tables()["002/table1"]
+    rows = table.settings["published"]
+    values = {
+        "relative time": [float(row["compact seconds"]) / float(row["seconds"]) for row in rows],
+        "relative memory": [float(row["compact MB"]) / float(row["MB"]) for row in rows],
+        "thousand states": [float(row["thousand states"]) for row in rows],
+        "coverage %": [float(row["coverage %"]) for row in rows],
+    }
+    printed = {entry.name: entry.figures[""] for entry in table.entries}
+    assert printed == {name: [f"{f(each):.4g}" for f in (min, median, max)] for name, each in values.items()}
+
+
+def test_reproduce_ranges_over_beem(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "murphi" / "mux").mkdir(parents=True)
+    arguments = ("reproduce", "002/table1", "--models", tmp_path, "--budget", "1m")
+    assert "EXPECTED.csv' cannot be read" in cli(*arguments).out
+    directory = tmp_path / "dve"
+    directory.mkdir()
+    (directory / "EXPECTED.csv").write_text("file,states\ntoggle.dve,100000\nsmall.dve,99999\n")
+    (directory / "PROPERTIES.csv").write_text("file,kind\ntoggle.prop1.dve,ltl\nsmall.prop1.dve,ltl\n")
+    (directory / "toggle.prop1.dve").write_text(TOGGLE)
+    shown = cli(*arguments, "--json")
+    rows = {row["name"]: row["ours"][""] for row in json.loads(shown.out)["rows"]}
+    assert rows["coverage %"] == ["100"] * 3
+    assert rows["thousand states"] == [rows["thousand states"][0]] * 3
+    assert "1 of 1 BEEM properties" in json.loads(shown.out)["notes"][0]
+
+
+#: x is 1 again and again, so no run stays in ``q1`` forever.
+TOGGLE = """
+byte x = 0;
+process P {
+  state s; init s;
+  trans s -> s { guard x == 0; effect x = 1; }, s -> s { guard x == 1; effect x = 0; };
+}
+process LTL_property {
+  state q0, q1; init q0; accept q1;
+  trans q0 -> q0 {}, q0 -> q1 { guard x == 0; }, q1 -> q1 { guard x == 0; };
+}
+system async property LTL_property;
+"""

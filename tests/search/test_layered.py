@@ -298,3 +298,22 @@ def test_the_longest_back_edge_is_that_of_the_model(options: Callable[..., Check
         found = layered.search(compiled(ring), options(layers=layers))
         assert found.layers is not None
         assert found.layers.longest_back_edge == 599
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_without_ram_cache_every_duplicate_is_found_on_disk(options: Callable[..., CheckOptions], threads: int) -> None:
+    for model in (GRID, STARTS, VIOLATED, CHAIN):
+        native = compiled(model)
+        expected = ram.search(native, options(state_memory=None))
+        for memory in (None, 20_000):
+            found = layered.search(native, options(state_memory=memory, threads=threads, ram_cache=False))
+            assert spilled(found)
+            assert comparable(found) == comparable(expected)
+            assert found.layers is not None
+            document = layers_document(found.layers, found.generated)
+            assert document is not None and document["rows"] and document["duplicates_ram"] == 0
+
+
+def test_without_ram_cache_nothing_is_forgotten(options: Callable[..., CheckOptions]) -> None:
+    with pytest.raises(UsageError, match="--ram-cache"):
+        layered.search(compiled(GRID), options(ram_cache=False, forget=True, layers=3))
