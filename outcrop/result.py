@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 from outcrop.ir.layout import State
 from outcrop.ir.nodes import Variable
 from outcrop.ir.system import System
+from outcrop.ir.types import Type
 from outcrop.outcome import Event, LayerReport, RankReport
 from outcrop.source import Diagnostic, Span
 
@@ -47,6 +48,15 @@ class ViolationKind(StrEnum):
 
 
 @dataclass(frozen=True)
+class Argument:
+    """A parameter of a rule with its value in one firing, as the model's author would write them."""
+
+    name: str
+    type: str
+    value: str
+
+
+@dataclass(frozen=True)
 class Step:
     """A step of a trace. ``label``: the rule or startstate with its parameter values. ``state``: the state after it."""
 
@@ -55,6 +65,8 @@ class Step:
     span: Span
     truths: tuple[bool, ...] = ()  #: values of the trace's propositions in the state
     printed: str = ""  #: output of the rule's ``put`` statements
+    arguments: tuple[Argument, ...] = ()  #: the parameters of the rule with their values
+    processes: tuple[str, ...] = ()  #: whose step it is, in languages that have processes
 
 
 @dataclass(frozen=True)
@@ -142,6 +154,8 @@ class RuleCoverage:
     instances: int
     fired: int
     counts: RuleCounts | None = None  #: None unless ``--coverage`` was given
+    parameters: tuple[tuple[str, Type], ...] = ()  #: name and type of each
+    processes: tuple[str, ...] = ()  #: whose steps its firings are, in languages that have processes
 
 
 @dataclass

@@ -239,7 +239,15 @@ def _coverage(system: System, options: CheckOptions, outcome: Outcome) -> list[R
         return RuleCounts(enabled[number] if enabled else None, deeper[number] if deeper else None)
 
     return [
-        RuleCoverage(rule.name, rule.span, rule.instance_count, fired, counts(number) if options.coverage else None)
+        RuleCoverage(
+            rule.name,
+            rule.span,
+            rule.instance_count,
+            fired,
+            counts(number) if options.coverage else None,
+            tuple((each.local.name, each.type) for each in rule.parameters),
+            rule.processes,
+        )
         for number, (rule, fired) in enumerate(zip(system.rules, outcome.fired, strict=True))
     ]
 

@@ -14,7 +14,7 @@ from types import FrameType
 from outcrop.api import Model, load
 from outcrop.cli.files import deliver, dump
 from outcrop.cli.main import answer
-from outcrop.cli.output import annotate, put_output, wants_color
+from outcrop.cli.output import annotate, chart_width, put_output, wants_color
 from outcrop.cli.parser_declared import language_values, own_values
 from outcrop.cli.results import Files
 from outcrop.dist.launch import STARTED, start, started_ranks
@@ -23,7 +23,7 @@ from outcrop.errors import AlreadyTold, InternalError, Undecided, UsageError
 from outcrop.interrupts import handled, interrupt
 from outcrop.options import CheckOptions, Deadlock, DeviceChoice, Engine, Fair, Keep
 from outcrop.report.annotations import of_document, wanted
-from outcrop.report.text import Paint, quiet, report
+from outcrop.report.text import ChartOptions, Paint, quiet, report
 from outcrop.result import Result, Verdict
 from outcrop.trace.render import TraceStyle
 
@@ -136,7 +136,10 @@ def _text(result: Result, arguments: argparse.Namespace) -> str:
                 violation["trace"] = None
         return dump(document)
     paint = Paint(wants_color(sys.stdout, arguments.no_color))
-    return quiet(result, paint) if arguments.quiet else report(result, style, paint, arguments.report)
+    if arguments.quiet:
+        return quiet(result, paint)
+    ask = ChartOptions(chart_width(), arguments.lanes, tuple(arguments.message)) if arguments.chart else None
+    return report(result, style, paint, arguments.report, ask)
 
 
 @contextlib.contextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import TextIO
@@ -66,6 +67,15 @@ def annotate(lines: Iterable[str]) -> None:
     if wanted():
         for line in lines:
             complain(line, bare=True)
+
+
+#: Columns of a chart that goes to no terminal.
+_WIDTH = 120
+
+
+def chart_width() -> int:
+    """Returns the columns of the terminal, or a usual number where there is none."""
+    return shutil.get_terminal_size((_WIDTH, 24)).columns if sys.stdout.isatty() else _WIDTH
 
 
 def wants_color(stream: TextIO, refused: bool) -> bool:

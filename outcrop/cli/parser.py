@@ -301,6 +301,8 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
         help="at each step of a trace, print the changes (diff, the default) or the whole state (full); off: print no "
         "trace",
     )
+    group.add_argument("--chart", action="store_true", help="draw each trace as a message chart")
+    add_chart_options(group)
     group.add_argument("--trace-json", metavar="FILE", help="write the trace of the first violation to FILE, in ITF")
     group.add_argument("--report", metavar="FILE", help="write an HTML report to FILE; implies --coverage")
     group.add_argument("--junit", metavar="FILE", help="write the verdict on each property to FILE, as JUnit XML")
@@ -319,6 +321,24 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--json", action="store_true", help="print one JSON document instead of text")
     group.add_argument("-q", "--quiet", action="store_true", help="print only the verdict, and no progress")
     group.add_argument("--no-color", action="store_true", help="do not use colours on a terminal")
+
+
+def add_chart_options(parser: argparse._ActionsContainer) -> None:
+    """Adds the options that say what a message chart shows."""
+    parser.add_argument(
+        "--lanes",
+        metavar="TYPE",
+        help="the type that has a lane for each of its values (default: processes, or the type that most rules have a "
+        "parameter of)",
+    )
+    parser.add_argument(
+        "--message",
+        metavar="FIELD:FROM:TO",
+        action="append",
+        default=[],
+        help="messages lie in FIELD, a variable or a field; FROM and TO are a field of a message, index (of the array "
+        "around it), index2, actor, shared or a lane; may be repeated",
+    )
 
 
 def _add_views(parser: argparse.ArgumentParser) -> None:

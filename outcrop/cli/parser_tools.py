@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 from outcrop.cli.argument_parser import Parser
-from outcrop.cli.parser import add_meaning, add_model
+from outcrop.cli.parser import add_chart_options, add_meaning, add_model
 from outcrop.cli.values import count, unit, weight
 from outcrop.manual import see
 from outcrop.units import parse_duration, parse_size
@@ -28,9 +28,40 @@ examples:
 exit codes: 1 violated, 2 bad model or usage, 3 no violation found, 4 internal error"""
 
 
+_TRACE_EPILOG = """\
+examples:
+  outcrop check cache.m --json > cache.json
+  outcrop trace cache.json
+  outcrop trace cache.json -o cache.svg
+  outcrop trace cache.json --format mermaid --message order:shared:index"""
+
+
 def add_tools(verbs: Any) -> dict[str, Parser]:
     """Adds the commands, and returns the parser of each."""
-    return {"locality": _locality(verbs), "simulate": _simulate(verbs)}
+    return {"locality": _locality(verbs), "simulate": _simulate(verbs), "trace": _trace(verbs)}
+
+
+def _trace(verbs: Any) -> Parser:
+    parser: Parser = verbs.add_parser(
+        "trace",
+        help="draw the counterexample of a check as a message chart",
+        description="Draws the trace of a violation as a message chart: a lane for each process or node, a row for "
+        "each step, arrows for messages.",
+        epilog=_TRACE_EPILOG,
+        usage="%(prog)s RESULT.json [--format FORMAT] [--lanes TYPE] [--message FIELD:FROM:TO]... [-o FILE]",
+    )
+    parser.add_argument("result", metavar="RESULT.json", help="what outcrop check --json has printed; - for stdin")
+    parser.add_argument(
+        "--format",
+        choices=["text", "mermaid", "svg", "html"],
+        help="default: what the suffix of the output says, or else text",
+    )
+    parser.add_argument("-o", dest="output", metavar="FILE", help="default: print it")
+    parser.add_argument(
+        "--violation", metavar="N", type=count, default=1, help="which one to draw (default: the first)"
+    )
+    add_chart_options(parser)
+    return parser
 
 
 def _locality(verbs: Any) -> Parser:

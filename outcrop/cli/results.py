@@ -15,9 +15,12 @@ from outcrop.errors import ModelError, OutcropError
 from outcrop.options import CheckOptions, Engine
 from outcrop.report.sarif import sarif, sarif_of_refusal
 from outcrop.result import Result, Verdict
+from outcrop.trace.chart import chart
 from outcrop.trace.itf import itf
 from outcrop.trace.render import render
 
+#: Violations that the report lets readers step through.
+MOST_STEPPED = 20
 #: Longest search, in seconds, whose HTML report includes locality; measuring it takes about as long again.
 _QUICK = 3.0
 
@@ -32,6 +35,8 @@ class Files:
         self.report = Path(arguments.report) if arguments.report else None
         self.junit = Path(arguments.junit) if arguments.junit else None
         self.sarif = Path(arguments.sarif) if arguments.sarif else None
+        self._lanes: str | None = arguments.lanes
+        self._messages: list[str] = arguments.message
 
     @property
     def paths(self) -> list[Path]:
@@ -60,11 +65,21 @@ class Files:
         if self.trace and result.violations and (trace := itf(result.violations[0])) is not None:
             yield self.trace, lambda: dump(trace)
         if self.report:
-            yield self.report, lambda: report_text({**result.to_dict(), **_locality(result, model, options)})
+            yield self.report, lambda: self._page(_pictured(result) | _locality(result, model, options))
         if self.junit:
             yield self.junit, lambda: _junit(result)
         if self.sarif:
             yield self.sarif, lambda: sarif(result.to_dict())
+
+    def _page(self, document: dict[str, Any]) -> str:
+        """The HTML report, with the charts that were asked for."""
+        from outcrop.report.page import page  # few ask for it
+
+        if self._lanes is None and not self._messages:
+            return page(document)
+        violations = document["violations"]
+        made = [chart(document, each, self._lanes, self._messages) if each["trace"] else None for each in violations]
+        return page(document, [None if each is None else each.to_dict() for each in made])
 
     def _write_refusal(self, error: ModelError) -> None:
         if self.junit:
@@ -84,6 +99,22 @@ def _junit(result: Result) -> str:
         if violation.trace is not None
     }
     return junit(result.to_dict(), traces)
+
+
+def _pictured(result: Result) -> dict[str, Any]:
+    """The document of a result with what the report alone shows: the source, and what stands around each step."""
+    from outcrop.trace.context import step_contexts  # few ask for it
+
+    document = result.to_dict()
+    for number, violation in enumerate(result.violations[:MOST_STEPPED]):
+        if violation.trace is not None:
+            document["violations"][number]["steps"] = step_contexts(violation.trace)
+    traces = [each.trace for each in result.violations if each.trace is not None]
+    spans = [each.span for each in (*result.properties, *result.coverage)]
+    source = traces[0].system.source if traces else spans[0].source if spans else None
+    if source is not None and source.name == result.model:
+        document["source"] = {"file": source.name, "text": source.text}
+    return document
 
 
 def _locality(result: Result, model: Model, options: CheckOptions) -> dict[str, Any]:

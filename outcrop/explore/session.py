@@ -13,6 +13,7 @@ from outcrop.ir.layout import State
 from outcrop.ir.system import System
 from outcrop.result import Step, Trace
 from outcrop.trace.render import changes, whole
+from outcrop.trace.replay import step_of
 from outcrop.trace.values import items
 
 
@@ -108,8 +109,7 @@ class Session:
         firing = choice.firing
         if firing.successor is None:
             raise UsageError(f"it fails, so there is no next state: {choice.failure}")
-        printed = self.interpreter.printed(firing, self.state)
-        step = Step(choice.label, firing.successor, firing.origin.span, printed=printed)
+        step = step_of(firing, self.interpreter.printed(firing, self.state))
         self._go([*self.steps, step], forget=True)
         return step
 

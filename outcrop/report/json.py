@@ -99,6 +99,8 @@ def _rule(each: RuleCoverage) -> dict[str, Any]:
         "position": position(each.span),
         "instances": each.instances,
         "fired": each.fired,
+        "parameters": [{"name": name, "type": type_tree(kind)} for name, kind in each.parameters],
+        "processes": list(each.processes),
     }
     return row if each.counts is None else row | asdict(each.counts)
 

@@ -12,6 +12,7 @@ import hashlib
 import html
 import json
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +20,14 @@ from outcrop.errors import UsageError
 from outcrop.outcome import Stop
 from outcrop.report.sentences import about_runs
 from outcrop.result import TRUST
+from outcrop.trace.chart import chart
 
 _PARTS = Path(__file__).parent / "html"
-_STYLES = ("report.css", "trace.css")
-_SCRIPTS = ("base.js", "chart.js", "table.js", "values.js", "copies.js", "stepper.js", "page.js")
+_STYLES = ("report.css", "trace.css", "lanes.css", "print.css")
+_SCRIPTS = (
+    *("base.js", "chart.js", "table.js", "values.js", "copies.js"),
+    *("source.js", "lanes.js", "matrix.js", "around.js", "stepper.js", "page.js"),
+)
 _SLOT = re.compile(r"\{\{(\w+)\}\}")
 _REMEDY = "make one with 'outcrop check MODEL --json'"
 
@@ -40,9 +45,11 @@ _NEEDED = {
 }
 
 
-def page(document: dict[str, Any]) -> str:
-    """Returns the HTML file for the JSON document of a check."""
-    _examine(document)
+def page(document: dict[str, Any], charts: Sequence[dict[str, Any] | None] | None = None) -> str:
+    """Returns the file for the JSON document of a check. ``charts``: one for each violation, in place of those that are
+    made from the document."""
+    check_document(document)
+    document = _with_charts(document, charts)
     style = "\n".join(_part(name) for name in _STYLES)
     script = '"use strict";\n(() => {\n' + "\n".join(_part(name) for name in _SCRIPTS) + "\n})();\n"
     word = {"holds": "Holds.", "violated": "Violated.", "unknown": "Unknown."}[document["verdict"]]
@@ -126,7 +133,7 @@ def _steps(count: int) -> str:
     return f"{count:,} step{'' if count == 1 else 's'}"
 
 
-def _examine(document: Any) -> None:
+def check_document(document: Any) -> None:
     """Raises UsageError for anything that is not the JSON document of a check."""
     if not isinstance(document, dict):
         raise UsageError(f"the JSON document is not an object; {_REMEDY}")
@@ -135,6 +142,21 @@ def _examine(document: Any) -> None:
             raise UsageError(f"the JSON document is not that of a check: '{name}' is missing or invalid; {_REMEDY}")
     if document["verdict"] not in ("holds", "violated", "unknown"):
         raise UsageError(f"the JSON document has the unknown verdict '{document['verdict']}'; {_REMEDY}")
+
+
+def _with_charts(document: dict[str, Any], charts: Sequence[dict[str, Any] | None] | None) -> dict[str, Any]:
+    """The document with a message chart in each violation that has a trace."""
+    made = list(charts) if charts is not None else [_chart(document, each) for each in document["violations"]]
+    violations = [{**each, "chart": drawn} for each, drawn in zip(document["violations"], made, strict=True)]
+    return {**document, "violations": violations}
+
+
+def _chart(document: dict[str, Any], violation: dict[str, Any]) -> dict[str, Any] | None:
+    """The message chart of a violation; None for a document that another version wrote, without what it needs."""
+    try:
+        return chart(document, violation).to_dict() if violation.get("trace") else None
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return None
 
 
 def _part(name: str) -> str:

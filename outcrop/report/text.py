@@ -9,11 +9,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from outcrop.outcome import Stop
+from outcrop.report.chart_text import chart_text
+from outcrop.report.json import violation_document
 from outcrop.report.layers import layers_lines
 from outcrop.report.sentences import about_runs
 from outcrop.report.table import table
 from outcrop.result import TRUST, FormulaResult, Result, Verdict, Violation
 from outcrop.source import Diagnostic, Severity
+from outcrop.trace.chart import chart
 from outcrop.trace.render import TraceStyle, fired, printed, render
 from outcrop.units import size
 
@@ -40,10 +43,24 @@ class Paint:
         return f"\x1b[{code}m{text}\x1b[0m" if self.color else text
 
 
+@dataclass(frozen=True)
+class ChartOptions:
+    """How message charts are drawn: columns, and what ``chart`` takes."""
+
+    width: int
+    lanes: str | None = None
+    messages: tuple[str, ...] = ()
+
+
 def report(
-    result: Result, style: TraceStyle = TraceStyle.DIFF, paint: Paint | None = None, page: str | None = None
+    result: Result,
+    style: TraceStyle = TraceStyle.DIFF,
+    paint: Paint | None = None,
+    page: str | None = None,
+    charts: ChartOptions | None = None,
 ) -> str:
-    """Returns the whole report. ``page`` is the path of the HTML report, if one was written."""
+    """Returns the whole report. ``page`` is the path of the HTML report, if one was written. ``charts`` says how to
+    draw a message chart of each trace; None draws none."""
     paint = paint or Paint()
     blocks = [verdict_line(result, paint), "\n".join(_figures(result, paint, page))]
     temporal = "\n".join(_temporal(result))
@@ -60,6 +77,9 @@ def report(
     for number, violation in enumerate(result.violations, 1):
         heading = f"Violation {number:,} of {len(result.violations):,}" if len(result.violations) > 1 else "Violation"
         blocks.append("\n".join(violation_lines(violation, heading, style, paint)))
+        if charts is not None and violation.trace is not None:
+            drawn = chart(result.to_dict(), violation_document(violation), charts.lanes, charts.messages)
+            blocks.append(chart_text(drawn, charts.width))
     return "\n\n".join(blocks)
 
 

@@ -30,7 +30,7 @@ from outcrop.ir.nodes import (
     UnaryOperator,
 )
 from outcrop.ir.places import Store, blank_frame, source_text
-from outcrop.ir.system import Property
+from outcrop.ir.system import Property, Rule
 from outcrop.ir.types import Simple
 from outcrop.ir.walk import walk, writes_state
 from outcrop.source import Span
@@ -64,6 +64,19 @@ def because(
     return (*shown, FalsePart(f"... and {more:,} more", failed.condition.span)) if more else shown
 
 
+def guard_parts(
+    interpreter: Interpreter, rule: Rule, arguments: tuple[int, ...], state: State
+) -> tuple[FalsePart, ...]:
+    """Returns the conjuncts of a guard that is true in ``state``, each with the values that make it true."""
+    if rule.guard is None or writes_state(rule.guard):
+        return ()
+    frame = blank_frame(rule.frame)
+    for parameter, value in zip(rule.parameters, arguments, strict=True):
+        frame[interpreter.executor.offsets[parameter.local]] = value
+    explanation = _Explanation(interpreter, list(state), frame)
+    return tuple(islice(explanation.true_parts(rule.guard), _MOST_PARTS))
+
+
 class _Explanation:
     def __init__(self, interpreter: Interpreter, state: Store, frame: Store) -> None:
         self._executor = interpreter.executor
@@ -92,6 +105,18 @@ class _Explanation:
                 yield from self.false_parts(node.body)
             case _:
                 yield self._part(node, self._evidence(node, False))
+
+    def true_parts(self, node: Expression) -> Iterator[FalsePart]:
+        """The conjuncts of ``node``, which is true."""
+        match node:
+            case Binary(operator=BinaryOperator.AND):
+                yield from self.true_parts(node.left)
+                yield from self.true_parts(node.right)
+            case Let():
+                self._bind_aliases(node)
+                yield from self.true_parts(node.body)
+            case _:
+                yield self._part(node, self._evidence(node, True))
 
     def _part(self, node: Expression, values: list[str]) -> FalsePart:
         text = source_text(node.span)

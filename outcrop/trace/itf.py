@@ -8,11 +8,12 @@ nor undefined values; both are ``#unserializable``.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 from outcrop.ir.layout import Leaf
 from outcrop.ir.types import BOOLEAN, Array, Multiset, Range, Real, Record, Simple, Type
-from outcrop.result import Trace, Violation
+from outcrop.result import Step, Trace, Violation
 from outcrop.trace.values import elements
 
 _DESCRIPTION = "https://apalache-mc.org/docs/adr/015adr-trace.html"
@@ -41,6 +42,7 @@ def itf(violation: Violation) -> dict[str, Any] | None:
         meta["closing_rule"] = trace.closing.label
         if trace.closing.printed:
             meta["closing_printed"] = trace.closing.printed
+        meta["closing"] = _step(trace.closing)
     return {**trace_document(trace), "#meta": meta}
 
 
@@ -60,17 +62,27 @@ def trace_document(trace: Trace) -> dict[str, Any]:
 def _states(trace: Trace) -> list[dict[str, Any]]:
     states = []
     for number, step in enumerate(trace.steps):
-        meta: dict[str, Any] = {"index": number, "rule": step.label}
+        meta = {"index": number, **_step(step)}
         if trace.propositions:
             meta["propositions"] = dict(zip(trace.propositions, step.truths, strict=True))
-        if step.printed:
-            meta["printed"] = step.printed
         state: dict[str, Any] = {"#meta": meta}
         for variable in trace.system.variables:
             row = step.state[variable.offset : variable.offset + variable.type.leaf_count]
             state[variable.name] = value(variable.type, row)
         states.append(state)
     return states
+
+
+def _step(step: Step) -> dict[str, Any]:
+    """The rule that fired, where it stands, and what it printed."""
+    meta: dict[str, Any] = {"rule": step.label, "line": step.span.line}
+    if step.arguments:
+        meta["arguments"] = [asdict(each) for each in step.arguments]
+    if step.processes:
+        meta["processes"] = list(step.processes)
+    if step.printed:
+        meta["printed"] = step.printed
+    return meta
 
 
 def value(kind: Type, row: Sequence[Leaf]) -> Any:

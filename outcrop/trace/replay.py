@@ -11,14 +11,15 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from outcrop.errors import InternalError
+from outcrop.ir.automaton import Automaton
 from outcrop.ir.faults import Fault, FaultKind
 from outcrop.ir.interpreter import Failure, Firing, Interpreter
 from outcrop.ir.layout import Layout, State
 from outcrop.ir.symmetry import Normaliser
-from outcrop.ir.system import PropertyKind, System
+from outcrop.ir.system import PropertyKind, Rule, System
 from outcrop.options import CheckOptions, Deadlock
 from outcrop.outcome import Finding, FindingKind
-from outcrop.result import Step, Trace, Violation, ViolationKind
+from outcrop.result import Argument, Step, Trace, Violation, ViolationKind
 from outcrop.trace.explain import because
 
 _FAULTS = {FaultKind.ASSERTION: ViolationKind.ASSERTION, FaultKind.ERROR: ViolationKind.ERROR}
@@ -84,9 +85,21 @@ class Replay:
         interpreter = self._interpreter
         firings = interpreter.start_states() if state is None else interpreter.successors(state)
         firing = step_to(target, firings, self._canonical)
-        assert firing.successor is not None
-        printed = interpreter.printed(firing, state)
-        return Step(firing.label, firing.successor, firing.origin.span, printed=printed)
+        return step_of(firing, interpreter.printed(firing, state))
+
+
+def step_of(firing: Firing, printed: str) -> Step:
+    """Returns a firing that leads to a state, as a step of a trace."""
+    assert firing.successor is not None
+    origin = firing.origin
+    if isinstance(origin, Automaton):
+        return Step(firing.label, firing.successor, origin.span, printed=printed)
+    arguments = tuple(
+        Argument(each.local.name, str(each.type), each.type.show(value))
+        for each, value in zip(origin.parameters, firing.arguments, strict=True)
+    )
+    processes = origin.processes if isinstance(origin, Rule) else ()
+    return Step(firing.label, firing.successor, origin.span, (), printed, arguments, processes)
 
 
 def step_to(target: State, firings: Iterable[Firing], canonical: Callable[[State], State]) -> Firing:

@@ -107,7 +107,7 @@ def test_clicking_and_filtering(open_page: Open, rich: tuple[Result, Path]) -> N
     result, path = rich
     assert result.trace is not None
     shown = open_page(path)
-    shown.all(".steps button")[1].click()
+    shown.all(".lanes-row[data-step] .lanes-rule")[1].click()
     assert shown.text(".place").startswith("1 of ")
     shown.all(".stepper input[type=checkbox]")[0].click()
     assert all("changed" in each.get_attribute("class") for each in shown.all(".tree .row"))
@@ -146,7 +146,7 @@ def test_a_state_copied_as_murphi_is_that_state(open_page: Open, rich: tuple[Res
     assert result.trace is not None
     shown = open_page(path)
     for number, step in enumerate(result.trace.steps):
-        shown.all(".steps button")[number].click()
+        shown.all(".lanes-row[data-step] .lanes-rule")[number].click()
         (tmp_path / "again.m").write_text(RICH + shown.copied("murphi"))
         system = outcrop.load(tmp_path / "again.m").system
         starts = {each.successor for each in Interpreter(system, symmetry=True).start_states() if each.successor}
@@ -161,7 +161,7 @@ def test_hostile_text_does_nothing(open_page: Open, rich: tuple[Result, Path]) -
     assert shown.script("return window.pwned") is None
     assert shown.all("img, b, #report script") == []
     assert "</script><img src=x onerror=window.pwned=1>" in shown.text("h1")
-    assert any("send <b>&amp;" in each for each in shown.texts(".steps button"))
+    assert any("send <b>&amp;" in each for each in shown.texts(".lanes-rule"))
 
 
 def test_a_script_that_is_not_ours_does_not_run(open_page: Open, rich: tuple[Result, Path]) -> None:
@@ -245,7 +245,7 @@ def test_fits_a_phone_and_follows_the_readers_colours(open_page: Open, rich: tup
     assert shown.script(background) != light
     shown.media("dark", "print")
     assert shown.script(background) == "rgb(255, 255, 255)"
-    assert not shown.all(".stepper")[0].is_displayed() and shown.all(".printed")[0].is_displayed()
+    assert not shown.all(".controls")[0].is_displayed() and shown.all(".printed")[0].is_displayed()
     shown.media()
     for width in (320, 390, 768):
         shown.size(width, 800)

@@ -127,7 +127,7 @@ def test_itf() -> None:
     assert document["vars"] == ["node", "count", "net", "level"]
     assert [state["#meta"]["rule"] for state in document["states"]] == ["Init", "send, n: Node_2", "again", "Rule 4"]
     assert document["states"][1] == {
-        "#meta": {"index": 1, "rule": "send, n: Node_2"},
+        "#meta": {"index": 1, "rule": "send, n: Node_2", "line": 1},
         "node": {"#map": [["Node_1", {"state": "Idle", "busy": False}], ["Node_2", {"state": "Wait", "busy": False}]]},
         "count": 0,
         "net": {"#map": [[{"to": "Node_2", "big": {"#bigint": str(2**60)}}, 1]]},

@@ -1,7 +1,7 @@
 // Charts as inline SVG, drawn at the width they have, so that their text is as large on a phone as elsewhere. The value
 // under the pointer, or under a cursor that the arrow keys move, is shown beside it.
 
-const MARGIN = { top: 12, right: 8, bottom: 34, left: 48 };
+const MARGIN = { top: 20, right: 8, bottom: 34, left: 48 };
 const LEAST_BAR = 3;
 
 // Round steps that divide the axis from 0 to `most` into about `wanted` parts.
@@ -36,7 +36,7 @@ function binned(xs, series, most) {
 }
 
 // `series`: {name, role, values}, drawn as bars on top of each other, or as lines. `formatX`, `formatY` give text.
-function chart({ label, xs, series, kind, xLabel, formatX = number, formatY = brief, isBinary, height = 190 }) {
+function chart({ label, xs, series, kind, xLabel, yLabel, formatX = number, formatY = brief, isBinary, height = 190 }) {
   const svg = s("svg", { role: "img", tabindex: "0", "aria-label": label });
   const tip = h("div", { class: "tip" });
   const legend = series.length > 1
@@ -91,6 +91,7 @@ function chart({ label, xs, series, kind, xLabel, formatX = number, formatY = br
       }
     }
     svg.append(s("text", { x: width - MARGIN.right, y: bottom + 30, "text-anchor": "end" }, xLabel));
+    if (yLabel) svg.append(s("text", { class: "axis-title", x: MARGIN.left - 7, y: 10, "text-anchor": "start" }, yLabel));
   }
 
   // Which of so many bars carry a label.

@@ -43,11 +43,12 @@ function condition(given) {
 function violationSection(result, violation, number, steppers) {
   const many = result.violations.length > 1;
   const title = many ? `Violation ${number + 1} of ${result.violations.length}` : "What goes wrong";
-  const parts = [h("p", {}, violation.message, violation.position && h("span", { class: "soft" }, " · ", h("code", {}, place(violation.position))))];
+  const parts = [h("p", {}, violation.message, violation.position && h("span", { class: "soft" }, " · ", linked(result.source, violation.position)))];
   if (violation.hint) parts.push(h("p", { class: "soft" }, `Hint: ${violation.hint}`));
   const formula = (result.properties || []).find((each) => each.kind === "ltl" && each.name === violation.property && each.formula);
   if (formula) parts.push(h("pre", { class: "condition" }, formula.formula));
   if (violation.condition) parts.push(condition(violation.condition));
+  else if (violation.position && result.source && violation.position.file === result.source.file) parts.push(excerpt(result.source, violation.position, 2));
   if (violation.because && violation.because.length) {
     parts.push(h("ul", { class: "because" }, violation.because.map((each) => h("li", {}, h("code", {}, each)))));
   }
@@ -75,8 +76,9 @@ function levelSection(result) {
   const largest = levels.indexOf(Math.max(...levels));
   const parts = [
     h("p", { class: "soft" }, `${plural(levels.length, "level")}: all states that are equally far from a start state. The largest is level ${largest}, with ${plural(levels[largest], "state")}.`),
-    chart({ label: "States per level", xs, kind: "bars", xLabel: "level", series: [{ name: "new states", role: "main", values: levels }] }),
   ];
+  if (levels.length < LEVEL_TABLE_FROM) return section("Levels", parts);
+  parts.push(chart({ label: "States per level", xs, kind: "bars", xLabel: "level", yLabel: "new states", series: [{ name: "new states", role: "main", values: levels }] }));
   const duplicates = result.duplicates || [];
   const missed = result.missed;
   const found = levels.map((_, index) => (index + 1 < levels.length ? levels[index + 1] : duplicates[index] === null ? null : 0));
@@ -92,7 +94,7 @@ function levelSection(result) {
       h("h3", {}, "Successors"),
       h("p", { class: "soft" }, `What the states of each level lead to. Of ${plural(generated, "successor")}, ${share(sum(duplicates), generated)} were known already.`,
         missed ? "" : " This search may forget states and take them for new; how often, it cannot tell."),
-      chart({ label: "Successors per level", xs, kind: "bars", xLabel: "level", series }),
+      chart({ label: "Successors per level", xs, kind: "bars", xLabel: "level", yLabel: "successors", series }),
     );
   }
   if (levels.length >= LEVEL_TABLE_FROM) parts.push(levelTable(levels, found, duplicates, missed));
@@ -119,10 +121,7 @@ function share(part, whole) {
 
 function resourceSection(result) {
   const samples = result.samples;
-  if (!samples || !samples.seconds || samples.seconds.length < 2) return null;
-  if (samples.seconds.length < LEAST_SAMPLES) {
-    return section("Over time", h("p", { class: "soft" }, `The search took ${duration(result.seconds)}, too short to be looked at more than at its beginning and its end.`));
-  }
+  if (!samples || !samples.seconds || samples.seconds.length < LEAST_SAMPLES) return null;
   const line = (title, values, format, isBinary) => h("div", {}, h("h3", {}, title), chart({
     label: title, xs: samples.seconds, kind: "line", xLabel: "time", formatX: duration, formatY: format, isBinary, height: 170,
     series: [{ name: title, role: "main", values }],
@@ -138,13 +137,14 @@ function localitySection(result) {
   if (!given || !Array.isArray(given.distances) || !given.distances.length) return null;
   const rows = [...given.distances].sort((a, b) => a.k - b.k);
   const percent = (value) => `${+(100 * value).toFixed(1)}%`;
-  return section("Locality",
+  const shown = [
     h("p", { class: "soft" }, "How many levels on, or back, the transitions of a state lead; a search that forgets old levels misses only what leads far back.",
       typeof given.sum_avg === "number" ? ` ${percent(given.sum_avg)} lead to the level before, the same, or the next.` : ""),
     chart({
       label: "Share of a state's transitions by distance in levels", kind: "bars", xLabel: "levels on", xs: rows.map((row) => row.k), formatY: percent,
       series: [{ name: "share of a state's transitions, on average", role: "main", values: rows.map((row) => row.mean) }],
-    }));
+    })];
+  return section("Locality", h("details", { class: "more" }, h("summary", {}, "How far transitions lead"), shown));
 }
 
 // --- Rules and properties -----------------------------------------------------------------------------------------
@@ -156,7 +156,7 @@ function ruleSection(result) {
   const most = Math.max(...rules.map((rule) => rule.fired));
   const has = (key) => rules.some((rule) => typeof rule[key] === "number");
   const columns = [
-    { name: "Rule", value: (rule) => rule.name, show: (rule) => [rule.name, " ", rule.position && h("span", { class: "where" }, `line ${rule.position.line}`), !rule.fired && [" ", h("span", { class: "badge" }, "never fired")]] },
+    { name: "Rule", value: (rule) => rule.name, show: (rule) => [rule.name, " ", rule.position && h("span", { class: "where" }, linked(result.source, rule.position, `line ${rule.position.line}`)), !rule.fired && [" ", h("span", { class: "badge" }, "never fired")]] },
     { name: "Instances", isNumber: true, isMinor: true, value: (rule) => rule.instances, title: "combinations of parameter values" },
   ];
   if (has("enabled")) columns.push({ name: "Enabled", isNumber: true, value: (rule) => rule.enabled, title: "guards that were true, over all states" });
@@ -164,7 +164,7 @@ function ruleSection(result) {
   if (has("new")) columns.push({ name: "To new states", isNumber: true, value: (rule) => rule.new, title: "firings that led to a state that no shorter run reaches" });
   const until = result.verdict === "holds" ? "never fired" : "did not fire before the search ended";
   const notes = [h("p", { class: "soft" }, never.length
-    ? [h("span", { class: "accent" }, `${never.length} of ${plural(rules.length, "rule")} ${until}`), `: ${listed(never.map((rule) => rule.name))}.`]
+    ? [h("strong", {}, `${never.length} of ${plural(rules.length, "rule")} ${until}`), `: ${listed(never.map((rule) => rule.name))}.`]
     : `All ${plural(rules.length, "rule")} fired.`)];
   const idle = has("new") ? rules.filter((rule) => rule.fired && rule.new === 0) : [];
   if (idle.length) notes.push(h("p", { class: "soft" }, `${plural(idle.length, "rule")} fired, but only to states that shorter runs reach: ${listed(idle.map((rule) => rule.name))}.`));
@@ -186,9 +186,9 @@ function listed(names) {
 function propertySection(result) {
   const properties = result.properties || [];
   if (!properties.length) return null;
-  const status = (each) => (each.status === "violated" ? h("span", { class: "badge" }, "violated") : each.status);
+  const status = (each) => (each.status === "violated" ? h("span", { class: "badge violated" }, "violated") : each.status === "holds" ? h("span", { class: "good" }, "holds") : each.status);
   return section("Properties", table([
-    { name: "Property", value: (each) => each.name, show: (each) => [each.name, " ", each.position && h("span", { class: "where" }, `line ${each.position.line}`)] },
+    { name: "Property", value: (each) => each.name, show: (each) => [each.name, " ", each.position && h("span", { class: "where" }, linked(result.source, each.position, `line ${each.position.line}`))] },
     { name: "Kind", value: (each) => each.kind },
     { name: "Status", value: (each) => each.status, show: (each) => [status(each), typeof each.met === "number" && each.met > 0 && ` (${number(each.met)} times)`, each.vacuous && each.vacuous.length > 0 && [", says nothing: never ", h("code", {}, each.vacuous.join("; "))]] },
   ], properties));
@@ -224,9 +224,14 @@ function runSection(result) {
   }
   if (result.events && result.events.length) parts.push(h("h3", {}, "On the way"), result.events.map((event) => h("p", {}, event)));
   if (result.notes && result.notes.length) {
-    parts.push(h("h3", {}, "Notes"), result.notes.map((note) => h("p", {}, `${note.severity}: ${note.message}`, note.position && h("span", { class: "soft" }, " · ", h("code", {}, place(note.position))), note.hint && h("span", { class: "soft" }, ` (${note.hint})`))));
+    parts.push(h("h3", {}, "Notes"), result.notes.map((note) => h("p", {}, `${note.severity}: ${note.message}`, note.position && h("span", { class: "soft" }, " · ", linked(result.source, note.position)), note.hint && h("span", { class: "soft" }, ` (${note.hint})`))));
   }
   return parts.length ? section("The run", parts) : null;
+}
+
+function sourceSection(result) {
+  if (!result.source) return null;
+  return section("Source", h("details", { class: "more" }, h("summary", {}, result.source.file), sourceView(result.source, "line").element));
 }
 
 function main() {
@@ -234,8 +239,8 @@ function main() {
   const steppers = [];
   const violations = (result.violations || []).map((each, index) => violationSection(result, each, index, steppers));
   const sections = [
-    figures(result), ...violations, levelSection(result), resourceSection(result), localitySection(result),
-    ruleSection(result), propertySection(result), runSection(result),
+    figures(result), ...violations, propertySection(result), ruleSection(result), levelSection(result),
+    resourceSection(result), localitySection(result), runSection(result), sourceSection(result),
   ];
   document.getElementById("report").replaceChildren(...sections.filter(Boolean));
   steppers.forEach((each) => each.scroll());

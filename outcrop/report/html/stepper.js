@@ -66,11 +66,29 @@ function stepper(result, violation) {
   const output = h("pre", { class: "output", "aria-label": "What this step prints" });
   const lastOutput = h("pre", { class: "output", "aria-label": "What is printed before the end" }, loop === null ? violation.printed : loop.printed);
   const said = h("span", { "aria-live": "polite" });
+  const whole = h("div", {}, h("div", { class: "tools" }, search, h("label", { class: "check" }, only, "Only what changed")), tree);
+  const contexts = violation.steps && violation.steps.length === steps.length ? violation.steps : null;
+  const source = contexts && result.source ? sourcePanel(result.source, violation, contexts, last) : null;
+  const next = contexts && contexts.some((each) => each.enabled) ? nextPanel(contexts, steps, loop, violation) : null;
+  const panels = [source && ["Source", source.element, () => source.show(at)], next && ["What could happen next", next.element, () => next.show(at)]].filter(Boolean);
+  const around = panels.length > 0 && h("div", { class: "around" }, tabs(panels), panels.map((each) => each[1]));
   const state = h("div", { class: "state", tabindex: "0", "aria-label": "State after this step" },
-    rule, truths, h("div", { class: "tools" }, search, h("label", { class: "check" }, only, "Only what changed")), tree, output, end, lastOutput);
-  const root = h("div", { class: "stepper" },
+    rule, truths, whole, output, end, lastOutput);
+  const drawing = violation.chart && violation.chart.lanes.length > 1 ? messageChart(violation.chart, (step) => go(step)) : null;
+  const values = h("details", { class: "more" }, h("summary", {}, "All values over all steps"));
+  let table = null; // the matrix, made when it is first looked at
+  values.addEventListener("toggle", () => {
+    if (!values.open) return;
+    if (!table) {
+      table = matrix(steps, (step) => go(step));
+      values.append(table.element);
+    }
+    table.show(at);
+  });
+  const root = h("div", { class: ["stepper", drawing && "has-chart", around && "has-source"].filter(Boolean).join(" ") },
     h("div", { class: "controls" }, back, forth, slider, place),
-    list, state,
+    drawing && h("div", { class: "charted" }, drawing.element),
+    list, state, around, last > 0 && h("div", { class: "values" }, values),
     h("div", { class: "keys" }, h("kbd", {}, "←"), " ", h("kbd", {}, "→"), " step, ", h("kbd", {}, "Home"), " ", h("kbd", {}, "End"), " first and last, ", h("kbd", {}, "/"), " search"),
     h("div", { class: "copy" }, "Copy", copyButtons(), said));
 
@@ -97,6 +115,10 @@ function stepper(result, violation) {
     lastOutput.hidden = at !== last || !lastOutput.textContent;
     showTree();
     showList(isQuiet);
+    if (drawing) drawing.show(at, isQuiet, hits);
+    if (source && !source.element.hidden) source.show(at);
+    if (next && !next.element.hidden) next.show(at);
+    if (table && values.open) table.show(at);
   }
 
   // --- The state ---------------------------------------------------------------------------------------------------
@@ -157,7 +179,7 @@ function stepper(result, violation) {
 
   function render(node, changes) {
     if (!isWanted(node, changes)) return null;
-    if (node.children) return renderGroup(node, changes);
+    if (node.children) return isGrid(node) && !query && !only.checked ? renderGrid(node, changes) : renderGroup(node, changes);
     return node.bag ? renderBag(node, changes.get(node.path)) : renderLeaf(node, changes.get(node.path));
   }
 
@@ -174,6 +196,22 @@ function stepper(result, violation) {
       opened.set(node.path, !details.open); // it is about to turn
       if (!details.open) fill();
     });
+    return details;
+  }
+
+  // A table for an array of arrays, or of records, of simple values.
+  function renderGrid(node, changes) {
+    const hasChanged = leavesOf([node]).some((leaf) => changes.has(leaf.path));
+    const details = h("details", { open: opened.get(node.path) ?? true },
+      h("summary", {}, node.name, hasChanged && h("span", { class: "dot", title: "changed" })),
+      h("div", { class: "inside scroll" }, h("table", { class: "grid" },
+        h("thead", {}, h("tr", {}, h("td", {}), node.children[0].children.map((each) => h("th", { scope: "col" }, each.name)))),
+        h("tbody", {}, node.children.map((line) => h("tr", {}, h("th", { scope: "row" }, line.name), line.children.map((leaf) => {
+          const change = changes.get(leaf.path);
+          const names = [change && "changed", leaf.isUndefined && "undefined"].filter(Boolean).join(" ");
+          return h("td", { class: names, title: change ? `${leaf.path}: ${change.was} before this step` : leaf.path }, leaf.isUndefined && !change ? "–" : leaf.text, change && h("span", { class: "was" }, change.was));
+        })))))));
+    details.querySelector("summary").addEventListener("click", () => opened.set(node.path, !details.open));
     return details;
   }
 
@@ -307,7 +345,7 @@ function stepper(result, violation) {
   const text = traceText(steps, loop, ending, violation.printed).split("\n");
   const cut = text.length > LONGEST_PRINT ? [...text.slice(0, LONGEST_PRINT), `... and ${text.length - LONGEST_PRINT} more lines`] : text;
   show(true);
-  return { key, scroll: () => showList(), parts: [root, h("pre", { class: "printed" }, cut.join("\n"))] };
+  return { key, scroll: () => go(at), parts: [root, h("pre", { class: "printed" }, cut.join("\n"))] };
 }
 
 // Keys go to the stepper that holds the focus or, when nothing does that needs them itself, to the first one.

@@ -79,6 +79,14 @@ function variablesOf(document, trace) {
   return trace.vars.map((name) => ({ name, type: known.get(name) || null }));
 }
 
+// Whether a node reads better as a table: rows and columns of simple values.
+function isGrid(node) {
+  const rows = node.children;
+  if (rows.length < 2 || rows.length > 16 || rows.some((row) => !row.children || row.children.length < 2)) return false;
+  const names = rows[0].children.map((each) => each.name).join("\n");
+  return rows[0].children.length <= 12 && rows.every((row) => row.children.map((each) => each.name).join("\n") === names && row.children.every((each) => !each.children && !each.bag));
+}
+
 // Leaves and multisets, in order.
 function leavesOf(nodes) {
   return nodes.flatMap((node) => (node.children ? leavesOf(node.children) : [node]));

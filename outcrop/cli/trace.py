@@ -1,0 +1,58 @@
+"""``outcrop trace``: the counterexample of a check as a message chart."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from outcrop.cli.files import keep_apart, write
+from outcrop.cli.output import chart_width, emit
+from outcrop.cli.report import read_document
+from outcrop.errors import UsageError
+from outcrop.report.chart_mermaid import chart_mermaid
+from outcrop.report.chart_svg import chart_svg
+from outcrop.report.chart_text import chart_text
+from outcrop.report.page import check_document, page
+from outcrop.trace.chart import Chart, chart
+
+_SUFFIXES = {".svg": "svg", ".mmd": "mermaid", ".html": "html", ".htm": "html", ".txt": "text"}
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Draws the chart that was asked for; prints it, or writes it to a file."""
+    keep_apart((arguments.result,), (arguments.output,))
+    document = read_document(arguments.result)
+    check_document(document)
+    violation = _violation(document, arguments.violation)
+    drawn = chart(document, violation, arguments.lanes, arguments.message)
+    text = _text(arguments, document, violation, drawn)
+    if arguments.output:
+        write(arguments.output, text)
+    else:
+        emit(text)
+    return 0
+
+
+def _violation(document: dict[str, Any], number: int) -> dict[str, Any]:
+    """The violation with a number, counted from 1. Raises UsageError where it has no trace."""
+    found = document["violations"]
+    if not found:
+        raise UsageError(f"'{document['model']}' has no violation in this document, and so no trace to draw.")
+    if not 1 <= number <= len(found):
+        raise UsageError(f"There is no violation {number}; the document has {len(found):,}.")
+    violation: dict[str, Any] = found[number - 1]
+    if not violation.get("trace") or not violation["trace"].get("states"):
+        raise UsageError(f"Violation {number} has no trace: it was left out of the document, or there is none.")
+    return violation
+
+
+def _text(arguments: argparse.Namespace, document: dict[str, Any], violation: dict[str, Any], drawn: Chart) -> str:
+    suffix = "." + (arguments.output or "").rpartition(".")[2].lower()
+    match arguments.format or _SUFFIXES.get(suffix, "text"):
+        case "mermaid":
+            return chart_mermaid(drawn)
+        case "svg":
+            return chart_svg(drawn)
+        case "html":
+            return page({**document, "violations": [violation]}, [drawn.to_dict()])
+    return chart_text(drawn, chart_width())

@@ -1,0 +1,325 @@
+"""A trace as a message chart: one lane for each process or value of a type, one row a step, arrows for messages.
+
+A message is drawn twice: where it is sent, and where it is received. Between the two it is in flight. Made from the
+JSON document of a check alone, so that a chart can be drawn wherever the document goes.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from enum import StrEnum
+from typing import Any
+
+from outcrop.trace.lanes import SHARED, Lanes, Tree, find_lanes, value_text
+from outcrop.trace.messages import Message, Networks, find_networks, message_text
+
+#: Longest text of a change or message, in characters; what is longer is cut.
+_LONGEST_TEXT = 120
+
+
+class ArrowKind(StrEnum):
+    SENT = "sent"  #: the message is in flight from now on
+    RECEIVED = "received"
+    EXCHANGED = "exchanged"  #: sent and received in one step
+    REMOVED = "removed"  #: taken out by somebody it is not for
+
+
+@dataclass(frozen=True)
+class Arrow:
+    """A message between two lanes. ``source`` or ``target`` is None where the trace does not show it."""
+
+    kind: ArrowKind
+    source: int | None
+    target: int | None
+    text: str
+    other_step: int | None = (
+        None  #: of one that is sent, where it is received; of one that is received, where it was sent
+    )
+
+
+@dataclass(frozen=True)
+class Change:
+    """What a step changes in a lane: the name of a leaf within the lane, and its values before and after."""
+
+    lane: int
+    name: str
+    before: str
+    after: str
+
+    @property
+    def text(self) -> str:
+        """The change as ``state: Idle → Wait``."""
+        return f"{self.name}: {self.before} → {self.after}"
+
+
+@dataclass(frozen=True)
+class Row:
+    """A step of the trace."""
+
+    step: int
+    rule: str  #: its name, with the parameters that do not name lanes
+    actors: tuple[int, ...]
+    changes: tuple[Change, ...] = ()
+    arrows: tuple[Arrow, ...] = ()
+
+
+@dataclass(frozen=True)
+class Chart:
+    """``lanes`` are headings; the last one may be the shared lane. ``idle``: lanes in which nothing happens."""
+
+    title: str
+    kind: str  #: what lanes stand for
+    lanes: tuple[str, ...]
+    rows: tuple[Row, ...]
+    ending: str = ""
+    loop_start: int | None = None
+    closing: Row | None = None  #: the step that leads back to ``loop_start``
+    idle: tuple[int, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Returns the chart as plain data, for the report."""
+        return asdict(self)
+
+    def folded(self) -> Chart:
+        """Returns the chart without the lanes in which nothing happens."""
+        kept = [lane for lane in range(len(self.lanes)) if lane not in self.idle]
+        place = {lane: at for at, lane in enumerate(kept)}
+
+        def moved(row: Row) -> Row:
+            changes = tuple(replace(each, lane=place[each.lane]) for each in row.changes)
+            arrows = tuple(
+                replace(each, source=place.get(each.source), target=place.get(each.target))  # type: ignore[arg-type]
+                for each in row.arrows
+            )
+            return replace(row, actors=tuple(place[each] for each in row.actors), changes=changes, arrows=arrows)
+
+        closing = None if self.closing is None else moved(self.closing)
+        lanes = tuple(self.lanes[lane] for lane in kept)
+        return replace(self, lanes=lanes, rows=tuple(map(moved, self.rows)), closing=closing, idle=())
+
+
+def chart(
+    document: dict[str, Any], violation: dict[str, Any], lanes: str | None = None, messages: Sequence[str] = ()
+) -> Chart:
+    """Returns the chart of a violation's trace. ``lanes`` names the type to make lanes of; ``messages`` describe
+    networks (see messages.py). Raises UsageError where these do not fit the model."""
+    found = find_lanes(document, lanes)
+    trace = violation["trace"]
+    drawing = _Drawing(document, found, find_networks(document, found, messages))
+    states = trace["states"]
+    for number, state in enumerate(states):
+        drawing.add(number, state["#meta"], states[number - 1] if number else None, state)
+    loop = trace.get("loop_start")
+    closing = None
+    if loop is not None:
+        meta = trace["#meta"].get("closing", {"rule": trace["#meta"].get("closing_rule", "")})
+        drawing.add(len(states), meta, states[-1], states[loop])
+        closing = drawing.rows.pop()
+    return drawing.finished(violation, loop, closing)
+
+
+@dataclass
+class _Drawing:
+    """Rows are put together step by step; messages in flight wait for the step that receives them."""
+
+    document: dict[str, Any]
+    lanes: Lanes
+    networks: Networks
+    rows: list[Row] = field(default_factory=list)
+    flying: dict[Message, deque[tuple[int, int]]] = field(default_factory=dict)  #: row and arrow of each sending
+
+    @property
+    def shared(self) -> int:
+        return len(self.lanes.names)
+
+    def add(self, number: int, meta: dict[str, Any], before: dict[str, Any] | None, state: dict[str, Any]) -> None:
+        """Adds the row of a step."""
+        variables = self.document.get("variables", [])
+        changes = [] if before is None else list(_changes(self.lanes, self.networks, variables, before, state))
+        lies = self.networks.messages(variables, state)
+        lay = self.networks.messages(variables, before) if before is not None else lies
+        received, sent = list((lay - lies).elements()), list((lies - lay).elements())
+        named = self._named(meta)
+        actors = named or self._inferred(changes, received, sent) if before is not None else ()
+        arrows = [
+            *(self._receive(number, each, actors, bool(named)) for each in received),
+            *self._meeting(meta),
+        ]
+        row = Row(number, self._rule(meta), actors, tuple(changes), tuple(arrows))
+        self.rows.append(row)
+        for each in sent:
+            self._send(number, each, actors)
+
+    def finished(self, violation: dict[str, Any], loop: int | None, closing: Row | None) -> Chart:
+        """Returns the chart, with a shared lane where something is in it."""
+        rows = [*self.rows, *([] if closing is None else [closing])]
+        busy = {lane for row in rows for lane in _lanes_of(row)}
+        names = [self.lanes.title(lane) for lane in range(self.shared)]
+        if self.shared in busy:
+            names.append(SHARED)
+        idle = tuple(lane for lane in range(self.shared) if lane not in busy)
+        message = violation["message"].rstrip(".")
+        failing = violation.get("failing_rule")
+        ending = f"Then {failing}: {message}" if failing else message
+        title = self.document.get("model", "")
+        return Chart(title, self.lanes.kind, tuple(names), tuple(self.rows), ending, loop, closing, idle)
+
+    def _rule(self, meta: dict[str, Any]) -> str:
+        """The name of a rule with the parameters that no lane shows."""
+        label = str(meta.get("rule", ""))
+        arguments = meta.get("arguments", [])
+        whole = "".join(f", {each['name']}: {each['value']}" for each in arguments)
+        if not whole or not label.endswith(whole):
+            return _without_processes(label, meta.get("processes", ()))
+        rest = [each for each in arguments if self.lanes.of_text(each["type"], each["value"]) is None]
+        return label.removesuffix(whole) + "".join(f", {each['name']}: {each['value']}" for each in rest)
+
+    def _named(self, meta: dict[str, Any]) -> tuple[int, ...]:
+        """The lanes that a step's rule names: its processes, or its arguments."""
+        if self.lanes.are_processes:
+            found = [self.lanes.names.index(each) for each in meta.get("processes", ()) if each in self.lanes.names]
+        else:
+            texts = [self.lanes.of_text(each["type"], each["value"]) for each in meta.get("arguments", [])]
+            found = [lane for lane in texts if lane is not None]
+        # Of several arguments the first acts; the others are whom it deals with.
+        return tuple(dict.fromkeys(found)) if self.lanes.are_processes else tuple(found[:1])
+
+    def _inferred(
+        self, changes: Sequence[Change], received: Sequence[Message], sent: Sequence[Message]
+    ) -> tuple[int, ...]:
+        """Whoever receives, else whoever sends, else whoever changes."""
+        for found in (
+            [each.target for each in received],
+            [each.source for each in sent],
+            [each.lane for each in changes if each.lane != self.shared],
+        ):
+            lanes = tuple(dict.fromkeys(lane for lane in found if lane is not None))
+            if lanes:
+                return lanes
+        return (self.shared,) if changes else ()
+
+    def _meeting(self, meta: dict[str, Any]) -> Iterator[Arrow]:
+        """The arrow of a rendezvous, which two processes make together."""
+        processes = meta.get("processes", ())
+        if self.lanes.are_processes and len(processes) == 2:
+            text = str(meta.get("rule", "")).partition(": ")[2].rstrip("!?") or "meets"
+            source, target = (self.lanes.names.index(each) for each in processes)
+            yield Arrow(ArrowKind.EXCHANGED, source, target, text)
+
+    def _send(self, number: int, message: Message, actors: Sequence[int]) -> None:
+        row = self.rows[-1]
+        source = message.source if message.source is not None else next(iter(actors), None)
+        arrow = Arrow(ArrowKind.SENT, source, message.target, _cut(message.text))
+        self.flying.setdefault(message, deque()).append((len(self.rows) - 1, len(row.arrows)))
+        self.rows[-1] = replace(row, arrows=(*row.arrows, arrow))
+
+    def _receive(self, number: int, message: Message, actors: Sequence[int], is_sure: bool) -> Arrow:
+        """The arrow of a message that was taken out; the one of its sending learns where."""
+        target = message.target if message.target is not None else next(iter(actors), None)
+        is_removed = is_sure and message.target not in (None, self.shared, *actors)
+        kind = ArrowKind.REMOVED if is_removed else ArrowKind.RECEIVED
+        waiting = self.flying.get(message)
+        if not waiting:
+            return Arrow(kind, message.source, target, _cut(message.text))
+        at, place = waiting.popleft()
+        row = self.rows[at]
+        sending = row.arrows[place]
+        known = replace(sending, target=target if sending.target is None else sending.target, other_step=number)
+        self.rows[at] = replace(row, arrows=(*row.arrows[:place], known, *row.arrows[place + 1 :]))
+        return Arrow(kind, sending.source, target, _cut(message.text), row.step)
+
+
+def _lanes_of(row: Row) -> Iterator[int]:
+    yield from row.actors
+    yield from (each.lane for each in row.changes)
+    yield from (lane for each in row.arrows for lane in (each.source, each.target) if lane is not None)
+
+
+def _without_processes(label: str, processes: Sequence[str]) -> str:
+    """A DVE rule begins with its processes, which the lanes show."""
+    for before in (f"{' -> '.join(processes)}: ", f"{', '.join(processes)}: "):
+        if processes and label.startswith(before):
+            return label.removeprefix(before)
+    return label
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST_TEXT else text[: _LONGEST_TEXT - 1] + "…"
+
+
+# --- Changes -----------------------------------------------------------------------------------------------------
+
+
+def _changes(
+    lanes: Lanes,
+    networks: Networks,
+    variables: Sequence[Tree],
+    before: dict[str, Any],
+    state: dict[str, Any],
+) -> Iterator[Change]:
+    """What differs between two states, outside networks."""
+    walk = _Walk(lanes, networks)
+    for each in variables:
+        name = each["name"]
+        lane = lanes.of_variable(name)
+        short = name
+        if lane is not None:
+            short = "state" if name == lanes.names[lane] else name.rpartition(".")[2]
+        yield from walk.inside(each["type"], name, short, lane, before[name], state[name])
+
+
+@dataclass(frozen=True)
+class _Walk:
+    lanes: Lanes
+    networks: Networks
+
+    def inside(self, kind: Tree, path: str, name: str, lane: int | None, old: Any, new: Any) -> Iterator[Change]:
+        """The differences of one part of the state. ``name`` is what it is called within its lane."""
+        if old == new or path in self.networks.of_path or self._counts_messages(kind, path):
+            return
+        if kind["kind"] == "record":
+            for each in kind["fields"]:
+                field_name = each["name"]
+                inner = f"{path}.{field_name}", f"{name}.{field_name}"
+                yield from self.inside(each["type"], *inner, lane, old[field_name], new[field_name])
+        elif kind["kind"] == "array":
+            yield from self._array(kind, path, name, lane, old, new)
+        elif kind["kind"] == "multiset":
+            yield from self._multiset(kind, name, lane, old, new)
+        else:
+            at = len(self.lanes.names) if lane is None else lane
+            yield Change(at, name, _cut(value_text(old)), _cut(value_text(new)))
+
+    def _array(self, kind: Tree, path: str, name: str, lane: int | None, old: Any, new: Any) -> Iterator[Change]:
+        for (index, element), (_, earlier) in zip(new["#map"], old["#map"], strict=True):
+            own = self.lanes.of_value(kind["index"], index) if lane is None else None
+            inner_name = name if own is not None else f"{name}[{value_text(index)}]"
+            inner_lane = lane if own is None else own
+            yield from self.inside(kind["element"], path, inner_name, inner_lane, earlier, element)
+
+    def _multiset(self, kind: Tree, name: str, lane: int | None, old: Any, new: Any) -> Iterator[Change]:
+        at = len(self.lanes.names) if lane is None else lane
+        was, now = (dict(_bag(kind, each)) for each in (old, new))
+        for element, count in was.items():
+            if count > now.get(element, 0):
+                yield Change(at, name, _cut(element), "∅")
+        for element, count in now.items():
+            if count > was.get(element, 0):
+                yield Change(at, name, "∅", _cut(element))
+
+    def _counts_messages(self, kind: Tree, path: str) -> bool:
+        """Whether it is the length of a queue of messages: a number beside it in a record, or DVE's ``.count``."""
+        owner = path.rpartition(".")[0]
+        beside = [each.rpartition(".") for each in self.networks.of_path]
+        return (
+            kind["kind"] == "range"
+            and bool(owner)
+            and (owner in self.networks.of_path or any(before == owner for before, _, _ in beside))
+        )
+
+
+def _bag(kind: Tree, value: Any) -> Iterator[tuple[str, int]]:
+    for element, count in value["#map"]:
+        yield message_text(kind["element"], element, set()), count

@@ -1,0 +1,76 @@
+"""What stands around the steps of a trace: the text of each rule, its guard with values, and what else was enabled.
+
+For the report. The interpreter goes along the trace once more, so that this is as sure as the trace itself.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from outcrop.ir.faults import Abandoned, Fault
+from outcrop.ir.interpreter import Firing, Interpreter
+from outcrop.ir.layout import State
+from outcrop.ir.system import Rule
+from outcrop.result import Step, Trace
+from outcrop.source import Span
+from outcrop.trace.explain import guard_parts
+
+#: Guards that are evaluated for one trace at the most; later steps come without what else was enabled.
+_MOST_GUARDS = 1_000_000
+#: Enabled rules that are listed for one state.
+_MOST_LISTED = 60
+
+
+def step_contexts(trace: Trace) -> list[dict[str, Any]]:
+    """Returns, for each step, plain data: ``span`` and ``lines`` of its rule in the source, the parts of its ``guard``
+    with the values that they read, and what the state that it leads to enables (``enabled``, and ``more`` that are not
+    listed)."""
+    interpreter = Interpreter(trace.system, symmetry=False)
+    instances = max(1, sum(rule.instance_count for rule in trace.system.rules))
+    contexts: list[dict[str, Any]] = []
+    before: State | None = None
+    for number, step in enumerate(trace.steps):
+        context: dict[str, Any] = {**place_of(step.span), "guard": _guard(interpreter, step, before)}
+        if (number + 1) * instances <= _MOST_GUARDS:
+            context |= _enabled(interpreter, step.state)
+        contexts.append(context)
+        before = step.state
+    return contexts
+
+
+def place_of(span: Span) -> dict[str, Any]:
+    """Returns where something stands: offsets into the source, and its first and last line."""
+    last, _ = span.source.position(max(span.start, span.end - 1))
+    return {"file": span.source.name, "span": [span.start, span.end], "lines": [span.line, last]}
+
+
+def _guard(interpreter: Interpreter, step: Step, before: State | None) -> list[dict[str, Any]]:
+    """The conjuncts of the guard of a step, with the values that they read."""
+    firing = None if before is None else _firing(interpreter, step, before)
+    if firing is None or before is None or not isinstance(firing.origin, Rule) or firing.origin.guard is None:
+        return []
+    try:
+        found = guard_parts(interpreter, firing.origin, firing.arguments, before)
+    except (Fault, Abandoned):
+        return []
+    return [{"text": each.text, "span": [each.span.start, each.span.end]} for each in found]
+
+
+def _firing(interpreter: Interpreter, step: Step, before: State) -> Firing | None:
+    """The firing that a step is: by its rule and its arguments."""
+    for rule in interpreter.system.rules:
+        if rule.span.start != step.span.start or not step.label.startswith(rule.name):
+            continue
+        for arguments in rule.instances():
+            if rule.label(arguments) == step.label:
+                return Firing(rule, arguments)
+    return None
+
+
+def _enabled(interpreter: Interpreter, state: State) -> dict[str, Any]:
+    found = [
+        {"label": each.label, "failure": "" if each.fault is None else each.fault.message}
+        for each in interpreter.successors(state)
+        if not each.is_abandoned
+    ]
+    return {"enabled": found[:_MOST_LISTED], "more": max(0, len(found) - _MOST_LISTED)}

@@ -1,0 +1,192 @@
+"""Message charts: lanes, arrows and loops as data, and what draws them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+from conftest import REPOSITORY
+
+import outcrop
+from outcrop.cli.main import main
+from outcrop.errors import UsageError
+from outcrop.report.chart_mermaid import chart_mermaid
+from outcrop.report.chart_svg import chart_svg
+from outcrop.report.chart_text import chart_text
+from outcrop.trace.chart import ArrowKind, Chart, chart
+
+#: A request and its answer between two of three nodes, over a multiset of messages.
+PING = """
+type
+  Node: scalarset(3);
+  Message: record kind: enum { Ping, Pong }; src: Node; dst: Node; end;
+var
+  net: multiset [2] of Message;
+  state: array [Node] of enum { Idle, Waiting, Done };
+  total: 0..3;
+startstate begin undefine net; for n: Node do state[n] := Idle; end; total := 0; end;
+ruleset n: Node; m: Node do
+  rule "ping <b>" n != m & total = 0 ==>
+  var message: Message;
+  begin
+    message.kind := Ping; message.src := n; message.dst := m;
+    multisetadd(message, net); state[n] := Waiting; total := 1;
+  end;
+end;
+choose i: net do
+  rule "answer" net[i].kind = Ping ==>
+  var message: Message;
+  begin
+    message.kind := Pong; message.src := net[i].dst; message.dst := net[i].src;
+    multisetremove(i, net); multisetadd(message, net);
+  end;
+  rule "take" net[i].kind = Pong ==>
+  begin
+    state[net[i].dst] := Done; multisetremove(i, net);
+  end;
+end;
+invariant "nobody is done" forall n: Node do state[n] != Done end;
+"""
+
+
+def charted(path: Path, lanes: str | None = None, messages: tuple[str, ...] = (), **options: Any) -> Chart:
+    document = outcrop.load(path, **options).check(engine="interpreter").to_dict()
+    # What a reader has is what was written.
+    return chart(json.loads(json.dumps(document)), document["violations"][0], lanes, messages)
+
+
+@pytest.fixture
+def ping(tmp_path: Path) -> Path:
+    path = tmp_path / "ping.m"
+    path.write_text(PING)
+    return path
+
+
+def test_messages_fly_from_lane_to_lane(ping: Path) -> None:
+    made = charted(ping)
+    assert made.kind == "Node" and made.lanes == ("Node_1", "Node_2", "Node_3", "shared")
+    first, second = made.rows[1].actors[0], made.rows[2].actors[0]
+    arrows = [[(str(each.kind), each.source, each.target, each.text) for each in row.arrows] for row in made.rows]
+    assert arrows == [
+        [],
+        [("sent", first, second, "Ping")],
+        [("received", first, second, "Ping"), ("sent", second, first, "Pong")],
+        [("received", second, first, "Pong")],
+    ]
+    assert made.rows[1].arrows[0].other_step == 2 and made.rows[2].arrows[0].other_step == 1
+    assert made.rows[1].rule == "ping <b>"
+    assert [each.text for each in made.rows[3].changes] == ["state: Waiting → Done"]
+    assert [made.lanes[each] for each in made.idle] == ["Node_3"]
+    assert made.folded().lanes == (made.lanes[first], made.lanes[second], "shared") or first > second
+
+
+def test_processes_are_lanes_and_channels_carry_messages() -> None:
+    made = charted(REPOSITORY / "examples" / "print_queue.dve", invariants="Printer->pages != 2")
+    assert made.lanes == ("Client_1", "Client_2", "Printer")
+    sent, received = made.rows[1].arrows[0], made.rows[2].arrows[0]
+    assert (sent.kind, sent.source, sent.target, sent.text) == (ArrowKind.SENT, 0, 2, "1, 2")
+    assert (received.kind, received.source, received.target) == (ArrowKind.RECEIVED, 0, 2)
+    assert [each.name for each in made.rows[2].changes] == ["state", "client", "pages"]
+
+
+def test_a_rendezvous_is_one_arrow() -> None:
+    made = charted(REPOSITORY / "examples" / "alternating_bit.dve", invariants="Receiver->wanted != 1")
+    arrow = made.rows[1].arrows[0]
+    assert (arrow.kind, made.lanes[arrow.source or 0], arrow.text) == (ArrowKind.EXCHANGED, "Sender", "send")
+
+
+def test_a_lasso_closes() -> None:
+    made = charted(REPOSITORY / "examples" / "coat_check.m")
+    assert made.loop_start is not None and made.closing is not None
+    assert made.closing.rule == "chat"
+    text = chart_text(made)
+    assert "the loop starts here" in text and f"back to {made.loop_start}" in text
+    assert chart_mermaid(made).count("loop for ever") == 1
+
+
+def test_messages_described_by_hand() -> None:
+    made = charted(REPOSITORY / "examples" / "needham_schroeder.m", messages=("network:actor:key",))
+    hello = made.rows[1].arrows[0]
+    assert [made.lanes[each] for each in (hello.source or 0, hello.target or 0)] == ["Initiator_1", "Mallory"]
+    assert hello.text.startswith("Hello, nonce Initiator_1")
+
+
+@pytest.mark.parametrize(
+    ("lanes", "message", "complaint"),
+    [
+        ("Nobody", (), "no type 'Nobody'"),
+        ("process", (), "no processes"),
+        (None, ("net:src",), "FIELD:FROM:TO"),
+        (None, ("web:src:dst",), "no variable or field 'web'"),
+        (None, ("net:src:nowhere",), "'nowhere' in"),
+    ],
+)
+def test_refuses_what_does_not_fit(ping: Path, lanes: str | None, message: tuple[str, ...], complaint: str) -> None:
+    with pytest.raises(UsageError, match=complaint):
+        charted(ping, lanes, message)
+
+
+def test_text(ping: Path) -> None:
+    lines = chart_text(charted(ping), 100).splitlines()
+    assert max(map(len, lines)) <= 100
+    assert any("┄ Ping ┄" in line and ("▷" in line or "◁" in line) for line in lines)
+    assert any("─ Pong ─" in line and ("▶" in line or "◀" in line) for line in lines)
+    assert "Not drawn, because nothing happens there: Node_3." in lines
+
+
+def test_hostile_names_stay_text(ping: Path) -> None:
+    made = charted(ping)
+    drawn = ElementTree.fromstring(chart_svg(made))
+    assert "ping <b>" in [each.text for each in drawn.iter("{http://www.w3.org/2000/svg}text")]
+    assert "<b>" not in chart_mermaid(made) and "ping #60;b#62;" in chart_mermaid(made)
+
+
+def test_a_model_without_lanes_has_one(tmp_path: Path) -> None:
+    made = charted(REPOSITORY / "examples" / "bounded_buffer.m")
+    assert made.lanes == ("shared",)
+    assert "put_at: 3 → 4" in chart_text(made)
+
+
+def test_the_command(ping: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", str(ping), "--engine", "interpreter", "--json"]) == 1
+    (tmp_path / "ping.json").write_text(capsys.readouterr().out)
+    assert main(["trace", str(tmp_path / "ping.json")]) == 0
+    shown = capsys.readouterr().out
+    assert "Node_2" in shown and "✗ invariant" in shown
+    for suffix, begin in ((".svg", "<svg"), (".mmd", "sequenceDiagram"), (".html", "<!doctype html>")):
+        place = tmp_path / f"ping{suffix}"
+        assert main(["trace", str(tmp_path / "ping.json"), "-o", str(place)]) == 0
+        assert place.read_text().startswith(begin)
+    assert main(["trace", str(tmp_path / "ping.json"), "--violation", "7"]) == 2
+    assert "There is no violation 7" in capsys.readouterr().err
+    assert main(["check", str(ping), "--engine", "interpreter", "--chart", "--trace", "off"]) == 1
+    assert "Node_2" in capsys.readouterr().out
+
+
+def test_nothing_to_draw(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", str(REPOSITORY / "examples" / "peterson.m"), "--engine", "interpreter", "--json"]) == 0
+    (tmp_path / "holds.json").write_text(capsys.readouterr().out)
+    assert main(["trace", str(tmp_path / "holds.json")]) == 2
+    assert "has no violation" in capsys.readouterr().err
+
+
+def test_a_report_made_later_finds_the_source(ping: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def carried() -> dict[str, Any]:
+        assert main(["report", str(tmp_path / "ping.json"), "-o", str(tmp_path / "ping.html")]) == 0
+        text = (tmp_path / "ping.html").read_text().partition('id="document">')[2].partition("</script>")[0]
+        found: dict[str, Any] = json.loads(text)
+        return found
+
+    assert main(["check", str(ping), "--engine", "interpreter", "--json"]) == 1
+    (tmp_path / "ping.json").write_text(capsys.readouterr().out)
+    first = carried()
+    assert first["source"]["text"] == PING
+    steps = first["violations"][0]["steps"]
+    assert [each["text"] for each in steps[1]["guard"]][1] == "total = 0 (total = 0)"
+    assert any(each["label"] == "answer, i: 0" for each in steps[1]["enabled"])
+    assert PING.splitlines()[steps[1]["lines"][0] - 1].strip().startswith('rule "ping <b>"')
+    ping.write_text(PING + "-- changed")
+    assert "source" not in carried()
