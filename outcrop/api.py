@@ -1,4 +1,4 @@
-"""Load a model, check it: the Python side of the ``outcrop`` command.
+"""The Python API of Outcrop: load a model, and check it.
 
 >>> import outcrop
 >>> model = outcrop.load("examples/peterson.m")
@@ -53,16 +53,16 @@ from outcrop.units import parse_duration, parse_size
 if TYPE_CHECKING:
     from outcrop.check.temporal import Checked, TemporalCheck
 
-# A result knows nothing of reports, and yet its users expect it to turn itself into JSON.
+# Result must not import reports, but its users expect it to convert itself to JSON.
 Result.make_document = document
 
-#: Of a model or a file of formulas: what is read takes up to a hundred times as much memory.
+#: Largest model or file of formulas, in bytes. A parsed model takes up to a hundred times as much memory.
 MOST_BYTES = 5_000_000
 
-#: Bytes of a model that a terminal would take for commands; NUL to US without tab and line ends, DEL, and C1.
+#: Characters that a terminal would interpret: NUL to US without tab and line ends, DEL, and C1.
 _CONTROL = {code: "\ufffd" for code in (*range(32), 127, *range(128, 160)) if code not in (9, 10, 11, 12, 13)}
 
-#: Those of them that text does not have in any number; bytes from 128 on may be parts of letters.
+#: Those of them that are rare in text. Bytes from 128 on may be parts of letters.
 _STRAY_BYTES = bytes(code for code in _CONTROL if code < 128)
 
 
@@ -78,15 +78,22 @@ def load(
 ) -> Model:
     """Reads a model and type-checks it.
 
-    ``constants``, and keywords with the names of constants, replace the values that the model gives them:
-    ``load("ring.m", N=4)``. Keywords with the names of options of the model's language (``undefined``,
-    ``while_limit``, ``overflow``; see ``outcrop check --help``) set these; ``constants`` can name constants that are
-    called so. Beside what the model declares, ``invariants`` are expressions of its language that must be true in every
-    state, and ``ltl`` are formulas that every run must satisfy; more formulas stand in ``ltl_file``, or in the file
-    with the suffix ``.ltl`` beside the model.
+    Args:
+        path: the model file; its suffix selects the language.
+        constants: values that replace those of constants of the model.
+        invariants: expressions in the language of the model that must be true in every state, in addition to its own.
+        ltl: formulas that every run must satisfy, in addition to those of the model.
+        ltl_file: file with further formulas (default: the model's path with the suffix ``.ltl``, if that file exists).
+        named: constants by name, as in ``load("ring.m", N=4)``, and options of the model's language (``undefined``,
+            ``while_limit``, ``overflow``; see ``outcrop check --help``). A constant with the name of an option must be
+            given in ``constants``.
 
-    Raises UsageError when the file cannot be read and ModelError, with every diagnostic, when it is no model or
-    has no start state.
+    Raises:
+        UsageError: the file cannot be read.
+        ModelError: the file is not a valid model, or has no start state; the error carries every diagnostic.
+
+    >>> load("examples/ring_election.m", Size=3).system.constants["Size"]
+    3
     """
     own = {name: named.pop(name) for name in OPTIONS if name in named}
     texts = {name: _constant_text(name, value) for name, value in {**(constants or {}), **named}.items()}
@@ -99,7 +106,7 @@ def load(
 
 
 def given_invariants(given: str | Iterable[str]) -> tuple[Span, ...]:
-    """Those that do not stand in a model."""
+    """Returns the invariants from outside the model, as spans of their own sources."""
     return tuple(whole(Source("--invariant", text)) for text in _texts_of(given))
 
 
@@ -108,22 +115,22 @@ def _texts_of(given: str | Iterable[str]) -> list[str]:
 
 
 def formula_file(model: str | os.PathLike[str]) -> Path | None:
-    """The file beside a model that its formulas are read from, if there is one."""
+    """Returns the file next to a model that holds its formulas, if there is one."""
     place = Path(model)
     try:
         return place.with_suffix(".ltl") if place.suffix and place.with_suffix(".ltl").is_file() else None
     except OSError as error:
-        raise UsageError(f"cannot read '{os.fspath(model)}', or formulas beside it: {error.strerror}") from None
+        raise UsageError(f"cannot read '{os.fspath(model)}', or the .ltl file next to it: {error.strerror}") from None
 
 
 def _formulas(
     model: str | os.PathLike[str], texts: list[str], file: str | os.PathLike[str] | None
 ) -> tuple[FormulaText, ...]:
-    """Those of the file, then those given as text, which may use the names that the file defines."""
+    """Returns the formulas of the file, then those given as text, which may use the definitions of the file."""
     file = file or formula_file(model)
     if file is None and not texts:
         return ()
-    from outcrop.ltl.file import formula_texts, parse_file  # few models come with formulas
+    from outcrop.ltl.file import formula_texts, parse_file  # few models have formulas
 
     read = None if file is None else parse_file(read_source(file))
     return formula_texts(read, [whole(Source("--ltl", text)) for text in texts])
@@ -131,10 +138,10 @@ def _formulas(
 
 @dataclass(frozen=True)
 class Model:
-    """A model, ready to be checked as often as you like."""
+    """A loaded model, which can be checked any number of times."""
 
     system: System
-    warnings: tuple[Diagnostic, ...]  #: what is probably a mistake in it
+    warnings: tuple[Diagnostic, ...]  #: warnings of the front-end
     options: LoadOptions
 
     def check(
@@ -145,24 +152,30 @@ class Model:
         output: Callable[[str], object] | None = None,
         **changes: Any,
     ) -> Result:
-        """Explores every reachable state.
+        """Explores every reachable state, and checks every property of the model.
 
-        Keywords are the fields of CheckOptions, written as the command line writes them or as Python values:
-        ``check(engine="interpreter", deadlock="off", memory="2G", max_errors=None)``. ``progress`` is called with a
-        snapshot now and then. With ``prints=True``, ``output`` is called with what the model's ``put`` statements
-        print, in no particular order; without ``output`` that goes to standard output, from the first rank.
+        Args:
+            options: the options of the check.
+            progress: called with a snapshot of the search from time to time.
+            output: called with the output of the model's ``put`` statements, in no particular order, if ``prints=True``
+                is given. The default writes it to standard output, from the first rank.
+            changes: single options by name, with words and units as on the command line or with Python values:
+                ``check(engine="interpreter", deadlock="off", memory="2G", max_errors=None)``.
+
+        >>> load("examples/peterson.m").check(engine="interpreter", depth=3).kind
+        'depth bound reached'
         """
         asked = chosen = _changed(options or CheckOptions(), changes)
         if chosen.engine is Engine.INTERPRETER and chosen.strategy == "auto":
             chosen = dataclasses.replace(chosen, strategy="ram")
         if chosen.engine is Engine.INTERPRETER and chosen.strategy in names(finds_cycles=True):
-            raise UsageError(f"the interpreter has no strategy {chosen.strategy}: it looks for runs in its own way")
+            raise UsageError(f"the interpreter has no strategy {chosen.strategy}; leave out --strategy")
         self._refuse_invariants(chosen)
         output = output or sys.stdout.write
         checks = self._temporal_checks(chosen)
         searched = None
         violations: list[Violation] = []
-        # Of formulas that may not be those of the search that is gone on with, nothing is known until there.
+        # Whether the formulas are those of the checkpoint is not known here, so they get no vacuity check on resuming.
         formulas = dict.fromkeys(each.property_instance.property for each in checks) if chosen.resume is None else ()
         witnesses = vacuity(self.system, [each for each in formulas if each is not None], chosen.prints)
         if not checks or (self.system.automaton is None and chosen.strategy not in names(finds_cycles=True)):
@@ -170,7 +183,7 @@ class Model:
             violations = violations_of(self.system, chosen, searched)
             place = chosen.checkpoint or chosen.resume
             if place is not None and searched.outcome.stop.is_final:
-                # They import numpy, which the interpreter does without.
+                # These import numpy, which the interpreter does not need.
                 from outcrop.dist.parts import discard
                 from outcrop.dist.transport import transport_of
 
@@ -181,22 +194,24 @@ class Model:
         return result
 
     def _refuse_invariants(self, options: CheckOptions) -> None:
-        """Who asks about all states must not be answered by a search that does not look at all of them."""
+        """Raises UsageError if invariants are given and the search would not visit all states."""
         if not self.options.invariants:
             return
         if self.system.automaton is not None:
             raise UsageError(
-                f"--invariant is about all states, and the property process '{self.system.automaton.name}' leaves some "
-                "out: take the process out of the model"
+                f"--invariant needs all states, and the property process '{self.system.automaton.name}' excludes some; "
+                "remove the process from the model"
             )
         if options.strategy in names(finds_cycles=True):
-            raise UsageError(f"--invariant is about states, and the strategy {options.strategy} looks only for runs")
+            raise UsageError(
+                f"--invariant needs all states, and {options.strategy} searches only for runs; leave out --strategy"
+            )
 
     def _temporal_checks(self, options: CheckOptions) -> list[TemporalCheck]:
         asked = options.fair is not Fair.NONE or options.properties
         if self.system.automaton is None and not self.system.temporal and not asked:
             return []
-        from outcrop.check.temporal import plan  # few models come with formulas
+        from outcrop.check.temporal import plan  # few models have formulas
 
         return plan(self.system, options)
 
@@ -209,23 +224,23 @@ class Model:
         progress: Callable[[Progress], None] | None,
         output: Callable[[str], object] | None,
     ) -> list[Checked]:
-        """The formulas, after a search for bad states that found too few to stop, or none at all."""
+        """Checks the formulas, unless the search for bad states was inconclusive or has found enough violations."""
         if not checks:
             return []
-        from outcrop.check.temporal import Checked, cycle_strategy, run_checks  # few models come with formulas
+        from outcrop.check.temporal import Checked, cycle_strategy, run_checks  # few models have formulas
 
         if searched is not None:
             enough = options.max_errors is not None and len(violations) >= options.max_errors
             if enough or not searched.outcome.stop.is_conclusive:
                 return [Checked(each, cycle_strategy(options)) for each in checks]
             left = options.after(searched.outcome.seconds)
-            # The search for bad states has printed everything already.
+            # The search for bad states has already printed everything.
             options = dataclasses.replace(left, checkpoint=None, resume=None, prints=False)
         return run_checks(checks, self.options, options, progress, output)
 
 
 def read_source(path: str | os.PathLike[str]) -> Source:
-    """The text of a model. Bytes that are not UTF-8 are read as Latin-1, which old models are written in."""
+    """Returns the text of a model. Bytes that are not UTF-8 are read as Latin-1, the encoding of old models."""
     name = os.fspath(path)
     try:
         with Path(path).open("rb") as file:
@@ -233,12 +248,12 @@ def read_source(path: str | os.PathLike[str]) -> Source:
     except FileNotFoundError:
         raise UsageError(f"there is no file '{name}'") from None
     except IsADirectoryError:
-        raise UsageError(f"'{name}' is a directory, not a model") from None
+        raise UsageError(f"'{name}' is a directory, not a file; name a model file") from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise UsageError(f"cannot read '{name}': {reason}") from None
     if len(content) > MOST_BYTES:
-        raise UsageError(f"'{name}' is too large: at most {MOST_BYTES:,} bytes of a model are read")
+        raise UsageError(f"'{name}' is too large; the limit is {MOST_BYTES:,} bytes")
     _refuse_other_than_text(name, content)
     try:
         text = content.decode("utf-8-sig")
@@ -248,9 +263,9 @@ def read_source(path: str | os.PathLike[str]) -> Source:
 
 
 def _refuse_other_than_text(name: str, content: bytes) -> None:
-    """Raises UsageError for UTF-16 and for programs, archives and pictures; a stray control character is harmless."""
+    """Raises UsageError for UTF-16 and for binary files. A few stray control characters are harmless."""
     if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        raise UsageError(f"'{name}' is not text in UTF-8 but in UTF-16: save it as UTF-8")
+        raise UsageError(f"'{name}' is in UTF-16; save it as UTF-8")
     stray = len(content) - len(content.translate(None, _STRAY_BYTES))
     if stray > max(10, len(content) // 20):
         raise UsageError(f"'{name}' is not text: {stray:,} of its {len(content):,} bytes are control characters")
@@ -260,7 +275,7 @@ def _refuse_other_than_text(name: str, content: bytes) -> None:
 
 
 def _constant_text(name: str, value: object) -> str:
-    """Returns the text of a constant's value, as models write it."""
+    """Returns the text of a constant's value, in the syntax of models."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int | float | str):
@@ -269,11 +284,11 @@ def _constant_text(name: str, value: object) -> str:
 
 
 def _changed(options: CheckOptions, changes: dict[str, Any]) -> CheckOptions:
-    """``options`` with some fields replaced, words and units turned into values."""
+    """Returns ``options`` with some fields replaced. Words and units are converted to values."""
     known = {field.name for field in dataclasses.fields(CheckOptions)} - {"own"} | set(OWN_OPTIONS)
     for name in changes:
         if name not in known:
-            raise UsageError(f"check has no option '{name}'; it has {', '.join(sorted(known))}")
+            raise UsageError(f"there is no option '{name}'; the options are {', '.join(sorted(known))}")
     convert: dict[str, Callable[[str], Any]] = {
         **{name: partial(value_of, declared) for name, declared in OWN_OPTIONS.items()},
         "engine": lambda text: choice(Engine, "engine", text),

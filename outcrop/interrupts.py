@@ -21,16 +21,16 @@ from contextlib import contextmanager
 from signal import SIGHUP, SIGINT, SIGTERM, Signals
 from types import FrameType
 
-#: Exit code of a command that Ctrl-C ended before the search began: what shells take for "ended by Ctrl-C".
+#: Exit code of a command that Ctrl-C ended before the search began. Shells read it as "ended by Ctrl-C".
 INTERRUPTED = 130
-#: Exit code of one that another signal ended there: unknown.
+#: Exit code of a command that another signal ended before the search began: unknown.
 _STOPPED = 3
 
 Handler = Callable[[int, FrameType | None], None]
 
 
 class _State:
-    """The signals that this process takes as requests to stop, and the first one that came."""
+    """The signals that this process treats as requests to stop, and the first one that arrived."""
 
     def __init__(self) -> None:
         self.heard = [SIGINT]
@@ -55,7 +55,7 @@ def _sentence(number: int) -> str:
 
 
 def causes() -> list[str]:
-    """The line of a report that names the signal which ended the search; none for Ctrl-C."""
+    """Returns the line of a report that names the signal which ended the search; none for Ctrl-C."""
     return [] if _state.first in (None, SIGINT) else [_sentence(_state.first)]
 
 
@@ -73,8 +73,8 @@ _interrupt = _without_repetitions(interrupt)
 
 
 def listen() -> None:
-    """Has SIGTERM and SIGHUP interrupt this process as Ctrl-C does. A signal that was ignored from the start, as nohup
-    does with SIGHUP, stays ignored."""
+    """Lets SIGTERM and SIGHUP interrupt this process as Ctrl-C does. A signal that was ignored from the start, as by
+    nohup, stays ignored."""
     if signal.getsignal(SIGINT) is signal.default_int_handler:
         signal.signal(SIGINT, _interrupt)
     for number in (SIGTERM, SIGHUP):
@@ -84,7 +84,7 @@ def listen() -> None:
 
 
 def ignore() -> None:
-    """Ignores the signals from here on: all is said, and the exit code shall be that of what was said."""
+    """Ignores the signals from now on. The report is complete, and its exit code must be that of the process."""
     for number in _state.heard:
         if signal.getsignal(number) is _interrupt:
             signal.signal(number, signal.SIG_IGN)
@@ -92,7 +92,7 @@ def ignore() -> None:
 
 @contextmanager
 def handled(handler: Handler) -> Iterator[None]:
-    """Has another handler take the signals that ask to stop. Only the main thread gets any."""
+    """Installs another handler for the signals that ask to stop. Python delivers signals to the main thread only."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

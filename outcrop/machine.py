@@ -1,7 +1,7 @@
-"""What this process has used of the machine, and what its container lets it use.
+"""The resources that this process has used, and those that its container may use.
 
-A container's limit is a cgroup's. Version 2 has one tree, version 1 one a resource; in both a limit of an ancestor
-counts too. Whatever cannot be read (another system, a hidden /proc) is no limit.
+The limits of a container are those of its cgroup. Version 2 has one tree, version 1 one per resource; in both the
+limits of ancestors count too. A limit that cannot be read (another system, a hidden /proc) counts as none.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 
 
 def peak_rss() -> int:
-    """Bytes of memory that this process held at its peak."""
-    # getrusage also counts what the process was before exec (the shell that forked us); the kernel's own
-    # high-water mark does not.
+    """Returns the peak memory of this process, in bytes."""
+    # getrusage also counts the process before exec (the shell that forked it); the high-water mark of the kernel does
+    # not.
     for line in _read(Path("/proc/self/status")).splitlines():
         if line.startswith("VmHWM:"):
             return int(line.split()[1]) * 1024
@@ -29,7 +29,7 @@ def peak_rss() -> int:
 
 
 def resident_bytes() -> int:
-    """Bytes of memory that this process holds now; a guess where the system does not tell."""
+    """Returns the current memory of this process, in bytes; a guess on systems that do not report it."""
     try:
         return int(Path("/proc/self/statm").read_text().split()[1]) * _PAGE_BYTES
     except (OSError, ValueError, IndexError):
@@ -37,8 +37,8 @@ def resident_bytes() -> int:
 
 
 def transferred_bytes() -> tuple[int, int]:
-    """Bytes that this process has read and written, as far as the system tells: asked for, or fetched for a file in
-    memory, whichever is more."""
+    """Returns the bytes that this process has read and written, as far as the system reports them. For each, the larger
+    one of two counters counts: bytes asked for, and bytes fetched for mapped files."""
     fields = dict(line.split(": ") for line in _read(Path("/proc/self/io")).splitlines() if ": " in line)
     counts = {name: int(value) for name, value in fields.items() if value.isdigit()}
     return (
@@ -48,7 +48,7 @@ def transferred_bytes() -> tuple[int, int]:
 
 
 def available_memory() -> int:
-    """Bytes that the container, or else the machine, may use."""
+    """Returns the memory that the container, or else the machine, may use, in bytes."""
     limits = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")]
     for group in _groups("memory"):
         for name in ("memory.max", "memory.limit_in_bytes"):
@@ -58,12 +58,12 @@ def available_memory() -> int:
     return min([*limits, *_limits_of_addresses()])
 
 
-#: How many times the addresses that a search reserves exceed the memory that it comes to use.
+#: Reserved addresses per byte of memory that a search comes to use.
 _ADDRESSES_A_BYTE = 3
 
 
 def _limits_of_addresses() -> Iterator[int]:
-    """What ``ulimit -v`` and ``ulimit -d`` leave, as memory: they count addresses, used or not."""
+    """Yields the memory that ``ulimit -v`` and ``ulimit -d`` leave. These limits count addresses, used or not."""
     fields = [int(each) * _PAGE_BYTES for each in _read(Path("/proc/self/statm")).split() if each.isdigit()]
     mapped, resident, data = (fields[0], fields[1], fields[5]) if len(fields) > 5 else (0, 0, 0)
     for limit, taken in ((resource.RLIMIT_AS, mapped), (resource.RLIMIT_DATA, data)):
@@ -73,7 +73,7 @@ def _limits_of_addresses() -> Iterator[int]:
 
 
 def available_cores() -> int:
-    """Cores that the container may use, counting a CPU quota as whole cores, rounded up."""
+    """Returns the number of cores that the container may use. A CPU quota counts as whole cores, rounded up."""
     affinity = getattr(os, "sched_getaffinity", None)
     limits = [float(len(affinity(0)) if affinity else os.cpu_count() or 1)]
     for group in _groups("cpu"):
@@ -87,11 +87,11 @@ def available_cores() -> int:
 
 
 def take_core(number: int, of: int, *, stays: bool = False) -> None:
-    """Moves the calling thread to the core that is its own when ``of`` threads have one each. It may be moved again,
-    unless it ``stays`` there: what has many short pieces of work to do would be moved to and fro all the time.
+    """Moves the calling thread to its own core, if ``of`` threads have one each. The scheduler may move it again unless
+    ``stays`` is set, which suits threads with many short pieces of work.
 
-    Left to itself, a kernel may keep threads that wake one another on one core for seconds, and some virtual machines
-    pack them there. With more cores than threads the scheduler, which knows which cores share hardware, chooses better.
+    Some kernels keep threads that wake one another on one core for seconds, and some virtual machines pack them there.
+    With more cores than threads the scheduler chooses better, since it knows which cores share hardware.
     """
     if not hasattr(os, "sched_setaffinity"):
         return
@@ -103,17 +103,17 @@ def take_core(number: int, of: int, *, stays: bool = False) -> None:
         if not stays:
             os.sched_setaffinity(0, cores)
     except OSError:
-        pass  # not allowed in this container
+        pass  # forbidden in this container
 
 
 def cache_home() -> Path:
-    """Where this user's programs keep what they can make again."""
+    """Returns the cache directory of the user."""
     home = Path(os.environ.get("XDG_CACHE_HOME") or "")
     return home if home.is_absolute() else Path("~/.cache").expanduser()
 
 
 def _groups(controller: str) -> Iterator[Path]:
-    """The directories of our control group and of its ancestors, for one controller."""
+    """Yields the directories of the control group of this process and of its ancestors, for one controller."""
     for line in _read(Path("/proc/self/cgroup")).splitlines():
         _, controllers, path = line.split(":", 2)
         if not controllers:

@@ -37,7 +37,7 @@ def folder(name: str) -> Path:
     for place in (package / name, package.parent / name):
         if place.is_dir():
             return place
-    raise UsageError(f"This installation lacks its folder '{name}'. Install outcrop again, from a wheel or a clone.")
+    raise UsageError(f"this installation lacks its folder '{name}'. Install outcrop again, from a wheel or a clone")
 
 
 @cache
@@ -64,7 +64,7 @@ def page(topic: str) -> str:
     path = known.get(topic.lower().removesuffix(".md").rpartition("/")[2])
     if path is None:
         raise UsageError(
-            f"There is no page '{topic}'.{_suggestion(topic.lower(), known)}\n'outcrop docs' lists all pages."
+            f"there is no page '{topic}'.{_suggestion(topic.lower(), known)}\n'outcrop docs' lists all pages."
         )
     text = path.read_text(encoding="utf-8")
     text = _LINK.sub(lambda link: _command(link[1], Path(link[2]).stem.lower()), text)
@@ -73,7 +73,7 @@ def page(topic: str) -> str:
 
 
 def _command(text: str, topic: str) -> str:
-    """Returns a link as words: its text, and the command that shows the page."""
+    """Returns a link as text, followed by the command that shows the page."""
     return f"{text} (`outcrop docs {topic}`)" if topic in pages() else text
 
 
@@ -102,19 +102,19 @@ def examples() -> Mapping[str, Path]:
 
 
 def example(name: str) -> Path:
-    """Returns the example of that name; the suffix may be missing where it decides nothing. Raises ``UsageError``."""
+    """Returns the example of that name. The suffix may be omitted if it is unambiguous. Raises ``UsageError``."""
     known = examples()
     matches = [name] if name in known else [each for each in known if Path(each).stem == name]
     if len(matches) == 1:
         return known[matches[0]]
     near = matches or difflib.get_close_matches(name, known, 3, 0.5)
     hint = f" Did you mean {listed(near)}?" if near else ""
-    problem = f"There are {len(matches)} examples '{name}'." if matches else f"There is no example '{name}'."
+    problem = f"there are {len(matches)} examples '{name}'." if matches else f"there is no example '{name}'."
     raise UsageError(f"{problem}{hint}\n'outcrop examples' lists all examples.")
 
 
 def summary(path: Path) -> str:
-    """Returns the first sentence of an example, which says what it models."""
+    """Returns the first line of an example, which says what it models."""
     for line in path.read_text(encoding="utf-8").splitlines():
         words = line.strip('-/*#" ')
         if words:

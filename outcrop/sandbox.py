@@ -1,11 +1,11 @@
-"""Checking a model that is not trusted: what the child that compiles and runs it may still do.
+"""The sandbox for untrusted models: it confines the child process that compiles and checks them.
 
-The kernel enforces it. Landlock refuses every write outside the directories and files given; a seccomp filter refuses
-sockets, changes of what files are beside their content, typing into the terminal, and the calls with which a process
-reaches into others or into the kernel. Reading stays allowed: a compiler reads headers from everywhere, and nothing
-read can leave. Both are inherited by the compiler that the child starts, and neither can be undone.
+The kernel enforces it. Landlock refuses every write outside the given directories and files. A seccomp filter refuses
+sockets, changes of file attributes, typing into the terminal, and system calls that reach into other processes or into
+the kernel. Reading stays allowed, since a compiler reads headers from many places, and nothing read can leave. The
+compiler that the child starts inherits both, and neither can be undone.
 
-The child compiles into a cache of its own, which goes when it ends: what it leaves would be loaded by others later.
+The child compiles into a private cache, which is removed when it ends, so that other processes never load its output.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
 _CREATE_RULESET_VERSION = 1
 _RULE_PATH_BENEATH = 1
 _WRITE_FILE = 1 << 1
-#: Removing, making whatever can be made, and renaming across directories.
+#: Removing and making entries of all kinds, and renaming across directories.
 _CHANGE_DIRECTORY = sum(1 << bit for bit in range(4, 14))
 _TRUNCATE = 1 << 14
 _ON_DIRECTORIES = _WRITE_FILE | _CHANGE_DIRECTORY | _TRUNCATE
@@ -50,7 +50,7 @@ _SET_DEATH_SIGNAL, _SET_CHILD_SUBREAPER = 1, 36
 _LOAD, _JUMP_EQUAL, _JUMP_AT_LEAST, _RETURN = 0x20, 0x15, 0x35, 0x06
 _ALLOW, _REFUSE, _KILL = 0x7FFF0000, 0x00050000 | 1, 0x80000000  # 1: EPERM
 _ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
-#: Calls by the names of x86_64 and their numbers on both architectures.
+#: System calls by their x86_64 names, with their numbers on both architectures.
 _REFUSED = {
     "socket": (41, 198),
     "socketpair": (53, 199),
@@ -76,7 +76,7 @@ _REFUSED = {
     "keyctl": (250, 219),
     "add_key": (248, 217),
     "request_key": (249, 218),
-    # What Landlock does not look after: whose a file is, who may use it, how old it is, what else it carries.
+    # File attributes, which Landlock does not protect: owner, permissions, times and extended attributes.
     "chown": (92, 54),
     "fchown": (93, 55),
     "lchown": (94, 54),
@@ -97,7 +97,7 @@ _REFUSED = {
     "lremovexattr": (198, 15),
     "fremovexattr": (199, 16),
     "removexattrat": (466, 466),
-    # Signals to others, and what else is done to them by their number.
+    # Signals to other processes, and other calls that take the number of a process.
     "rt_sigqueueinfo": (129, 138),
     "rt_tgsigqueueinfo": (297, 240),
     "pidfd_open": (434, 434),
@@ -107,18 +107,18 @@ _REFUSED = {
     "setpriority": (141, 140),
     "ioprio_set": (251, 30),
 }
-#: Those that a process may call about itself: which argument tells about whom.
+#: Calls that a process may make about itself, with the index of the argument that names the process.
 _ABOUT_ITSELF = {"kill": (62, 129, 0), "tgkill": (234, 131, 0), "prlimit64": (302, 261, 0)}
-#: Of the many things that ioctl does, those with which one types into a terminal or changes its console.
+#: The ioctl commands that type into a terminal or change its console.
 _IOCTL = (16, 29)
 _TYPING = (0x5412, 0x541C)  # TIOCSTI, TIOCLINUX
-#: Numbers from here on are the second call table of x86_64, which would go around the filter.
+#: First number of the second call table of x86_64 (x32), which would bypass the filter.
 _X32 = 0x40000000
 
 
 def run_confined(action: Callable[[], int], writable: Sequence[Path]) -> int:
-    """Runs ``action`` in a child that may write only to ``writable``, directories and files, and gives its exit code.
-    Call it before any thread is started."""
+    """Runs ``action`` in a child that may write only to the directories and files in ``writable``. Returns its exit
+    code. Must be called before any thread is started."""
     _require_support()
     with _own_cache() as cache, _present(writable):
         sys.stdout.flush()
@@ -131,10 +131,10 @@ def run_confined(action: Callable[[], int], writable: Sequence[Path]) -> int:
 
 
 def _run_child(action: Callable[[], int], writable: Sequence[Path]) -> None:
-    """Never returns: what surrounds the call is the parent's business."""
+    """Runs ``action`` and exits. Does not return, since the code around the call belongs to the parent."""
     code = InternalError.exit_code
     try:
-        # What was open by chance would stay open to all that Landlock does not see.
+        # Landlock does not cover files that are already open.
         os.closerange(3, os.sysconf("SC_OPEN_MAX") if os.sysconf("SC_OPEN_MAX") < 1 << 16 else 1 << 16)
         _libc.prctl(_SET_DEATH_SIGNAL, int(signal.SIGKILL), 0, 0, 0)
         confine([*writable, Path(os.devnull)])
@@ -152,10 +152,10 @@ def _run_child(action: Callable[[], int], writable: Sequence[Path]) -> None:
 
 
 def _wait(child: int) -> int:
-    """The exit code of the child, which alone answers to signals while it runs."""
+    """Returns the exit code of the child. Signals are passed on to it while it runs."""
 
     def pass_on(number: int, _: object) -> None:
-        # A terminal signals the child as well; a second SIGINT in the same moment would end it at once.
+        # A terminal signals the child as well; a second SIGINT at the same moment would end it at once.
         if number != signal.SIGINT or os.getpgid(0) != os.getpgid(child) or not os.isatty(0):
             os.kill(child, number)
 
@@ -168,14 +168,14 @@ def _wait(child: int) -> int:
 
 def _ended_by(number: signal.Signals) -> OutcropError:
     if number is signal.SIGKILL:
-        return Undecided("the search was killed; if the system ran out of memory, limit the search with --memory")
+        return Undecided("the search was killed. If the system ran out of memory, limit the search with --memory")
     return InternalError(f"the search was ended by signal {number.name}")
 
 
 @contextmanager
 def _orphans_ended() -> Iterator[None]:
-    """Ends what the child has started and left behind, such as a compiler that it was not allowed to signal. The system
-    makes such processes our children when their parent ends."""
+    """Ends the processes that the child has left behind, such as a compiler that it was not allowed to signal. The
+    system makes them children of this process when their parent ends."""
     others = _children()
     _libc.prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     try:
@@ -189,7 +189,7 @@ def _orphans_ended() -> Iterator[None]:
 
 
 def _children() -> set[int]:
-    """The processes whose parent we are, as far as the system tells."""
+    """Returns the child processes, as far as the system reports them."""
     with suppress(OSError):
         return {int(each) for each in Path(f"/proc/self/task/{os.getpid()}/children").read_text("ascii").split()}
     return set()
@@ -197,7 +197,7 @@ def _children() -> set[int]:
 
 @contextmanager
 def _own_cache() -> Iterator[Path]:
-    """A directory for this run alone, which stands in for the user's cache and temporary directory."""
+    """Provides a private directory in place of the user's cache and temporary directory."""
     home = cache_home()
     try:
         home.mkdir(parents=True, exist_ok=True)
@@ -220,7 +220,7 @@ def _own_cache() -> Iterator[Path]:
 
 @contextmanager
 def _present(paths: Sequence[Path]) -> Iterator[None]:
-    """Only what exists can be allowed. Files that were made for that and stayed empty are removed again."""
+    """Creates missing files, since only existing ones can be allowed. Removes those that are empty at the end."""
     made = []
     for path in paths:
         if not path.exists():
@@ -243,7 +243,8 @@ def _present(paths: Sequence[Path]) -> Iterator[None]:
 def _require_support() -> None:
     if sys.platform != "linux" or platform.machine() not in _ARCHITECTURES or _landlock_version() < 1:
         raise UsageError(
-            "--sandbox needs Linux 5.13 or later with Landlock, on x86_64 or aarch64; this machine has not"
+            "--sandbox needs Linux 5.13 or later with Landlock, on x86_64 or aarch64. Check the model without "
+            "--sandbox, or on another machine"
         )
 
 
@@ -252,7 +253,7 @@ def _landlock_version() -> int:
 
 
 def confine(writable: Sequence[Path]) -> None:
-    """From here on this process, and all that it starts, may write only to ``writable``."""
+    """Confines this process and all processes that it starts: they may write only to ``writable``."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     _call("prctl", _libc.prctl(_SET_NO_NEW_PRIVILEGES, 1, 0, 0, 0))
     _refuse_writes(writable)
@@ -265,7 +266,7 @@ def _refuse_writes(writable: Sequence[Path]) -> None:
     if version < 3:
         handled &= ~_TRUNCATE
     if version < 2:
-        handled &= ~(1 << 13)  # renaming across directories is refused always
+        handled &= ~(1 << 13)  # renaming across directories is always refused
     attributes = struct.pack("<QQQ", handled, _TCP if version >= 4 else 0, _SCOPES if version >= 6 else 0)
     size = 24 if version >= 6 else 16 if version >= 4 else 8
     ruleset = _call("Landlock", _libc.syscall(_CREATE_RULESET, attributes, ctypes.c_size_t(size), ctypes.c_uint32(0)))
@@ -308,7 +309,7 @@ def _refuse_calls() -> None:
 def _by_argument(
     number: int, argument: int, values: Sequence[int], if_one: int, if_none: int
 ) -> list[tuple[int, int, int, int]]:
-    """What to do with a call that depends on the low half of an argument being one of some values."""
+    """Returns a filter for a call that depends on whether the low half of an argument is one of some values."""
     decide = [(_LOAD, 0, 0, 16 + 8 * argument)]
     for value in values:
         decide += [(_JUMP_EQUAL, 0, 1, value), (_RETURN, 0, 0, if_one)]

@@ -1,7 +1,7 @@
-"""Private directories for work in progress, which do not outlive the process that made them for long.
+"""Private directories for temporary files, removed even if their process is killed.
 
-Each is closed to others, and its process holds a lock in it. The lock goes with the process, however that ends: whoever
-comes to the same place next finds the directories whose lock is free, and removes them.
+Each directory is closed to other users, and its process holds a lock in it. The lock ends with the process in every
+case. The next process that uses the same place removes all directories whose lock is free.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _LOCK = "lock"
 
 
 class ScratchDirectory:
-    """A new directory under ``home``, whose name begins with ``prefix``. Raises OSError."""
+    """A new directory under ``home`` with the prefix ``prefix``. Raises OSError."""
 
     def __init__(self, home: Path, prefix: str) -> None:
         with _kept_from_others(home, prefix):
@@ -39,13 +39,13 @@ class ScratchDirectory:
         self.close()
 
     def close(self) -> None:
-        """Removes the directory and all in it."""
+        """Removes the directory and its contents."""
         shutil.rmtree(self.path, ignore_errors=True)
         os.close(self._lock)
 
 
 def remove_stale(home: Path, prefix: str) -> None:
-    """Removes what processes that no longer run have left under ``home``, as far as that is possible."""
+    """Removes the directories that ended processes have left under ``home``, as far as possible."""
     with contextlib.suppress(OSError):
         if any(home.glob(f"{prefix}*")):
             with _kept_from_others(home, prefix):
@@ -54,8 +54,8 @@ def remove_stale(home: Path, prefix: str) -> None:
 
 @contextlib.contextmanager
 def _kept_from_others(home: Path, prefix: str) -> Iterator[None]:
-    """Keeps a directory that has no lock of its own yet from being taken for a stale one. The file that is locked for
-    that goes afterwards, so whoever has waited for it must see whether it is still the one of that name."""
+    """Prevents others from removing a directory that is not locked yet. The lock file is removed afterwards, so that
+    whoever has waited for it must test whether the file still has that name."""
     path = home / f".{prefix}{_LOCK}"
     while True:
         descriptor = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
@@ -85,12 +85,12 @@ def _remove_stale(home: Path, prefix: str) -> None:
         except FileNotFoundError:
             shutil.rmtree(directory, ignore_errors=True)
             continue
-        except OSError:  # somebody else's
+        except OSError:  # it belongs to another user
             continue
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             shutil.rmtree(directory, ignore_errors=True)
         except OSError:
-            pass  # its process is still at work
+            pass  # its process still runs
         finally:
             os.close(descriptor)

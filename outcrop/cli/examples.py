@@ -32,7 +32,7 @@ def _copy(path: Path, directory: Path) -> Path:
         with target.open("x", encoding="utf-8") as file:
             file.write(path.read_text(encoding="utf-8"))
     except FileExistsError:
-        raise UsageError(f"{target} exists already. Delete it, or choose another directory with -o DIR.") from None
+        raise UsageError(f"'{target}' exists already. Delete it, or choose another directory with -o DIR") from None
     except OSError as error:
-        raise UsageError(f"Cannot write {target}: {error.strerror}. Choose another directory with -o DIR.") from None
+        raise UsageError(f"cannot write '{target}': {error.strerror}. Choose another directory with -o DIR") from None
     return target

@@ -132,7 +132,7 @@ def test_a_file_that_is_too_large_is_refused(cli: Cli, tmp_path: Path) -> None:
     model = tmp_path / "large.m"
     model.write_text("-- " + "x" * 10_000_000)
     run = cli("check", model)
-    assert (run.code, run.err) == (2, f"outcrop: '{model}' is too large: at most 5,000,000 bytes of a model are read\n")
+    assert (run.code, run.err) == (2, f"outcrop: '{model}' is too large; the limit is 5,000,000 bytes\n")
 
 
 def test_a_scalarset_that_is_too_large_is_refused_at_once(cli: Cli, tmp_path: Path) -> None:
@@ -158,4 +158,4 @@ def test_a_directory_that_may_not_be_searched(cli: Cli, tmp_path: Path, monkeypa
         patch.setattr(os, "stat", refuse)
         run = cli("check", tmp_path / "model.m")
     assert run.code == 2
-    assert run.err == f"outcrop: cannot read '{tmp_path / 'model.m'}', or formulas beside it: Permission denied\n"
+    assert run.err == f"outcrop: cannot read '{tmp_path / 'model.m'}', or the .ltl file next to it: Permission denied\n"

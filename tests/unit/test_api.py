@@ -158,8 +158,8 @@ def test_control_characters_do_not_reach_the_terminal(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("var x: 0..1;".encode("utf-16"), "is not text in UTF-8 but in UTF-16: save it as UTF-8"),
-        ("\ufeffvar x: 0..1;".encode("utf-16-be"), "is not text in UTF-8 but in UTF-16"),
+        ("var x: 0..1;".encode("utf-16"), "is in UTF-16; save it as UTF-8"),
+        ("\ufeffvar x: 0..1;".encode("utf-16-be"), "is in UTF-16"),
         (("var x: 0..1;" * 10).encode("utf-16-le"), "is not text: 120 of its 240 bytes are control characters"),
         (bytes(range(256)) * 20, "is not text"),
     ],

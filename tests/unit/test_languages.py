@@ -50,7 +50,7 @@ def test_an_option_that_is_not_given_leaves_no_trace(verb: str) -> None:
 @pytest.mark.parametrize("each", LANGUAGES, ids=lambda each: each.name)
 def test_options_of_other_languages_are_refused_with_a_remedy(each: language.Language) -> None:
     for name in OPTIONS.keys() - options_of(each):
-        with pytest.raises(UsageError, match=f"{flag_of(name)} is an option of .*: leave it out"):
+        with pytest.raises(UsageError, match=f"{flag_of(name)} is an option of .*; leave it out"):
             read_options(model_of(each), {name: OPTIONS[name].default})
 
 
@@ -75,7 +75,7 @@ def test_words_of_the_command_line_become_values(words: tuple[str, ...], value: 
 
 
 def test_words_that_are_none_are_refused() -> None:
-    with pytest.raises(UsageError, match="undefined is one of permit, error, not 'perhaps'"):
+    with pytest.raises(UsageError, match="undefined must be one of permit, error, not 'perhaps'"):
         read_options("model.m", {"undefined": "perhaps"})
 
 
