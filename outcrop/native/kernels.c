@@ -208,7 +208,7 @@ EXPORT void outcrop_close(Search *search) {
 EXPORT Search *outcrop_open(const Settings *settings) {
   Search *search = calloc(1, sizeof *search);
   if (!search) return NULL;
-  search->visited = settings->exact ? &states_in_full : &signatures_only;
+  search->visited = !settings->exact ? &signatures_only : settings->spills ? &states_before_disk : &states_in_full;
   search->deadlock = (int)settings->deadlock;
   search->budget = settings->budget;
   search->most_states = settings->most_states;
@@ -223,7 +223,6 @@ EXPORT Search *outcrop_open(const Settings *settings) {
   pthread_cond_init(&search->round_begun, NULL);
   hasher_seed(&search->hasher, settings->seed);
   if (settings->spills) hasher_reverse(&search->hasher, settings->spills == 2);
-  search->carries = settings->spills != 0;
   if (settings->file >= 0) watch_mapped_files();
   uint64_t arena = settings->file < 0 ? settings->budget : settings->disk_limit;
   uint64_t slack = settings->workers * MOST_CHUNK_STATES;

@@ -313,7 +313,8 @@ EXPORT uint64_t outcrop_take_oldest(Search *search) {
 
 /* Empties the arena and forgets why the search had to stop, so that it can be done again. */
 EXPORT void outcrop_restart(Search *search) {
-  search->defers = search->lost = 0;
+  search->visited = &states_before_disk;
+  search->lost = 0;
   search->levels = search->level_begin = search->level_end = search->cursor = search->unexpanded = 0;
   search->arena.used = search->reserved = 0;
   memset(search->table.lines, 0, search->table.line_count * LINE_BYTES);

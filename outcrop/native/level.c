@@ -45,7 +45,7 @@ static void check_state(Worker *worker, const uint8_t *kept) {
 static void count_deeper(Worker *worker, uint32_t count) {
   const Search *search = worker->search;
   const Expansion *expansion = &worker->expansion;
-  if (!search->visited->knows_indexes || search->defers || is_shared(search)) return;
+  if (!search->visited->knows_indexes || search->visited->is_tentative || is_shared(search)) return;
   for (uint32_t i = 0; i < count; i++) {
     const uint8_t *state = expansion->successors + (size_t)i * STATE_BYTES;
     if (worker->is_new[i] || table_find(&search->table, &search->arena, state, expansion->hashes[i]) >= search->level_end)
@@ -102,19 +102,18 @@ static void hash_own_successors(Worker *worker) {
 static void add_hashed(Worker *worker, const uint8_t *states, uint32_t count) {
   Search *search = worker->search;
   const uint64_t *hashes = worker->expansion.hashes;
-  if (worker->overflow && !search->carries) return;
+  if (worker->overflow && !search->visited->carry) return;
   uint32_t done = 0;
   if (!worker->overflow) done = search->visited->add(worker, states, hashes, count, worker->is_new);
 #if HAS_COVERAGE
   count_deeper(worker, done);
 #endif
-  if (!search->defers && (HAS_ASSUMPTIONS || HAS_INVARIANTS || HAS_COVER_PROPERTIES))
+  if (!search->visited->is_tentative && (HAS_ASSUMPTIONS || HAS_INVARIANTS || HAS_COVER_PROPERTIES))
     for (uint32_t i = 0; i < done; i++)
       if (worker->is_new[i]) check_state(worker, states + (size_t)i * STATE_BYTES);
   worker->overflow |= done < count;
-  if (done < count && search->carries &&
-      !gather(&worker->gathered, states + (size_t)done * STATE_BYTES, hashes + done, count - done))
-    __atomic_store_n(&search->lost, 1, __ATOMIC_RELAXED);
+  if (done < count && search->visited->carry)
+    search->visited->carry(worker, states + (size_t)done * STATE_BYTES, hashes + done, count - done);
 }
 
 /* The flush of a search. */
@@ -122,7 +121,7 @@ static void add_successors(Expansion *expansion) {
   Worker *worker = (Worker *)expansion;
   squeeze_successors(worker);
   /* In a table of all visited states they are found nearly as fast; where some are forgotten, each would be a candidate. */
-  drop_loops(worker, worker->search->defers || worker->search->visited->forgets ? 1 : 6);
+  drop_loops(worker, worker->search->visited->forgets ? 1 : 6);
   hash_own_successors(worker);
   uint32_t count = expansion->count;
   expansion->count = 0;
@@ -161,10 +160,10 @@ static void drain_put(Worker *worker) {
 }
 
 /* Expands a block of the level. When the search must stop in the middle, the block counts as not expanded: its
- * firings are taken back; unless the search carries what it has no room for. */
+ * firings are taken back; unless the visited set carries what it has no room for. */
 static void expand_block(Worker *worker, uint64_t begin, uint64_t end) {
   Context *context = worker->expansion.context;
-  int carries = worker->search->carries;
+  int carries = worker->search->visited->carry != NULL;
   uint64_t generated = worker->generated;
   memcpy(worker->before, context, COUNTED_BY_RULE);
   worker->block = arena_state(&worker->search->arena, begin);

@@ -2,7 +2,7 @@
 
 /* From now on states that are not in the arena are candidates. Gives 0 when there is no memory. */
 EXPORT int outcrop_defer(Search *search) {
-  search->defers = 1;
+  search->visited = &states_past_ram;
   run_starved = run_full = 0;
   watch_mapped_files();
   if (!search->known) search->known = map_pages(search->arena.capacity / 8 + 2, -1);

@@ -137,22 +137,22 @@ static void states_moved(Search *search, uint64_t from, uint64_t to) {
   table_moved(&search->table, &search->hasher, &search->arena, from, to);
 }
 
-static const VisitedSet states_in_full = {
-    .add = states_add,
-    .position = states_position,
-    .positions = states_positions,
-    .bytes = states_bytes,
-    .limit = states_limit,
-    .can_grow = states_can_grow,
-    .grow = states_grow,
-    .next_filling = states_next_filling,
-    .fill = states_fill,
-    .grown = nothing_to_end,
-    .lines = states_lines,
-    .moved = states_moved,
-    .takes_hashes = 1,
-    .knows_indexes = 1,
-};
+static void states_carry(Worker *worker, const uint8_t *states, const uint64_t *hashes, uint32_t count) {
+  if (!gather(&worker->gathered, states, hashes, count)) __atomic_store_n(&worker->search->lost, 1, __ATOMIC_RELAXED);
+}
+
+#define IN_FULL                                                                                                          \
+  .add = states_add, .position = states_position, .positions = states_positions, .bytes = states_bytes,                  \
+  .limit = states_limit, .can_grow = states_can_grow, .grow = states_grow, .next_filling = states_next_filling,          \
+  .fill = states_fill, .grown = nothing_to_end, .lines = states_lines, .moved = states_moved, .takes_hashes = 1,         \
+  .knows_indexes = 1
+
+static const VisitedSet states_in_full = {IN_FULL};
+
+/* The same for a search that goes on past RAM (spill.c): before memory ends, and after, when states that are not in the
+ * arena are candidates. */
+static const VisitedSet states_before_disk = {IN_FULL, .carry = states_carry};
+static UNUSED const VisitedSet states_past_ram = {IN_FULL, .carry = states_carry, .forgets = 1, .is_tentative = 1};
 
 /* --- Signatures ---------------------------------------------------------------------------------------------- */
 

@@ -30,9 +30,13 @@ typedef struct {
   const uint8_t *(*lines)(const Search *search, uint64_t *count);
   /* A state of the arena has moved; NULL where that does not matter. */
   void (*moved)(Search *search, uint64_t from, uint64_t to);
+  /* Keeps successors that it has no room for until there is some. NULL: they are lost, and the block that they come from
+   * counts as not expanded. */
+  void (*carry)(Worker *worker, const uint8_t *states, const uint64_t *hashes, uint32_t count);
   int takes_hashes;   /* of the states, with which it is called */
   int knows_indexes;  /* positions are indexes of the arena, which tell the level of a state */
   int forgets;        /* a state that was visited may count as new */
+  int is_tentative;   /* ... until it is looked up elsewhere, and only then checked */
   int has_own_memory; /* which is not part of the search's budget */
 } VisitedSet;
 
@@ -58,14 +62,11 @@ typedef struct Search {
   int stop;                        /* atomic */
   int requested;                   /* somebody has asked it to (atomic) */
 
-  /* Past RAM. */
-  int carries;         /* successors that memory does not hold are gathered, not lost */
-  int defers;          /* states not in the arena need not be new: they are checked later */
-  int lost;            /* some successors were: there was no memory even to gather them */
+  int lost;            /* successors were: there was no memory even to carry them */
   uint64_t started;    /* start instances dealt with */
   uint64_t start_end;  /* the last of them, plus one */
   uint64_t unexpanded; /* the first state of the level before that was not expanded */
-  uint8_t *known;      /* a bit a state: does some run have it? */
+  uint8_t *known;      /* a bit a state: does some run have it? Only past RAM */
 
   int gives_up;        /* the visited set has forgotten so much that no more blocks are to be expanded (atomic) */
   uint64_t level_sum;  /* what the states of the level add up to, where the arena is a file */
