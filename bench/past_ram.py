@@ -26,8 +26,7 @@ from outcrop.kernels import Native
 from outcrop.machine import transferred_bytes
 from outcrop.options import CheckOptions, Deadlock, Keep
 from outcrop.outcome import Outcome, Stop
-from outcrop.search import cached, compact, locality, ram, serial
-from outcrop.strategies import Replacement
+from outcrop.strategies import STRATEGIES, Replacement
 
 #: The models of Tables 5, 6 and 8 that can be had, the small ones with constants that make them larger.
 MODELS: dict[str, tuple[str, dict[str, object]]] = {
@@ -82,14 +81,6 @@ CASES = (
         )
     ),
 )
-STRATEGIES = {
-    "ram": ram,
-    "compact": compact,
-    "cached": cached,
-    "disk": locality,
-    "locality": locality,
-    "serial": serial,
-}
 
 
 @dataclass(frozen=True)
@@ -108,7 +99,7 @@ def measure(native: Native, repeat: int, **options: Any) -> Figures:
     begin = transferred_bytes()
     for _ in range(repeat):
         before = time.process_time()
-        outcome: Outcome = STRATEGIES[chosen.strategy].search(native, chosen)
+        outcome: Outcome = STRATEGIES[chosen.strategy].function()(native, chosen)
         processor.append(time.process_time() - before)
         seconds.append(outcome.seconds)
     end, states = transferred_bytes(), repeat * outcome.visited

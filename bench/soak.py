@@ -20,9 +20,9 @@ from statistics import median
 from tempfile import TemporaryDirectory
 
 import outcrop
+from outcrop.strategies import STRATEGIES, names
 from outcrop.units import parse_size
 
-STRATEGIES = ("auto", "layered", "disk", "locality", "serial", "cached", "compact", "ram")
 #: By how much resident memory may move between the second tenth of the rounds and the last.
 TOLERANCE = 1.03
 _C_LIBRARY = ctypes.CDLL(None)
@@ -55,9 +55,9 @@ def main() -> int:
     with TemporaryDirectory(prefix="outcrop-soak-") as work:
         while time.monotonic() < end:
             searches = 0
-            for strategy in STRATEGIES:
-                in_ram = strategy in ("ram", "compact")
-                budget = {"memory": chosen.memory} if in_ram else {"state_memory": chosen.state_memory}
+            for strategy in names(finds_cycles=False, decides=True):
+                is_past_ram = STRATEGIES[strategy].past_ram
+                budget = {"state_memory": chosen.state_memory} if is_past_ram else {"memory": chosen.memory}
                 result = model.check(strategy=strategy, workdir=work, deadlock="off", **budget)
                 searches += 1
                 if result.verdict is outcrop.Verdict.HOLDS and result.states is not None:

@@ -212,7 +212,7 @@ class Outcome:
 
     def without_states_undecided(self) -> Outcome:
         """Returns the outcome, with the reason NO_STATES if the search ended without a single state."""
-        is_empty = self.stop is Stop.COMPLETE and not self.visited
+        is_empty = self.stop in (Stop.COMPLETE, Stop.COVERAGE) and not self.visited
         return replace(self, stop=Stop.NO_STATES) if is_empty else self
 
     @property

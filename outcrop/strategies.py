@@ -8,9 +8,10 @@ native/ with its binding.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from importlib import import_module
 from typing import Any
 
 from outcrop.declared import declared_options, option
@@ -124,6 +125,9 @@ class Strategy:
     promises: str
     options: tuple[type, ...] = ()  #: dataclasses of options that it takes
     kernels: tuple[str, ...] | None = ()  #: files in native/ that it needs beyond those of most searches; None: all
+    exact: bool = True  #: can keep whole states, so that it takes no two for one
+    decides: bool = True  #: visits every state, so that it may say holds
+    past_ram: bool = False  #: goes on when its states do not fit into memory
     liveness: bool = True  #: checks liveness properties (AG EF)
     ranks: bool = True  #: can run over several ranks
     checkpoints: bool = True
@@ -131,6 +135,12 @@ class Strategy:
     finds_cycles: bool = False  #: searches for runs that violate a formula, and for nothing else
     on_gpu: bool = False
     is_listed: bool = True  #: users can choose it by name
+
+    def function(self) -> Callable[..., Any]:
+        """Returns the function that searches, and imports its module, which needs numpy and kernels."""
+        module, _, name = self.search.partition(":")
+        found: Callable[..., Any] = getattr(import_module(f"outcrop.search.{module}"), name)
+        return found
 
 
 _EVERY = (
@@ -141,6 +151,7 @@ _EVERY = (
         "states in RAM, squeezed when RAM is full, then sorted runs on disk",
         "exact",
         options=(SqueezeOptions,),
+        past_ram=True,
         on_gpu=True,
     ),
     Strategy(
@@ -157,6 +168,7 @@ _EVERY = (
         "signatures in RAM, with a printed omission bound",
         "signatures in RAM, the frontier on disk",
         "*holds* with an omission bound",
+        exact=False,
         on_gpu=True,
     ),
     Strategy(
@@ -167,6 +179,7 @@ _EVERY = (
         "*holds* is exact, or has an omission bound with signatures; *unknown* above a collision rate",
         options=(CachedOptions,),
         kernels=None,
+        past_ram=True,
         liveness=False,
         revisits=True,
     ),
@@ -178,6 +191,7 @@ _EVERY = (
         "exact with whole states, an omission bound with signatures",
         options=(LocalityOptions,),
         kernels=None,
+        past_ram=True,
         liveness=False,
     ),
     Strategy(
@@ -188,6 +202,7 @@ _EVERY = (
         "as `disk`; may revisit states",
         options=(LocalityOptions,),
         kernels=None,
+        past_ram=True,
         liveness=False,
         revisits=True,
     ),
@@ -199,6 +214,7 @@ _EVERY = (
         "as `cached` and `locality`",
         options=(CachedOptions, SerialOptions, LocalityOptions),
         kernels=None,
+        past_ram=True,
         liveness=False,
         revisits=True,
     ),
@@ -210,6 +226,7 @@ _EVERY = (
         "exact; with `--forget` it may revisit states",
         options=(LayeredOptions, SqueezeOptions),
         kernels=None,
+        past_ram=True,
     ),
     Strategy(
         "bitstate",
@@ -219,6 +236,8 @@ _EVERY = (
         "violations are real; otherwise *unknown*, with an estimate of the share of visited states",
         options=(BitstateOptions,),
         kernels=("bitstate.c",),
+        exact=False,
+        decides=False,
         liveness=False,
         ranks=False,
         checkpoints=False,

@@ -139,8 +139,7 @@ def _search_native(
     def canonical(state: State) -> State:
         return layout.unpack(native.normalise(layout.pack(state))) if has_normal_form else state
 
-    module, _, function = strategy.search.partition(":")
-    run = getattr(import_module(f"outcrop.search.{module}"), function)
+    run = strategy.function()
     context = Context(progress=progress, put=put)
 
     def on_host(options: CheckOptions) -> Outcome:

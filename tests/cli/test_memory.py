@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from outcrop.strategies import STRATEGIES, CachedOptions, names
+
 #: 531,441 states of 138 bytes, 73 MB, in levels of up to 36,000.
 MODEL = """
 var a : array [0 .. 5] of 0 .. 8; wide : array [0 .. 119] of 0 .. 255;
@@ -50,12 +52,14 @@ def peak(tmp_path: Path, *arguments: str, text: str = MODEL, budget: int = MEBIB
     return int(document["peak_rss_bytes"]) >> 20
 
 
-@pytest.mark.parametrize("strategy", ["auto", "layered", "disk", "cached", "serial"])
+@pytest.mark.parametrize("strategy", names(past_ram=True))
 def test_peak_memory(strategy: str, tmp_path: Path) -> None:
     assert peak(tmp_path, "--strategy", strategy) < 1.05 * MEBIBYTES
 
 
-@pytest.mark.parametrize("strategy", ["auto", "layered", "disk", "locality"])
+@pytest.mark.parametrize(
+    "strategy", [each for each in names(past_ram=True) if CachedOptions not in STRATEGIES[each].options]
+)
 def test_more_successors_than_the_level_before_had(strategy: str, tmp_path: Path) -> None:
     assert peak(tmp_path, "--strategy", strategy, text=FAN) < 1.05 * MEBIBYTES
 

@@ -9,10 +9,12 @@ from pathlib import Path
 import pytest
 from conftest import Run
 
+from outcrop.strategies import names
+
 MODEL = Path(__file__).parents[2] / "examples" / "german_cache.m"
 
 
-@pytest.mark.parametrize("strategy", ["cached", "disk", "locality", "serial"])
+@pytest.mark.parametrize("strategy", names(past_ram=True))
 def test_same_figures_as_ram(cli: Callable[..., Run], strategy: str, tmp_path: Path) -> None:
     ram = json.loads(cli("check", MODEL, "--strategy", "ram", "--json").out)
     run = cli("check", MODEL, "--strategy", strategy, "--keep", "states", "--workdir", tmp_path, "--json")

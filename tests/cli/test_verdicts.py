@@ -19,6 +19,7 @@ import outcrop
 from outcrop.gpu import choose
 from outcrop.gpu.choose import search_somewhere
 from outcrop.gpu.standin import StandIn
+from outcrop.strategies import names
 
 Command = Callable[..., Run]
 COATS = REPOSITORY / "examples" / "coat_check.m"
@@ -27,7 +28,7 @@ NO_STATEMENT = REPOSITORY / "tests" / "models" / "assume_statement_no_states.m"
 ASSUMES = REPOSITORY / "tests" / "models" / "assume_property.m"
 FORMULA = ("--ltl", "F {x = 99}")
 REASON = "every start state breaks 'assume \"begun\" x > 0'"
-NATIVE = ("auto", "ram", "compact", "cached", "disk", "locality", "serial", "layered")
+NATIVE = names(finds_cycles=False)
 
 
 def statuses(document: dict[str, Any]) -> set[str]:

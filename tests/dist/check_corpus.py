@@ -29,13 +29,16 @@ from outcrop.cli.parser_declared import language_values
 from outcrop.codegen import c
 from outcrop.errors import UsageError
 from outcrop.explorer.tuning import tuned
+from outcrop.strategies import STRATEGIES, CachedOptions, names
 
 #: Of the models that OUTCROP_MODELS names.
 MOST_STATES = 20_000
+#: Strategies that visit the same states whatever memory the ranks have together. A cache forgets others.
+SAME = [name for name in names(ranks=True, finds_cycles=False) if CachedOptions not in STRATEGIES[name].options]
 #: With memory for all states, and with next to none.
 STATE_SEARCHES: dict[str, tuple[str, ...]] = {
-    **{name: ("--strategy", name) for name in ("ram", "compact", "disk", "locality", "layered", "auto")},
-    **{f"{name}, 8K": ("--strategy", name, "--state-memory", "8K") for name in ("disk", "locality", "layered", "auto")},
+    **{name: ("--strategy", name) for name in SAME},
+    **{f"{name}, 8K": ("--strategy", name, "--state-memory", "8K") for name in SAME if STRATEGIES[name].past_ram},
 }
 CYCLE_SEARCHES: dict[str, tuple[str, ...]] = {
     "owcty": ("--strategy", "owcty"),

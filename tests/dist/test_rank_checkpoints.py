@@ -15,13 +15,14 @@ import pytest
 
 from outcrop.dist.launch import find_mpiexec
 from outcrop.outcome import EventKind
+from outcrop.strategies import names
 
 pytestmark = pytest.mark.skipif(importlib.util.find_spec("mpi4py") is None, reason="mpi4py is not installed")
 
 HERE = Path(__file__).parent
 MODEL = str(HERE / "grid.m")
 #: Each goes on from what another one has saved.
-STRATEGIES = ("ram", "auto", "compact", "disk", "cached")
+STRATEGIES = names(ranks=True, checkpoints=True, finds_cycles=False)
 
 
 def check_all(ranks: int, jobs: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -43,7 +44,7 @@ def test_going_on_with_another_number_of_ranks(tmp_path: Path) -> None:
     for ranks, numbers in ((1, (3,)), (2, (2, 3)), (3, (1, 2))):
         resumes = []
         for before, (first, second) in itertools.product(
-            numbers, zip(STRATEGIES, (*STRATEGIES[1:], STRATEGIES[0]), strict=True)
+            numbers, zip(STRATEGIES, [*STRATEGIES[1:], STRATEGIES[0]], strict=True)
         ):
             # Saves itself once more on the way, which removes the parts that it began with.
             again = str(tmp_path / f"{first}-{before}-{ranks}")

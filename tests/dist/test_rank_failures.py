@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 from outcrop.dist.launch import find_mpiexec, started_ranks
+from outcrop.strategies import names
 
 HERE = Path(__file__).parent
 MODEL = str(HERE / "grid.m")
@@ -139,7 +140,7 @@ def test_a_killed_rank_ends_the_run_and_it_goes_on_from_the_checkpoint(tmp_path:
 @pytest.mark.parametrize("turn", range(30))
 def test_ranks_killed_at_any_moment(turn: int, tmp_path: Path) -> None:
     """Any strategy that saves itself, any number of ranks before and after."""
-    strategies = random.choices(("ram", "auto", "compact", "disk", "cached", "layered"), k=2)
+    strategies = random.choices(names(ranks=True, checkpoints=True, finds_cycles=False), k=2)
     before, after = random.randint(2, 4), random.randint(1, 4)
     kill_one_and_resume(tmp_path / "save", (strategies[0], strategies[1]), before, after)
 

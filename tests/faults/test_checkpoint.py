@@ -11,11 +11,11 @@ import subprocess
 import sys
 from collections.abc import Callable
 from functools import cache
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
+from matrices import each_strategy
 
 import outcrop
 from outcrop import strategies as registry
@@ -37,6 +37,7 @@ from outcrop.store.blockfile import BlockFile
 from outcrop.store.checkpoint import CheckpointDirectory
 from outcrop.store.frontier import RowFile
 from outcrop.store.workdir import DiskFull
+from outcrop.strategies import names
 
 #: 1,728 states in 34 levels, with ways back, a cover that is counted and reads of something undefined.
 GRID = """
@@ -78,11 +79,8 @@ rule x = 150 ==> begin end;
 """,
 }
 
-#: For each strategy its module and options that make it work hard on small models.
-STRATEGIES: dict[str, dict[str, Any]] = {
-    "ram": {},
-    "auto": {},
-    "auto past RAM": {"state_memory": 9_000},
+#: Options with which strategies work hard on small models.
+SETTINGS: dict[str, dict[str, Any]] = {
     "layered": {"state_memory": 9_000, "layers": 3},
     "compact": {"bits": 60},
     "disk": {"keep": Keep.STATES, "state_memory": 20_000, "block_size": 50, "block_states": 64},
@@ -90,8 +88,12 @@ STRATEGIES: dict[str, dict[str, Any]] = {
     "locality": {"keep": Keep.STATES, "state_memory": 20_000, "block_size": 50, "cloud": 0.5},
     "serial": {"keep": Keep.STATES, "state_memory": 9_000, "block_size": 50, "block_states": 64},
 }
+PAST_RAM: dict[str, dict[str, Any]] = {"auto past RAM": {"state_memory": 9_000}}
+STRATEGIES = {**each_strategy(SETTINGS, {}, checkpoints=True, finds_cycles=False), **PAST_RAM}
 #: Those that visit no state twice.
-EXACT = ("ram", "auto", "auto past RAM", "layered", "disk")
+EXACT = (*names(checkpoints=True, finds_cycles=False, exact=True, revisits=False), *PAST_RAM)
+#: Those of them that hold all states in one place, so that levels are right even after states were visited twice.
+WHOLE = ("ram", "auto", *PAST_RAM)
 
 
 @cache
@@ -114,10 +116,8 @@ FEW_LEVELS_AT_A_TIME = Context(tuning=Tuning(levels_a_checkpoint=2))
 
 def search(native: Native, strategy: str, **changes: Any) -> Outcome:
     name = strategy.split()[0]
-    module, _, function = registry.STRATEGIES[name].search.partition(":")
     chosen = CheckOptions(**{"strategy": name, "threads": 1, **STRATEGIES[strategy], **changes})
-    run = getattr(import_module(f"outcrop.search.{module}"), function)
-    outcome: Outcome = run(native, chosen, FEW_LEVELS_AT_A_TIME)
+    outcome: Outcome = registry.STRATEGIES[name].function()(native, chosen, FEW_LEVELS_AT_A_TIME)
     return outcome
 
 
@@ -183,9 +183,9 @@ def test_interrupted_anywhere_and_resumed_with_anything(
     native, wanted = compiled(model), expected(model)
     trap = Trap(monkeypatch)
     directory, strategies, outcome = tmp_path / "checkpoint", [], None
-    names = [*STRATEGIES] if seed % 2 else [*EXACT]
+    choices = [*STRATEGIES] if seed % 2 else [*EXACT]
     for patience in range(12):
-        strategies.append(choose.choice(names))
+        strategies.append(choose.choice(choices))
         has_checkpoint = (directory / "manifest.json").exists()
         options = {
             "threads": choose.choice((1, 1, 2)),
@@ -211,7 +211,7 @@ def test_interrupted_anywhere_and_resumed_with_anything(
         assert outcome.noted == wanted.noted
     if set(strategies) <= {*EXACT, "compact"}:
         assert comparable(outcome) == wanted, strategies
-    elif strategies[-1] in ("ram", "auto", "auto past RAM"):
+    elif strategies[-1] in WHOLE:
         found = dataclasses.replace(
             comparable(outcome), fired=wanted.fired, covered=wanted.covered, generated=wanted.generated
         )
@@ -231,7 +231,7 @@ def test_every_strategy_goes_on_from_every_other(first: str, second: str, tmp_pa
     if {first, second} <= {*EXACT, "compact"}:
         assert comparable(again) == expected("grid")
         assert bool(again.omission_bound) == ("compact" in (first, second))
-    elif second in EXACT[:3]:
+    elif second in WHOLE:
         assert again.levels == expected("grid").levels
     else:
         assert again.revisits or again.levels == expected("grid").levels

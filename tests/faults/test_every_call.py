@@ -16,22 +16,22 @@ from pathlib import Path
 import pytest
 from injector import Ending, Fault, Trial, run
 from injector import shim as shim
+from matrices import each_strategy
 from test_injected import GRID, STATES
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux" or not shutil.which("cc"), reason="needs cc and Linux")
 
 #: How each strategy is told to use the disk for a model of 2,197 states.
 _TINY = ["--keep", "states", "--block-states", "50", "--block-size", "50", "--blocks", "7", "--calibration", "3"]
-STRATEGIES = {
+_SETTINGS = {
     "auto": ["--state-memory", "6K"],
-    "ram": [],
-    "compact": [],
     "cached": ["--state-memory", "60K", *_TINY],
     "disk": ["--state-memory", "3K", *_TINY],
     "locality": ["--state-memory", "3K", "--cloud", "0.5", *_TINY],
     "serial": ["--state-memory", "3K", "--collision-limit", "0.99", *_TINY],
     "layered": ["--state-memory", "3K", "--layers", "4", "--block-states", "50"],
 }
+STRATEGIES = each_strategy(_SETTINGS, [], finds_cycles=False, decides=True)
 #: What each call may fail with. After EINTR it is made again, so that one comes once.
 ERRORS = {
     "open": (EACCES, EMFILE, ENOSPC, EIO, ENOMEM, errno.EINTR),

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from injector import shim as shim
+from matrices import each_strategy
 
 HERE = Path(__file__).parent
 pytestmark = pytest.mark.skipif(sys.platform != "linux" or not shutil.which("cc"), reason="needs cc and Linux")
@@ -62,7 +63,7 @@ TINY: dict[str, Any] = {
     "threads": 2,
 }
 #: Memory so small that all of them use the disk.
-STRATEGIES: dict[str, dict[str, Any]] = {
+SETTINGS: dict[str, dict[str, Any]] = {
     "auto": {"state_memory": 6_000},
     "disk": {"state_memory": 3_000, **TINY},
     "locality": {"state_memory": 3_000, "cloud": 0.5, **TINY},
@@ -70,6 +71,7 @@ STRATEGIES: dict[str, dict[str, Any]] = {
     "serial": {"state_memory": 3_000, "collision_limit": 0.99, **TINY},
     "layered": {"state_memory": 3_000, "layers": "4", "block_states": 50, "threads": 2},
 }
+STRATEGIES = each_strategy(SETTINGS, {"state_memory": 3_000}, past_ram=True)
 KINDS = {
     "no room": ("write", errno.ENOSPC),
     "no room in the quota": ("write", errno.EDQUOT),

@@ -6,7 +6,6 @@ from __future__ import annotations
 import dataclasses
 from collections import Counter
 from collections.abc import Iterator
-from importlib import import_module
 from random import Random
 
 from expectations import TINY
@@ -26,13 +25,13 @@ from outcrop.options import CheckOptions, Deadlock, LoadOptions
 from outcrop.oracle import search as reference
 from outcrop.outcome import EventKind, Outcome, Stop
 from outcrop.search import auto, compact, layered, ram
-from outcrop.strategies import STRATEGIES
+from outcrop.strategies import STRATEGIES, names
 
 #: The interpreter takes long over symmetric models, so it looks at their first levels only.
 _DEPTH = 6
 _MOST_STATES = 3_000
 #: The searches past RAM.
-_PAST_RAM = [STRATEGIES[name] for name in ("auto", "layered", "disk", "locality", "cached", "serial")]
+_PAST_RAM = [STRATEGIES[name] for name in names(past_ram=True)]
 
 #: How many models are searched with states that are squeezed, too: each is then compiled several times. So early, and
 #: with so few places to spare, that states soon become too wide.
@@ -93,8 +92,7 @@ def _past_ram(system: System, native: Native, options: CheckOptions, squeezes: b
         return
     for strategy in _PAST_RAM:
         tiny = dataclasses.replace(options, strategy=strategy.name, threads=2, bits=64, **TINY)
-        module, _, function = strategy.search.partition(":")
-        got: Outcome = getattr(import_module(f"outcrop.search.{module}"), function)(native, tiny)
+        got: Outcome = strategy.function()(native, tiny)
         if got.stop in (Stop.COLLISIONS, Stop.STATES):
             continue  # revisited too often to end
         compared[strategy.name] += 1

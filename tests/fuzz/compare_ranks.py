@@ -19,6 +19,7 @@ from typing import Any
 from compare import compared
 
 from outcrop.dist.launch import find_mpiexec
+from outcrop.strategies import names
 
 _CHECK_MANY = Path(__file__).parent.parent / "dist" / "check_many.py"
 _RANKS = (1, 2, 3)
@@ -39,14 +40,14 @@ class Job:
 
     @property
     def forgets(self) -> bool:
-        return self.options["strategy"] in ("cached", "locality", "serial") and "state_memory" in self.options
+        return self.options["strategy"] in names(revisits=True) and "state_memory" in self.options
 
 
 def rank_job(text: str, name: str, seed: int) -> Job:
     """The same seed tries the same options."""
     random = Random(seed)
     options: dict[str, Any] = {
-        "strategy": random.choice(("auto", "ram", "compact", "cached", "disk", "locality", "serial", "layered")),
+        "strategy": random.choice(names(ranks=True, finds_cycles=False)),
         "threads": random.choice((1, 2)),
         "max_errors": random.choice((1, None)),
         "deadlock": random.choice(("off", "stuck", "stuttering")),
@@ -54,7 +55,7 @@ def rank_job(text: str, name: str, seed: int) -> Job:
         "states": 20_000,
         "bits": 64,
     }
-    if random.random() < 0.5 and options["strategy"] not in ("ram", "compact"):
+    if random.random() < 0.5 and options["strategy"] in names(past_ram=True):
         options |= _TINY
     return Job(name, text, options)
 

@@ -13,6 +13,7 @@ import outcrop
 from outcrop.explorer.samples import MOST_SAMPLES, Samples
 from outcrop.outcome import EventKind, Outcome, Progress, Stop
 from outcrop.result import Result, RuleCounts
+from outcrop.strategies import names
 
 MODEL = REPOSITORY / "examples" / "german_cache.m"
 
@@ -53,7 +54,11 @@ def test_not_counted_unless_asked() -> None:
     assert result.coverage[0].counts is None and "new" not in result.to_dict()["coverage"][0]
 
 
-@pytest.mark.parametrize("strategy", ["compact", "cached", "disk", "locality", "serial"])
+#: Strategies that know the level of every visited state.
+LEVELS = names(exact=True, liveness=True, finds_cycles=False)
+
+
+@pytest.mark.parametrize("strategy", [each for each in names(finds_cycles=False, decides=True) if each not in LEVELS])
 def test_strategies_that_keep_no_levels(strategy: str, tmp_path: Path) -> None:
     """How often a rule is enabled they know; whether it led deeper they do not, and say so."""
     model = outcrop.load(MODEL)

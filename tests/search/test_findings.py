@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 from expectations import TINY
@@ -14,7 +13,8 @@ from outcrop.options import CheckOptions
 from outcrop.oracle import search as reference
 from outcrop.outcome import EventKind
 from outcrop.result import Violation
-from outcrop.search import cached, locality, ram, serial
+from outcrop.search import ram
+from outcrop.strategies import STRATEGIES, names
 
 #: How many violations are listed.
 LISTED = 10_000
@@ -45,7 +45,7 @@ rule "fail" x % 9 = 7 & y % 5 = 3 ==> begin error "failed"; end;
 invariant "false" x % 6 != 5 | y % 7 != 6;
 """
 
-REVISITING: dict[str, Any] = {"cached": cached, "locality": locality, "serial": serial}
+REVISITING = {name: STRATEGIES[name].function() for name in names(revisits=True)}
 
 
 @pytest.mark.parametrize("strategy", REVISITING)
@@ -56,7 +56,7 @@ def test_list_of_violations_ends_alike_whatever_is_visited_again(strategy: str) 
     tiny = {**TINY, "state_memory": 100_000, "block_states": 500, "block_size": 500}
     for threads, max_errors in ((1, None), (2, LISTED + 1000)):
         options = CheckOptions(strategy=strategy, max_errors=max_errors, deadlock="off", threads=threads, **tiny)
-        found = REVISITING[strategy].search(compiled(MANY), options)
+        found = REVISITING[strategy](compiled(MANY), options)
         assert found.revisits
         assert found.stop is expected.stop
         assert found.findings == expected.findings

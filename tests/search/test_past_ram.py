@@ -15,6 +15,7 @@ from expectations import TINY
 from test_ram import MODELS, compiled
 
 import outcrop
+from outcrop import strategies as registry
 from outcrop.codegen.c import emit
 from outcrop.codegen.compiler import compile_model
 from outcrop.errors import DamagedFile, UsageError
@@ -28,15 +29,11 @@ from outcrop.kernels import Native
 from outcrop.kernels.tables import Cache
 from outcrop.options import CheckOptions, Deadlock, Keep
 from outcrop.outcome import Outcome, Stop
-from outcrop.search import cached, compact, locality, ram, serial
-from outcrop.strategies import Replacement
+from outcrop.search import cached, compact, locality, ram
+from outcrop.strategies import Replacement, names
 
-STRATEGIES: dict[str, Any] = {
-    "cached": cached.search,
-    "disk": locality.search_disk,
-    "locality": locality.search,
-    "serial": serial.search,
-}
+#: Those that check liveness past RAM, too, have tests of their own.
+STRATEGIES = {name: registry.STRATEGIES[name].function() for name in names(past_ram=True, liveness=False)}
 
 
 class Watch:

@@ -15,6 +15,7 @@ from outcrop.codegen.features import Feature
 from outcrop.lang import load_text
 from outcrop.options import LoadOptions
 from outcrop.report.text import report
+from outcrop.strategies import names
 from outcrop.tools.simulate import SimulationOptions, simulate
 
 #: Prints in every place that it can; nothing that it prints can fail.
@@ -66,7 +67,7 @@ def test_all_engines_print_the_same_when_asked(tmp_path: Path, capsys: pytest.Ca
     model = loaded(CHATTY)
     expected = printed_by(model, engine="interpreter", prints=True)
     assert {"begin", "down", "up by i:2", "y is x:6", "asked n:3"} <= set(expected)
-    for strategy in ("ram", "compact", "auto", "disk", "layered"):
+    for strategy in names(finds_cycles=False, decides=True, revisits=False):
         assert printed_by(model, strategy=strategy, threads=2, workdir=str(tmp_path), prints=True) == expected
     model.check(deadlock="off", prints=True)
     assert Counter(capsys.readouterr().out.splitlines()) == expected
