@@ -1,24 +1,24 @@
 /* The binary interface between the kernels and outcrop/kernels/: every exported function, and every structure that both
- * sides read. Large parts have headers of their own, abi_*.h. The kernels are compiled with these headers, and
+ * sides read. Large parts have their own headers, abi_*.h. The kernels are compiled with these headers, and
  * kernels/abi.py makes its declarations from their text. A library that was compiled with another text is not loaded.
  *
- * Python understands a small part of C and refuses the rest: include guards, comments, fixed-width integers, int, double,
- * pointers, arrays of constant length, structures, pointers to functions, and prototypes. Nothing here is conditional: a
- * function that a model leaves out is missed when Python asks for that part of the library. */
+ * Python understands a small part of C and refuses the rest: include guards, comments, fixed-width integers, int,
+ * double, pointers, arrays of constant length, structures, pointers to functions, and prototypes. Nothing here is
+ * conditional: if a model leaves a function out, Python finds it missing when it asks for that part of the library. */
 #ifndef OUTCROP_ABI_H
 #define OUTCROP_ABI_H
 
 #include <stdint.h>
 
-/* What Python holds a pointer to and does not look into. */
+/* A structure that Python holds a pointer to, without knowing its fields. */
 typedef struct Search Search;
 
 /* --- The library itself ----------------------------------------------------------------------------------------- */
 
-/* Gives the hash of these headers that the library was compiled with. Python calls it before all others. */
+/* Returns the hash of these headers that the library was compiled with. Python calls it before all others. */
 uint64_t outcrop_abi(void);
 
-/* What the model needs of the kernels, 0 or 1 each; named as in codegen/features.py. */
+/* The features that the model needs, 0 or 1 each; named as in codegen/features.py. */
 typedef struct {
   uint64_t assumptions, invariants, cover_properties, liveness;
   uint64_t normalise, printing, coverage;
@@ -27,8 +27,8 @@ typedef struct {
 } Features;
 
 typedef struct {
-  uint64_t state_bytes; /* as states are kept */
-  uint64_t model_bytes; /* as the model packs them */
+  uint64_t state_bytes; /* of a state as the search keeps it */
+  uint64_t model_bytes; /* of a state as the model packs it */
   uint64_t state_bits;
   uint64_t rules, covers, notes, liveness;
   uint64_t successor_room;
@@ -41,8 +41,8 @@ void outcrop_shape(Shape *shape);
 
 typedef struct {
   uint64_t workers;
-  uint64_t exact;       /* states, or signatures of so many bits: */
-  uint64_t bits;
+  uint64_t exact;       /* 1: keep states; 0: keep signatures */
+  uint64_t bits;        /* of a signature */
   uint64_t seed;
   uint64_t deadlock;
   uint64_t budget;      /* bytes for arena and visited set */
@@ -50,24 +50,24 @@ typedef struct {
   uint64_t most_states;
   uint64_t most_found;
   int64_t file;         /* descriptor of the arena's file, or -1 */
-  uint64_t first_lines; /* of the exact table */
-  uint64_t wide;        /* the exact table starts with slots of 64 bits */
-  uint64_t spills;      /* the search goes on past RAM; 2, for tests: with a hash of the first word only */
-  uint64_t note_bits;   /* set aside in the slots of signatures */
+  uint64_t first_lines; /* lines that the exact table starts with */
+  uint64_t wide;        /* whether the exact table starts with 64-bit slots */
+  uint64_t spills;      /* whether the search can continue past RAM; 2, for tests: hash the first word only */
+  uint64_t note_bits;   /* reserved in the slots of signatures */
 } Settings;
 
 typedef struct {
-  uint64_t states;      /* visited */
-  uint64_t expanded;    /* of them, those that are expanded or being expanded */
-  uint64_t levels;      /* found, the current one included */
+  uint64_t states;      /* number of visited states */
+  uint64_t expanded;    /* number of states that are expanded or being expanded */
+  uint64_t levels;      /* number of levels found, including the current one */
   uint64_t level_begin, level_end;
   uint64_t memory;      /* bytes of arena and visited set */
   uint64_t disk;
-  uint64_t positions;   /* for marks */
+  uint64_t positions;   /* number of marks that liveness needs */
   uint64_t stop;
-  uint64_t started;     /* all start instances are dealt with */
-  uint64_t unexpanded;  /* the first state of the level before that was not expanded */
-  uint64_t generated;   /* successors, known ones included */
+  uint64_t started;     /* whether all start states are created */
+  uint64_t unexpanded;  /* the first state of the previous level that was not expanded */
+  uint64_t generated;   /* number of successors, duplicates included */
 } Standing;
 
 void outcrop_close(Search *search);
@@ -83,7 +83,7 @@ void outcrop_coverage(const Search *search, uint64_t *enabled, uint64_t *deeper)
 uint64_t outcrop_take_found(Search *search, uint64_t number, uint64_t kind, uint8_t *states);
 uint64_t outcrop_take_put(Search *search, uint64_t number, uint64_t *words);
 
-/* Called in the thread of a worker, with its number, once its put statements have recorded much. */
+/* Called in the thread of a worker, with its number, when its put statements have recorded much. */
 typedef void (*Drain)(uint64_t number);
 
 void outcrop_drain_put(Search *search, Drain drain);
@@ -98,9 +98,9 @@ void outcrop_check_block(Search *search, uint64_t number, const uint8_t *states,
 void outcrop_normalise_block(uint8_t *states, uint64_t count);
 void outcrop_hash_block(const Search *search, const uint8_t *states, uint64_t count, uint64_t *hashes);
 
-/* --- Expanding again: predecessors, liveness, locality ---------------------------------------------------------- */
+/* --- Repeated expansion: predecessors, liveness, locality ------------------------------------------------------- */
 
-/* Transitions of one length. See distances.c. */
+/* Sums over the transitions of one length. See distances.c. */
 typedef struct {
   uint64_t transitions;
   uint64_t part[2], square[2]; /* sums, lower half first */
@@ -109,7 +109,7 @@ typedef struct {
 typedef struct {
   uint64_t states;
   uint64_t loops; /* transitions from a state to itself */
-  uint64_t stuck; /* states that have no transition that counts */
+  uint64_t stuck; /* states without a transition that counts */
 } Measured;
 
 int outcrop_find_predecessors(Search *search, uint64_t number, uint64_t begin, uint64_t end, const uint8_t *targets,
@@ -127,14 +127,14 @@ int outcrop_measure_distances(Search *search, uint64_t number, uint64_t begin, u
 
 /* --- Random walks ----------------------------------------------------------------------------------------------- */
 
-/* Random walks, which all workers share, and what one worker has walked. See walks.c. */
+/* The random walks that all workers share, and the counts of one worker. See walks.c. */
 typedef struct {
   uint64_t seed;
   uint64_t most_walks;
   uint64_t most_steps;
   const uint64_t *weights; /* of each rule */
-  uint64_t next;           /* the first walk that no worker has taken (atomic) */
-  uint64_t first_wrong;    /* the least number of a walk that found something, UINT64_MAX for none (atomic) */
+  uint64_t next;           /* number of the first walk that no worker has taken (atomic) */
+  uint64_t first_wrong;    /* least number of a walk with a finding; UINT64_MAX for none (atomic) */
 } Walks;
 
 typedef struct {

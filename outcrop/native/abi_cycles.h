@@ -4,7 +4,7 @@
 
 #include "abi.h"
 
-/* What Python holds a pointer to and does not look into. */
+/* Structures that Python holds pointers to, without knowing their fields. */
 typedef struct Dfs Dfs;
 typedef struct Graph Graph;
 
@@ -43,7 +43,7 @@ void outcrop_dfs_close(Dfs *dfs);
 int outcrop_dfs(Search *search, Dfs *dfs);
 uint64_t outcrop_dfs_path(const Dfs *dfs, uint32_t *indexes, uint64_t *loop_start);
 
-/* --- Strongly fair cycles --------------------------------------------------------------------------------------- */
+/* --- Fair cycles ------------------------------------------------------------------------------------------------ */
 
 Graph *outcrop_fair_open(Search *search, uint64_t states, uint64_t only_accepting);
 void outcrop_fair_close(Graph *graph);

@@ -4,34 +4,34 @@
 
 #include "abi.h"
 
-/* What Python holds a pointer to and does not look into. */
+/* A structure that Python holds a pointer to, without knowing its fields. */
 typedef struct MemoryTable MemoryTable;
 
 /* --- Past RAM --------------------------------------------------------------------------------------------------- */
 
-/* Gives the bytes of a run that lie elsewhere; they stay until the same thread asks again. NULL: they cannot be had. */
+/* Returns the tails of a packed run, which stay valid until the same thread calls it again; NULL if it fails. */
 typedef const uint8_t *(*Fetch)(uint64_t number, uint64_t slice);
 
-/* A run: states on disk. See runs.c. */
+/* A sorted run: states on disk. See runs.c. */
 typedef struct {
   int64_t file;
-  uint64_t bits;          /* of the number of a bucket, those of its slice included */
-  const uint64_t *starts; /* of each slice, in bytes */
-  const uint64_t *counts; /* of each slice, in entries */
+  uint64_t bits;          /* of a bucket's number, including those of its slice */
+  const uint64_t *starts; /* offset of each slice, in bytes */
+  const uint64_t *counts; /* number of entries in each slice */
   uint8_t *bytes;         /* the file, mapped */
   uint64_t length;        /* of the file, in bytes */
 
-  /* Layers. The rest of an entry may end with the last bytes of its level; and the bytes past the eighth may lie
-   * elsewhere, and be fetched slice by slice when they are needed. */
-  uint64_t stride;      /* of rests, in bytes: those of the level included, what must be fetched not */
-  uint64_t level;       /* of what is looked up; or of the first states written */
-  uint64_t newest;      /* level of any entry */
-  const uint64_t *ends; /* to be written: of each level but the last, where it ends in the arena */
+  /* Layers. The rest of an entry may end with the last bytes of its level. The bytes of a state past the eighth, its
+   * tail, may lie elsewhere, and are fetched slice by slice when they are needed. */
+  uint64_t stride;      /* bytes of a rest, including the level, excluding a tail that is fetched */
+  uint64_t level;       /* of the states that are looked up; or of the first states written */
+  uint64_t newest;      /* highest level of any entry */
+  const uint64_t *ends; /* for writing: where each level but the last ends in the arena */
   uint64_t end_count;
   Fetch fetch;
-  uint64_t number; /* for `fetch`, whose this run is */
+  uint64_t number; /* of this run, for `fetch` */
 
-  uint64_t *sums; /* of each slice, what its entries add up to: see entry_sum */
+  uint64_t *sums; /* checksum of each slice: see entry_sum */
 } Run;
 
 int outcrop_defer(Search *search);
@@ -55,14 +55,14 @@ void outcrop_enter(Search *search, uint64_t begin, uint64_t end);
 
 /* --- Layers ----------------------------------------------------------------------------------------------------- */
 
-/* Candidates on disk: states ordered by slices, within a slice as they were met; then the slice of each, a byte, in the
- * order in which they were met. See layers.c. */
+/* Candidates on disk: states grouped by slice, within a slice in the order of discovery; then the slice of each, one
+ * byte, in the order of discovery. See layers.c. */
 typedef struct {
   int64_t file;
-  uint64_t at;      /* where it begins in the file, in bytes */
-  uint64_t first;   /* the number of its first state, among those of all stretches */
-  uint32_t *begins; /* of each slice the number of its first state; and at the end how many there are */
-  uint64_t *sums;   /* what was written: of its states, and of the slices of each */
+  uint64_t at;      /* offset in the file, in bytes */
+  uint64_t first;   /* number of its first state, counted over all stretches */
+  uint32_t *begins; /* number of the first state of each slice, and at the end the number of states */
+  uint64_t *sums;   /* checksums of its states, and of their slices */
 } Stretch;
 
 void outcrop_keep_duplicates(Search *search);
@@ -79,7 +79,7 @@ void outcrop_restart(Search *search);
 uint64_t outcrop_read_layers(const Search *search, const Run *run, uint64_t slice, uint64_t first, uint64_t levels,
                              uint8_t *states, uint16_t *levels_after);
 
-/* --- Carrying a search over into one with states of another size; squeezed states ------------------------------- */
+/* --- Handover to a search with states of another size; squeezed states ------------------------------------------ */
 
 void outcrop_changing_bits(const Search *search, uint64_t begin, uint64_t end, uint8_t *changing);
 void outcrop_let_go(Search *search, uint64_t end);

@@ -1,4 +1,4 @@
-/* The interface of searches over several processes, with the rules of abi.h. */
+/* The interface of searches over several ranks, with the rules of abi.h. */
 #ifndef OUTCROP_ABI_RANKS_H
 #define OUTCROP_ABI_RANKS_H
 

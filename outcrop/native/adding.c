@@ -1,6 +1,7 @@
-/* Room in the arena for states that are new. */
+/* Allocation of new states in the arena. */
 
-/* Whether workers expand first what they have found. Not where a level may have to be taken up again in its middle. */
+/* Returns whether workers first expand the states that they found themselves. Not where a search may have to
+ * continue in the middle of a level. */
 static int keeps_claims(const Search *search) { return search->cycles && search->worker_count > 1 && !is_shared(search); }
 
 static int claim_chunk(Worker *worker) {
@@ -21,8 +22,8 @@ static int claim_chunk(Worker *worker) {
   return 1;
 }
 
-/* What some states add up to. Those of a file are added up when they are written and when they are read: a disk that
- * changes a bit, or forgets a page, changes the sum. */
+/* Returns a checksum of some states. In a file-backed arena, states are summed when they are written and when they are
+ * read: a disk that changes a bit, or loses a page, changes the sum. */
 static uint64_t states_sum(const uint8_t *states, uint64_t count) {
   uint64_t sum = 0;
   for (uint64_t i = 0; i < count; i++)
@@ -31,7 +32,7 @@ static uint64_t states_sum(const uint8_t *states, uint64_t count) {
   return sum;
 }
 
-/* The worker has added states to the arena, from `first` on. */
+/* Adds the states that the worker has appended, from `first` on, to the checksum of what was written. */
 static void note_written(Worker *worker, uint64_t first) {
   const Arena *arena = &worker->search->arena;
   if (arena->file >= 0) worker->written += states_sum(arena_state(arena, first), worker->chunk.next - first);

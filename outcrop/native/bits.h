@@ -1,5 +1,5 @@
-/* Where a model keeps packed bits, how it reads and writes them, and how it counts: as a processor does it best. A GPU has
- * a file of the same name (see outcrop/gpu). */
+/* Access to packed bits and counters, as it is fastest on a processor. outcrop/gpu has a file of the same name for
+ * GPUs. */
 #ifndef OUTCROP_BITS_H
 #define OUTCROP_BITS_H
 
@@ -7,10 +7,11 @@
 
 #include "loose.h"
 
-/* Room for packed bits that are not part of the state. */
+/* Declares a buffer for packed bits that are not part of the state. */
 #define BUFFER(name, bytes) uint8_t name[bytes]
 
-/* A copy that nothing changes, as the compiler can see: so what guards have loaded stays known across firings. */
+/* Declares a copy that the compiler can see never changes, so that values loaded by guards stay known across
+ * firings. */
 #define PRIVATE_STATE(name, original) \
   uint8_t name[STATE_BYTES + 8];      \
   __builtin_memcpy(name, original, STATE_BYTES + 8)

@@ -1,5 +1,5 @@
-/* A visited set of bits: each state sets a few, at places that hash functions choose, and is taken for visited when all
- * of them are set. See search/bitstate.py. */
+/* A bit array as visited set. Each state sets a few bits, chosen by hash functions, and counts as visited when all of
+ * them are set. See search/bitstate.py. */
 
 #include "abi_bitstate.h"
 
@@ -8,14 +8,14 @@ enum { BITSTATE_LOCKS = 4096 };
 typedef struct {
   uint64_t *words;
   uint64_t line_count;
-  uint64_t functions; /* bits that a state sets */
-  uint64_t count;     /* bits that are set (atomic) */
+  uint64_t functions; /* number of bits that a state sets */
+  uint64_t count;     /* number of bits that are set (atomic) */
   uint8_t locks[BITSTATE_LOCKS];
 } Bitstate;
 
 static inline Bitstate *bitstate_of(const Search *search) { return search->own_set; }
 
-/* The next of a state's hashes: one step of SplitMix64, in which every bit depends on every bit before. */
+/* Returns the next hash of a state: one step of SplitMix64, in which every bit depends on every earlier bit. */
 static inline uint64_t bitstate_rehash(uint64_t hash) {
   hash += 0x9E3779B97F4A7C15ull;
   hash = (hash ^ hash >> 30) * 0xBF58476D1CE4E5B9ull;
@@ -23,7 +23,8 @@ static inline uint64_t bitstate_rehash(uint64_t hash) {
   return hash ^ hash >> 31;
 }
 
-/* How many bits of a state are not set; with `sets`, sets them. The first lies in the line that was fetched ahead. */
+/* Returns how many bits of a state are not set; with `sets`, sets them. The first lies in the line that was
+ * prefetched. */
 static uint32_t bitstate_missing(Bitstate *set, uint64_t hash, int sets) {
   uint32_t missing = 0;
   for (uint64_t i = 0; i < set->functions; i++) {
@@ -37,8 +38,8 @@ static uint32_t bitstate_missing(Bitstate *set, uint64_t hash, int sets) {
   return missing;
 }
 
-/* Sets the bits of a state; gives how many were not set before. A lock, which the hash chooses, keeps two workers that
- * meet a state at the same time from both taking it for new. */
+/* Sets the bits of a state. Returns how many were not set before. A lock, chosen by the hash, prevents two workers that
+ * meet a state at the same time from both counting it as new. */
 static uint32_t bitstate_set(Bitstate *set, uint64_t hash) {
   if (!bitstate_missing(set, hash, 0)) return 0;
   uint8_t *lock = &set->locks[hash % BITSTATE_LOCKS];
@@ -100,9 +101,9 @@ static const VisitedSet bits_of_states = {
     .has_own_memory = 1,
 };
 
-/* --- What Python binds --------------------------------------------------------------------------------------- */
+/* --- Bindings ------------------------------------------------------------------------------------------------ */
 
-/* Gives the search a set of bits in place of its visited set; 0 when there is no memory. */
+/* Replaces the visited set of a search by a bit array. Returns 0 if there is no memory. */
 EXPORT int outcrop_bitstate_open(Search *search, uint64_t bytes, uint64_t functions) {
   Bitstate *set = calloc(1, sizeof *set);
   if (!set) return 0;
@@ -129,7 +130,7 @@ EXPORT void outcrop_bitstate_close(Search *search) {
   free(set);
 }
 
-/* How many bits are set. */
+/* Returns the number of bits that are set. */
 EXPORT uint64_t outcrop_bitstate_count(const Search *search) {
   return __atomic_load_n(&bitstate_of(search)->count, __ATOMIC_RELAXED);
 }

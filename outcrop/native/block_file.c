@@ -1,5 +1,5 @@
-/* Blocks of files, as outcrop/store/blockfile.py writes them and describes them: a header, then data. They are read here
- * where whole files are, over and over. */
+/* Blocks of files, in the format of outcrop/store/blockfile.py: a header, then data. C reads them where whole files are
+ * read over and over. */
 
 typedef struct {
   uint8_t magic[4];
@@ -11,7 +11,7 @@ enum { CHECKSUM_WORDS = 509 };
 
 typedef uint64_t Words __attribute__((vector_size(32)));
 
-/* Adds words of data, which may lie anywhere, to sums. */
+/* Adds words of data, at any alignment, to sums. */
 static void add_words(uint64_t *sums, const uint8_t *data, uint64_t count) {
   const uint64_t at_once = sizeof(Words) / sizeof(uint64_t);
   uint64_t i = 0;
@@ -41,8 +41,8 @@ static uint32_t block_checksum(const uint8_t *data, uint64_t length) {
   return (uint32_t)(result >> 32);
 }
 
-/* Reads the block that begins at `start`; gives its data, which lies behind the header in `room`, or NULL if it is not
- * what was written there. */
+/* Reads the block at offset `start`. Returns its data, which follow the header in `room`, or NULL if the block is not
+ * what was written. */
 static const uint8_t *block_read(int file, uint64_t start, uint64_t number, uint64_t length, uint8_t *room) {
   const uint64_t size = sizeof(BlockHeader) + length;
   for (uint64_t done = 0; done < size;) {

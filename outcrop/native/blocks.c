@@ -1,11 +1,11 @@
-/* Blocks: states that lie anywhere, for searches that keep the visited ones outside RAM. Expanding a block counts and
- * finds what expanding it as part of a level would; what becomes of the successors is the caller's affair. */
+/* Blocks of states that lie anywhere, for searches that keep the visited states outside RAM. Expanding a block
+ * counts and finds the same as expanding it within a level. The caller decides what happens to the successors. */
 
-/* A flush that keeps the successors. */
+/* Flushes the buffer and keeps the successors. */
 static void gather_successors(Expansion *expansion) {
   Worker *worker = (Worker *)expansion;
   squeeze_successors(worker);
-  drop_loops(worker, 0); /* all of them, so that it does not matter where a block ends */
+  drop_loops(worker, 0); /* all of them, so that block boundaries do not matter */
   hash_own_successors(worker);
   uint32_t count = expansion->count;
   expansion->count = 0;
@@ -13,8 +13,8 @@ static void gather_successors(Expansion *expansion) {
   if (!gather(&worker->gathered, expansion->successors, expansion->hashes, count)) worker->overflow = 1;
 }
 
-/* Expands states, until they have `most` successors; gives how many it expanded, 0 when memory does not hold what follows.
- * `with_loops`: also successors that are the state they lead from. */
+/* Expands states until they have `most` successors. Returns the number of expanded states, 0 if memory does not hold
+ * the successors. `with_loops`: keep successors that equal their source. */
 static uint64_t gather_block(Worker *worker, const uint8_t *states, uint64_t count, int with_loops, uint64_t most) {
   uint64_t number = 0;
   worker->gathered.count = 0;

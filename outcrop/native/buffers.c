@@ -1,12 +1,12 @@
-/* Memory for what comes from files and goes to them, and the calls that read and write it whole. */
+/* Buffers for file input and output, and calls that read and write completely. */
 
 typedef struct {
   void *bytes;
   size_t room;
 } Buffer;
 
-/* What is to be written, in pieces that begin and end at multiples of their size: what was written so the system holds
- * in large pages, and maps at a quarter of the cost. */
+/* Output is written in pieces aligned to their size: the system then holds them in large pages, and maps them at a
+ * quarter of the cost. */
 enum { PIECE_BYTES = 1 << 18 };
 
 typedef struct {
@@ -15,8 +15,7 @@ typedef struct {
   uint64_t at, used;
 } Output;
 
-/* Whether a call that could not read or write a run had no memory, or the disk no room (atomic): what fails for that is
- * not damaged. */
+/* Whether a failed read or write of a run lacked memory or disk space (atomic). Such a run is not damaged. */
 static int run_starved, run_full;
 
 static int has_no_memory(void) {
@@ -34,7 +33,7 @@ static void *buffer_reserve(Buffer *buffer, size_t bytes) {
   return buffer->bytes;
 }
 
-/* Room behind the first `used` bytes of a buffer, which stay. */
+/* Returns space after the first `used` bytes of a buffer, which are kept; NULL if there is no memory. */
 static uint8_t *buffer_extend(Buffer *buffer, size_t used, size_t bytes) {
   if (used + bytes > buffer->room) {
     size_t room = used + bytes + (used + bytes) / 2;
@@ -78,7 +77,7 @@ static int output_flush(Output *output) {
   return !used || write_all(output->file, output->bytes, used, at);
 }
 
-/* Writes behind what was written last, or elsewhere. */
+/* Appends to what was written last, or starts at another offset. */
 static int output_write(Output *output, int64_t file, const void *bytes, uint64_t count, uint64_t at) {
   if (!output->bytes && !(output->bytes = malloc(PIECE_BYTES))) return has_no_memory();
   if (output->file != file || output->at + output->used != at) {

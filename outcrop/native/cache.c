@@ -1,73 +1,74 @@
-/* A cache of visited states (G. Della Penna et al. 2004, section 4): a table of fixed size that forgets. A state, or its
- * signature, belongs into one bucket; when the bucket is full, an entry of it is overwritten.
+/* A cache of visited states (G. Della Penna et al. 2004, section 4): a table of fixed size with eviction. A state, or
+ * its signature, belongs to one bucket. If the bucket is full, an entry of it is evicted.
  *
- * What says which bucket it is need not be stored. The first 32 bits of a state are scrambled one to one, in a way that
- * depends on the rest of the state; scaled to the number of buckets it is a bucket and a fraction, and only the
- * fraction and the rest are kept. So an exact entry takes less room than the state. A signature is the same without a
- * rest. Of the fraction eight bits are the entry's tag, by which most others are told from it at once.
+ * The part of a state that determines its bucket need not be stored. The first 32 bits of a state are scrambled by a
+ * bijection that depends on the rest of the state. Scaled to the number of buckets, they give a bucket and a fraction,
+ * and only the fraction and the rest are kept. An exact entry is therefore smaller than the state. A signature is
+ * handled in the same way, without a rest. Eight bits of the fraction are the entry's tag, which rules out most other
+ * entries at once.
  *
- * Rests repeat themselves in parts. So where states are long, the cache keeps, of each eight bytes of a rest, the number
- * that a dictionary has for them, until that has no more memory; from then on it keeps rests as they are. A rest
- * of a few bits lies in the head.
+ * Rests repeat in parts. If states are long, the cache keeps, for each eight bytes of a rest, their number in a
+ * dictionary. When the dictionary runs out of memory, the cache keeps rests as they are. A rest of a few bits lies in
+ * the head.
  *
- * With `idle` an entry has an age, a few bits wide, that starts at 1 and turns over: how much of the cache had been
- * overwritten when the entry was last met. What is overwritten is drawn at random: as published any entry, or, with
- * `idle`, one that was not met lately.
+ * With `idle`, an entry has an age of a few bits that starts at 1 and wraps around. It measures how much of the cache
+ * had been overwritten when the entry was last met. The victim of an eviction is random: any entry, as published, or
+ * with `idle` one that was not met recently.
  *
- * A bucket is one byte that says how many entries it has, then their tags, then of each entry its head, fraction and
- * age, and its rest. Heads without rests are not rounded up to bytes. Threads may insert together: a bucket is locked by
- * a bit of its first byte. The cache grows, up to a limit, when none of them is at work. */
+ * A bucket has one byte for its number of entries, then their tags, then for each entry its head (fraction and age)
+ * and its rest. Heads without rests are not rounded up to bytes. Threads may insert at the same time: a bit of the
+ * first byte locks the bucket. The cache grows, up to a limit, while no thread inserts. */
 
-/* What is scrambled of a state, and the rest. Short, because what lies in the rest can be packed. */
+/* Bytes of a state that are scrambled, and bytes of the rest. Few are scrambled, because the rest can be packed. */
 enum { FIRST_BYTES = STATE_BYTES < 4 ? STATE_BYTES : 4, STATE_REST_BYTES = STATE_BYTES - FIRST_BYTES };
 enum { STATE_REST_BITS = 8 * STATE_REST_BYTES, MOST_INLINE_BITS = 48 };
 
 enum { PARTS = (STATE_REST_BYTES + 7) / 8 };
 #define UNROLLED _Pragma("GCC unroll 32")
 #define INLINED static inline __attribute__((always_inline))
-/* Sixteenths of a packed cache's memory that its dictionary may take at first, and at the most. */
+/* Sixteenths of a packed cache's memory for its dictionary, at first and at most. */
 enum { FIRST_SHARE = 2, MOST_SHARE = 8 };
 
-/* Whether states take so much less packed that it makes up for the dictionary. A head is taken as two bytes. */
+/* Whether packed states save enough to pay for the dictionary. A head counts as two bytes. */
 #define IS_PACKING_WORTH_IT (4 * (PARTS * NUMBER_BYTES + 3) <= 3 * (STATE_REST_BYTES + 3))
 
-/* What does not change while threads insert. */
+/* The part of a cache that does not change while threads insert. */
 typedef struct {
   uint8_t *buckets;
   size_t reserved; /* bytes of address space */
   uint64_t bucket_count;
   uint64_t bucket_bytes;
   uint32_t chain;        /* entries of a bucket */
-  unsigned bits;         /* of the word that is scaled: of a signature, or of the first word of a state */
-  unsigned dropped_bits; /* of it, those that the bucket implies */
-  unsigned inline_at;    /* where in a head the rest begins; 64: elsewhere */
+  unsigned bits;         /* of the word that is scaled: a signature, or the first word of a state */
+  unsigned dropped_bits; /* bits of it that the bucket implies */
+  unsigned inline_at;    /* bit of a head at which the rest begins; 64: the rest lies elsewhere */
   unsigned age_bits;
   unsigned head_bytes;
   unsigned rest_bytes;
   unsigned entry_bits;  /* head and rest */
-  unsigned entry_bytes; /* the same, where they are whole bytes */
+  unsigned entry_bytes; /* the same in bytes, if they are whole bytes */
   uint64_t head_mask; /* the bits of a head */
   int exact;
   int packed;
   int idle;
-  uint64_t ages;         /* that there are */
-  uint64_t age_lasts;    /* insertions */
+  uint64_t ages;         /* number of different ages */
+  uint64_t age_lasts;    /* insertions that an age lasts */
   const uint64_t *words; /* of the dictionary */
 } CacheShape;
 
 typedef struct Cache {
   CacheShape shape;
-  uint64_t bytes, most_bytes; /* that it may take now, and when it has grown */
-  unsigned share;             /* of it, for the dictionary, in sixteenths */
+  uint64_t bytes, most_bytes; /* memory that it may take now, and after growing */
+  unsigned share;             /* of the dictionary, in sixteenths */
   Dictionary dictionary;
-  uint64_t lost;          /* entries overwritten before it had its size */
-  uint64_t coming;        /* that it should have room for (atomic) */
-  double most_collisions; /* for each insertion, before the search gives up */
+  uint64_t lost;          /* entries evicted before it had its present size */
+  uint64_t coming;        /* entries that it should have space for (atomic) */
+  double most_collisions; /* collision rate at which the search gives up */
 
-  /* What workers write all the time lies where nothing lies that they only read. */
+  /* Padding keeps what workers write all the time apart from what they only read. */
   uint8_t before[128];
   uint64_t random;                 /* (atomic) */
-  uint64_t insertions, collisions; /* since it has its size (atomic) */
+  uint64_t insertions, collisions; /* since it has its present size (atomic) */
   uint8_t behind[128];
 } Cache;
 
@@ -75,22 +76,23 @@ enum { FEWEST_BUCKETS = 16, MOST_AGE_BITS = 8, LEAST_AGE_BITS = 4, CACHE_AHEAD =
 
 enum { ENTRY_TAG_BITS = 8, MOST_LOOSE_BITS = 56 };
 
-/* A bit of the first byte of a bucket. */
+/* Lock bit in the first byte of a bucket. */
 enum { BUCKET_LOCKED = 0x80 };
 
-/* The part of the ages that counts as lately, and how often an idle entry is looked for. */
+/* 1/LATELY of the ages counts as recent; MOST_DRAWS limits the draws of an idle victim. */
 enum { LATELY = 16, MOST_DRAWS = 4 };
 
-/* By how much a cache grows, and when: as long as one entry in so many is taken, next to nothing is overwritten. */
+/* Factor by which a cache grows, and when: it grows once more than one entry in CACHE_SPARSE is taken. Until then there
+ * are almost no evictions. */
 enum { CACHE_GROWTH = 8, CACHE_SPARSE = 4 };
 
 #define FIRST_MASK (UINT64_MAX >> (64 - 8 * FIRST_BYTES))
 
 static const uint64_t SCRAMBLERS[2] = {0x9E3779B97F4A7C15ull, 0xD6E8FEB86659FD93ull};
 
-/* --- One to one ---------------------------------------------------------------------------------------------- */
+/* --- Scrambling ---------------------------------------------------------------------------------------------- */
 
-/* Eight bytes of a rest, or as many as are left. */
+/* Returns eight bytes of a rest, or as many as are left. */
 static inline uint64_t rest_word(const uint8_t *rest, int part) {
   uint64_t word = 0;
   int left = STATE_REST_BYTES - 8 * part;
@@ -98,7 +100,7 @@ static inline uint64_t rest_word(const uint8_t *rest, int part) {
   return word;
 }
 
-/* A hash of all but the first bits. */
+/* Returns a hash of all but the first bits. */
 static inline uint64_t rest_hash(const uint8_t *rest) {
   uint64_t hash = 0, factor = SCRAMBLERS[0];
   UNROLLED
@@ -124,7 +126,7 @@ static inline uint64_t scrambled_word(const uint8_t *state) {
 
 static void cache_shape(CacheShape *cache, uint64_t bytes) {
   unsigned bits = cache->bits, least_age_bits = cache->idle ? LEAST_AGE_BITS : 0, head_bits = 0;
-  /* The more buckets, the smaller an entry, the more buckets: a few rounds settle it. */
+  /* More buckets make entries smaller, which allows more buckets: a few iterations settle it. */
   cache->bucket_count = FEWEST_BUCKETS;
   for (int round = 0; round < 4; round++) {
     cache->dropped_bits = bit_length(cache->bucket_count) - 1;
@@ -154,12 +156,12 @@ static void cache_shape(CacheShape *cache, uint64_t bytes) {
   if (cache->inline_at < 64) cache->inline_at += cache->age_bits - least_age_bits;
   unsigned kept_bits = cache->entry_bits - 8 * cache->rest_bytes;
   cache->head_mask = kept_bits ? UINT64_MAX >> (64 - kept_bits) : 0;
-  /* Ages go round once while the whole cache is overwritten twice: the oldest rarely look young. */
+  /* Ages wrap around once while the whole cache is overwritten twice, so the oldest entries rarely look young. */
   cache->ages = cache->idle ? ((uint64_t)1 << cache->age_bits) - 1 : 1;
   cache->age_lasts = 2 * cache->bucket_count * cache->chain / cache->ages + 1;
 }
 
-/* Buckets for so many bytes, the dictionary included; 0 when there is no memory. */
+/* Maps buckets for `bytes`, including the dictionary. Returns 0 if there is no memory. */
 static int cache_map(Cache *cache, uint64_t bytes) {
   CacheShape *shape = &cache->shape;
   cache->bytes = bytes;
@@ -178,7 +180,7 @@ static void cache_close(Cache *cache) {
   free(cache);
 }
 
-/* `bits` 0 keeps states. NULL when there is no memory. */
+/* Opens a cache. `bits` 0 keeps states. Returns NULL if there is no memory. */
 static Cache *cache_open(uint64_t bytes, uint64_t most_bytes, unsigned bits, uint32_t chain, int idle, uint64_t seed) {
   Cache *cache = calloc(1, sizeof *cache);
   if (!cache) return NULL;
@@ -197,7 +199,7 @@ static Cache *cache_open(uint64_t bytes, uint64_t most_bytes, unsigned bits, uin
 
 /* --- Rests --------------------------------------------------------------------------------------------------- */
 
-/* Writes what is kept of a rest; 0 when the dictionary has no room. */
+/* Writes a rest in the form in which it is kept. Returns 0 if the dictionary is full. */
 INLINED int rest_put(const CacheShape *cache, Dictionary *dictionary, uint8_t *kept, const uint8_t *rest) {
   if (!cache->packed) {
     memcpy(kept, rest, STATE_REST_BYTES);
@@ -235,9 +237,9 @@ static void rest_get(const CacheShape *cache, const uint8_t *kept, uint8_t *rest
   }
 }
 
-/* --- Looking up ---------------------------------------------------------------------------------------------- */
+/* --- Lookup -------------------------------------------------------------------------------------------------- */
 
-/* What is kept of a scaled word, and where. */
+/* The part of a scaled word that is kept, and its bucket. */
 typedef struct {
   uint8_t *bucket;
   uint64_t head; /* without an age */
@@ -268,7 +270,7 @@ static inline uint8_t *bucket_rest(const CacheShape *cache, uint8_t *bucket, uin
   return bucket_head(cache, bucket, place) + cache->head_bytes;
 }
 
-/* Bits of a head, those under a mask. */
+/* Returns the bits of a head under a mask. */
 INLINED uint64_t head_get(const CacheShape *cache, uint8_t *bucket, uint32_t place, uint64_t mask) {
   uint64_t value;
   LOOSE_READ(memcpy(&value, bucket_head(cache, bucket, place), 8));
@@ -282,12 +284,12 @@ INLINED void head_put(const CacheShape *cache, uint8_t *bucket, uint32_t place, 
     memcpy(at, &head, cache->head_bytes);
     return;
   }
-  uint64_t kept = ~(cache->head_mask << shift), value = head << shift; /* what lies behind may be another bucket's */
+  uint64_t kept = ~(cache->head_mask << shift), value = head << shift; /* the next bytes may be another bucket's */
   for (unsigned done = 0; done < cache->entry_bits + shift; done += 8, kept >>= 8, value >>= 8, at++)
     *at = (uint8_t)((*at & kept) | value);
 }
 
-/* How many entries a bucket has. With `shared`, nobody else looks at it until it is unlocked. */
+/* Locks a bucket if it is `shared`. Returns its number of entries. */
 static inline uint32_t bucket_lock(uint8_t *bucket, int shared) {
   if (!shared) return *bucket;
   uint8_t before;
@@ -302,15 +304,15 @@ static inline void bucket_unlock(uint8_t *bucket, uint32_t count, int shared) {
     *bucket = (uint8_t)count;
 }
 
-/* What all insertions of a batch have in common. */
+/* The state that all insertions of a batch share. */
 typedef struct {
   uint64_t random;
   uint64_t age; /* now */
-  int draws;    /* of a victim, at the most */
+  int draws;    /* largest number of draws of a victim */
   uint64_t insertions, collisions;
 } CacheBatch;
 
-/* Recent entries are spared only as long as the cache is large enough that most insertions find a free place. */
+/* Starts a batch. Recent entries are spared only while most insertions still find a free entry. */
 static CacheBatch batch_begin(Cache *cache, uint64_t count) {
   const uint64_t insertions = __atomic_load_n(&cache->insertions, __ATOMIC_RELAXED);
   const uint64_t collisions = __atomic_load_n(&cache->collisions, __ATOMIC_RELAXED);
@@ -325,8 +327,8 @@ static void batch_end(Cache *cache, const CacheBatch *batch) {
   __atomic_fetch_add(&cache->collisions, batch->collisions, __ATOMIC_RELAXED);
 }
 
-/* The entry to give up. The oldest would be a bad choice: once a transition leads back to what was forgotten, all that
- * follows from there has been forgotten too. */
+/* Returns the entry to evict. The oldest would be a bad choice: if a transition led back to an evicted state,
+ * everything that follows it would have been evicted too. */
 static uint32_t cache_victim(const CacheShape *cache, uint8_t *bucket, CacheBatch *batch) {
   const uint64_t lately = cache->ages / LATELY ? cache->ages / LATELY : 1;
   uint32_t victim = 0;
@@ -339,7 +341,7 @@ static uint32_t cache_victim(const CacheShape *cache, uint8_t *bucket, CacheBatc
   return victim;
 }
 
-/* The place of an entry among the first `count`, which may be `count`. */
+/* Returns the place of an entry among the first `count`; `count` if it is not there. */
 INLINED uint32_t cache_find(const CacheShape *cache, Home home, const uint8_t *rest, uint32_t count) {
   const uint64_t age_mask = ((uint64_t)1 << cache->age_bits) - 1, mask = cache->head_mask & ~age_mask;
   for (uint32_t first = 0; first < count; first += TAG_GROUP) {
@@ -361,7 +363,7 @@ INLINED void entry_put(const CacheShape *cache, Home home, uint32_t place, uint6
   if (cache->rest_bytes) memcpy(bucket_rest(cache, home.bucket, place), kept, cache->rest_bytes);
 }
 
-/* Makes room in a bucket that is full; gives where. */
+/* Returns a free place in a bucket, after an eviction if it is full. */
 INLINED uint32_t cache_place(const CacheShape *cache, Home home, uint32_t count, CacheBatch *batch) {
   batch->insertions++;
   if (count < cache->chain) return count;
@@ -371,7 +373,7 @@ INLINED uint32_t cache_place(const CacheShape *cache, Home home, uint32_t count,
 
 enum { ENTRY_OLD, ENTRY_NEW, ENTRY_NO_ROOM };
 
-/* Enters a state, or its signature, unless it is there. */
+/* Inserts a state, or its signature, unless it is there. */
 INLINED int cache_look_up(const CacheShape *cache, Dictionary *dictionary, Home home, const uint8_t *rest,
                           CacheBatch *batch, int shared) {
   uint32_t count = bucket_lock(home.bucket, shared), place = cache_find(cache, home, rest, count);
@@ -391,7 +393,7 @@ INLINED int cache_look_up(const CacheShape *cache, Dictionary *dictionary, Home 
   return outcome;
 }
 
-/* Fetches the entry that a look-up will probably end at. */
+/* Prefetches the entry at which a lookup will probably end. */
 INLINED void cache_guess(const CacheShape *cache, Home home) {
   uint32_t match, count;
   LOOSE_READ(match = tags_equal(home.bucket + 1, home.tag), count = *home.bucket & ~(uint32_t)BUCKET_LOCKED);
@@ -400,7 +402,7 @@ INLINED void cache_guess(const CacheShape *cache, Home home) {
   __builtin_prefetch(entry + cache->entry_bytes, 1);
 }
 
-/* `view` is a copy of the cache, which the compiler knows that nothing changes. */
+/* Inserts a batch. `view` is a copy of the shape that the compiler can see never changes. */
 INLINED uint32_t insert_all(const CacheShape view, Dictionary *dictionary, CacheBatch *batch, const Arena *arena,
                             Chunk *chunk, const uint8_t *states, const uint64_t *hashes, uint32_t count,
                             uint8_t *is_new, int shared) {
@@ -431,8 +433,8 @@ INLINED uint32_t insert_all(const CacheShape view, Dictionary *dictionary, Cache
   return number;
 }
 
-/* Looks states up, says which are new, and enters those, and adds them to the arena. Gives how many it dealt with: fewer
- * than `count` when the chunk is full, or the dictionary has no room. */
+/* Looks states up, inserts the new ones, appends them to the arena and sets `is_new`. Returns how many it handled:
+ * fewer than `count` if the chunk or the dictionary is full. */
 static uint32_t cache_insert(Cache *cache, const Arena *arena, Chunk *chunk, const uint8_t *states,
                              const uint64_t *hashes, uint32_t count, uint8_t *is_new, int shared) {
   CacheBatch batch = batch_begin(cache, count);
@@ -440,7 +442,7 @@ static uint32_t cache_insert(Cache *cache, const Arena *arena, Chunk *chunk, con
   CacheShape view = cache->shape;
   uint32_t dealt;
   view.words = dictionary->words;
-  /* What is usual as constants. */
+  /* Each branch makes the usual settings constants for the compiler. */
   if (!view.exact) {
     view.exact = view.packed = 0;
     view.rest_bytes = 0;

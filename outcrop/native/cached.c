@@ -1,10 +1,10 @@
-/* A search whose visited set is a cache: how it grows, and how successors are entered by whoever has made them. */
+/* A search whose visited set is a cache: growth, and insertion of successors by the worker that generated them. */
 
 static inline Cache *cache_of(const Search *search) { return search->own_set; }
 
-/* --- Growing ------------------------------------------------------------------------------------------------- */
+/* --- Growth -------------------------------------------------------------------------------------------------- */
 
-/* An entry of a cache that is being given up goes to its place in the one that takes over. */
+/* Moves an entry of the old cache to its place in the new one. */
 static void entry_move(const CacheShape *cache, const CacheShape *old, uint64_t number, uint8_t *bucket, uint32_t place,
                        CacheBatch *batch) {
   uint64_t head = head_get(old, bucket, place, old->head_mask), rest_bits = 0;
@@ -19,7 +19,7 @@ static void entry_move(const CacheShape *cache, const CacheShape *old, uint64_t 
     memcpy(kept, bucket_rest(old, bucket, place), old->rest_bytes);
   }
   uint64_t fraction = head >> old->age_bits << ENTRY_TAG_BITS | bucket[1 + place];
-  /* The least word that scales to this bucket and at least this fraction. */
+  /* The smallest word that scales to this bucket and at least this fraction. */
   Wide scaled = ((Wide)number << old->bits) + ((Wide)fraction << old->dropped_bits);
   Home home = cache_home(cache, (uint64_t)((scaled + old->bucket_count - 1) / old->bucket_count));
   if (cache->inline_at < 64) home.head |= rest_word(kept, 0) << cache->inline_at;
@@ -28,7 +28,7 @@ static void entry_move(const CacheShape *cache, const CacheShape *old, uint64_t 
   *home.bucket = (uint8_t)(count + (its_place == count));
 }
 
-/* Goes on with another size, or with rests as they are. No thread may be at work. 0 when there is no memory. */
+/* Rebuilds a cache with another size, or with unpacked rests. No thread may insert. Returns 0 if there is no memory. */
 static int cache_rebuild(Cache *cache, uint64_t bytes, int packed) {
   const Cache before = *cache;
   CacheShape old = before.shape;
@@ -39,7 +39,7 @@ static int cache_rebuild(Cache *cache, uint64_t bytes, int packed) {
     return 0;
   }
   cache->lost += before.collisions;
-  /* Both have the order of the hashes: as the new one fills, from its beginning on, the old one goes. */
+  /* Both are in the order of the hashes, so the old one is freed from its start while the new one fills. */
   uint64_t released = 0;
   for (uint64_t number = 0; number < old.bucket_count; number++) {
     uint8_t *bucket = old.buckets + number * old.bucket_bytes;
@@ -55,7 +55,7 @@ static int cache_rebuild(Cache *cache, uint64_t bytes, int packed) {
   return 1;
 }
 
-/* Lets the dictionary grow if it is nearly full; 0 when there is not as much memory for it as it needs. */
+/* Lets the dictionary grow if it is nearly full. Returns 0 if its share of memory is too small. */
 static int dictionary_make_room(Cache *cache) {
   Dictionary *dictionary = &cache->dictionary;
   if (4 * dictionary->count < 3 * dictionary->room) return 1;
@@ -64,8 +64,8 @@ static int dictionary_make_room(Cache *cache) {
   return dictionary->count < dictionary->room && dictionary->count < MOST_WORDS;
 }
 
-/* Whether a cache with so many bytes would be too small for so many more. One that was as large as it may be from the
- * beginning would cost its memory for nothing where a model needs little. */
+/* Returns whether a cache of `bytes` would be too small for `more` entries. A cache that started at its largest size
+ * would waste memory on small models. */
 static int cache_is_crowded(const Cache *cache, uint64_t bytes, uint64_t more) {
   uint64_t insertions = __atomic_load_n(&cache->insertions, __ATOMIC_RELAXED);
   return bytes < cache->most_bytes &&
@@ -84,20 +84,20 @@ static int cache_make_room(Cache *cache) {
 
 /* --- Successors ---------------------------------------------------------------------------------------------- */
 
-/* Makes room for so many more. Gives 0 when the search must stop. */
+/* Makes space for `count` more entries. Returns 0 if the search must stop. */
 static int grow_cache(Worker *worker, uint64_t count) {
   __atomic_store_n(&cache_of(worker->search)->coming, count, __ATOMIC_RELAXED);
   return grow_visited(worker);
 }
 
-/* What of all insertions has overwritten something. */
+/* Returns evictions divided by insertions. */
 static double collision_rate(const Cache *cache) {
   const uint64_t insertions = __atomic_load_n(&cache->insertions, __ATOMIC_RELAXED);
   return insertions ? (double)__atomic_load_n(&cache->collisions, __ATOMIC_RELAXED) / (double)insertions : 0;
 }
 
-/* Between blocks of states the search gives up when it forgets too much; with several processes at once, as they would
- * wait for one that gives up by itself. */
+/* Gives the search up, between blocks of states, if the collision rate is too high. With several ranks all stop at
+ * once, because they would wait for one that gives up alone. */
 static void look_at_collisions(Search *search) {
   if (collision_rate(cache_of(search)) <= cache_of(search)->most_collisions) return;
   __atomic_store_n(&search->gives_up, 1, __ATOMIC_RELAXED);
@@ -112,7 +112,7 @@ static uint32_t cache_add(Worker *worker, const uint8_t *states, const uint64_t 
   uint32_t done = 0;
   while (done < count) {
     uint32_t left = count - done;
-    /* Whoever waits for it to grow waits for all. */
+    /* A worker that waits for the cache to grow waits for all others, so all must take part. */
     int grows = __atomic_load_n(&search->growing, __ATOMIC_RELAXED);
     if ((grows || cache_is_crowded(cache, cache->bytes, left)) && !grow_cache(worker, left)) break;
     if (chunk->next == chunk->end && !claim_chunk(worker)) break;
@@ -127,7 +127,7 @@ static uint32_t cache_add(Worker *worker, const uint8_t *states, const uint64_t 
   return done;
 }
 
-/* --- As a visited set ---------------------------------------------------------------------------------------- */
+/* --- Visited set --------------------------------------------------------------------------------------------- */
 
 static uint64_t cache_bytes(const Search *search) {
   const Cache *cache = cache_of(search);
@@ -145,9 +145,9 @@ static int cache_grow(Search *search) { return cache_make_room(cache_of(search))
 
 static const VisitedSet cached_states = CACHE_SET(0), cached_signatures = CACHE_SET(1);
 
-/* --- What Python binds --------------------------------------------------------------------------------------- */
+/* --- Bindings ------------------------------------------------------------------------------------------------ */
 
-/* Gives the search a cache in place of its visited set; 0 when there is no memory. `bits` 0 keeps states. */
+/* Replaces the visited set of a search by a cache. Returns 0 if there is no memory. `bits` 0 keeps states. */
 EXPORT int outcrop_cache_open(Search *search, uint64_t bytes, uint64_t most_bytes, uint64_t bits, uint64_t chain,
                               uint64_t idle, uint64_t seed, double most_collisions) {
   Cache *cache = cache_open(bytes, most_bytes, (unsigned)bits, (uint32_t)chain, (int)idle, seed);

@@ -1,32 +1,31 @@
-/* The representative of an orbit: what is the same for every model.
+/* The representative of an orbit: the part that is the same for every model.
  *
- * Elements of all scalarsets are numbered 1..ELEMENTS. They have been sorted by what the state says of each alone
- * (`local`); what it says of several at once is in the relations. Where that leaves ties, cells of equal elements are
- * refined by how relations connect them to other cells. Cells that remain are harmless when any two of their elements
- * can be swapped without changing the state; otherwise one element after the other is set apart, and the best image
- * found is the representative. docs/algorithms/symmetry.md says why this is canonical.
+ * Elements of all scalarsets are numbered 1..ELEMENTS. They are sorted by what the state says about each alone
+ * (`local`). The relations have what it says about several elements at once. Ties are refined: cells of equal elements
+ * are split by how relations connect them to other cells. A remaining cell is harmless if any two of its elements can
+ * be swapped without changing the state. Otherwise its elements are individualised one after the other, and the best
+ * image found is the representative. docs/algorithms/symmetry.md says why this is canonical.
  *
- * Needs ELEMENTS, LOCAL_WORDS, STATE_WORDS, RELATIONS (at most so many), COLUMNS (elements in a
- * relation at most), SLOTS and SLOT_COLUMNS (the same for slots of multisets), and order_image, which writes the image
- * of a state under the permutation that brings order[p] to place p.
- */
+ * Needs ELEMENTS, LOCAL_WORDS, STATE_WORDS, RELATIONS (largest number of them), COLUMNS (largest number of elements
+ * in a relation), SLOTS and SLOT_COLUMNS (the same for slots of multisets), and order_image, which writes the image
+ * of a state under the permutation that maps order[p] to place p. / */
 #ifndef OUTCROP_CANON_H
 #define OUTCROP_CANON_H
 
 #include "normal.h"
 
-/* That these elements stand in these places of `data`, exactly: equal data and equal elements mean the same fact. */
+/* A fact: these elements stand in these places of `data`. Equal data and equal elements mean the same fact. */
 typedef struct Relation {
   uint64_t data;
   Element element[COLUMNS];
 #if SLOT_COLUMNS
-  uint16_t slot[SLOT_COLUMNS]; /* the multiset slots that the fact is part of, outermost first; 0 is none */
+  uint16_t slot[SLOT_COLUMNS]; /* the multiset slots that contain the fact, outermost first; 0 is none */
 #endif
 } Relation;
 
 typedef struct Relations {
   unsigned count;
-  uint8_t related[ELEMENTS + 1]; /* does an element occur in any? */
+  uint8_t related[ELEMENTS + 1]; /* whether an element occurs in any */
   Relation list[RELATIONS + 1];
 } Relations;
 
@@ -40,7 +39,7 @@ typedef struct Partition {
 
 static void order_image(const uint8_t *state, const Element *order, uint64_t *image);
 
-/* A fact is written behind the last one, and counted afterwards if it holds. */
+/* Starts a fact after the last one. It is counted afterwards if it holds. */
 static inline Relation *next_fact(Relations *relations, uint64_t data) {
   Relation *fact = &relations->list[relations->count];
   const Relation nothing = {0};
@@ -61,7 +60,7 @@ static inline uint64_t turned(uint64_t word, unsigned column) {
   return count ? word << count | word >> (64 - count) : word;
 }
 
-/* What a relation looks like when elements of one cell cannot be told apart. */
+/* Returns a key of a relation that does not distinguish elements of one cell. */
 static inline uint64_t relation_key(const Partition *partition, const Relation *relation) {
   uint64_t key = relation->data;
   for (unsigned column = 0; column < COLUMNS; column++)
@@ -69,11 +68,11 @@ static inline uint64_t relation_key(const Partition *partition, const Relation *
   return key;
 }
 
-/* sum[e]: what e has to do with which cells. Sums, because relations have no order. */
+/* Computes sum[e], a hash of how element e is related to the cells. It is a sum, because relations have no order. */
 static void add_relations(const Partition *partition, const Relations *relations, uint64_t *sum) {
   for (unsigned element = 0; element <= ELEMENTS; element++) sum[element] = 0;
 #if SLOT_COLUMNS
-  /* A slot is known by the facts in it, those in inner slots included. */
+  /* A slot is identified by the facts in it, including those in inner slots. */
   uint64_t slots[SLOTS + 1];
   for (unsigned slot = 0; slot <= SLOTS; slot++) slots[slot] = 0;
   for (unsigned column = SLOT_COLUMNS; column-- > 0;)
@@ -98,7 +97,7 @@ static void add_relations(const Partition *partition, const Relations *relations
   }
 }
 
-/* Sorts each cell by the sums of its elements and splits it where they differ. What it saw goes into `trace`. */
+/* Sorts each cell by the sums of its elements and splits it where they differ. Hashes what it saw into `trace`. */
 static int split_cells(Partition *partition, const uint64_t *sum, uint64_t *trace) {
   Element *order = partition->order;
   const unsigned before = partition->cells;
@@ -124,7 +123,7 @@ static int split_cells(Partition *partition, const uint64_t *sum, uint64_t *trac
   return partition->cells > before;
 }
 
-/* Gives a number that depends on how refinement went, and not on which elements are called what. */
+/* Refines a partition. Returns a number that depends on how that went, but not on the names of elements. */
 static uint64_t refine(Partition *partition, const Relations *relations) {
   uint64_t sum[ELEMENTS + 1], trace = 0;
   int split = 1;
@@ -135,7 +134,7 @@ static uint64_t refine(Partition *partition, const Relations *relations) {
   return trace;
 }
 
-/* Puts one element of a cell before the others. */
+/* Individualises an element: moves it to a cell of its own, before the others of its cell. */
 static void set_apart(Partition *partition, Element element) {
   Element *order = partition->order;
   const unsigned start = partition->start[element], end = start + partition->length[start];
@@ -156,7 +155,8 @@ static inline Element swapped(Element element, Element one, Element other) {
 }
 
 #if SLOT_COLUMNS
-/* Facts in slots need a matching of slots: the image, whose multisets are sorted, decides. */
+/* Returns whether swapping two elements fixes the image of a state. Facts in slots require a matching of slots, which
+ * the image, with its sorted multisets, decides. */
 static int swap_fixes_image(const uint8_t *state, Element one, Element other) {
   uint64_t here[STATE_WORDS + 1], there[STATE_WORDS + 1];
   Element order[ELEMENTS];
@@ -171,7 +171,7 @@ static int swap_fixes_image(const uint8_t *state, Element one, Element other) {
 }
 #endif
 
-/* Is the state the same after two elements change places? */
+/* Returns whether swapping two elements fixes the state. */
 static int swap_fixes(const uint8_t *state, uint64_t (*local)[LOCAL_WORDS], const Relations *relations, Element one,
                       Element other) {
   for (unsigned word = 0; word < LOCAL_WORDS; word++)
@@ -204,7 +204,7 @@ static int swap_fixes(const uint8_t *state, uint64_t (*local)[LOCAL_WORDS], cons
   return 1;
 }
 
-/* The first cell with two elements that cannot be swapped, ELEMENTS when there is none. */
+/* Returns the first cell with two elements that cannot be swapped; ELEMENTS if there is none. */
 static unsigned open_cell(const uint8_t *state, uint64_t (*local)[LOCAL_WORDS], const Relations *relations,
                           const Partition *partition) {
   for (unsigned start = 0; start < ELEMENTS; start += partition->length[start])
@@ -213,14 +213,14 @@ static unsigned open_cell(const uint8_t *state, uint64_t (*local)[LOCAL_WORDS], 
   return ELEMENTS;
 }
 
-/* One way to set elements of open cells apart, as far as it has gone. */
+/* One way to individualise elements of open cells, as far as it has gone. */
 typedef struct Branch {
   unsigned depth;
-  Element path[ELEMENTS];   /* the element set apart at each step */
-  uint64_t trace[ELEMENTS]; /* how refinement went after it, and which cell is open then */
+  Element path[ELEMENTS];   /* the element individualised at each step */
+  uint64_t trace[ELEMENTS]; /* hash of the refinement after it, and of the cell that is open then */
 } Branch;
 
-/* Takes step number `step` of a branch. Gives the cell that is open after it. */
+/* Takes step number `step` of a branch. Returns the cell that is open after it. */
 static unsigned branch_step(const uint8_t *state, uint64_t (*local)[LOCAL_WORDS], const Relations *relations,
                           Partition *partition, Branch *branch, unsigned step) {
   set_apart(partition, branch->path[step]);
@@ -230,7 +230,7 @@ static unsigned branch_step(const uint8_t *state, uint64_t (*local)[LOCAL_WORDS]
   return open;
 }
 
-/* Negative when the last step of a branch makes it better than the best one, positive when worse. */
+/* Returns a negative number if the last step makes a branch better than the best one, a positive one if worse. */
 static int compare_step(const Branch *branch, const Branch *best) {
   const unsigned step = branch->depth - 1;
   if (step >= best->depth) return 1;
@@ -243,13 +243,13 @@ static int compare_images(const uint64_t *one, const uint64_t *other) {
   return 0;
 }
 
-/* Among all ways to set elements of open cells apart, those with the least traces, and among these the least image.
- * Two equal images are an automorphism that carries one branch to the other, from where their paths part: the rest of
- * the second need not be searched. `open` is the open cell of the root. */
+/* Finds, among all ways to individualise elements of open cells, those with the least traces, and among these the
+ * least image. Two equal images are an automorphism that carries one branch to the other, from where their paths
+ * part: the rest of the second need not be searched. `open` is the open cell of the root. */
 static void search_ties(const uint8_t *state, uint64_t (*local)[LOCAL_WORDS], const Relations *relations,
                         const Partition *root, unsigned open, uint64_t *best_image) {
   Branch branch, best;
-  Element cell[ELEMENTS], child[ELEMENTS], width[ELEMENTS]; /* the open cell before each step, and which of it we took */
+  Element cell[ELEMENTS], child[ELEMENTS], width[ELEMENTS]; /* per step: the open cell, the child taken, its size */
   uint64_t image[STATE_WORDS + 1];
   Partition partition = *root;
   int order = -1; /* of this branch against the best one */
@@ -278,7 +278,7 @@ static void search_ties(const uint8_t *state, uint64_t (*local)[LOCAL_WORDS], co
     }
     while (branch.depth > 0 && child[branch.depth - 1] + 1 == width[branch.depth - 1]) branch.depth--;
     if (branch.depth == 0) return;
-    /* The steps before are taken again, which is cheaper than keeping a partition for each. */
+    /* The earlier steps are repeated, which is cheaper than keeping a partition for each. */
     const unsigned last = branch.depth - 1;
     partition = *root;
     for (unsigned step = 0; step < last; step++) {
@@ -291,8 +291,8 @@ static void search_ties(const uint8_t *state, uint64_t (*local)[LOCAL_WORDS], co
   }
 }
 
-/* The image of a state whose elements are in `order` after sorting, tied[p] where place p equals the one before. Gives 0,
- * and no image, when all are in place. */
+/* Computes the image of a state whose elements are in `order` after sorting; tied[p] if place p equals the previous
+ * one. Returns 0, and no image, if all elements are in place. */
 static int resolve_ties(const uint8_t *state, uint64_t (*local)[LOCAL_WORDS], const Relations *relations,
                         const Element *order, const uint8_t *tied, uint64_t *image) {
   Partition partition;

@@ -1,8 +1,8 @@
-/* What Python binds to carry a search over into one with states of another size; see squeeze.c and
+/* Bindings for the handover of a search to one with states of another size; see squeeze.c and
  * outcrop/explorer/squeezing.py. */
 
-/* Sets, in `changing`, the bits in which states of the arena differ from the first one; all in the form in which this
- * search keeps states. */
+/* Sets, in `changing`, the bits in which states of the arena differ from the first one. All are in the form in which
+ * this search keeps states. */
 EXPORT void outcrop_changing_bits(const Search *search, uint64_t begin, uint64_t end, uint8_t *changing) {
   const uint8_t *first = search->arena.base;
   uint64_t bits[HASH_WORDS] = {0};
@@ -10,7 +10,7 @@ EXPORT void outcrop_changing_bits(const Search *search, uint64_t begin, uint64_t
     for (int i = 0; i < HASH_WORDS; i++)
       bits[i] |= state_word(arena_state(&search->arena, index), i) ^ state_word(first, i);
   for (int i = 0; i < HASH_WORDS; i++) {
-    /* As state_word reads them, and with as many bytes. */
+    /* At the offset and with the number of bytes of state_word. */
     const uint64_t at = STATE_BYTES < 8 ? 0 : (i + 1) * 8 <= STATE_BYTES ? 8 * (uint64_t)i : STATE_BYTES - 8;
     uint64_t known = 0;
     memcpy(&known, changing + at, STATE_BYTES < 8 ? STATE_BYTES : 8);
@@ -19,22 +19,22 @@ EXPORT void outcrop_changing_bits(const Search *search, uint64_t begin, uint64_t
   }
 }
 
-/* Lets go of the visited set and of the states before `end`, which another search has. */
+/* Frees the visited set and the states before `end`, which another search has. */
 EXPORT void outcrop_let_go(Search *search, uint64_t end) {
   const size_t page = 1 << 12, bytes = end * STATE_BYTES / page * page;
   table_close(&search->table);
   if (bytes) madvise(search->arena.base, bytes, MADV_DONTNEED);
 }
 
-/* How many successors a worker carries. With `states`, copies them there. */
+/* Returns the number of successors that a worker carries. With `states`, copies them there. */
 EXPORT uint64_t outcrop_carried(const Search *search, uint64_t number, uint8_t *states) {
   const Gathered *carried = &search->workers[number].gathered;
   if (states && carried->count) memcpy(states, carried->states, carried->count * STATE_BYTES);
   return carried->count;
 }
 
-/* All states are there that another search had. It stood in the middle of a level, at `cursor`, and had looked up so many
- * successors. */
+/* Continues where another search stood, whose states have been inserted: in the middle of a level, at `cursor`, after
+ * `generated` successors. */
 EXPORT void outcrop_take_up(Search *search, uint64_t level_begin, uint64_t cursor, uint64_t levels, uint64_t generated) {
   search->level_begin = level_begin;
   search->cursor = cursor;
@@ -43,7 +43,7 @@ EXPORT void outcrop_take_up(Search *search, uint64_t level_begin, uint64_t curso
   search->workers[0].generated = generated;
 }
 
-/* What it had counted; as outcrop_count and outcrop_coverage give it. */
+/* Sets the counts of the other search, as outcrop_count and outcrop_coverage return them. */
 EXPORT void outcrop_set_counts(Search *search, const uint64_t *fired, const uint64_t *covered, const uint8_t *noted,
                                const uint64_t *enabled, const uint64_t *deeper) {
   Context *context = search->workers[0].counted;
@@ -59,18 +59,18 @@ EXPORT void outcrop_set_counts(Search *search, const uint64_t *fired, const uint
 }
 
 #if SQUEEZED_BYTES
-/* Before anything else is done. `first` and `changing` are packed states with spare bytes behind them. Gives 0 when not all
- * bits that are `changing` have a place. */
+/* Sets the form of squeezed states, before anything else. `first` and `changing` are packed states followed by spare
+ * bytes. Returns 0 if not all `changing` bits have a place. */
 EXPORT int outcrop_squeeze(Search *search, const uint8_t *first, const uint8_t *changing) {
   return squeeze_open(&search->squeeze, first, changing);
 }
 
-/* The bits that have a place. */
+/* Copies the bits that have a place. */
 EXPORT void outcrop_placed_bits(const Search *search, uint8_t *placed) {
   memcpy(placed, search->squeeze.placed, MODEL_BYTES);
 }
 
-/* Squeezes states that have spare bytes behind them; gives how many, the first that does not fit not included. */
+/* Squeezes states that are followed by spare bytes. Returns how many fit, up to the first that does not. */
 EXPORT uint64_t outcrop_squeeze_block(Search *search, const uint8_t *states, uint64_t count, uint8_t *squeezed) {
   uint64_t done = 0;
   while (done < count && squeeze_state(&search->squeeze, states + done * MODEL_BYTES, squeezed + done * STATE_BYTES))
@@ -78,13 +78,14 @@ EXPORT uint64_t outcrop_squeeze_block(Search *search, const uint8_t *states, uin
   return done;
 }
 
-/* There is room for spare bytes behind `states`. */
+/* Restores packed states from squeezed ones. Spare bytes follow `states`. */
 EXPORT void outcrop_spread_block(const Search *search, const uint8_t *squeezed, uint64_t count, uint8_t *states) {
   for (uint64_t i = 0; i < count; i++)
     spread_state(&search->squeeze, squeezed + i * STATE_BYTES, states + i * MODEL_BYTES);
 }
 
-/* How many states a worker has that do not fit. With `states`, copies them there, as the model packs them. */
+/* Returns the number of states of a worker that do not fit. With `states`, copies them there, as the model packs
+ * them. */
 EXPORT uint64_t outcrop_misfits(const Search *search, uint64_t number, uint8_t *states) {
   const Worker *worker = &search->workers[number];
   if (states && worker->misfit_count) memcpy(states, worker->misfits, worker->misfit_count * MODEL_BYTES);

@@ -1,12 +1,12 @@
-/* Who has found which part of a level. A worker expands first what it has found itself: that is still in its cache, and
- * to get it from another core's takes longer than from memory. */
+/* The parts of a level that each worker has found. A worker expands its own first: they are still in its cache, and
+ * getting them from the cache of another core takes longer than from memory. */
 
 typedef struct {
-  uint64_t *firsts; /* of each chunk of the arena */
+  uint64_t *firsts; /* first index of each chunk of the arena */
   uint64_t count, room;
 } Claims;
 
-/* Gives 0 when there is no memory. */
+/* Adds a chunk. Returns 0 if there is no memory. */
 static int claims_add(Claims *claims, uint64_t first) {
   if (claims->count == claims->room) {
     uint64_t room = 2 * claims->room + 64, *grown = realloc(claims->firsts, room * sizeof *grown);

@@ -1,7 +1,7 @@
-/* Where a thread runs. */
+/* The core that a thread runs on. */
 
-/* Moves the calling thread to the core that is its own if there are as many workers as cores. It may be moved again.
- * See take_core in outcrop/machine.py, which does the same when threads begin to work. */
+/* Moves the calling thread to its own core if there are at least as many workers as cores. The system may move it
+ * again. See take_core in outcrop/machine.py, which does the same when threads start working. */
 static void take_core(const Worker *worker) {
 #ifdef __linux__
   enum { WORD_BITS = 8 * sizeof(unsigned long) };

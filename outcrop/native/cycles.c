@@ -1,4 +1,5 @@
-/* Looking for accepting cycles in the product of a model and an automaton: what outcrop/kernels/cycles.py binds. */
+/* The search for accepting cycles in the product of a model and an automaton: bindings for
+ * outcrop/kernels/cycles.py. */
 
 #include "abi_cycles.h"
 #include "worklist.c"
@@ -14,10 +15,10 @@
 
 /* --- OWCTY --------------------------------------------------------------------------------------------------- */
 
-/* Before the start states are created. Gives 0 when there is no memory. */
+/* Prepares a search, before the start states are created. Returns 0 if there is no memory. */
 EXPORT int outcrop_cycles_open(Search *search, uint64_t strength) { return cycles_open(search, (int)strength); }
 
-/* Before all workers take part in a phase. Gives the size of S. */
+/* Starts a phase, before all workers take part in it. Returns the size of S. */
 EXPORT uint64_t outcrop_cycles_begin(Search *search, uint64_t phase) {
   Cycles *cycles = search->cycles;
   if (cycles->map) cycles_drop_map(search);
@@ -39,7 +40,7 @@ EXPORT void outcrop_cycles_work(Search *search, uint64_t number) {
 }
 
 #if HAS_ALL_KERNELS
-/* Over several processes: a part of what a worker has to do. Gives 0 when there is no more, for now. */
+/* Runs a part of a worker's work, over several ranks. Returns 0 if there is no more for now. */
 EXPORT int outcrop_cycles_part(Search *search, uint64_t number, uint64_t batches) {
   Worker *worker = uncounted(search, number);
   int is_more = work_off_part(worker, batches);
@@ -48,7 +49,7 @@ EXPORT int outcrop_cycles_part(Search *search, uint64_t number, uint64_t batches
   return is_more;
 }
 
-/* ... and what others have sent. */
+/* Runs the phase on states that other ranks have sent. */
 EXPORT void outcrop_cycles_message(Search *search, uint64_t number, const uint8_t *message) {
   Worker *worker = uncounted(search, number);
   begin_phase(worker);
@@ -59,7 +60,7 @@ EXPORT void outcrop_cycles_message(Search *search, uint64_t number, const uint8_
 EXPORT int outcrop_cycles_has_work(const Search *search) { return has_work(search); }
 #endif
 
-/* After all of them have. Gives the size of S. */
+/* Ends a phase, after all workers have. Returns the size of S. */
 EXPORT uint64_t outcrop_cycles_end(Search *search) {
   Cycles *cycles = search->cycles;
   for (uint32_t i = 0; i < search->worker_count; i++) {
@@ -71,7 +72,7 @@ EXPORT uint64_t outcrop_cycles_end(Search *search) {
 
 /* --- Paths --------------------------------------------------------------------------------------------------- */
 
-/* The index of a state, UINT64_MAX when it was never entered. */
+/* Returns the index of a state; UINT64_MAX if it is not in the arena. */
 EXPORT uint64_t outcrop_find_state(const Search *search, const uint8_t *state) {
   return table_find(&search->table, &search->arena, state, hash_state(&search->hasher, state));
 }
@@ -81,7 +82,7 @@ EXPORT void outcrop_read_states(const Search *search, const uint32_t *indexes, u
     memcpy(states + i * STATE_BYTES, arena_state(&search->arena, indexes[i]), STATE_BYTES);
 }
 
-/* Goes one step on from some states. Gives how many states that makes; UINT64_MAX when there is no memory. */
+/* Takes one step from some states. Returns the number of states reached; UINT64_MAX if there is no memory. */
 EXPORT uint64_t outcrop_step(Search *search, const uint32_t *indexes, uint64_t count, uint64_t limit,
                              uint64_t within_s, uint64_t target, uint64_t *hit) {
   Worker *worker = uncounted(search, 0);
@@ -93,7 +94,7 @@ EXPORT uint64_t outcrop_step(Search *search, const uint32_t *indexes, uint64_t c
 }
 
 #if HAS_ALL_KERNELS
-/* The same for the states of a message. */
+/* Takes the step to the states of a message. */
 EXPORT uint64_t outcrop_step_to(Search *search, const uint8_t *message, uint64_t limit, uint64_t within_s, uint64_t target,
                                 uint64_t *hit) {
   Worker *worker = uncounted(search, 0);
@@ -110,7 +111,7 @@ EXPORT void outcrop_take_step(const Search *search, uint32_t *indexes) {
     memcpy(indexes, search->cycles->reached, search->cycles->reached_count * sizeof *indexes);
 }
 
-/* Takes the marks of such steps back, or sets them. */
+/* Sets or clears the marks of such steps. */
 EXPORT void outcrop_pass(Search *search, const uint32_t *indexes, uint64_t count, uint64_t passed) {
   for (uint64_t i = 0; i < count; i++) {
     uint32_t *word = word_of(search, indexes[i]);
@@ -118,7 +119,7 @@ EXPORT void outcrop_pass(Search *search, const uint32_t *indexes, uint64_t count
   }
 }
 
-/* Moves the accepting states to the front; gives how many. */
+/* Moves the accepting states to the front. Returns their number. */
 EXPORT uint64_t outcrop_keep_accepting(uint8_t *states, uint64_t count) {
   uint64_t kept = 0;
   for (uint64_t i = 0; i < count; i++) {
@@ -129,11 +130,12 @@ EXPORT uint64_t outcrop_keep_accepting(uint8_t *states, uint64_t count) {
   return kept;
 }
 
-/* How many successors some states have, which outcrop_take_successors takes; UINT64_MAX when memory does not hold them. */
+/* Returns the number of successors of some states, which outcrop_take_successors copies; UINT64_MAX if memory does not
+ * hold them. */
 EXPORT uint64_t outcrop_successors(Search *search, const uint8_t *states, uint64_t count) {
   Worker *worker = uncounted(search, 0);
   const uint32_t ranks = search->route.ranks;
-  search->route.ranks = 0; /* also those that others own */
+  search->route.ranks = 0; /* keeps successors that other ranks own */
   uint64_t expanded = gather_block(worker, states, count, 1, UINT64_MAX);
   search->route.ranks = ranks;
   worker->expansion.context = worker->counted;
@@ -156,7 +158,7 @@ EXPORT uint64_t outcrop_compacted_size(const Search *search) {
   return size;
 }
 
-/* Forgets S and all that was counted, and draws another hash. All workers take part, each with its share. */
+/* Empties S, clears all counts, and draws a new hash. All workers take part, each with its share. */
 EXPORT void outcrop_compacted_reset(Search *search, uint64_t share, uint64_t seed) {
   clear_signatures(search, share, search->worker_count);
   if (share) return;
@@ -167,8 +169,8 @@ EXPORT void outcrop_compacted_reset(Search *search, uint64_t share, uint64_t see
   if (compacted->carries) memset(compacted->carries, 0, compacted->carry_room * sizeof(Carry));
 }
 
-/* What REACHABILITY, ELIMINATION or VERIFICATION does with a block. `found` says whether the latter has met `target`.
- * Gives how many states are to be dealt with next, and, in `accepting`, are to be enqueued. */
+/* Runs REACHABILITY, ELIMINATION or VERIFICATION on a block. `found`: whether VERIFICATION has met `target`. Returns
+ * the number of states to handle next, and in `accepting` the number of states to enqueue. */
 EXPORT uint64_t outcrop_compacted_block(Search *search, uint64_t number, uint64_t kind, uint64_t begins,
                                         const uint8_t *states, uint64_t count, uint64_t few, const uint8_t *target,
                                         uint64_t *accepting, uint64_t *found) {
@@ -184,7 +186,7 @@ EXPORT uint64_t outcrop_compacted_block(Search *search, uint64_t number, uint64_
   return worker->gathered.count;
 }
 
-/* The same with what others have sent. */
+/* Runs the phase on states that other ranks have sent. */
 EXPORT uint64_t outcrop_compacted_message(Search *search, uint64_t number, uint64_t kind, const uint8_t *message,
                                           const uint8_t *target, uint64_t *accepting, uint64_t *found) {
   Worker *worker = uncounted(search, number);
@@ -205,19 +207,19 @@ EXPORT void outcrop_compacted_take(Search *search, uint64_t number, uint8_t *sta
   if (more->count) memcpy(accepting, more->states, more->count * STATE_BYTES);
 }
 
-/* Moves the accepting states that are in S to the front; gives how many. */
+/* Moves the accepting states that are in S to the front. Returns their number. */
 EXPORT uint64_t outcrop_compacted_keep(const Search *search, uint8_t *states, uint64_t count) {
   return keep_members(search, states, count);
 }
 
 /* --- Nested depth-first search ------------------------------------------------------------------------------- */
 
-/* Gives NULL when there is no memory. */
+/* Opens a depth-first search. Returns NULL if there is no memory. */
 EXPORT Dfs *outcrop_dfs_open(Search *search) { return dfs_open(search); }
 
 EXPORT void outcrop_dfs_close(Dfs *dfs) { dfs_close(dfs); }
 
-/* Searches from the states of the first level, until something is found. */
+/* Searches from the states of the first level, until there is a finding. */
 EXPORT int outcrop_dfs(Search *search, Dfs *dfs) {
   Worker *worker = &search->workers[0];
   worker->purpose = dfs;
@@ -230,11 +232,11 @@ EXPORT int outcrop_dfs(Search *search, Dfs *dfs) {
   return outcome;
 }
 
-/* The path on the stacks: how long, and with `indexes` what it consists of. `loop_start`: where the cycle begins. */
+/* Returns the length of the path on the stacks, and with `indexes` copies it. `loop_start`: where the cycle begins. */
 EXPORT uint64_t outcrop_dfs_path(const Dfs *dfs, uint32_t *indexes, uint64_t *loop_start) {
   uint64_t length = dfs->blue.depth;
   for (uint64_t i = 0; indexes && i < dfs->blue.depth; i++) indexes[i] = dfs->blue.frames[i].state;
-  /* The second search begins with the state that the first one is at. */
+  /* The second search starts with the state that the first one is at. */
   for (uint64_t i = 1; i < dfs->red.depth; i++, length++)
     if (indexes) indexes[length] = dfs->red.frames[i].state;
   *loop_start = dfs->loop_start;

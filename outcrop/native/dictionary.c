@@ -1,15 +1,15 @@
-/* Words and their numbers: states repeat themselves in parts, as each process and each channel has few values, and the
- * number of a part is shorter than the part.
+/* A dictionary of words. States repeat in parts, because each process and each channel has few values, and the number
+ * of a part is shorter than the part.
  *
- * Threads look words up and enter them together. Nothing moves meanwhile: a dictionary without room says so, and grows
- * when nobody is looking. */
+ * Threads look words up and insert them at the same time. Nothing moves meanwhile: a full dictionary says so, and
+ * grows while no thread uses it. */
 
 typedef struct {
   uint64_t *words;
   uint16_t *slots; /* numbers plus one; open addressing (atomic) */
   uint32_t count, room;
   uint32_t slot_count; /* a power of two */
-  uint32_t lock; /* of whoever enters a word (atomic) */
+  uint32_t lock; /* held while a word is inserted (atomic) */
 } Dictionary;
 
 enum { NUMBER_BYTES = 2, MOST_WORDS = 65535, FIRST_ROOM = 16, NO_WORD = UINT16_MAX };
@@ -24,7 +24,7 @@ static void dictionary_close(Dictionary *dictionary) {
   *dictionary = (Dictionary){0};
 }
 
-/* The number of a word, or NO_WORD; `*slot` is where it would go. */
+/* Returns the number of a word, or NO_WORD; `*slot` is where it would go. */
 static inline uint32_t dictionary_find(const Dictionary *dictionary, uint64_t word, uint32_t *slot) {
   *slot = dictionary_slot(dictionary, word);
   for (;; *slot = (*slot + 1) & (dictionary->slot_count - 1)) {
@@ -34,7 +34,7 @@ static inline uint32_t dictionary_find(const Dictionary *dictionary, uint64_t wo
   }
 }
 
-/* How much room a dictionary has next, and how many slots, at most three quarters of which are taken. */
+/* Returns a dictionary with the next size, and enough slots that at most three quarters are taken. */
 static Dictionary dictionary_grown(Dictionary dictionary) {
   dictionary.room += dictionary.room / 4 > FIRST_ROOM ? dictionary.room / 4 : FIRST_ROOM;
   if (!dictionary.slot_count) dictionary.slot_count = FIRST_ROOM;
@@ -46,7 +46,7 @@ static uint64_t dictionary_bytes(Dictionary dictionary) {
   return dictionary.room * sizeof *dictionary.words + dictionary.slot_count * sizeof *dictionary.slots;
 }
 
-/* No other thread may be at work. Gives 0 when there is no memory. */
+/* Lets a dictionary grow. No other thread may use it. Returns 0 if there is no memory. */
 static int dictionary_grow(Dictionary *dictionary) {
   Dictionary grown = dictionary_grown(*dictionary);
   uint64_t *words = realloc(dictionary->words, grown.room * sizeof *words);
@@ -66,7 +66,7 @@ static int dictionary_grow(Dictionary *dictionary) {
   return 1;
 }
 
-/* Enters a word that was not found a moment ago; gives NO_WORD when there is no room for it. */
+/* Inserts a word that was just not found. Returns NO_WORD if the dictionary is full. */
 static uint32_t dictionary_enter(Dictionary *dictionary, uint64_t word) {
   uint32_t slot;
   while (__atomic_exchange_n(&dictionary->lock, 1, __ATOMIC_ACQUIRE)) pause_briefly();

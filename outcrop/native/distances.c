@@ -1,9 +1,10 @@
 /* Transition locality: how many levels each transition leads forwards or back. After a complete search the arena is
- * expanded again, and the level of a target is told by where it lies. Transitions from a state to itself are left out,
- * unless they are asked for.
+ * expanded again, and the index of a target gives its level. Transitions from a state to itself are left out, unless
+ * they are asked for.
  *
- * For each distance, what is added up over the states is the part of a state's transitions that have it, and the square
- * of that part. Both are numbers below one with UNIT_BITS binary places, so that sums do not depend on their order. */
+ * For each distance, the sums over the states are of the fraction of a state's transitions that have it, and of the
+ * square of that fraction. Both are fixed-point numbers with UNIT_BITS binary places, so that sums do not depend on
+ * their order. */
 
 enum { UNIT_BITS = 62 };
 
@@ -11,10 +12,10 @@ typedef struct {
   const uint64_t *ends; /* of each level */
   uint64_t level;       /* of the states being expanded */
   int with_loops;
-  Distance *distances;  /* the first is that of the next level, each further one is one level further back */
+  Distance *distances;  /* the first is for the next level, each further one for one level further back */
   Measured *measured;
-  uint32_t *counts;     /* of the current state's transitions, for each distance */
-  uint64_t *touched;    /* which of these are not 0 */
+  uint32_t *counts;     /* transitions of the current state, for each distance */
+  uint64_t *touched;    /* the distances whose count is not 0 */
   uint64_t touched_count;
   uint64_t transitions; /* of the current state */
   uint32_t owner;       /* the current state, UINT32_MAX before the first */
@@ -22,7 +23,7 @@ typedef struct {
 
 static void add_wide(uint64_t sum[2], uint64_t term) { sum[1] += __builtin_add_overflow(sum[0], term, &sum[0]); }
 
-/* The current state has no more transitions. */
+/* Adds the current state, after its last transition. */
 static void measure_state(Measuring *measuring) {
   if (measuring->owner == UINT32_MAX) return;
   measuring->measured->states++;
@@ -39,12 +40,12 @@ static void measure_state(Measuring *measuring) {
   measuring->touched_count = measuring->transitions = 0;
 }
 
-/* How far behind the next level a state of the arena is. */
+/* Returns how many levels before the next one a state of the arena lies. */
 static uint64_t distance_of(const Measuring *measuring, uint64_t index) {
   uint64_t low = 0, high = measuring->level + 1;
   if (index >= measuring->ends[measuring->level]) return 0;
   if (measuring->level == 0 || index >= measuring->ends[measuring->level - 1]) return 1;
-  while (low < high) { /* the first level that ends behind it */
+  while (low < high) { /* finds the first level that ends after it */
     uint64_t middle = low + (high - low) / 2;
     if (measuring->ends[middle] <= index)
       low = middle + 1;
@@ -72,7 +73,7 @@ static void measure_successors(Expansion *expansion) {
   expansion->count = 0;
 }
 
-/* Measures the states of a range of the arena; there are `levels` levels. Gives 0 when there is no memory. */
+/* Measures the states of a range of the arena, which has `levels` levels. Returns 0 if there is no memory. */
 static int measure_distances(Worker *worker, uint64_t begin, uint64_t end, const uint64_t *ends, uint64_t levels,
                              int with_loops, Distance *distances, Measured *measured) {
   Measuring measuring = {ends, 0, with_loops, distances, measured, calloc(levels + 1, sizeof(uint32_t)),

@@ -1,10 +1,11 @@
-/* What Python binds of a search over several processes; see route.c. */
+/* Bindings of a search over several ranks; see route.c. */
 
 #include "abi_ranks.h"
 #include "sampled.c"
 
-/* Before anything else is done: this is process `rank` of `ranks`. `bits` of the hash say who owns a state, unless there are
- * `parity_count` parities of the parts of a state that `masks` has bits for. Gives 0 when there is no memory. */
+/* Makes this rank `rank` of `ranks`, before anything else. `bits` bits of the hash select the owner of a state,
+ * unless there are `parity_count` parities, each over the bits of a state in one of `masks`. Returns 0 if there is
+ * no memory. */
 EXPORT int outcrop_route(Search *search, uint64_t rank, uint64_t ranks, uint64_t bits, uint64_t parity_count,
                          const uint8_t *masks) {
   search->route.rank = (uint32_t)rank;
@@ -31,7 +32,7 @@ EXPORT int outcrop_route(Search *search, uint64_t rank, uint64_t ranks, uint64_t
   return filter_open(&search->route.filter, search->budget / 4, search->worker_count > 1);
 }
 
-/* Takes random walks, and writes down some of their steps; gives how many. */
+/* Takes random walks, and writes some of their steps. Returns the number of steps written. */
 EXPORT uint64_t outcrop_sample_steps(Search *search, uint64_t seed, uint64_t steps, uint64_t length, uint64_t apart,
                                      uint8_t *before, uint8_t *after) {
   Worker *worker = uncounted(search, 0);
@@ -40,7 +41,7 @@ EXPORT uint64_t outcrop_sample_steps(Search *search, uint64_t seed, uint64_t ste
   return written;
 }
 
-/* Lets the filter grow. No worker may be at work. */
+/* Lets the filter grow. No worker may be running. */
 EXPORT void outcrop_filter(Search *search, uint64_t bytes) {
   Filter *filter = &search->route.filter;
   uint64_t before = filter->bucket_count;
@@ -48,12 +49,12 @@ EXPORT void outcrop_filter(Search *search, uint64_t bytes) {
   search->beside += (filter->bucket_count - before) * FILTER_BUCKET;
 }
 
-/* Whether the visited set must grow before it holds so many states, and can. */
+/* Returns whether the visited set must grow to hold `states` states, and can. */
 EXPORT int outcrop_lacks_room(const Search *search, uint64_t states) {
   return states > search->visited->limit(search) && search->visited->can_grow(search);
 }
 
-/* Lets the visited set grow. All workers do so together, between levels. */
+/* Lets the visited set grow. All workers call it at the same time, between levels. */
 EXPORT void outcrop_make_room(Search *search, uint64_t number) {
   Worker *worker = &search->workers[number];
   uint64_t round = __atomic_load_n(&search->rounds, __ATOMIC_RELAXED);
@@ -66,15 +67,15 @@ EXPORT void outcrop_make_room(Search *search, uint64_t number) {
   worker_leave(worker);
 }
 
-/* Whether a worker has so many states for some process. */
+/* Returns whether a worker has `batch` states for some rank. */
 static int has_message(const Worker *worker, uint64_t batch) {
   for (uint32_t rank = 0; rank < worker->search->route.ranks; rank++)
     if (worker->outgoing[rank].count >= batch) return 1;
   return 0;
 }
 
-/* Expands up to so many blocks of the current level, or until there are `batch` states for some process; gives 0 when nothing
- * of the level was left. */
+/* Expands up to `blocks` blocks of the current level, or until there are `batch` states for some rank. Returns 0 if
+ * nothing of the level was left. */
 EXPORT int outcrop_expand_part(Search *search, uint64_t number, uint64_t blocks, uint64_t batch) {
   Worker *worker = &search->workers[number];
   int is_more = 1;
@@ -87,7 +88,7 @@ EXPORT int outcrop_expand_part(Search *search, uint64_t number, uint64_t blocks,
   return is_more;
 }
 
-/* What others have found and this process owns: dealt with as successors are. */
+/* Handles states that other ranks have found and this one owns, as successors. */
 EXPORT void outcrop_add_message(Search *search, uint64_t number, const uint8_t *message) {
   Worker *worker = &search->workers[number];
   worker_enter(worker);
@@ -95,7 +96,7 @@ EXPORT void outcrop_add_message(Search *search, uint64_t number, const uint8_t *
   worker_leave(worker);
 }
 
-/* Bytes of a message of one more state, at most. */
+/* Returns the largest number of bytes that one more state adds to a message. */
 EXPORT uint64_t outcrop_most_packed(void) { return MOST_PACKED; }
 
 EXPORT uint64_t outcrop_write_message(const uint8_t *states, uint64_t count, uint8_t *message) {
@@ -107,13 +108,13 @@ EXPORT void outcrop_read_message(const uint8_t *message, uint8_t *states) {
   read_states(&reading, states, reading.left);
 }
 
-/* How many states a worker has for each process. */
+/* Writes the number of states that a worker has for each rank. */
 EXPORT void outcrop_outgoing(const Search *search, uint64_t number, uint64_t *counts) {
   const Worker *worker = &search->workers[number];
   for (uint32_t rank = 0; rank < search->route.ranks; rank++) counts[rank] = worker->outgoing[rank].count;
 }
 
-/* Makes a message of what a worker has for a process, and forgets it; gives its length. */
+/* Makes a message of the states that a worker has for a rank, and drops them. Returns its length. */
 EXPORT uint64_t outcrop_take_outgoing(Search *search, uint64_t number, uint64_t rank, uint8_t *message) {
   Outgoing *outgoing = &search->workers[number].outgoing[rank];
   const uint32_t *values = outgoing->valued ? outgoing->values : NULL;
@@ -122,13 +123,13 @@ EXPORT uint64_t outcrop_take_outgoing(Search *search, uint64_t number, uint64_t 
   return length;
 }
 
-/* The owner of each state. */
+/* Writes the owner of each state. */
 EXPORT void outcrop_owners(const Search *search, const uint8_t *states, uint64_t count, uint32_t *owners) {
   for (uint64_t i = 0; i < count; i++)
     owners[i] = owner_of_state(&search->route, states + i * STATE_BYTES);
 }
 
-/* How many successors were meant for others, and whether some were lost for want of memory. */
+/* Returns the number of successors that other ranks own, and whether some were lost for lack of memory. */
 EXPORT uint64_t outcrop_count_foreign(const Search *search, uint64_t *lost) {
   uint64_t foreign = 0;
   for (uint32_t i = 0; i < search->worker_count; i++) foreign += search->workers[i].foreign;

@@ -1,11 +1,11 @@
-/* Expanding a state: what the emitted model_expand calls for each rule instance.
+/* The expansion of a state: functions that the emitted model_expand calls for each rule instance.
  *
- * Successors gather in a buffer. When it is full, `flush` hashes them all, which starts to fetch the lines of the table
- * of visited states that they belong to, and then looks them up. (To hash a successor as soon as it is made would be
- * slow: its bytes have just been written in other pieces than the hash reads, and the processor waits for them.)
+ * Successors gather in a buffer. When it is full, `flush` hashes all of them, which prefetches their lines of the
+ * visited set, and then looks them up. Hashing a successor at once would be slow: its bytes have just been written in
+ * other pieces than the hash reads, and the processor would wait for them.
  *
- * In a product with an automaton each successor is kept once for every state that the automaton may go to; product.h
- * says which.
+ * In a product with an automaton, each successor is kept once for every state that the automaton may go to; see
+ * product.h.
  *
  * Include after state.h and before the model's functions. */
 #ifndef OUTCROP_EXPAND_H
@@ -21,52 +21,52 @@
 #define HAS_AUTOMATON 0
 #endif
 
-/* Successors that a buffer holds: small enough to stay in the second-level cache together with the table lines that
- * are on their way, large enough that look-ups overlap. */
+/* Number of successors in a buffer: few enough to stay in the second-level cache together with the prefetched lines of
+ * the table, and enough for lookups to overlap. */
 #ifndef SUCCESSOR_ROOM
 enum { SUCCESSOR_ROOM = STATE_BYTES <= 64 ? 2048 : STATE_BYTES <= 512 ? 512 : 128 };
 #endif
 
-/* Bytes after a state, in every buffer and arena, that unaligned 64-bit accesses to it may touch. */
+/* Bytes after a state, in every buffer and arena, that unaligned 64-bit accesses may touch. */
 #define SPARE_BYTES 8
 
-/* Copying whole vectors, into the spare bytes where need be, lets the loads that follow be forwarded from one store. */
+/* Copying whole vectors, into the spare bytes if necessary, lets later loads be forwarded from one store. */
 #define WHOLE_VECTORS ((STATE_BYTES + 15) / 16 * 16)
 #define COPY_BYTES (WHOLE_VECTORS <= STATE_BYTES + SPARE_BYTES ? WHOLE_VECTORS : STATE_BYTES)
 
 typedef struct Expansion {
   Context *context;
   const struct Hasher *hasher;
-  const uint8_t *lines; /* the table that the successors will be looked up in */
+  const uint8_t *lines; /* the table in which the successors will be looked up */
   uint64_t line_count;
   void (*flush)(struct Expansion *expansion); /* empties the buffer */
   uint32_t count;                             /* successors in the buffer */
-  uint32_t owner;                             /* the number, within its block, of the state being expanded */
-  uint8_t enabled;                            /* some body ran to its end */
+  uint32_t owner;                             /* number, within its block, of the state being expanded */
+  uint8_t enabled;                            /* whether some body ran to its end */
   uint8_t moved;                              /* ... and led to a different state */
-  uint8_t failed;                             /* a guard or body met a runtime error */
+  uint8_t failed;                             /* whether a guard or body met a runtime error */
   uint8_t *successors;
   uint64_t *hashes; /* of each successor */
   uint32_t *owners; /* of each successor */
 #if HAS_COVERAGE
-  uint32_t rule;   /* that is being fired; RULE_COUNT for start states */
+  uint32_t rule;   /* the rule being fired; RULE_COUNT for start states */
   uint32_t *rules; /* of each successor */
 #if HAS_PUT
-  uint64_t put_begin;               /* of the successor that is being made: the first word that it records */
-  uint64_t *put_begins, *put_ends;  /* of each successor: its words */
+  uint64_t put_begin;               /* first word that the current successor records */
+  uint64_t *put_begins, *put_ends;  /* words that each successor records */
 #endif
 #endif
 #if HAS_AUTOMATON
-  uint32_t target_count;              /* where the automaton may go from the state being expanded */
+  uint32_t target_count;              /* number of states to which the automaton may go */
   uint32_t targets[AUTOMATON_STATES]; /* as packed leaves */
 #endif
 #if HAS_FAIRNESS
-  uint32_t mover, partner; /* the sets whose step it is; one past the last: none */
+  uint32_t mover, partner; /* the fairness sets of the step; one past the last: none */
 #endif
 #if HAS_FAIRNESS_COUNTER
-  uint8_t looking;                 /* which sets could move is being found out: successors are not kept */
-  uint8_t can_move[FAIRNESS_SETS]; /* in the state being expanded */
-  uint32_t waiting;                /* the set that the step may satisfy, counted from 1; 0: for none */
+  uint8_t looking;                 /* whether only can_move is being determined: successors are not kept */
+  uint8_t can_move[FAIRNESS_SETS]; /* whether each set is enabled in the state being expanded */
+  uint32_t waiting;                /* the set that the step may satisfy, counted from 1; 0: none */
 #endif
 #if HAS_MOVERS
   uint32_t *movers, *partners; /* of each successor */
@@ -83,7 +83,7 @@ static void model_normalise(uint8_t *state);
 static inline void model_enter(uint8_t *state, uint32_t target, uint32_t counter);
 #endif
 
-/* Room for a successor, holding a copy of `state`. It is forgotten unless successor_end follows with OK. */
+/* Returns space for a successor, with a copy of `state`. It is dropped unless successor_end follows with OK. */
 static inline uint8_t *successor_begin(Expansion *expansion, const uint8_t *state) {
   if (__builtin_expect(expansion->count == SUCCESSOR_ROOM, 0)) expansion->flush(expansion);
   uint8_t *room = expansion->successors + (size_t)expansion->count * STATE_BYTES;
@@ -94,7 +94,7 @@ static inline uint8_t *successor_begin(Expansion *expansion, const uint8_t *stat
   return room;
 }
 
-/* Keeps the state at the end of the buffer, which is in its normal form. */
+/* Keeps the state at the end of the buffer, which is in normal form. */
 static inline void successor_keep(Expansion *expansion) {
 #if HAS_COVERAGE
   expansion->rules[expansion->count] = expansion->rule;
@@ -110,7 +110,8 @@ static inline void successor_keep(Expansion *expansion) {
   expansion->owners[expansion->count++] = expansion->owner;
 }
 
-/* A global assumption that fails to evaluate keeps its state: checking the new state then finds the failure. */
+/* Returns whether assumptions keep a state. One that fails to evaluate does: checking the new state finds the
+ * failure. */
 static inline int successor_assumed(const uint8_t *state, Context *context) {
   int keep = 1;
 #if HAS_ASSUMPTIONS
@@ -136,7 +137,7 @@ static inline uint32_t counter_after(const Expansion *expansion) {
 #endif
 }
 
-/* Keeps the state at the end of the buffer once for each state that the automaton may go to. */
+/* Keeps the state at the end of the buffer once for each state to which the automaton may go. */
 static inline void successor_keep_pairs(Expansion *expansion) {
   const uint32_t counter = counter_after(expansion), count = expansion->target_count;
   uint8_t *successor = expansion->successors + (size_t)expansion->count * STATE_BYTES;
@@ -154,7 +155,7 @@ static inline void successor_keep_pairs(Expansion *expansion) {
   }
 }
 
-/* The system has made a step of a rule; `kept` unless an assumption drops where it led to. */
+/* Pairs a step of the system with the automaton. `kept`: no assumption drops its target. */
 static inline void successor_pair(Expansion *expansion, uint32_t rule, int kept) {
 #if HAS_FAIRNESS_COUNTER
   if (expansion->looking) {
@@ -169,8 +170,8 @@ static inline void successor_pair(Expansion *expansion, uint32_t rule, int kept)
 }
 #endif
 
-/* A body has made of `state` what is now in the room that successor_begin gave, and ended with `status`. Not inlined:
- * one copy that stays in the instruction cache is faster than one in every rule, and compiles faster too. */
+/* Ends a successor, which a body has made of `state` in the space that successor_begin returned, with `status`. Not
+ * inlined: one copy that stays in the instruction cache is faster than one in every rule, and compiles faster too. */
 static __attribute__((noinline)) void successor_end(Expansion *expansion, const uint8_t *state, uint32_t rule, int status) {
 #if HAS_COVERAGE
   expansion->rule = rule;
@@ -196,7 +197,7 @@ static __attribute__((noinline)) void successor_end(Expansion *expansion, const 
 #endif
 }
 
-/* A guard failed. */
+/* Records that a guard failed. */
 static inline void expansion_failed(Expansion *expansion, const uint8_t *state, uint32_t rule) {
   (void)state, (void)rule;
   expansion->failed = 1;

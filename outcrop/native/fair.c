@@ -1,29 +1,29 @@
-/* Is there a cycle with an accepting state that is fair to all sets of steps? outcrop/search/fair.py says what that is, and
- * how it is found.
+/* The search for a cycle that has an accepting state and is fair to all sets of steps. outcrop/search/fair.py says what
+ * that is, and how it is found.
  *
- * The product lies here as a graph: of each state of the arena, where its steps lead and whose they are. Parts of it are
- * taken apart into strongly connected components, over and over: R. Tarjan, "Depth-first search and linear graph
- * algorithms" (1972), the recursion spelled out. */
+ * The product is stored as a graph: for each state of the arena, the targets of its steps and the sets that the steps
+ * belong to. Parts of it are decomposed into strongly connected components, over and over: R. Tarjan, "Depth-first
+ * search and linear graph algorithms" (1972), without recursion. */
 
 enum { NO_PART = 0 };
-enum { NOT_WANTED, WANTED, TAKEN }; /* of a set, on a cycle */
+enum { NOT_WANTED, WANTED, TAKEN }; /* whether a cycle needs, or takes, a step of a set */
 #define FAIR (UINT32_C(1) << 31)
-/* Each part that is judged is fair, or loses states for good, or at least one and waits: there are at most three times as
- * many parts as states, and their numbers must be below FAIR. */
+/* Each part that is judged is fair, or loses states for good, or loses at least one and waits. There are therefore at
+ * most three times as many parts as states, and their numbers must be below FAIR. */
 #define MOST_STATES (FAIR / 4)
 #define UNMET UINT32_MAX
 
 typedef struct {
   uint32_t target;
-  uint32_t mover, partner; /* the sets whose step it is; FAIRNESS_SETS: none */
+  uint32_t mover, partner; /* the sets that the step belongs to; FAIRNESS_SETS: none */
 } Edge;
 
 typedef struct {
   uint32_t state;
-  uint64_t next; /* the edge to be looked at */
+  uint64_t next; /* the edge to follow next */
 } Visit;
 
-/* In how many states of the last part that had any a step of a set is possible, and in which of them the last time. */
+/* The number of states of a part that enable a step of a set, the part, and the last of these states. */
 typedef struct {
   uint32_t part, state;
   uint64_t count;
@@ -32,18 +32,18 @@ typedef struct {
 typedef struct Graph {
   uint64_t states, bytes;
   int only_accepting; /* no cycle mixes accepting and other states */
-  uint64_t *first;    /* of the edges of each state; and at the end how many there are */
+  uint64_t *first;    /* number of the first edge of each state, and at the end the number of edges */
   Edge *edges;
-  uint32_t *part;     /* that a state belongs to: NO_PART once it is on no fair cycle, FAIR and more in a fair component */
-  uint32_t *order;    /* in which states are met; or how far they are away */
-  uint32_t *low;      /* the first in that order that a state is known to lead back to */
-  uint32_t *stack;    /* met, and of no component yet; or a queue */
-  uint32_t *waiting;  /* parts to be taken apart: the states of each, behind them their number */
-  uint32_t *roots;    /* the states of the one that is */
+  uint32_t *part;     /* of each state: NO_PART once it is on no fair cycle, FAIR and more in a fair component */
+  uint32_t *order;    /* in which states are met; or their distance */
+  uint32_t *low;      /* the first state in that order that a state is known to lead back to */
+  uint32_t *stack;    /* states met that are in no component yet; or a queue */
+  uint32_t *waiting;  /* parts to be decomposed: the states of each, followed by their number */
+  uint32_t *roots;    /* the states of the part that is being decomposed */
   uint64_t waiting_count;
   Visit *visits;
   uint32_t parts, met;
-  uint32_t *taken;    /* of each set, the last part in which a step of it was taken; or whether the cycle takes one */
+  uint32_t *taken;    /* of each set, the last part in which a step of it is taken; or whether the cycle takes one */
   Offers *offers;     /* of each set */
   uint32_t *cycle;
   uint64_t cycle_count, cycle_room;
@@ -55,7 +55,7 @@ static void fair_close(Graph *graph) {
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
 }
 
-/* Memory for so many things, counted; NULL when it does not fit into the budget. */
+/* Allocates and counts memory for `count` elements. Returns NULL if it does not fit in the budget. */
 static void *fair_room(Search *search, Graph *graph, uint64_t count, uint64_t size) {
   const uint64_t bytes = (count + 1) * size;
   if (arena_bytes(&search->arena) + visited_bytes(search) + beside_bytes(search) + graph->bytes + bytes > search->budget)
@@ -66,11 +66,11 @@ static void *fair_room(Search *search, Graph *graph, uint64_t count, uint64_t si
 
 /* --- The graph ----------------------------------------------------------------------------------------------- */
 
-/* Where a worker notes edges: first only how many each state has, then what they are. */
+/* The position of a worker that notes edges: first it counts those of each state, then it stores them. */
 typedef struct {
   Graph *graph;
-  uint64_t begin; /* of the states that it expands */
-  uint64_t next;  /* edge to be written */
+  uint64_t begin; /* first of the states that it expands */
+  uint64_t next;  /* number of the next edge to store */
 } Noting;
 
 static void note_edges(Expansion *expansion) {
@@ -89,7 +89,7 @@ static void note_edges(Expansion *expansion) {
   for (uint32_t i = 0; i < count; i++) {
     uint64_t target = table_find(&worker->search->table, &worker->search->arena,
                                  expansion->successors + (size_t)i * STATE_BYTES, expansion->hashes[i]);
-    /* Behind the last of them lies, for all others, one that is of no part. */
+    /* All states past the last one are represented by one that is in no part. */
     if (target > graph->states) target = graph->states;
     graph->edges[noting->next++] = (Edge){(uint32_t)target, expansion->movers[i], expansion->partners[i]};
   }
@@ -108,7 +108,7 @@ static void note_states(Worker *worker, Graph *graph, uint64_t begin, uint64_t e
   note_edges(&worker->expansion);
 }
 
-/* When all edges have been counted: makes room for them. Gives 0 when there is no memory. */
+/* Allocates the edges, after all of them were counted. Returns 0 if there is no memory. */
 static int lay_out_edges(Search *search, Graph *graph) {
   for (uint64_t state = 0; state < graph->states; state++) graph->first[state + 1] += graph->first[state];
   graph->edges = fair_room(search, graph, graph->first[graph->states], sizeof *graph->edges);
@@ -139,7 +139,7 @@ static void note_offer(Graph *graph, uint32_t set, uint32_t state, uint32_t part
   offers->state = state;
 }
 
-/* Notes which steps are possible in the states of a part, and which lead from one to another. */
+/* Notes which steps the states of a part enable, and which lead from one of them to another. */
 static void note_steps_within(Graph *graph, const uint32_t *states, uint64_t count, uint32_t part) {
   for (uint64_t number = 0; number < count; number++)
     for (uint64_t i = graph->first[states[number]]; i < graph->first[states[number] + 1]; i++) {
@@ -152,14 +152,14 @@ static void note_steps_within(Graph *graph, const uint32_t *states, uint64_t cou
     }
 }
 
-/* Whether a part of so many states is unfair to a set: a step is possible somewhere, or with weak fairness everywhere, and
- * yet none is taken. */
+/* Returns whether a part of `count` states is unfair to a set: some state, or with weak fairness every state, enables a
+ * step of it, but none is taken. */
 static int is_unfair_to(const Graph *graph, uint32_t set, uint32_t part, uint64_t count) {
   if (set >= FAIRNESS_SETS || graph->taken[set] == part || graph->offers[set].part != part) return 0;
   return FAIRNESS_IS_STRONG || graph->offers[set].count == count;
 }
 
-/* Whether a step of a set that a part is unfair to is possible in a state. */
+/* Returns whether a state enables a step of a set that its part is unfair to. */
 static int offers_unfairly(const Graph *graph, uint32_t state, uint32_t part, uint64_t count) {
   for (uint64_t i = graph->first[state]; i < graph->first[state + 1]; i++)
     if (is_unfair_to(graph, graph->edges[i].mover, part, count) ||
@@ -174,8 +174,8 @@ static int has_accepting(const Search *search, const uint32_t *states, uint64_t 
   return 0;
 }
 
-/* A component is fair, or some of its states are on no fair cycle: those where a step is possible of a set that it is
- * unfair to. With weak fairness these are all. The others may form smaller components. */
+/* Judges a component. It is fair, or some of its states are on no fair cycle: those that enable a step of a set that it
+ * is unfair to. With weak fairness these are all. The others may form smaller components. */
 static void judge_component(const Search *search, Graph *graph, const uint32_t *states, uint64_t count) {
   if (!has_accepting(search, states, count) || (count == 1 && !leads_to(graph, *states, *states))) {
     for (uint64_t number = 0; number < count; number++) graph->part[states[number]] = NO_PART;
@@ -207,7 +207,7 @@ static void meet(Graph *graph, uint64_t *depth, uint64_t *stacked, uint32_t stat
   graph->visits[(*depth)++] = (Visit){state, graph->first[state]};
 }
 
-/* Finds the components of a part behind one of its states, and judges them. */
+/* Finds the components of a part that are reachable from one of its states, and judges them. */
 static void take_apart(const Search *search, Graph *graph, uint32_t root, uint32_t part) {
   uint64_t depth = 0, stacked = 0;
   graph->met = 0;
@@ -217,7 +217,7 @@ static void take_apart(const Search *search, Graph *graph, uint32_t root, uint32
     const uint32_t state = visit->state;
     if (visit->next < graph->first[state + 1]) {
       const uint32_t target = graph->edges[visit->next++].target;
-      if (graph->part[target] != part) continue; /* elsewhere, or of a component that is known */
+      if (graph->part[target] != part) continue; /* in another part, or in a component that is known */
       if (graph->order[target] == UNMET)
         meet(graph, &depth, &stacked, target);
       else if (graph->order[target] < graph->low[state])
@@ -238,7 +238,7 @@ static void take_apart(const Search *search, Graph *graph, uint32_t root, uint32
   }
 }
 
-/* Finds all fair components; gives whether there are any. */
+/* Finds all fair components. Returns whether there are any. */
 static int find_fair_components(const Search *search, Graph *graph) {
   int found = 0;
   graph->parts = 1;
@@ -246,7 +246,7 @@ static int find_fair_components(const Search *search, Graph *graph) {
   for (uint64_t state = 0; state < graph->states && !stopping(search); state++)
     if (graph->part[state] == 1 && graph->order[state] == UNMET) take_apart(search, graph, (uint32_t)state, 1);
   while (graph->waiting_count && !stopping(search)) {
-    /* What is found in it comes to wait where it lay itself, so it is moved away first. */
+    /* Its components come to wait in the same place, so it is moved away first. */
     const uint64_t count = graph->waiting[--graph->waiting_count];
     graph->waiting_count -= count;
     uint32_t *roots = graph->roots;
@@ -260,7 +260,7 @@ static int find_fair_components(const Search *search, Graph *graph) {
   return found;
 }
 
-/* The least accepting state of fair components, in a range of the arena. */
+/* Returns the least accepting state of fair components in a range of the arena. */
 static uint64_t least_fair(const Search *search, const Graph *graph, uint64_t begin, uint64_t end) {
   uint64_t least = UINT64_MAX;
   for (uint64_t index = begin; index < end; index++) {
@@ -287,8 +287,9 @@ static int cycle_reserve(Graph *graph, uint64_t more) {
   return 1;
 }
 
-/* Adds to the cycle the states behind `from` on a shortest way within its component whose last step is fair to a set, or,
- * with FAIRNESS_SETS, leads to `to`. Of several the least: the order of the arena, which workers make, does not matter. */
+/* Appends to the cycle a shortest path from `from` within its component whose last step is fair to a set, or, with
+ * FAIRNESS_SETS, leads to `to`. Of several paths it takes the least, so that the order of the arena, which depends
+ * on the workers, does not matter. */
 static int add_path(const Search *search, Graph *graph, uint32_t from, uint32_t set, uint32_t to) {
   const uint32_t part = graph->part[from];
   uint32_t *queue = graph->stack, last = UNMET, target = UNMET, distance = 0;
@@ -337,8 +338,8 @@ static inline void mark(Graph *graph, uint32_t set, uint32_t kind) {
   if (set < FAIRNESS_SETS) graph->taken[set] = kind;
 }
 
-/* Notes to which sets the steps from a state to the next one of the cycle are fair: their own, and, with weak fairness,
- * those that have none there. Where several lead to the same state, each has its turn. */
+/* Notes the sets to which the steps from a state to the next one of the cycle are fair: their own, and with weak
+ * fairness those that the state does not enable. If several steps lead to the same state, each is taken in turn. */
 static void note_steps(Graph *graph, uint32_t state, uint32_t next) {
   for (uint64_t i = graph->first[state]; i < graph->first[state + 1]; i++) {
     const Edge edge = graph->edges[i];
@@ -350,8 +351,8 @@ static void note_steps(Graph *graph, uint32_t state, uint32_t next) {
     if (graph->offers[set].state != state) graph->taken[set] = TAKEN;
 }
 
-/* Makes a cycle from an accepting state of a fair component back to it that is fair to all sets.
- * Gives 0 when there is no memory. */
+/* Makes a cycle from an accepting state of a fair component back to it that is fair to all sets. Returns 0 if there
+ * is no memory. */
 static int make_cycle(const Search *search, Graph *graph, uint32_t start) {
   const uint32_t part = graph->part[start];
   uint32_t at = start;
@@ -375,9 +376,9 @@ static int make_cycle(const Search *search, Graph *graph, uint32_t start) {
   return 1;
 }
 
-/* --- What Python binds --------------------------------------------------------------------------------------- */
+/* --- Bindings ------------------------------------------------------------------------------------------------ */
 
-/* For so many states, the first ones, which have been expanded. Gives NULL when there is no memory. */
+/* Opens the graph of the first `states` states, which have been expanded. Returns NULL if there is no memory. */
 EXPORT Graph *outcrop_fair_open(Search *search, uint64_t states, uint64_t only_accepting) {
   Graph *graph = states < MOST_STATES ? calloc(1, sizeof *graph) : NULL;
   if (!graph) return NULL;
@@ -402,7 +403,7 @@ EXPORT Graph *outcrop_fair_open(Search *search, uint64_t states, uint64_t only_a
 
 EXPORT void outcrop_fair_close(Graph *graph) { fair_close(graph); }
 
-/* Notes the edges of some states: first how many they are, and once they are laid out, what they are. */
+/* Notes the edges of some states: counts them, or after outcrop_fair_lay_out stores them. */
 EXPORT void outcrop_fair_note(Search *search, Graph *graph, uint64_t number, uint64_t begin, uint64_t end) {
   Worker *worker = uncounted(search, number);
   note_states(worker, graph, begin, end);
@@ -417,7 +418,7 @@ EXPORT uint64_t outcrop_fair_least(const Search *search, const Graph *graph, uin
   return least_fair(search, graph, begin, end);
 }
 
-/* How many states the cycle has, without the first; UINT64_MAX when there is no memory. */
+/* Returns the number of states of the cycle, without the first; UINT64_MAX if there is no memory. */
 EXPORT uint64_t outcrop_fair_cycle(const Search *search, Graph *graph, uint64_t start) {
   return make_cycle(search, graph, (uint32_t)start) ? graph->cycle_count : UINT64_MAX;
 }

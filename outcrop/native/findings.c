@@ -1,7 +1,7 @@
-/* What is wrong and where: of each kind, the least few states by their bytes, as the model packs them, so that which ones
- * are reported does not depend on the order in which threads come upon them. */
+/* Findings: for each kind, the least few states by their bytes, as the model packs them. Which ones are reported
+ * therefore does not depend on the order in which threads find them. */
 
-/* What kernels find themselves. FOUND_CYCLE: accepting states that probably lie on a cycle. */
+/* Kinds of findings. FOUND_CYCLE: accepting states that probably lie on a cycle. */
 enum { FOUND_DEADLOCK, FOUND_STATE, FOUND_RULE, FOUND_CYCLE, FOUND_KINDS };
 
 typedef struct {
@@ -10,8 +10,8 @@ typedef struct {
   uint32_t room;
 } Found;
 
-/* Keeps `state` if it is among the `limit` least. Without memory for it there is at least one state kept, because the
- * first room is allocated with the worker. */
+/* Keeps `state` if it is among the `limit` least. Without memory to grow, at least one state is kept, because the first
+ * entry is allocated with the worker. */
 static void found_add(Found *found, const uint8_t *state, uint32_t limit) {
   uint32_t low = 0, high = found->count;
   while (low < high) {

@@ -7,7 +7,7 @@ typedef struct {
   uint64_t room;
 } Gathered;
 
-/* Makes room for so many more; gives 0 when there is no memory. */
+/* Makes space for `count` more. Returns 0 if there is no memory. */
 static int gathered_reserve(Gathered *gathered, uint64_t count) {
   uint64_t needed = gathered->count + count;
   if (needed <= gathered->room) return 1;

@@ -1,9 +1,9 @@
-/* How the visited set grows: all workers come together, each takes a share of moving what is there, and then they go on. */
+/* Growth of the visited set: all workers stop, each moves a share of the entries, and then they continue. */
 
-/* How many lines the grown visited set has, 0 when memory does not allow it to grow. Small ones grow fast; large ones
- * by less than double, because what is not used yet counts against the memory of a state; and at the end just so far that
- * table and arena will fill the budget together. `states_a_line`: at the load at which it would grow again, each of which
- * takes `state_bytes` in the arena. `reserved`: bytes of the budget that are taken already. */
+/* Returns the number of lines of the grown visited set, 0 if memory does not allow it to grow. Small sets grow fast.
+ * Large ones grow by less than double, because unused lines count against the memory for states, and the last growth
+ * stops where table and arena will fill the budget together. `states_a_line`: load at which it would grow again; each
+ * state takes `state_bytes` in the arena. `reserved`: bytes of the budget that are taken already. */
 static uint64_t grown_line_count(const Search *search, uint64_t wanted, uint64_t states_a_line, uint64_t state_bytes,
                                  uint64_t reserved) {
   uint64_t taken = reserved + search->beside;
@@ -12,7 +12,7 @@ static uint64_t grown_line_count(const Search *search, uint64_t wanted, uint64_t
   return wanted < affordable ? wanted : affordable;
 }
 
-/* The unfilled part of a worker's chunk that lies in [begin, end) and comes first; NULL when there is none. */
+/* Returns the first unfilled part of a worker's chunk that lies in [begin, end); NULL if there is none. */
 static const Chunk *first_hole(const Search *search, uint64_t begin, uint64_t end) {
   const Chunk *first = NULL;
   for (uint32_t i = 0; i < search->worker_count; i++) {
@@ -40,7 +40,7 @@ static void growth_done(Search *search) {
   pthread_cond_broadcast(&search->changed);
 }
 
-/* Begins a round of filling the new table, or ends the growth where there is nothing left to do. */
+/* Starts a round of filling the new table, or ends the growth if nothing is left to do. */
 static void filling_begin(Search *search, int is_first) {
   if (!search->visited->next_filling(search, is_first)) {
     if (!search->visited->grown(search)) stop_search(search, STOP_MEMORY);
@@ -52,7 +52,7 @@ static void filling_begin(Search *search, int is_first) {
   pthread_cond_broadcast(&search->changed);
 }
 
-/* The last worker to arrive: all others wait, and nobody touches the visited set. */
+/* Starts the growth, in the last worker to arrive: all others wait, and none accesses the visited set. */
 static void growth_begin(Search *search) {
   if (stopping(search) || !search->visited->grow(search)) {
     stop_search(search, STOP_MEMORY);
@@ -62,7 +62,7 @@ static void growth_begin(Search *search) {
   filling_begin(search, 1);
 }
 
-/* Waits until every worker has come here or left, and grows the visited set with them. Gives 0 when the search must
+/* Waits until every worker has come here or left, and grows the visited set with them. Returns 0 if the search must
  * stop. */
 static int grow_visited(Worker *worker) {
   Search *search = worker->search;

@@ -1,10 +1,10 @@
-/* Hashing a packed state to 64 bits, and the sizes that everything which holds states agrees on.
+/* The hash of a packed state, 64 bits, and the sizes that everything that holds states agrees on.
  *
- * The hash is the multilinear one: the upper half of c + a1*w1 + a2*w2 + ... modulo 2^128, where w are the 64-bit words
- * of the state and a, c random 128-bit keys. It is strongly universal: for two different states, every pair of hash
- * values is equally likely over the choice of keys, so any b bits of it collide with probability 2^-b, whatever the
- * model. That is what the omission bound of the compacted search rests on. A bijection at the end scatters the
- * progressions that linearity leaves; being one to one it does not touch the guarantee. */
+ * The hash is multilinear: the upper half of c + a1*w1 + a2*w2 + ... modulo 2^128, where w are the 64-bit words of the
+ * state and a, c random 128-bit keys. It is strongly universal: for two different states, every pair of hash values is
+ * equally likely over the choice of keys, so any b bits of it collide with probability 2^-b, for every model. The
+ * omission bound of hash compaction rests on this. A final bijection scatters the progressions that linearity leaves,
+ * and as a bijection keeps the guarantee. */
 #ifndef OUTCROP_HASH_H
 #define OUTCROP_HASH_H
 
@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* A cache line, the unit of every table. */
+/* Size of a cache line, the unit of every table. */
 #define LINE_BYTES 64
 
 #define HASH_WORDS ((STATE_BYTES + 7) / 8)
@@ -27,7 +27,7 @@ typedef struct Hasher {
 
 static inline uint64_t multiply_high(uint64_t a, uint64_t b) { return (uint64_t)((Wide)a * b >> 64); }
 
-/* Word `number` of a state; the last one overlaps the one before rather than reach past the end. */
+/* Returns word `number` of a state. The last word overlaps the one before, so as not to read past the end. */
 static inline uint64_t state_word(const uint8_t *state, int number) {
   uint64_t word = 0;
   int at = number * 8;
@@ -38,7 +38,7 @@ static inline uint64_t state_word(const uint8_t *state, int number) {
   return word;
 }
 
-/* The same with the bytes that overlap left out, so that each byte of a state is in one word. */
+/* Returns word `number` of a state without overlapping bytes, so that each byte is in one word. */
 static inline uint64_t hash_word(const uint8_t *state, int number) {
   int over = number * 8 + 8 - STATE_BYTES;
   return state_word(state, number) >> (STATE_BYTES > 8 && over > 0 ? 8 * over : 0);
@@ -63,7 +63,7 @@ static inline int states_equal(const uint8_t *a, const uint8_t *b) {
   return difference == 0;
 }
 
-/* The next number of the SplitMix64 sequence, from which keys are drawn. */
+/* Increment of the SplitMix64 sequence, from which keys are drawn. */
 #define RANDOM_STEP 0x9E3779B97F4A7C15ull
 
 static uint64_t next_random(uint64_t *sequence) {
@@ -82,9 +82,9 @@ static void hasher_seed(Hasher *hasher, uint64_t seed) {
   hasher->constant = (Wide)upper << 64 | next_random(&seed);
 }
 
-/* Makes the hash one to one in the first word: an odd multiple of it is added to what the other words give. So the hash
- * and the bytes past the eighth determine the state. It is no longer universal in the first word. `first_only`, for
- * tests: states that differ elsewhere have the same hash. */
+/* Makes the hash bijective in the first word, by adding an odd multiple of it to the sum of the other words. The hash
+ * and the bytes past the eighth then determine the state. The hash is no longer universal in the first word.
+ * `first_only`, for tests: states that differ only in other words have the same hash. */
 static void hasher_reverse(Hasher *hasher, int first_only) {
   hasher->low[0] = 0;
   hasher->high[0] |= 1;

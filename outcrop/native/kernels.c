@@ -1,5 +1,6 @@
-/* The kernels, compiled together with a model into one library: the state size is a constant everywhere. Include after
- * the model's functions. What is exported here is declared in abi.h, from which outcrop/kernels/ binds it. */
+/* The kernels, compiled together with a model into one library, so that the state size is a constant everywhere.
+ * Include after the model's functions. The exported functions are declared in abi.h, from which outcrop/kernels/
+ * binds them. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,9 +12,9 @@
 #endif
 #include <unistd.h>
 
-/* 0 leaves out what most searches never call, which is more than half of what the compiler has to do: searches past RAM,
- * caches, random walks, several processes, and, beside an automaton, all but OWCTY on states kept in full. Nothing that is
- * shared with the whole of it depends on this: a search that was opened without the rest may go on with it. */
+/* 0 leaves out what most searches never call, which is more than half of the work of the compiler: searches past RAM,
+ * caches, random walks, several ranks, and with an automaton all but OWCTY on full states. Nothing that both variants
+ * share depends on this: a search that was opened without the rest may continue with it. */
 #ifndef HAS_ALL_KERNELS
 #define HAS_ALL_KERNELS 1
 #endif
@@ -23,13 +24,13 @@
 #define SQUEEZED_BYTES 0
 #endif
 
-/* Products with an automaton are not searched past RAM. Nor are their states squeezed; only `auto` and `layered` do that, and
- * they need nothing of what other strategies do, of random walks or of several processes. */
+/* Products with an automaton are not searched past RAM, and their states are not squeezed. Only `auto` and `layered`
+ * squeeze states, and they need none of the kernels of other strategies, of random walks or of several ranks. */
 #define HAS_PAST_RAM (HAS_ALL_KERNELS && !HAS_AUTOMATON)
 #define HAS_EVERY_STRATEGY (HAS_ALL_KERNELS && !SQUEEZED_BYTES)
 #define HAS_CACHES (HAS_PAST_RAM && HAS_EVERY_STRATEGY)
 
-/* The hash of abi.h and its like, for outcrop_abi. No library without one is loaded. */
+/* The hash of the headers abi*.h, for outcrop_abi. A library without it is not loaded. */
 #ifndef ABI_HASH
 #define ABI_HASH 0
 #endif
@@ -204,7 +205,7 @@ EXPORT void outcrop_close(Search *search) {
   free(search);
 }
 
-/* NULL when there is no memory. */
+/* Opens a search. Returns NULL if there is no memory. */
 EXPORT Search *outcrop_open(const Settings *settings) {
   Search *search = calloc(1, sizeof *search);
   if (!search) return NULL;
@@ -269,7 +270,7 @@ EXPORT uint64_t outcrop_start(Search *search) {
 
 EXPORT uint64_t outcrop_finish_level(Search *search) { return finish_level(search); }
 
-/* Called by all workers at the same time, with the same arguments. */
+/* Expands levels. All workers call it at the same time, with the same arguments. */
 EXPORT uint64_t outcrop_expand_levels(Search *search, uint64_t number, uint64_t most_levels, uint64_t largest_level,
                                       uint64_t *sizes, uint64_t *generated) {
   LevelList list = {search->levels, most_levels, largest_level, sizes, generated};
@@ -286,8 +287,8 @@ EXPORT void outcrop_count(const Search *search, uint64_t *fired, uint64_t *cover
   }
 }
 
-/* The same for what is counted only when the model is compiled for it: per rule, how often it was enabled, and how
- * often it led to a state of the next level, which only the levels of an exact search in RAM tell. */
+/* Adds the counters of a model compiled with coverage: per rule, how often it was enabled, and how often it led to a
+ * state of the next level, which only the levels of an exact search in RAM tell. */
 EXPORT void outcrop_coverage(const Search *search, uint64_t *enabled, uint64_t *deeper) {
 #if HAS_COVERAGE
   for (uint32_t i = 0; i < search->worker_count; i++) {
@@ -300,7 +301,7 @@ EXPORT void outcrop_coverage(const Search *search, uint64_t *enabled, uint64_t *
 #endif
 }
 
-/* How many findings of a kind a worker has. With `states`, copies them there and forgets them. */
+/* Returns the number of findings of a kind that a worker has. With `states`, copies them there and drops them. */
 EXPORT uint64_t outcrop_take_found(Search *search, uint64_t number, uint64_t kind, uint8_t *states) {
   Found *found = &search->workers[number].found[kind];
   uint64_t count = found->count;
@@ -311,7 +312,7 @@ EXPORT uint64_t outcrop_take_found(Search *search, uint64_t number, uint64_t kin
   return count;
 }
 
-/* The same for the words that put statements have recorded. */
+/* Returns the number of words that put statements of a worker have recorded. With `words`, copies and drops them. */
 EXPORT uint64_t outcrop_take_put(Search *search, uint64_t number, uint64_t *words) {
 #if HAS_PUT
   Context *context = search->workers[number].counted;
@@ -340,12 +341,12 @@ EXPORT void outcrop_drain_put(Search *search, Drain drain) {
 
 EXPORT void outcrop_read_block(Search *search, uint64_t begin, uint64_t end, uint8_t *states) {
   memcpy(states, arena_state(&search->arena, begin), (end - begin) * STATE_BYTES);
-  /* Whoever reads has probably read what lies before. */
+  /* A sequential reader has probably read what lies before. */
   const uint64_t behind = search->arena.window / STATE_BYTES;
   arena_passed(&search->arena, begin < behind ? 0 : begin - behind, begin, end);
 }
 
-/* Gives the file of the arena back to the disk: its states are kept elsewhere from now on. No worker may be at work. */
+/* Frees the file of the arena, whose states are now kept elsewhere. No worker may be running. */
 EXPORT void outcrop_empty_arena(Search *search) {
   Arena *arena = &search->arena;
   if (ftruncate(arena->file, 0) == 0) arena->on_disk = 0;
@@ -353,7 +354,7 @@ EXPORT void outcrop_empty_arena(Search *search) {
   for (uint32_t i = 0; i < search->worker_count; i++) search->workers[i].chunk = (Chunk){0, 0};
 }
 
-/* Adds states to those visited and says which are new. Gives how many it dealt with. */
+/* Adds states to the visited set and sets `is_new`. Returns how many it handled. */
 EXPORT uint64_t outcrop_insert_block(Search *search, uint64_t number, const uint8_t *states, uint64_t count,
                                      uint8_t *is_new) {
   Worker *worker = &search->workers[number];
@@ -375,8 +376,9 @@ EXPORT uint64_t outcrop_insert_block(Search *search, uint64_t number, const uint
   return done;
 }
 
-/* Expands states that have spare bytes behind them, until they have `most` successors; counts and finds as a level does.
- * Gives how many it expanded, 0 when memory does not hold what follows. `*made`: successors, which the next call takes. */
+/* Expands states that are followed by spare bytes, until they have `most` successors. Counts and finds as a level does.
+ * Returns the number of expanded states, 0 if memory does not hold the successors. `*made`: their number; the next call
+ * copies them. */
 EXPORT uint64_t outcrop_expand_block(Search *search, uint64_t number, const uint8_t *states, uint64_t count,
                                      uint64_t with_loops, uint64_t most, uint64_t *made) {
   Worker *worker = &search->workers[number];
@@ -392,12 +394,12 @@ EXPORT void outcrop_take_successors(Search *search, uint64_t number, uint8_t *st
   gathered->count = 0;
 }
 
-/* What a level does with each new state. */
+/* Checks new states, as a level does. */
 EXPORT void outcrop_check_block(Search *search, uint64_t number, const uint8_t *states, uint64_t count) {
   check_block(&search->workers[number], states, count);
 }
 
-/* Brings states, as the model packs them, into their normal form. There are spare bytes behind the last one. */
+/* Brings states, as the model packs them, into normal form. Spare bytes follow the last one. */
 EXPORT void outcrop_normalise_block(uint8_t *states, uint64_t count) {
 #if HAS_NORMALISE
   for (uint64_t number = 0; number < count; number++) model_normalise(states + number * MODEL_BYTES);
@@ -416,9 +418,9 @@ EXPORT void outcrop_hash_block(const Search *search, const uint8_t *states, uint
 #include "past_ram.c"
 #endif
 
-/* --- Expanding again ----------------------------------------------------------------------------------------- */
+/* --- Repeated expansion -------------------------------------------------------------------------------------- */
 
-#include "again.c"
+#include "reexpand.c"
 
 /* --- The tables of searches past RAM ------------------------------------------------------------------------- */
 
@@ -440,7 +442,7 @@ EXPORT void outcrop_hash_block(const Search *search, const uint8_t *states, uint
 #include "walks.c"
 #endif
 
-/* --- Over several processes ---------------------------------------------------------------------------------- */
+/* --- Several ranks ------------------------------------------------------------------------------------------- */
 
 #if HAS_EVERY_STRATEGY
 #include "exchange.c"

@@ -1,10 +1,10 @@
-/* Layers: what a layered search (P. Lamborn and E. A. Hansen 2008) does beside what every search past RAM does. The
- * first half, candidates on disk, `auto` uses too.
+/* Layers: what a layered search (P. Lamborn and E. A. Hansen 2008) adds to a search past RAM. `auto` uses the first
+ * half too: candidates on disk.
  *
- * When a layer does not fit into RAM, its candidates wait on disk, in stretches that are ordered by slices. When the
- * layer is complete, each slice of all stretches is read, sorted, and compared with the layers before; what is left is
- * written as a slice of the new layer. Then the stretches are read once more, for what is to be expanded next, in the
- * order in which it was met. */
+ * If a layer does not fit in RAM, its candidates wait on disk, in stretches that are grouped by slice. When the
+ * layer is complete, each slice of all stretches is read, sorted and compared with the earlier layers. The remaining
+ * candidates are written as a slice of the new layer. Then the stretches are read again, to enqueue the new states
+ * in the order of discovery. */
 
 enum { SLICES = 1 << SLICE_BITS };
 
@@ -12,7 +12,7 @@ static uint64_t stretch_count(const Stretch *stretch) { return stretch->begins[S
 
 static uint64_t stretch_bytes(const Stretch *stretch) { return stretch_count(stretch) * (STATE_BYTES + 1); }
 
-/* What the slices of some states, in their order, add up to. */
+/* Returns a checksum of the slices of some states, in their order. */
 static uint64_t slices_sum(const uint8_t *slices, uint64_t count) {
   uint64_t sum = 0;
   for (uint64_t i = 0; i < count; i++) sum += slices[i] * (2 * i + 1);
@@ -43,7 +43,8 @@ static int stretch_write(Worker *worker, uint64_t begin, uint64_t end, const Str
 
 /* --- Resolving ----------------------------------------------------------------------------------------------- */
 
-/* Reads a slice of all candidates of a layer: states in the order of the stretches, which candidates refer to. */
+/* Reads a slice of all candidates of a layer. The states are in the order of the stretches, to which candidates
+ * refer. */
 static int load_slice(Worker *worker, const Stretch *stretches, uint64_t count, unsigned slice, Arena *states) {
   RunWork *work = &worker->runs;
   uint64_t total = 0;
@@ -64,9 +65,9 @@ static int load_slice(Worker *worker, const Stretch *stretches, uint64_t count, 
   return 1;
 }
 
-/* Sorts the candidates of a slice by hash; those with the same hash stay in order. */
+/* Sorts the candidates of a slice by hash. Those with the same hash stay in order. */
 static void sort_by_hash(RunWork *work) {
-  /* By as many bits, and a few more, as it takes to tell so many apart. */
+  /* Sorts by slightly more bits than are needed to distinguish this many. */
   int bytes = (int)(bit_length(work->count) + 9) / 8;
   for (int shift = 64 - SLICE_BITS - 8 * (bytes < 4 ? bytes : 4); shift < 64 - SLICE_BITS; shift += 8) {
     uint64_t at[257] = {0};
@@ -78,7 +79,7 @@ static void sort_by_hash(RunWork *work) {
     work->sorting = work->candidates;
     work->candidates = sorted;
   }
-  for (uint64_t i = 1; i < work->count; i++) { /* the last bits: next to nothing is left to do */
+  for (uint64_t i = 1; i < work->count; i++) { /* the last bits, where almost nothing is left to do */
     Candidate candidate = work->candidates[i];
     uint64_t at = i;
     for (; at && work->candidates[at - 1].hash > candidate.hash; at--) work->candidates[at] = work->candidates[at - 1];
@@ -86,7 +87,7 @@ static void sort_by_hash(RunWork *work) {
   }
 }
 
-/* Keeps of equal candidates, which lie next to each other, the one met first. */
+/* Keeps the first of equal candidates, which lie next to each other. */
 static void drop_equal(RunWork *work, const Arena *states) {
   uint64_t kept = 0;
   for (uint64_t i = 0; i < work->count; i++) {
@@ -100,7 +101,7 @@ static void drop_equal(RunWork *work, const Arena *states) {
   work->count = kept;
 }
 
-/* Keeps those candidates that no run has. */
+/* Keeps the candidates that no run has. */
 static int drop_old(Worker *worker, const Run *runs, uint64_t run_count, unsigned slice, const Arena *states) {
   RunWork *work = &worker->runs;
   for (uint64_t i = 0; i < run_count && work->count; i++) {
@@ -116,7 +117,7 @@ static int drop_old(Worker *worker, const Run *runs, uint64_t run_count, unsigne
   return 1;
 }
 
-/* Sets the bits of those states of a slice that are candidates still, by the numbers of all. */
+/* Sets the bits of the states of a slice that are still candidates. Bits are numbered over all stretches. */
 static void set_new(RunWork *work, const Stretch *stretches, uint64_t count, unsigned slice, uint64_t total,
                     uint8_t *is_new) {
   uint8_t *marks = work->is_old;
@@ -133,8 +134,8 @@ static void set_new(RunWork *work, const Stretch *stretches, uint64_t count, uns
   }
 }
 
-/* Compares slices of all candidates on disk with the layers before. What is new is written to `layer`, to whose end
- * `*length` points, and has its bit set in `is_new`. `*read` is what all that was read adds up to. */
+/* Compares slices of all candidates on disk with the earlier layers. Appends the new ones to `layer`, whose end is
+ * `*length`, and sets their bits in `is_new`. Adds a checksum of everything read to `*read`. */
 static int resolve_stretches(Worker *worker, const Stretch *stretches, uint64_t stretch_count, const Run *runs,
                              uint64_t run_count, unsigned slice, unsigned last_slice, const Run *layer,
                              uint64_t *length, uint64_t *starts, uint64_t *counts, uint8_t *is_new, uint64_t *read) {
@@ -166,7 +167,7 @@ static int resolve_stretches(Worker *worker, const Stretch *stretches, uint64_t 
 
 static inline int is_bit_set(const uint8_t *bits, uint64_t at) { return bits[at / 8] >> at % 8 & 1; }
 
-/* The new ones of the candidates of a stretch; see outcrop_take_stretch. */
+/* Copies the new candidates of a stretch; see outcrop_take_stretch. */
 static uint64_t stretch_take(Worker *worker, const Stretch *stretch, const uint8_t *is_new, uint8_t *states) {
   uint64_t count = stretch_count(stretch), found = 0;
   if (!states) {
@@ -190,28 +191,29 @@ static uint64_t stretch_take(Worker *worker, const Stretch *stretch, const uint8
 
 /* --- Reading back -------------------------------------------------------------------------------------------- */
 
-/* The number whose product with an odd one is 1. Each step doubles the bits that are right. */
+/* Returns the inverse of an odd number modulo 2^64. Each step doubles the number of correct bits. */
 static uint64_t inverse(uint64_t odd) {
   uint64_t result = odd;
   for (int i = 0; i < 5; i++) result *= 2 - odd * result;
   return result;
 }
 
-/* What hash_state scatters at its end. */
+/* Inverts the final bijection of hash_state. */
 static uint64_t unscattered(uint64_t hash) {
   hash = (hash ^ hash >> 32) * inverse(0xD6E8FEB86659FD93ull);
   return hash ^ hash >> 32;
 }
 
-/* Writes the first word of a state, whose other bytes are there, so that it has a hash. The search is reversible. */
+/* Writes the first word of a state, whose other bytes are there, so that it has a given hash. The hash is bijective in
+ * the first word. */
 static void restore_first_word(const Hasher *hasher, uint8_t *state, uint64_t hash) {
   memset(state, 0, STATE_BYTES < 8 ? STATE_BYTES : 8);
   uint64_t word = (unscattered(hash) - unscattered(hash_state(hasher, state))) * inverse(hasher->high[0]);
   memcpy(state, &word, STATE_BYTES < 8 ? STATE_BYTES : 8);
 }
 
-/* The states of some levels, known modulo 65536, in a slice of a run, and how many levels after the `first` each is. Gives
- * how many, UINT64_MAX when they cannot be read. */
+/* Copies the states of some levels, known modulo 65536, in a slice of a run, and their distances from level `first`.
+ * Returns their number, UINT64_MAX if they cannot be read. */
 static uint64_t read_layers(const Search *search, const Run *run, unsigned number, uint16_t first, uint64_t levels,
                             uint8_t *states, uint16_t *levels_after) {
   if (!run->counts[number]) return 0;
@@ -235,9 +237,6 @@ static uint64_t read_layers(const Search *search, const Run *run, unsigned numbe
   return found;
 }
 
-/* --- What Python binds --------------------------------------------------------------------------------------- */
-
-/* States of the arena need not be written any more: a run has them. */
 /* --- Without a RAM cache ------------------------------------------------------------------------------------- */
 
 /* Appends all states of a batch to the arena: every successor is a candidate. */
@@ -275,6 +274,9 @@ static const VisitedSet candidates_only = {
 /* Makes every successor a candidate from now on. The states of the arena must be on disk. */
 EXPORT void outcrop_keep_duplicates(Search *search) { search->visited = &candidates_only; }
 
+/* --- Bindings ------------------------------------------------------------------------------------------------ */
+
+/* Marks states of the arena as written: a run has them. */
 EXPORT void outcrop_set_known(Search *search, uint64_t begin, uint64_t end) {
   for (; begin < end && begin % 8; begin++) set_known(search, begin);
   for (; end > begin && end % 8; end--) set_known(search, end - 1);
@@ -294,14 +296,14 @@ EXPORT int outcrop_resolve_stretches(Search *search, uint64_t number, const Stre
                            (unsigned)end_slice, layer, length, starts, counts, is_new, read);
 }
 
-/* How many candidates of a stretch are new. With `states`, copies these there, in the order in which they were met;
- * gives UINT64_MAX when they cannot be read. */
+/* Returns the number of new candidates in a stretch. With `states`, copies them there, in the order of discovery, and
+ * returns UINT64_MAX if they cannot be read. */
 EXPORT uint64_t outcrop_take_stretch(Search *search, uint64_t number, const Stretch *stretch, const uint8_t *is_new,
                                      uint8_t *states) {
   return stretch_take(&search->workers[number], stretch, is_new, states);
 }
 
-/* How many levels lay at most between a candidate and the layer in which it was found, since the last call. */
+/* Returns the largest number of levels between a candidate and the layer that has it, since the last call. */
 EXPORT uint64_t outcrop_take_oldest(Search *search) {
   uint64_t oldest = 0;
   for (uint32_t i = 0; i < search->worker_count; i++) {
@@ -311,7 +313,7 @@ EXPORT uint64_t outcrop_take_oldest(Search *search) {
   return oldest;
 }
 
-/* Empties the arena and forgets why the search had to stop, so that it can be done again. */
+/* Empties the arena and clears the reason to stop, so that the search can be repeated. */
 EXPORT void outcrop_restart(Search *search) {
   search->visited = &states_before_disk;
   search->lost = 0;

@@ -1,22 +1,22 @@
-/* Levels: workers take blocks of the current one, expand them, and add what is new to the next one. */
+/* Levels: workers take blocks of the current level, expand them, and add the new states to the next one. */
 
-/* States of a level that a worker takes at once: many where there are many, so that workers seldom meet and lookups
- * overlap; few where the last block of a level would keep the others waiting. */
+/* Number of states of a level that a worker takes at once: many in large levels, so that workers seldom contend and
+ * lookups overlap; few in small ones, whose last block would keep the others waiting. */
 enum { BLOCK_STATES = 128, MOST_BLOCK_STATES = 512 };
 
-/* Bytes of a Context, from its beginning, that hold what is counted for each rule. */
+/* Bytes at the start of a Context that hold the counts for each rule. */
 #define COUNTED_BY_RULE offsetof(Context, covered)
 
-/* Levels up to this size are left to one worker. */
+/* Levels up to this size are expanded by one worker. */
 enum { SMALL_LEVEL = 1024 };
 
-/* How often a worker looks whether the others have ended before it sleeps: some tens of microseconds. */
+/* How often a worker polls whether the others have ended before it sleeps: some tens of microseconds. */
 enum { TURNS_BEFORE_SLEEP = 1000 };
 
-/* Words of put statements that a worker keeps before it hands them over. */
+/* Number of words of put statements that a worker keeps before it hands them over. */
 enum { MANY_PUT_WORDS = 1 << 16 };
 
-/* What is asked of every state when it is new. */
+/* Checks a new state. */
 static void check_state(Worker *worker, const uint8_t *kept) {
   Context *context = worker->expansion.context;
   uint8_t room[MODEL_BYTES + SPARE_BYTES];
@@ -32,7 +32,7 @@ static void check_state(Worker *worker, const uint8_t *kept) {
     failed = model_invariants(state, context) != OK;
 #endif
 #if HAS_COVER_PROPERTIES
-    /* Also where an invariant fails, so that covers count alike whatever else is wrong. */
+    /* Also if an invariant fails, so that cover counts do not depend on other findings. */
     failed |= model_covers(state, context) != OK;
 #endif
   }
@@ -40,8 +40,8 @@ static void check_state(Worker *worker, const uint8_t *kept) {
 }
 
 #if HAS_COVERAGE
-/* Counts, for each rule, the successors that belong to the next level. A state's level is known as long as the arena
- * holds all states, in their order; with several processes it is known to nobody. */
+/* Counts, for each rule, the successors that belong to the next level. A state's level is known while the arena holds
+ * all states in order. With several ranks no rank knows it. */
 static void count_deeper(Worker *worker, uint32_t count) {
   const Search *search = worker->search;
   const Expansion *expansion = &worker->expansion;
@@ -54,16 +54,16 @@ static void count_deeper(Worker *worker, uint32_t count) {
 }
 #endif
 
-/* Whether a successor in the buffer is the state that it leads from. */
+/* Returns whether a successor in the buffer equals its source. */
 static inline int is_loop(const Worker *worker, uint32_t number) {
   const Expansion *expansion = &worker->expansion;
   return states_equal(expansion->successors + (size_t)number * STATE_BYTES,
                       worker->block + (size_t)expansion->owners[number] * STATE_BYTES);
 }
 
-/* Takes those out of the buffer: they are visited, even if the search does not remember it any more. But only if there
- * are `many` in a sample of 32, so that it pays. (Not done when a successor is made: its bytes have just been written in
- * other pieces than would be compared.) */
+/* Removes such successors from the buffer: they are visited, even if the visited set no longer has them. Does so
+ * only if there are `many` in a sample of 32, so that it pays. The comparison is not made when a successor is
+ * generated, because its bytes have just been written in other pieces than the comparison would read. */
 static void drop_loops(Worker *worker, uint32_t many) {
   Expansion *expansion = &worker->expansion;
   uint8_t *const successors = expansion->successors;
@@ -84,7 +84,8 @@ static void drop_loops(Worker *worker, uint32_t many) {
   worker->generated += count - kept;
 }
 
-/* What every flush of a search begins with: the successors that are left are this process's. */
+/* Hashes the successors in the buffer, and routes those that other ranks own. Every flush of a search starts with
+ * it. */
 static void hash_own_successors(Worker *worker) {
   Search *search = worker->search;
   if (!is_shared(search)) {
@@ -98,7 +99,7 @@ static void hash_own_successors(Worker *worker) {
     worker->foreign += foreign, worker->generated += foreign;
 }
 
-/* Adds states, whose hashes the worker has, to those visited, and checks the new ones. */
+/* Adds states, whose hashes the worker has, to the visited set, and checks the new ones. */
 static void add_hashed(Worker *worker, const uint8_t *states, uint32_t count) {
   Search *search = worker->search;
   const uint64_t *hashes = worker->expansion.hashes;
@@ -116,11 +117,11 @@ static void add_hashed(Worker *worker, const uint8_t *states, uint32_t count) {
     search->visited->carry(worker, states + (size_t)done * STATE_BYTES, hashes + done, count - done);
 }
 
-/* The flush of a search. */
+/* Flushes the buffer of a search. */
 static void add_successors(Expansion *expansion) {
   Worker *worker = (Worker *)expansion;
   squeeze_successors(worker);
-  /* In a table of all visited states they are found nearly as fast; where some are forgotten, each would be a candidate. */
+  /* A table of all visited states finds loops nearly as fast. With eviction, each would be a candidate. */
   drop_loops(worker, worker->search->visited->forgets ? 1 : 6);
   hash_own_successors(worker);
   uint32_t count = expansion->count;
@@ -135,7 +136,7 @@ static void expand_state(Worker *worker, const uint8_t *kept) {
   uint8_t room[MODEL_BYTES + SPARE_BYTES];
   const uint8_t *state = packed_state(search, kept, room);
   expansion->enabled = expansion->failed = 0;
-  expansion->moved = search->deadlock != DEADLOCK_STUTTERING; /* then nobody asks */
+  expansion->moved = search->deadlock != DEADLOCK_STUTTERING; /* otherwise it is not needed */
   if (model_expand(state, expansion) != OK) expansion->failed = 1;
   if (__builtin_expect(expansion->failed, 0)) {
     found_add(&worker->found[FOUND_RULE], state, search->most_found);
@@ -146,7 +147,7 @@ static void expand_state(Worker *worker, const uint8_t *kept) {
   if (__builtin_expect(is_stuck, 0)) found_add(&worker->found[FOUND_DEADLOCK], state, search->most_found);
 }
 
-/* Hands over what put statements have recorded, once it is much. What is not counted is not printed either. */
+/* Hands over the output of put statements when it is large. Uncounted expansions do not print. */
 static void drain_put(Worker *worker) {
 #if HAS_PUT
   const Search *search = worker->search;
@@ -159,8 +160,8 @@ static void drain_put(Worker *worker) {
 #endif
 }
 
-/* Expands a block of the level. When the search must stop in the middle, the block counts as not expanded: its
- * firings are taken back; unless the visited set carries what it has no room for. */
+/* Expands a block of the level. If the search must stop in the middle, the block counts as not expanded, and its
+ * firings are undone, unless the visited set carries the successors that did not fit. */
 static void expand_block(Worker *worker, uint64_t begin, uint64_t end) {
   Context *context = worker->expansion.context;
   int carries = worker->search->visited->carry != NULL;
@@ -185,8 +186,7 @@ static void expand_block(Worker *worker, uint64_t begin, uint64_t end) {
 
 static int gives_up(const Search *search) { return __atomic_load_n(&search->gives_up, __ATOMIC_RELAXED); }
 
-/* Expands so many blocks, of `block` states each, of the current level, or until there are no more; gives 0 when there
- * are none. */
+/* Expands up to `blocks` blocks of `block` states of the current level. Returns 0 if there are no more. */
 static int expand_part(Worker *worker, uint64_t blocks, uint64_t block) {
   Search *search = worker->search;
   worker->overflow = 0;
@@ -201,7 +201,7 @@ static int expand_part(Worker *worker, uint64_t blocks, uint64_t block) {
   return 1;
 }
 
-/* Expands the parts of the current level that its workers have found, its own first, until there are no more. */
+/* Expands the parts of the current level that the workers have found, its own first, until there are no more. */
 static void expand_claims(Worker *worker) {
   Search *search = worker->search;
   const uint32_t number = (uint32_t)(worker - search->workers);
@@ -214,7 +214,7 @@ static void expand_claims(Worker *worker) {
       if (taken >= finder->level_claims.count) break;
       uint64_t begin = finder->level_claims.firsts[taken], end = begin + search->level_chunk_states;
       if (end > search->level_end) end = search->level_end;
-      if (begin >= end) continue; /* what it held has been moved into holes before it */
+      if (begin >= end) continue; /* its states have been moved into earlier holes */
       expand_block(worker, begin, end);
       __atomic_fetch_add(&search->cursor, end - begin, __ATOMIC_RELAXED);
     }
@@ -239,7 +239,7 @@ static void pass_on_values(Worker *worker, const uint8_t *states, uint32_t count
 static uint32_t *room_for_positions(const Worker *worker);
 #endif
 
-/* Adds states that others have made, and counted, and this process owns. */
+/* Adds states that other ranks have generated and counted, and this one owns. */
 static void add_message(Worker *worker, const uint8_t *message) {
   Expansion *expansion = &worker->expansion;
   uint8_t *states = worker->aside.states;
@@ -267,7 +267,7 @@ static void add_message(Worker *worker, const uint8_t *message) {
   }
 }
 
-/* Creates the start states, or goes on where there was no more room. Gives the number of instances that failed. */
+/* Creates the start states, or continues after memory was full. Returns the number of instances that failed. */
 static uint64_t expand_start_states(Worker *worker) {
   Expansion *expansion = &worker->expansion;
   Search *search = worker->search;
@@ -301,7 +301,7 @@ static void cycles_moved(struct Cycles *cycles, uint64_t from, uint64_t to);
 static void cycles_moved(struct Cycles *cycles, uint64_t from, uint64_t to) { (void)cycles, (void)from, (void)to; }
 #endif
 
-/* Moves states from the end of the arena into the room that workers claimed and did not fill. */
+/* Moves states from the end of the arena into the space that workers claimed and did not fill. */
 static void close_holes(Search *search) {
   Arena *arena = &search->arena;
   uint64_t unfilled = 0;
@@ -323,7 +323,7 @@ static void close_holes(Search *search) {
   arena->used = end;
 }
 
-/* Whether the states of the level that was expanded are those that were written. */
+/* Returns whether the states of the expanded level are those that were written. */
 static int is_level_intact(Search *search) {
   uint64_t read = 0, states = 0, written = 0, expected = search->level_sum;
   for (uint32_t i = 0; i < search->worker_count; i++) {
@@ -335,12 +335,12 @@ static int is_level_intact(Search *search) {
   return states < search->level_end - search->level_begin || read == expected;
 }
 
-/* Makes what was found the current level; gives its size. */
+/* Makes the new states the current level. Returns its size. */
 static uint64_t finish_level(Search *search) {
   close_holes(search);
   if (search->arena.file >= 0 && !is_level_intact(search)) stop_search(search, STOP_DAMAGED);
   search->unexpanded = search->cursor < search->level_end ? search->cursor : search->level_end;
-  /* What readers have left of the level that was expanded; else some of every level would stay in memory. */
+  /* Drops what readers have left in memory; otherwise a part of every level would stay there. */
   if (search->arena.file >= 0)
     arena_drop(&search->arena, search->level_begin * STATE_BYTES, search->level_end * STATE_BYTES);
   search->level_begin = search->level_end;
@@ -375,17 +375,17 @@ static uint64_t total_generated(const Search *search) {
   return generated;
 }
 
-/* Levels that one call expands: up to `most`, as long as none is larger than `largest`, nothing is found and there are
- * fewer than `most_states` states. */
+/* The levels that one call expands: up to `most`, while none is larger than `largest`, there is no finding and there
+ * are fewer than `most_states` states. */
 typedef struct {
   uint64_t before; /* levels found earlier */
   uint64_t most;
   uint64_t largest;
-  uint64_t *sizes;     /* of each new one */
-  uint64_t *generated; /* successors in all levels up to it */
+  uint64_t *sizes;     /* of each new level */
+  uint64_t *generated; /* successors generated up to each new level */
 } LevelList;
 
-/* Whether another level may be expanded before anybody looks at what was found. */
+/* Returns whether another level may be expanded before the caller looks at the findings. */
 static int levels_go_on(const Search *search, const LevelList *list) {
   uint64_t size = search->level_end - search->level_begin;
   if (search->levels - list->before == list->most || size == 0 || size > list->largest) return 0;
@@ -398,7 +398,8 @@ static int levels_go_on(const Search *search, const LevelList *list) {
   return 1;
 }
 
-/* Finishes the level, which all have expanded, and expands small ones that follow: to share those would take longer. */
+/* Finishes the level, which all workers have expanded, and expands small ones that follow, which are not worth
+ * sharing. */
 static void finish_levels(Worker *worker, const LevelList *list) {
   Search *search = worker->search;
   for (;;) {
@@ -413,7 +414,8 @@ static void finish_levels(Worker *worker, const LevelList *list) {
   }
 }
 
-/* Waits until another worker has begun a new round. Not idle at first: waking up takes about as long as small levels. */
+/* Waits until another worker has started a new round. Spins at first, because waking up takes as long as a small
+ * level. */
 static void await_round(Search *search, uint64_t round) {
   for (int turn = 0; turn < TURNS_BEFORE_SLEEP; turn++) {
     if (__atomic_load_n(&search->rounds, __ATOMIC_ACQUIRE) != round) return;
@@ -425,7 +427,7 @@ static void await_round(Search *search, uint64_t round) {
   pthread_mutex_unlock(&search->lock);
 }
 
-/* All others wait for it. */
+/* Starts a new round, for which all other workers wait. */
 static void begin_round(Search *search, uint64_t round) {
   search->arrived = 0;
   pthread_mutex_lock(&search->lock);
@@ -434,8 +436,8 @@ static void begin_round(Search *search, uint64_t round) {
   pthread_mutex_unlock(&search->lock);
 }
 
-/* Expands level after level. All workers do so together; each level is finished by the one that is last to end. Gives
- * how many were expanded. */
+/* Expands level after level, in all workers. The last worker to end a level finishes it. Returns the number of levels
+ * expanded. */
 static uint64_t expand_levels(Worker *worker, LevelList list) {
   Search *search = worker->search;
   do {
@@ -454,8 +456,8 @@ static uint64_t expand_levels(Worker *worker, LevelList list) {
   return search->levels - list.before;
 }
 
-/* A start state, which has room for spare bytes: what the first instance leads to, from a random one on, that leads to
- * any. Gives 0 when none does, or when one meets a runtime error: `*failed`. */
+/* Creates a random start state, which is followed by spare bytes: that of the first instance, from a random one on,
+ * that has one. Returns 0 if none has, or if one meets a runtime error: `*failed`. */
 static UNUSED int random_start(Worker *worker, uint64_t *random, uint8_t *state, int *failed) {
   uint64_t first = START_COUNT ? multiply_high(next_random(random), START_COUNT) : 0;
   for (uint64_t i = 0; i < START_COUNT && !stopping(worker->search); i++) {

@@ -1,13 +1,13 @@
 /* Table lines: sixteen slots of 32 bits, or eight of 64.
  *
- * A line is filled from its first slot on and never emptied. So if the first slot that we saw empty is still empty
- * when we put our entry there, nothing was added to the line since we looked: that is what makes the tables lock-free.
- * Looking at all slots at once costs a few instructions and no mispredicted branch. */
+ * A line is filled from its first slot on, and entries are never removed. So if the first slot that we saw empty is
+ * still empty when we put our entry there, nothing was added to the line since we looked. This makes the tables
+ * lock-free. Comparing all slots at once costs a few instructions and no mispredicted branch. */
 
 enum { NARROW_SLOTS = LINE_BYTES / 4, WIDE_SLOTS = LINE_BYTES / 8 };
 
-/* Sets of slots, one bit each: those that are empty, and those whose bits under a mask are as wanted. The latter may
- * include empty ones. */
+/* Sets of slots, one bit each: those that are empty, and those that match under a mask. The latter may include empty
+ * ones. */
 typedef struct {
   uint32_t empty;
   uint32_t match;
@@ -22,8 +22,8 @@ static inline uint32_t lanes_equal(Eight a, Eight b) {
 }
 
 static inline Look look_narrow(const uint32_t *slots, uint32_t mask, uint32_t wanted) {
-  /* Volatile, because each slot must be read once: were a slot empty when it is compared, and taken by another thread
-   * when it is tested for emptiness, we would go on to the slot behind it and enter the same state twice. */
+  /* Volatile, because each slot must be read once. If a slot were empty when it is compared, and taken by another
+   * thread when it is tested for emptiness, we would continue with the next slot and enter the same state twice. */
   const volatile Eight *halves = (const volatile Eight *)slots;
   Eight zero = {0}, first = halves[0], second = halves[1];
   Look look = {lanes_equal(first, zero) | lanes_equal(second, zero) << 8,
@@ -62,7 +62,8 @@ static inline uint64_t slot_get(const uint8_t *line, int wide, int number) {
               : __atomic_load_n((const uint32_t *)line + number, __ATOMIC_ACQUIRE);
 }
 
-/* Which slots, a bit each, have under a mask one of `count` numbers from `first` on. No other thread may be at work. */
+/* Returns the slots, a bit each, whose bits under a mask are one of `count` numbers from `first` on. No other thread
+ * may use the line. */
 static inline uint32_t line_within(const uint8_t *line, int wide, uint64_t mask, uint64_t first, uint64_t count) {
   uint32_t within = 0;
   if (wide) {
@@ -81,7 +82,7 @@ static inline uint32_t line_within(const uint8_t *line, int wide, uint64_t mask,
   return within;
 }
 
-/* Puts an entry into a slot seen empty; gives 0 when another thread was faster. `shared` is 0 when there is no other
+/* Puts an entry into a slot seen empty. Returns 0 if another thread was faster. `shared` is 0 if there is no other
  * thread, which saves the locked instruction. */
 static inline int slot_take(uint8_t *line, int wide, int number, uint64_t entry, int shared) {
   if (wide) {
@@ -99,9 +100,9 @@ static inline int slot_take(uint8_t *line, int wide, int number, uint64_t entry,
 
 /* --- Tags ---------------------------------------------------------------------------------------------------- */
 
-enum { TAG_GROUP = 16 }; /* tags that are looked at together */
+enum { TAG_GROUP = 16 }; /* tags that are compared together */
 
-/* Which of sixteen bytes are `tag`, a bit each. */
+/* Returns which of sixteen bytes equal `tag`, a bit each. */
 static inline uint32_t tags_equal(const uint8_t *tags, uint8_t tag) {
 #ifdef __SSE2__
   typedef char Bytes __attribute__((vector_size(16)));

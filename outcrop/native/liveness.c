@@ -1,6 +1,7 @@
-/* AG EF: from which states a state that satisfies a property can be reached. Eight properties at a time, a byte of
- * marks a state. A state is marked when it satisfies the property or a successor is marked; passes over the arena
- * are repeated until nothing changes. From the last state to the first, most marks arrive in the first pass. */
+/* AG EF: the states from which a state that satisfies a property can be reached. A byte of marks a state holds eight
+ * properties at a time. A state is marked if it satisfies the property or a successor is marked. Passes over the
+ * arena are repeated until nothing changes. They go from the last state to the first, so that the first pass sets
+ * most marks. */
 
 typedef struct {
   uint8_t *marks;
@@ -24,7 +25,7 @@ static void spread_marks(Expansion *expansion) {
   expansion->count = 0;
 }
 
-/* Where the marks of a state of the arena are. */
+/* Returns the position of the marks of a state of the arena. */
 static uint64_t own_position(const Search *search, uint64_t index) {
   if (search->visited->knows_indexes) return index;
   const uint8_t *state = arena_state(&search->arena, index);
@@ -50,7 +51,8 @@ static void mark_satisfied(Worker *worker, uint64_t begin, uint64_t end, uint32_
 #endif
 }
 
-/* Carries marks back over one step for the states of a range that have not all of `wanted`; gives how many changed. */
+/* Propagates marks back over one step, to the states of a range that lack some of `wanted`. Returns how many
+ * changed. */
 static uint64_t mark_predecessors(Worker *worker, uint64_t begin, uint64_t end, uint8_t wanted, uint8_t *marks) {
   Marking marking = {.marks = marks};
   uint8_t room[MODEL_BYTES + SPARE_BYTES];
@@ -70,7 +72,7 @@ static uint64_t mark_predecessors(Worker *worker, uint64_t begin, uint64_t end, 
   return marking.changes;
 }
 
-/* The least state of a range that lacks a mark; gives 0 when there is none. */
+/* Finds the least state of a range that lacks a mark. Returns 0 if there is none. */
 static int least_unmarked(const Search *search, uint64_t begin, uint64_t end, uint8_t bit, const uint8_t *marks,
                           uint8_t *least) {
   int found = 0;

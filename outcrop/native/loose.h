@@ -1,5 +1,5 @@
-/* Reads that may meet what another thread is writing, by those who then ignore what they saw: of bytes behind a state or
- * the head of an entry, and of what is worth fetching. The thread sanitizer cannot know that, and is told. */
+/* Reads that may race with writes of another thread, whose result is then ignored: bytes after a state or after the
+ * head of an entry, and guesses for prefetching. The thread sanitizer is told to ignore them. */
 #ifndef OUTCROP_LOOSE_H
 #define OUTCROP_LOOSE_H
 

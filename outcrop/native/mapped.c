@@ -1,6 +1,6 @@
-/* What happens when a mapped file cannot be read: the disk fails, or somebody cuts the file short. The kernel then sends
- * SIGBUS to whoever touched it, which is no error that could be returned: the process ends, but says why, and ends as
- * every search does that comes to no verdict. Only calls that are safe in a signal handler are made. */
+/* The handling of mapped files that cannot be read, because the disk fails or somebody truncates the file. The kernel
+ * then sends SIGBUS, which no function can return as an error. The process reports the reason and ends with the exit
+ * code of a search without a verdict. Only async-signal-safe calls are made. */
 
 #include <signal.h>
 
@@ -12,7 +12,7 @@ static void say(const char *text) {
   if (write(STDERR_FILENO, text, length) < 0) return;
 }
 
-/* One byte of a file, -1 at its end. */
+/* Returns the next byte of a file, -1 at its end. */
 static int next_byte(int file) {
   char byte;
   return read(file, &byte, 1) == 1 ? (unsigned char)byte : -1;
@@ -42,19 +42,19 @@ static void say_path(const void *address) {
 
 static void mapping_failed(int number, siginfo_t *information, void *context) {
   (void)context;
-  if (information->si_code <= 0) { /* somebody sent it */
+  if (information->si_code <= 0) { /* another process sent it */
     signal(number, SIG_DFL);
     raise(number);
     return;
   }
-  say("\noutcrop: no verdict: a file of the search can no longer be read (bus error), because the disk failed or the file "
-      "was cut short: ");
+  say("\noutcrop: no verdict: a file of the search can no longer be read (bus error), because the disk failed or the "
+      "file was truncated: ");
   say_path(information->si_addr);
   say("\n");
   _exit(NO_VERDICT);
 }
 
-/* To be called before files are mapped. A handler that is there already stays. */
+/* Installs the handler, before files are mapped. An existing handler is kept. */
 static void watch_mapped_files(void) {
   struct sigaction action;
   if (sigaction(SIGBUS, NULL, &action) != 0 || (action.sa_flags & SA_SIGINFO) || action.sa_handler != SIG_DFL) return;

@@ -1,10 +1,10 @@
-/* Table M of the disk searches (U. Stern and D. L. Dill 1998; G. Della Penna et al. 2004, section 5): the candidates for
- * the next level, as states or as signatures, until the disk has been read and says which of them are old.
+/* Table M of the disk searches (U. Stern and D. L. Dill 1998; G. Della Penna et al. 2004, section 5): the candidates
+ * for the next level, as states or as signatures, until the disk has been read and the old ones are removed.
  *
- * Open addressing over groups of sixteen slots. Each slot has a tag: nothing, taken out, or a few bits of the hash.
- * Nothing is added after something was taken out, until the table is cleared. Nearly all keys that come from the disk
- * are not in the table. A filter, one bit for the hash of each key that is, sorts most of them out before they are
- * looked up, without a branch to mispredict. */
+ * Open addressing over groups of sixteen slots. Each slot has a tag: empty, removed, or a few bits of the hash.
+ * Nothing is inserted after a removal, until the table is cleared. Nearly all keys that come from the disk are not
+ * in the table. A filter, with one bit for the hash of each key in the table, rejects most of them before the
+ * lookup, without a branch to mispredict. */
 
 typedef struct MemoryTable {
   uint8_t *tags;
@@ -13,8 +13,8 @@ typedef struct MemoryTable {
   size_t reserved;      /* bytes of address space: the filter, the tags, then the keys */
   uint64_t filter_bytes; /* a power of two */
   uint64_t group_count;
-  uint64_t count;       /* keys entered since it was cleared */
-  uint64_t limit;       /* keys it may hold */
+  uint64_t count;       /* keys inserted since it was cleared */
+  uint64_t limit;       /* largest number of keys */
   unsigned bits;        /* of a signature; 0 when the keys are states */
   unsigned key_bytes;
   const Hasher *hasher;
@@ -22,7 +22,7 @@ typedef struct MemoryTable {
 
 enum { GROUP_SLOTS = TAG_GROUP, TAG_NONE = 0, TAG_REMOVED = 1, FIRST_TAG = 2, TABLE_AHEAD = 16, SIFTED_KEYS = 1024 };
 
-/* A key's group, and what its slot is tagged with. */
+/* The group of a key, and the tag of its slot. */
 typedef struct {
   uint64_t group;
   uint8_t tag;
@@ -33,7 +33,7 @@ static void memory_table_close(MemoryTable *table) {
   free(table);
 }
 
-/* NULL when there is no memory. */
+/* Opens a table. Returns NULL if there is no memory. */
 static MemoryTable *memory_table_open(const Hasher *hasher, uint64_t bytes, unsigned bits) {
   MemoryTable *table = calloc(1, sizeof *table);
   if (!table) return NULL;
@@ -68,7 +68,7 @@ static inline Spot spot_of(const MemoryTable *table, uint64_t hash) {
   return spot;
 }
 
-/* The bit for a key in the filter: the last bits of its signature, or of the hash of a state. */
+/* Returns the bit of a key in the filter: the last bits of its signature, or of the hash of a state. */
 static inline uint64_t filter_bit(const MemoryTable *table, uint64_t hash) {
   return (table->bits ? hash >> (64 - table->bits) : hash) & (8 * table->filter_bytes - 1);
 }
@@ -79,7 +79,7 @@ static inline uint64_t key_signature(const MemoryTable *table, const uint8_t *ke
   return signature & UINT64_MAX >> (64 - table->bits);
 }
 
-/* The hash of a key as it lies on the disk. */
+/* Returns the hash of a key in the form in which it lies on disk. */
 static inline uint64_t key_hash(const MemoryTable *table, const uint8_t *key) {
   return table->bits ? key_signature(table, key) << (64 - table->bits) : hash_state(table->hasher, key);
 }
@@ -88,7 +88,7 @@ static inline int keys_equal(const MemoryTable *table, const uint8_t *a, const u
   return table->bits ? key_signature(table, a) == key_signature(table, b) : states_equal(a, b);
 }
 
-/* The slot of a key, or UINT64_MAX; `*free_slot` is where it would go. */
+/* Returns the slot of a key, or UINT64_MAX; `*free_slot` is where it would go. */
 static inline uint64_t memory_table_find(const MemoryTable *table, const uint8_t *key, Spot spot, uint64_t *free_slot) {
   for (uint64_t group = spot.group;; group = group + 1 == table->group_count ? 0 : group + 1) {
     const uint8_t *tags = table->tags + group * GROUP_SLOTS;
@@ -103,8 +103,8 @@ static inline uint64_t memory_table_find(const MemoryTable *table, const uint8_t
   }
 }
 
-/* Enters states until all are, or the table is full, and gives how many it dealt with. Those that were not there are
- * moved to the front, `*fresh` of them. */
+/* Inserts states until the table is full. Returns how many it handled. The new ones are moved to the front, `*fresh` of
+ * them. */
 static uint64_t memory_table_insert(MemoryTable *table, uint8_t *states, const uint64_t *hashes, uint64_t count,
                                     uint64_t *fresh) {
   uint64_t number = 0, found = 0;
@@ -131,10 +131,10 @@ static uint64_t memory_table_insert(MemoryTable *table, uint8_t *states, const u
   return number;
 }
 
-/* The numbers of those keys that the filter lets through. `stride` is that of the keys, 0 when they are states. */
+/* Writes the numbers of the keys that pass the filter. `stride` is that of the keys, 0 if they are states. */
 static inline uint32_t memory_table_sift(const MemoryTable *shared, const uint8_t *keys, uint32_t count,
                                          uint32_t *numbers, unsigned stride) {
-  const MemoryTable table = *shared; /* a copy, which the compiler knows that nothing changes */
+  const MemoryTable table = *shared; /* a copy that the compiler can see never changes */
   const uint64_t mask = 8 * table.filter_bytes - 1;
   uint32_t passed = 0;
   for (uint32_t i = 0; i < count; i++) {
@@ -149,7 +149,7 @@ static inline uint32_t memory_table_sift(const MemoryTable *shared, const uint8_
   return passed;
 }
 
-/* Takes keys out; gives how many were there. Several threads may do so at the same time. */
+/* Removes keys. Returns how many were there. Several threads may call it at the same time. */
 static uint64_t memory_table_remove(const MemoryTable *table, const uint8_t *keys, uint64_t count) {
   uint64_t removed = 0, free_slot;
   uint32_t numbers[SIFTED_KEYS + 1];
@@ -169,8 +169,8 @@ static uint64_t memory_table_remove(const MemoryTable *table, const uint8_t *key
   return removed;
 }
 
-/* The same with the keys of some blocks of a file; `starts` and `lengths` are in bytes. `*failed` is how many blocks came
- * before the first that cannot be read, if there is one. */
+/* Removes the keys in some blocks of a file; `starts` and `lengths` are in bytes. `*failed` is the number of blocks
+ * before the first that cannot be read. */
 static uint64_t memory_table_remove_blocks(const MemoryTable *table, int file, const uint64_t *numbers,
                                            const uint64_t *starts, const uint64_t *lengths, uint64_t count,
                                            uint64_t *failed) {
@@ -188,7 +188,7 @@ static uint64_t memory_table_remove_blocks(const MemoryTable *table, int file, c
   return removed;
 }
 
-/* Moves the states that are still in the table to the front, and their keys to `keys`; gives how many there are. */
+/* Moves the states that are still in the table to the front, and their keys to `keys`. Returns their number. */
 static uint64_t memory_table_keep(const MemoryTable *table, uint8_t *states, uint64_t count, uint8_t *keys) {
   uint64_t kept = 0, free_slot;
   for (uint64_t number = 0; number < count; number++) {
@@ -206,7 +206,7 @@ static uint64_t memory_table_keep(const MemoryTable *table, uint8_t *states, uin
   return kept;
 }
 
-/* --- What Python binds --------------------------------------------------------------------------------------- */
+/* --- Bindings ------------------------------------------------------------------------------------------------ */
 
 EXPORT MemoryTable *outcrop_memory_table_open(const Search *search, uint64_t bytes, uint64_t bits) {
   return memory_table_open(&search->hasher, bytes, (unsigned)bits);

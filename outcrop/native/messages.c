@@ -1,15 +1,16 @@
-/* Messages between processes: packed states, each as what differs from the one before it, since those that a state leads to
- * differ in a few bytes. Of every eight bytes a byte says which differ; of up to eight times eight bytes these stand first,
- * so that it is soon known where the next begin; and the bytes that differ follow, xored.
+/* Messages between ranks: packed states, each encoded as the difference from the one before, because successors of a
+ * state differ in a few bytes. For every eight bytes a mask byte says which of them differ. The masks of up to eight
+ * words come first, so that the start of the next group is known early. The differing bytes follow, xored.
  *
- * In front stands the number of states, and in some searches a value for each. There are spare bytes behind a message, which may be read and written. */
+ * The message starts with the number of states, and in some searches a value for each. Spare bytes follow a message,
+ * and may be read and written. */
 
-/* Words of a state whose masks stand together, and how often that is all of them. */
+/* Number of words of a state whose masks form a group, and number of full groups. */
 enum { MASKED_WORDS = 8, WHOLE_GROUPS = HASH_WORDS / MASKED_WORDS };
 enum { MESSAGE_HEAD = sizeof(uint64_t), MOST_PACKED = STATE_BYTES + HASH_WORDS + (HAS_AUTOMATON ? sizeof(uint32_t) : 0) };
 #define WITH_VALUES (UINT64_C(1) << 62)
 
-/* 255 for each byte of a word that is not 0. */
+/* Returns 255 for each byte of a word that is not 0. */
 static inline uint64_t nonzero_bytes(uint64_t word) {
   const uint64_t low = UINT64_MAX / 255 * 127;
   return ((((word & low) + low) | word) >> 7 & UINT64_MAX / 255) * 255;
@@ -33,7 +34,7 @@ static inline uint64_t bytes_of_bits(uint8_t bits) {
 }
 #endif
 
-/* Gives where the next ones go. */
+/* Encodes a group of words. Returns where the next group goes. */
 static inline uint8_t *write_words(const uint8_t *state, int first, int words, uint64_t *before, uint8_t *at) {
   uint8_t *next = at + words;
   for (int i = 0; i < words; i++) {
@@ -48,7 +49,7 @@ static inline uint8_t *write_words(const uint8_t *state, int first, int words, u
   return next;
 }
 
-/* Gives the length of the message. `values` may be NULL. */
+/* Encodes a message. Returns its length. `values` may be NULL. */
 static uint64_t write_message(const uint8_t *states, const uint32_t *values, uint64_t count, uint8_t *message) {
   const uint64_t head = values ? count | WITH_VALUES : count;
   uint64_t before[HASH_WORDS] = {0};
@@ -69,7 +70,7 @@ static uint64_t write_message(const uint8_t *states, const uint32_t *values, uin
 typedef struct {
   const uint8_t *at;
   uint64_t left;         /* states */
-  const uint8_t *values; /* of those left, or NULL */
+  const uint8_t *values; /* of the states left, or NULL */
   uint64_t before[HASH_WORDS];
 } Reading;
 
@@ -84,7 +85,7 @@ static Reading begin_reading(const uint8_t *message) {
   return reading;
 }
 
-/* Gives where the next ones are. */
+/* Decodes a group of words. Returns where the next group is. */
 static inline const uint8_t *read_words(const uint8_t *at, int first, int words, uint64_t *before, uint8_t *state) {
   enum { LAST_BYTES = STATE_BYTES - (HASH_WORDS - 1) * 8 };
   const uint8_t *bytes = at + words;
@@ -102,7 +103,7 @@ static inline const uint8_t *read_words(const uint8_t *at, int first, int words,
   return at;
 }
 
-/* Takes up to `most` states; gives how many. */
+/* Decodes up to `most` states. Returns their number. */
 static uint32_t read_states(Reading *reading, uint8_t *states, uint64_t most) {
   const uint64_t count = reading->left < most ? reading->left : most;
   const uint8_t *at = reading->at;

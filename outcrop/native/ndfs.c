@@ -1,17 +1,17 @@
-/* Nested depth-first search: C. Courcoubetis et al. (1992), with the improvements of S. Schwoon and J. Esparza, "A note on
- * on-the-fly verification algorithms" (2005).
+/* Nested depth-first search: C. Courcoubetis et al. (1992), with the improvements of S. Schwoon and J. Esparza, "A note
+ * on on-the-fly verification algorithms" (2005).
  *
- * Four colours, two bits a state: white, not met; cyan, on the stack of the first search; blue, done; red, done, and
- * on no cycle with a cyan accepting state. The successors of a state are entered into the table all at once, when it is
- * expanded; what is on the stack are their positions. */
+ * Four colours, two bits a state: white, not met; cyan, on the stack of the first search; blue, done; red, done and
+ * on no cycle with a cyan accepting state. The successors of a state are entered into the table together, when it is
+ * expanded. The stack holds their positions. */
 
 enum { WHITE, CYAN, BLUE, RED };
 enum { DFS_COMPLETE, DFS_CYCLE, DFS_FOUND, DFS_STOPPED, DFS_STATES };
 
 typedef struct {
   uint32_t state;
-  uint32_t all_red; /* of the first search: are all successors red? */
-  uint64_t first;   /* where its successors begin among those pending */
+  uint32_t all_red; /* of the first search: whether all successors are red */
+  uint64_t first;   /* number of its first successor among those pending */
 } Frame;
 
 typedef struct {
@@ -23,10 +23,10 @@ typedef struct Dfs {
   uint8_t *colours;
   size_t reserved;
   Stack blue, red;
-  uint32_t *pending; /* successors still to be looked at, of all frames */
+  uint32_t *pending; /* successors of all frames that are still to be visited */
   uint64_t pending_count, pending_room;
   uint32_t *positions;
-  uint64_t loop_start; /* of the cycle: how deep in the stack of the first search */
+  uint64_t loop_start; /* depth in the stack of the first search at which the cycle starts */
 } Dfs;
 
 static inline unsigned colour_of(const Dfs *dfs, uint32_t state) {
@@ -39,7 +39,7 @@ static inline void set_colour(Dfs *dfs, uint32_t state, unsigned colour) {
   *at = (uint8_t)((*at & ~(3u << shift)) | colour << shift);
 }
 
-/* Makes room for `count` more elements; gives NULL, and asks the search to stop, when memory is used up. */
+/* Makes space for `count` more elements. Returns NULL, and asks the search to stop, if memory is used up. */
 static void *with_room(Search *search, void *elements, uint64_t used, uint64_t count, uint64_t *room, size_t size) {
   if (used + count <= *room) return elements;
   uint64_t wanted = used + count > 2 * *room ? used + count : 2 * *room;
@@ -66,7 +66,7 @@ static int push_pending(Search *search, Dfs *dfs, const uint32_t *positions, uin
   return 1;
 }
 
-/* The flush of the first search. */
+/* Flushes the buffer of the first search. */
 static void pend_successors(Expansion *expansion) {
   Worker *worker = (Worker *)expansion;
   Dfs *dfs = worker->purpose;
@@ -77,7 +77,7 @@ static void pend_successors(Expansion *expansion) {
   if (!worker->overflow) push_pending(worker->search, dfs, dfs->positions, count);
 }
 
-/* The flush of the second search: all successors have been entered. */
+/* Flushes the buffer of the second search: all successors have been entered already. */
 static void pend_known_successors(Expansion *expansion) {
   Worker *worker = (Worker *)expansion;
   Dfs *dfs = worker->purpose;
@@ -91,7 +91,7 @@ static void pend_known_successors(Expansion *expansion) {
   push_pending(worker->search, dfs, dfs->positions, count);
 }
 
-/* Puts a state on a stack and its successors among those pending; gives 0 when the search must stop. */
+/* Pushes a state on a stack, and its successors on the pending ones. Returns 0 if the search must stop. */
 static int push_state(Worker *worker, Dfs *dfs, Stack *stack, uint32_t state) {
   Search *search = worker->search;
   Frame *frames = with_room(search, stack->frames, stack->depth, 1, &stack->room, sizeof *frames);
@@ -117,14 +117,14 @@ static int is_accepting_state(const Search *search, uint32_t state) {
   return model_accepting(arena_state(&search->arena, state));
 }
 
-/* The cycle goes through a cyan state: where on the stack is it? */
+/* Records the position on the stack of a cyan state through which a cycle goes. */
 static int cycle_at(Dfs *dfs, uint32_t state) {
   dfs->loop_start = 0;
   while (dfs->blue.frames[dfs->loop_start].state != state) dfs->loop_start++;
   return DFS_CYCLE;
 }
 
-/* From an accepting state that the first search is about to leave: is a cyan state reachable? */
+/* Searches for a cyan state from an accepting state that the first search is about to leave. */
 static int search_red(Worker *worker, Dfs *dfs, uint32_t seed) {
   dfs->red.depth = 0;
   worker->expansion.context = worker->scratch;
@@ -147,7 +147,7 @@ static int search_red(Worker *worker, Dfs *dfs, uint32_t seed) {
   return outcome;
 }
 
-/* The first search leaves the state on top of its stack. */
+/* Leaves the state on top of the stack of the first search. */
 static int leave_state(Worker *worker, Dfs *dfs) {
   const Frame left = dfs->blue.frames[dfs->blue.depth - 1];
   unsigned colour = left.all_red ? RED : BLUE;

@@ -1,18 +1,18 @@
-/* Small helpers of the emitted code that brings states into normal form. Comes after state.h. */
+/* Helpers of the emitted code that brings states into normal form. Include after state.h. */
 #ifndef OUTCROP_NORMAL_H
 #define OUTCROP_NORMAL_H
 
-/* The elements of all scalarsets in one row, counted from 1. */
+/* The elements of all scalarsets, numbered from 1. */
 typedef uint16_t Element;
 
-/* Adds bits to an image that is zero there. Whole words, so that a load never straddles earlier stores. */
+/* Adds bits to an image that is zero there. Writes whole words, so that a load never straddles earlier stores. */
 static inline void image_bits(uint64_t *image, uint64_t bit, unsigned width, uint64_t bits) {
   const unsigned shift = bit & 63;
   image[bit >> 6] |= bits << shift;
   if (shift + width > 64) image[(bit >> 6) + 1] |= bits >> (64 - shift);
 }
 
-/* Keys of several words, the first one most significant. */
+/* Compares keys of several words, the first one most significant. */
 static inline int key_less(const uint64_t *a, const uint64_t *b, unsigned words) {
   for (unsigned word = 0; word + 1 < words; word++)
     if (a[word] != b[word]) return a[word] < b[word];
@@ -26,7 +26,7 @@ static inline uint64_t scramble(uint64_t word) {
   return word ^ word >> 29;
 }
 
-/* A hash of what is known of one element, for sorting where it does not fit one word. */
+/* Returns a hash of what is known about one element, for sorting if it does not fit in one word. */
 static inline uint64_t local_hash(const uint64_t *local, unsigned words) {
   uint64_t hash = 0;
   for (unsigned word = 0; word < words; word++) hash = scramble(hash + local[word] + word);

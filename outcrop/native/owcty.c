@@ -1,28 +1,28 @@
-/* OWCTY on states kept in full: what outcrop/search/owcty.py has done for each state of the arena.
+/* OWCTY on full states: the work of outcrop/search/owcty.py on each state of the arena.
  *
- * Beside each state there is a word: whether it is in S, and how many of its predecessors are. While the states are
- * being found there is another one, its greatest accepting predecessor so far (MAP), and what is propagated are 31 bits
- * of hashes: which cycles they betray then depends on the model alone, not on who came first. A cycle betrayed
- * is only a probable one; the caller looks for it.
+ * Each state has a word: whether it is in S, and how many of its predecessors are. While the states are being found
+ * there is another word: the greatest accepting predecessor so far (MAP). It propagates 31 bits of hashes, so that the
+ * cycles it reveals depend on the model alone, not on the order of discovery. Such a cycle is only probable; the caller
+ * confirms it.
  *
- * Reachability and elimination give the same S and the same counts in whatever order states are taken: they work
- * off a list (worklist.c) and not level by level. */
+ * Reachability and elimination give the same S and the same counts in any order of states. They work off a list
+ * (worklist.c) and not level by level. */
 
 enum { GENERAL_AUTOMATON, WEAK_AUTOMATON, TERMINAL_AUTOMATON };
 enum { PHASE_FIRST, PHASE_RESET, PHASE_REACH, PHASE_ELIMINATE };
 
 #define IN_S (UINT32_C(1) << 31)
 #define ACCEPTING (UINT32_C(1) << 30)
-#define SEED (UINT32_C(1) << 29)   /* accepting and in S when the phase began */
-#define PASSED (UINT32_C(1) << 28) /* met while a cycle is being looked for */
+#define SEED (UINT32_C(1) << 29)   /* accepting and in S when the phase started */
+#define PASSED (UINT32_C(1) << 28) /* reached by a search for a cycle */
 #define PREDECESSORS (PASSED - 1)
 
-/* Probable cycles kept of a level; and how far ahead the words of successors are fetched. */
+/* Largest number of probable cycles kept for a level; and how far ahead the words of successors are prefetched. */
 enum { MOST_CYCLES = 16, WORDS_AHEAD = 24 };
 
 typedef struct {
-  Batch *output;       /* states found that are to be expanded */
-  uint64_t entered, removed; /* from S, in this phase */
+  Batch *output;       /* states to be expanded */
+  uint64_t entered, removed; /* number of states that entered or left S in this phase */
   uint32_t *positions; /* of successors */
 } __attribute__((aligned(128))) CycleWorker;
 
@@ -34,13 +34,13 @@ typedef struct Cycles {
   Worklist list;
   CycleWorker *mine;
   int phase;
-  uint64_t cursor; /* the first state that no worker has looked at in this phase (atomic) */
+  uint64_t cursor; /* the first state that no worker has examined in this phase (atomic) */
   uint64_t size;   /* of S */
-  uint32_t *reached; /* by the last step of a search for a path */
+  uint32_t *reached; /* states reached by the last step of a search for a path */
   uint64_t reached_count, reached_room;
 } Cycles;
 
-/* While states are being found, only a weak automaton has use for the words. */
+/* Moves the words of a state. While states are being found, only a weak automaton uses the first one. */
 static void cycles_moved(struct Cycles *cycles, uint64_t from, uint64_t to) {
   if (cycles->map) cycles->map[to] = cycles->map[from], cycles->map[from] = 0;
   if (cycles->strength == WEAK_AUTOMATON) cycles->words[to] = cycles->words[from], cycles->words[from] = 0;
@@ -54,7 +54,7 @@ static CycleWorker *own_part(const Worker *worker) {
 
 /* --- Initialisation ------------------------------------------------------------------------------------------ */
 
-/* Of 31 bits: between processes it travels with a bit more. */
+/* Returns the 31 bits of a hash that MAP propagates. A message between ranks adds one bit. */
 static inline uint32_t map_value(uint64_t hash) {
   uint32_t value = (uint32_t)(hash >> 33);
   return value ? value : 1;
@@ -71,7 +71,8 @@ static void found_cycle(Worker *worker, const uint8_t *state) {
   found_add(&worker->found[FOUND_CYCLE], state, MOST_CYCLES);
 }
 
-/* What a state of the block passes on: the greatest of its accepting predecessors, and of itself. 0: nothing. */
+/* Returns what a state of the block propagates: the greatest of its accepting predecessors and itself; 0 for
+ * nothing. */
 static inline uint32_t value_passed(Worker *worker, uint64_t first, uint32_t number, int *is_accepting) {
   const Search *search = worker->search;
   const Cycles *cycles = search->cycles;
@@ -84,7 +85,7 @@ static inline uint32_t value_passed(Worker *worker, uint64_t first, uint32_t num
   return own > before ? own : before;
 }
 
-/* For a weak automaton: an accepting state has an accepting predecessor more. */
+/* Counts an accepting predecessor of an accepting state, for a weak automaton. */
 static inline void count_accepting(const Worker *worker, uint32_t position, int is_so) {
   const Search *search = worker->search;
   if (!is_so || search->cycles->strength != WEAK_AUTOMATON) return;
@@ -93,7 +94,7 @@ static inline void count_accepting(const Worker *worker, uint32_t position, int 
   if ((before & PREDECESSORS) == PREDECESSORS) stop_search(worker->search, STOP_MEMORY);
 }
 
-/* What becomes of a value that a state passes on to another one. */
+/* Propagates a value from a state to a successor. */
 static inline void pass_on(Worker *worker, const uint8_t *successor, uint64_t hash, uint32_t position, uint32_t value,
                            int is_accepting) {
   const Search *search = worker->search;
@@ -108,19 +109,21 @@ static inline void pass_on(Worker *worker, const uint8_t *successor, uint64_t ha
 
 #include "owcty_ranks.c"
 
-/* Whether a state of a block has an accepting predecessor to pass on, or is one. */
+/* Returns whether a state of a block has an accepting predecessor to propagate, or is accepting. */
 static inline int passes_on(const Worker *worker, const Cycles *cycles, uint64_t first, uint32_t number) {
   return (cycles->map && cycles->map[first + number]) || model_accepting(worker->block + (size_t)number * STATE_BYTES);
 }
 
-/* Starts to fetch what successors will be counted or raised at. Atomic operations do not overlap by themselves. */
+/* Prefetches the words at which successors will be counted or raised. Atomic operations do not overlap by
+ * themselves. */
 static inline void fetch_words(const Cycles *cycles, uint32_t position, uint64_t level_end) {
   if (cycles->map && position >= level_end) __builtin_prefetch(&cycles->map[position], 1);
   if (cycles->strength == WEAK_AUTOMATON) __builtin_prefetch(&cycles->words[position], 1);
 }
 
-/* The flush of a level: enters successors and passes on accepting predecessors, only to states of the next level, so that
- * no edge is gone over twice. A successor met before that is its own accepting predecessor lies on a cycle. */
+/* Flushes the buffer of a level: adds successors and propagates accepting predecessors, only to states of the next
+ * level, so that no transition is followed twice. An old successor that is its own accepting predecessor lies on a
+ * cycle. */
 static void add_and_map(Expansion *expansion) {
   Worker *worker = (Worker *)expansion;
   Search *search = worker->search;
@@ -208,7 +211,7 @@ static void cycles_close(Search *search) {
   search->cycles = NULL;
 }
 
-/* --- Looking states up --------------------------------------------------------------------------------------- */
+/* --- Lookup -------------------------------------------------------------------------------------------------- */
 
 static inline __attribute__((always_inline)) void locate_slots(const Worker *worker, uint32_t *positions, int wide) {
   enum { AHEAD = 16 };
@@ -229,7 +232,7 @@ static inline __attribute__((always_inline)) void locate_slots(const Worker *wor
   }
 }
 
-/* Where each successor in the buffer lies; UINT32_MAX for those that were never entered. */
+/* Returns the index of each successor in the buffer; UINT32_MAX for those that are not in the arena. */
 static const uint32_t *locate_successors(Worker *worker) {
   uint32_t *positions = own_part(worker)->positions;
   if (is_shared(worker->search))
@@ -256,7 +259,7 @@ static void hand_on(Worker *worker, uint32_t index) {
   own->output->states[own->output->count++] = index;
 }
 
-/* The flush of REACHABILITY: each successor has one predecessor more, and those not in S enter it. */
+/* Flushes the buffer of REACHABILITY: each successor has one more predecessor, and enters S if it is not in it. */
 static void reach_successors(Expansion *expansion) {
   Worker *worker = (Worker *)expansion;
   const uint32_t *positions = locate_successors(worker);
@@ -281,14 +284,14 @@ static void reach_successors(Expansion *expansion) {
   }
 }
 
-/* Takes a state out of S; gives 0 when another worker was faster, or when it was not there. */
+/* Removes a state from S. Returns 0 if another worker was faster, or if it was not in S. */
 static inline int remove_from_s(Worker *worker, uint32_t index) {
   if (!(__atomic_fetch_and(word_of(worker->search, index), ~IN_S, __ATOMIC_RELAXED) & IN_S)) return 0;
   own_part(worker)->removed++;
   return 1;
 }
 
-/* The flush of ELIMINATION: each successor in S has one predecessor less, and those with none left leave S. */
+/* Flushes the buffer of ELIMINATION: each successor in S has one predecessor less, and leaves S if it has none left. */
 static void eliminate_successors(Expansion *expansion) {
   Worker *worker = (Worker *)expansion;
   const uint32_t *positions = locate_successors(worker);
@@ -309,7 +312,7 @@ static void eliminate_successors(Expansion *expansion) {
   }
 }
 
-/* Whether a phase begins with a state; for ELIMINATION it leaves S. */
+/* Returns whether a phase starts with a state. ELIMINATION removes it from S. */
 static inline int is_first(Worker *worker, uint32_t index) {
   const uint32_t word = __atomic_load_n(word_of(worker->search, index), __ATOMIC_RELAXED);
   if (!(word & SEED)) return 0;
@@ -317,7 +320,7 @@ static inline int is_first(Worker *worker, uint32_t index) {
   return (word & (IN_S | PREDECESSORS)) == IN_S && remove_from_s(worker, index);
 }
 
-/* The next states that a phase begins with, enough for their look-ups to overlap; NULL when there are no more. */
+/* Returns the next states that a phase starts with, enough for their lookups to overlap; NULL if there are no more. */
 static Batch *next_seeds(Worker *worker) {
   enum { RANGE = 64 };
   Search *search = worker->search;
@@ -349,7 +352,8 @@ static void begin_phase(Worker *worker) {
   worker->expansion.flush = worker->search->cycles->phase == PHASE_REACH ? reach_successors : eliminate_successors;
 }
 
-/* What a worker does next; NULL if nothing is left, for now. What it has begun to fill comes last: it may get fuller. */
+/* Returns the next batch of a worker; NULL if nothing is left for now. Its own unfinished output comes last, because it
+ * may still grow. */
 static Batch *next_batch(Worker *worker) {
   CycleWorker *own = own_part(worker);
   Batch *batch = worklist_take(&worker->search->cycles->list);
@@ -377,7 +381,7 @@ static void work_off(Worker *worker) {
   worklist_end(list);
 }
 
-/* The same, of up to so many batches, without waiting for more; gives 0 when there were not so many. */
+/* Works off up to `batches` batches, without waiting for more. Returns 0 if there were fewer. */
 static int work_off_part(Worker *worker, uint64_t batches) {
   begin_phase(worker);
   for (; batches && !stopping(worker->search); batches--) {
@@ -398,8 +402,8 @@ static int has_work(const Search *search) {
   return has;
 }
 
-/* What S consists of before a phase: at first of all states, whence of the accepting ones that begin REACHABILITY; for a weak
- * automaton, whose cycles have accepting states only, of those, with their predecessors counted already. */
+/* Sets S before a phase. At first S has all states, of which the accepting ones start REACHABILITY. For a weak
+ * automaton, whose cycles have accepting states only, S has those, with their predecessors counted already. */
 static void reset_words(Worker *worker) {
   Search *search = worker->search;
   const int is_first_time = search->cycles->phase == PHASE_FIRST;
@@ -411,7 +415,7 @@ static void reset_words(Worker *worker) {
     uint64_t end = begin + RANGE < search->arena.used ? begin + RANGE : search->arena.used;
     for (uint64_t index = begin; index < end; index++) {
       uint32_t *word = word_of(search, index);
-      /* Where nothing has been written yet nothing is read: pages would be provided twice. */
+      /* Unwritten pages are not read, because they would be allocated twice. */
       const uint32_t before = is_first_time && !is_weak ? 0 : *word;
       int is_accepting = before & ACCEPTING && before & IN_S;
       if (is_first_time) is_accepting = model_accepting(arena_state(&search->arena, index));
@@ -425,10 +429,10 @@ static void reset_words(Worker *worker) {
 /* --- Paths --------------------------------------------------------------------------------------------------- */
 
 typedef struct {
-  uint64_t limit; /* states behind this one are not gone through */
+  uint64_t limit; /* states from this index on are not passed */
   uint32_t target;
   int within_s;
-  int hit; /* the target is a successor */
+  int hit; /* whether the target is a successor */
   int complete;
 } Step;
 
@@ -459,7 +463,7 @@ static void step_successors(Expansion *expansion) {
   }
 }
 
-/* Finds the successors of some states that were not passed before. */
+/* Finds the successors of some states that were not reached before. */
 static void take_step(Worker *worker, const uint32_t *states, uint64_t count, Step *step) {
   const Arena *arena = &worker->search->arena;
   worker->search->cycles->reached_count = 0;
@@ -471,7 +475,7 @@ static void take_step(Worker *worker, const uint32_t *states, uint64_t count, St
   step_successors(&worker->expansion);
 }
 
-/* The same for states that others have stepped to. */
+/* Takes the step to states that other ranks have sent. */
 static void take_step_to(Worker *worker, const uint8_t *message, Step *step) {
   worker->search->cycles->reached_count = 0;
   worker->purpose = step;
@@ -480,7 +484,7 @@ static void take_step_to(Worker *worker, const uint8_t *message, Step *step) {
   flush_message(worker, message);
 }
 
-/* The least accepting state of S in a range that was not passed; UINT64_MAX when there is none. */
+/* Returns the least accepting state of S in a range that was not reached; UINT64_MAX if there is none. */
 static uint64_t least_accepting(const Search *search, uint64_t begin, uint64_t end) {
   uint64_t least = UINT64_MAX;
   for (uint64_t index = begin; index < end; index++) {

@@ -1,24 +1,24 @@
-/* OWCTY with hash compaction: J. Barnat, J. Havlicek and P. Rockai, "Distributed LTL model checking with hash compaction"
- * (2012), Algorithms 2 and 3. Of a state there is only its signature, and in the same slot what the algorithm knows of
- * it: whether it is in S, and how many predecessors in S were counted. The states themselves pass through, block by
- * block; outcrop/search/owcty_compact.py keeps them in files. */
+/* OWCTY with hash compaction: J. Barnat, J. Havlicek and P. Rockai, "Distributed LTL model checking with hash
+ * compaction" (2012), Algorithms 2 and 3. The table holds only the signature of a state, and in the same slot a
+ * note: whether it is in S, and how many predecessors in S were counted. The states themselves pass through, block
+ * by block; outcrop/search/owcty_compact.py keeps them in files. */
 
-/* A note is this, with the predecessors above it, so that what does not fit falls off the slot. */
+/* Layout of a note. The count of predecessors is above the other bit, so that an overflow leaves the slot. */
 enum { NOTE_IN_S = 1, NOTE_BITS = 8, NOTED_PREDECESSORS = 1 << (NOTE_BITS - 1) };
 
-/* BLOCK_FIRST: ELIMINATION, when predecessors were counted while the states were found. */
+/* BLOCK_FIRST: as ELIMINATION, after predecessors were counted while the states were found. */
 enum { BLOCK_REACH, BLOCK_ELIMINATE, BLOCK_VERIFY, BLOCK_FIRST };
 
-/* How often the predecessors of a signature went past what a note holds: rare, hence a plain table with a lock. */
+/* The number of overflows of a note's count of predecessors. They are rare, so a plain table with a lock suffices. */
 typedef struct {
-  uint64_t signature; /* plus one; 0 where there is none */
+  uint64_t signature; /* plus one; 0 for an empty entry */
   uint64_t times;
 } Carry;
 
 typedef struct {
   Gathered accepting;  /* successors to be enqueued */
   uint64_t *positions; /* of successors */
-  uint64_t entered, removed; /* from S */
+  uint64_t entered, removed; /* number of states that entered or left S */
 } __attribute__((aligned(128))) CompactedWorker;
 
 typedef struct Compacted {
@@ -27,8 +27,8 @@ typedef struct Compacted {
   pthread_mutex_t lock;
   Carry *carries;
   uint64_t carry_count, carry_room; /* a power of two */
-  int64_t found;                    /* BLOCK_VERIFY has come back to the state that it began with (atomic) */
-  const uint8_t *target;            /* that state */
+  int64_t found;                    /* whether BLOCK_VERIFY has come back to the target (atomic) */
+  const uint8_t *target;            /* the state that BLOCK_VERIFY started with */
 } Compacted;
 
 static CompactedWorker *own_compacted(const Worker *worker) {
@@ -43,7 +43,7 @@ static Carry *carry_of(Compacted *compacted, uint64_t signature) {
   return &compacted->carries[at];
 }
 
-/* Makes room for one more; gives 0 when there is no memory. */
+/* Makes space for one more. Returns 0 if there is no memory. */
 static int carries_reserve(Search *search, Compacted *compacted) {
   if (2 * (compacted->carry_count + 1) <= compacted->carry_room) return 1;
   Compacted grown = *compacted;
@@ -74,9 +74,10 @@ static void carry_add(Search *search, Compacted *compacted, uint64_t signature) 
   pthread_mutex_unlock(&compacted->lock);
 }
 
-/* How often a signature was carried; with `take` one less from now on. Asked only where a note is 0. */
+/* Returns how often the count of a signature has overflowed; with `take`, one less from now on. Called only if the
+ * count in the note is 0. */
 static uint64_t carry_look(Compacted *compacted, uint64_t signature, int take) {
-  if (!compacted->carry_count) return 0; /* nothing is carried while anybody asks */
+  if (!compacted->carry_count) return 0; /* counts do not overflow in the phases that ask */
   pthread_mutex_lock(&compacted->lock);
   Carry *carry = carry_of(compacted, signature);
   uint64_t times = carry->times;
@@ -92,7 +93,7 @@ static inline uint64_t slot_load(const Signatures *signatures, uint64_t position
                           : __atomic_load_n((uint32_t *)signatures->lines + position, __ATOMIC_RELAXED);
 }
 
-/* Replaces a slot that is as it was; otherwise updates `before` and gives 0. */
+/* Replaces a slot if it is unchanged. Otherwise updates `before` and returns 0. */
 static inline int slot_replace(const Signatures *signatures, uint64_t position, uint64_t *before, uint64_t after,
                                int shared) {
   if (signatures->wide) {
@@ -112,8 +113,8 @@ static inline int slot_replace(const Signatures *signatures, uint64_t position, 
   return 1;
 }
 
-/* Changes the note of a slot: it enters S if `enter`, leaves it if `leave`, and has `more` predecessors more, but never
- * fewer than none. Gives the note from before. */
+/* Changes the note of a slot: the state enters S if `enter`, leaves it if `leave`, and gets `more` predecessors, but
+ * never fewer than none. Returns the previous note. */
 static inline uint64_t note_change(const Search *search, uint64_t position, int enter, int leave, int more) {
   const Signatures *signatures = &search->signatures;
   const unsigned at = note_at(signatures, signatures->wide);
@@ -141,9 +142,9 @@ static void leave_s(Worker *worker, uint64_t position, const uint8_t *state, uin
   if (!gather(&worker->gathered, state, &hash, 1)) stop_search(worker->search, STOP_MEMORY);
 }
 
-/* --- What becomes of a successor ----------------------------------------------------------------------------- */
+/* --- Successors ---------------------------------------------------------------------------------------------- */
 
-/* One more predecessor; gives how many a note has held before. */
+/* Counts one more predecessor. Returns the previous note. */
 static uint64_t count_one(Search *search, uint64_t position, int enter, uint64_t hash) {
   uint64_t before = note_change(search, position, enter, 0, 1);
   if (before >> 1 == NOTED_PREDECESSORS - 1)
@@ -151,8 +152,8 @@ static uint64_t count_one(Search *search, uint64_t position, int enter, uint64_t
   return before;
 }
 
-/* The first edge to an accepting state enqueues it: those that follow lead to the same state, or to another one of the same
- * signature, which would find that in S when its turn comes. */
+/* Handles a successor in REACHABILITY. The first transition to an accepting state enqueues it. Later ones lead to the
+ * same state, or to another of the same signature, which would be found in S when it is handled. */
 static void reach_one(Worker *worker, uint64_t position, const uint8_t *state, uint64_t hash) {
   uint64_t before = count_one(worker->search, position, 0, hash) >> 1;
   if (!before && model_accepting(state) && !gather(&own_compacted(worker)->accepting, state, &hash, 1))
@@ -160,7 +161,7 @@ static void reach_one(Worker *worker, uint64_t position, const uint8_t *state, u
   enter_s(worker, position, state, hash);
 }
 
-/* One predecessor less. A count that is zero already stays so: two states of one signature were taken for one another. */
+/* Removes one predecessor. A count of zero stays: two states of one signature were confused. */
 static void eliminate_one(Worker *worker, uint64_t position, const uint8_t *state, uint64_t hash) {
   Search *search = worker->search;
   const Signatures *signatures = &search->signatures;
@@ -179,7 +180,7 @@ static void verify_one(Worker *worker, uint64_t position, const uint8_t *state, 
   enter_s(worker, position, state, hash);
 }
 
-/* A state that a phase begins with. */
+/* Handles a state that a phase starts with. */
 static void begin_one(Worker *worker, int kind, uint64_t position, const uint8_t *state, uint64_t hash) {
   const Signatures *signatures = &worker->search->signatures;
   if (kind == BLOCK_REACH || kind == BLOCK_VERIFY) {
@@ -190,12 +191,13 @@ static void begin_one(Worker *worker, int kind, uint64_t position, const uint8_t
   if (note >> 1 || carry_look(worker->search->compacted, signature_of(signatures, hash), 0)) return;
   if (note & NOTE_IN_S)
     leave_s(worker, position, state, hash);
-  else if (kind == BLOCK_FIRST && !gather(&worker->gathered, state, &hash, 1)) /* nothing ever led to it */
+  else if (kind == BLOCK_FIRST && !gather(&worker->gathered, state, &hash, 1)) /* it has no accepting predecessor */
     stop_search(worker->search, STOP_MEMORY);
 }
 
-/* The slots of some states, which are entered where they are not there: a state that the first search never met, because
- * it went another way past a state of the same signature. Gives how many, fewer than `count` only when the search must stop. */
+/* Finds the slots of some states, and enters missing ones: states that the first search never met, because it took
+ * another path past a state of the same signature. Returns their number, fewer than `count` only if the search must
+ * stop. */
 static uint32_t positions_of(Worker *worker, const uint64_t *hashes, uint32_t count, uint64_t *positions) {
   Search *search = worker->search;
   const int shared = search->worker_count > 1;
@@ -210,7 +212,7 @@ static uint32_t positions_of(Worker *worker, const uint64_t *hashes, uint32_t co
     }
     __atomic_sub_fetch(&search->reserved, count - fresh, __ATOMIC_RELAXED);
     if (done == count) return count;
-    /* Growing moves everything: the batch begins anew. */
+    /* Growth moves all entries, so the batch starts over. */
     if (!grow_visited(worker)) return 0;
   }
 }
@@ -226,8 +228,8 @@ static void keep_accepting_successors(Expansion *expansion) {
   expansion->count = kept;
 }
 
-/* Hashes the successors in the buffer; those of others leave it, every one, because edges are counted. The hash is another
- * one in each iteration, but a state keeps its owner. */
+/* Hashes the successors in the buffer, and routes all that other ranks own, because transitions are counted. The hash
+ * changes in each iteration, but a state keeps its owner. */
 static void route_members(Worker *worker) {
   Expansion *expansion = &worker->expansion;
   Search *search = worker->search;
@@ -248,8 +250,8 @@ static void route_members(Worker *worker) {
   hash_successors(expansion);
 }
 
-/* Does what a phase does to the successors in the buffer, which are hashed. Those that others have sent are `sent`: who they
- * are successors of is not known here, and is not the state itself. */
+/* Handles the hashed successors in the buffer as a phase requires. `sent`: other ranks have sent them, so their
+ * predecessors are not known here, and are not the states themselves. */
 static void deal_with_successors(Worker *worker, int kind, int sent) {
   Expansion *expansion = &worker->expansion;
   uint64_t *positions = own_compacted(worker)->positions;
@@ -272,7 +274,7 @@ static void deal_with_successors(Worker *worker, int kind, int sent) {
 
 static void block_successors(Expansion *expansion) {
   Worker *worker = (Worker *)expansion;
-  /* The cycles of a weak automaton consist of accepting states. */
+  /* The cycles of a weak automaton have accepting states only. */
   if (worker->search->compacted->strength != GENERAL_AUTOMATON) keep_accepting_successors(expansion);
   if (is_shared(worker->search))
     route_members(worker);
@@ -281,7 +283,7 @@ static void block_successors(Expansion *expansion) {
   deal_with_successors(worker, *(const int *)worker->purpose, 0);
 }
 
-/* Expands states of S and gathers their successors that enter it (or leave it, in ELIMINATION). */
+/* Expands states of S and gathers their successors that enter it, or leave it in ELIMINATION. */
 static void expand_members(Worker *worker, const uint8_t *states, uint64_t count) {
   for (uint64_t begin = 0; begin < count; begin += BLOCK_STATES) {
     worker->block = states + begin * STATE_BYTES;
@@ -293,7 +295,8 @@ static void expand_members(Worker *worker, const uint8_t *states, uint64_t count
   }
 }
 
-/* Hashes the accepting ones among some states, and starts to fetch their lines; gives how many. `which`: their numbers. */
+/* Hashes the accepting ones among some states, and prefetches their lines. Returns their number, and in `which` their
+ * positions. */
 static uint32_t hash_accepting(const Search *search, const uint8_t *states, uint32_t count, uint64_t *hashes,
                                uint32_t *which) {
   const Signatures *signatures = &search->signatures;
@@ -308,7 +311,7 @@ static uint32_t hash_accepting(const Search *search, const uint8_t *states, uint
   return accepting;
 }
 
-/* Those of the states that a phase begins with: accepting ones. */
+/* Handles the states that a phase starts with, which are the accepting ones. */
 static void begin_members(Worker *worker, int kind, const uint8_t *states, uint64_t count) {
   uint64_t *positions = own_compacted(worker)->positions;
   uint64_t *hashes = worker->expansion.hashes;
@@ -323,7 +326,7 @@ static void begin_members(Worker *worker, int kind, const uint8_t *states, uint6
   }
 }
 
-/* Moves the accepting states that are in S to the front; gives how many. */
+/* Moves the accepting states that are in S to the front. Returns their number. */
 static uint64_t keep_members(const Search *search, uint8_t *states, uint64_t count) {
   enum { SOME = 256 };
   const Signatures *signatures = &search->signatures;
@@ -342,8 +345,8 @@ static uint64_t keep_members(const Search *search, uint8_t *states, uint64_t cou
   return kept;
 }
 
-/* Does what a phase does with a block of states: those it begins with, if `begins`, or states that are to be expanded. As
- * long as there are few, those that follow are dealt with at once: what remains was gathered. */
+/* Runs a phase on a block of states: those it starts with if `begins`, otherwise states to be expanded. While fewer
+ * than `few` states follow, they are handled at once. The remaining ones are gathered. */
 static void block_phase(Worker *worker, int kind, int begins, const uint8_t *states, uint64_t count, uint64_t few) {
   worker->purpose = &kind;
   worker->expansion.flush = block_successors;
@@ -364,7 +367,7 @@ static void block_phase(Worker *worker, int kind, int begins, const uint8_t *sta
   gathered_close(&now);
 }
 
-/* Does what a phase does with successors that others have sent; those that follow are gathered. */
+/* Runs a phase on successors that other ranks have sent. States that follow are gathered. */
 static void message_phase(Worker *worker, int kind, const uint8_t *message) {
   Expansion *expansion = &worker->expansion;
   worker->gathered.count = 0;
@@ -376,14 +379,15 @@ static void message_phase(Worker *worker, int kind, const uint8_t *message) {
   }
 }
 
-/* An accepting state has an accepting predecessor. */
+/* Counts an accepting predecessor of an accepting state. */
 static void count_accepting_edge(Worker *worker, uint64_t hash) {
   Search *search = worker->search;
   uint64_t position = signatures_find(&search->signatures, hash);
   if (!(count_one(search, position, 1, hash) & NOTE_IN_S)) own_compacted(worker)->entered++;
 }
 
-/* States that have just been added, each with whether the one that led to it, elsewhere, is accepting. */
+/* Counts the transitions to states that were just added; `values` say whether their sources, on other ranks, are
+ * accepting. */
 static void count_sent(Worker *worker, const uint8_t *states, uint32_t count, const uint8_t *values) {
   for (uint32_t i = 0; i < count; i++) {
     uint32_t value;
@@ -399,8 +403,9 @@ static uint32_t acceptance_to_send(Worker *worker, uint32_t owner) {
   return 1;
 }
 
-/* The flush of the first search: as in other searches. It also finds accepting states that are their own successors, or any at
- * all if the automaton is terminal, and for a weak one counts the accepting predecessors of accepting states. */
+/* Flushes the buffer of the first search, as other searches do. Also finds accepting states that are their own
+ * successor, or any accepting ones if the automaton is terminal, and for a weak one counts accepting predecessors of
+ * accepting states. */
 static void add_and_count(Expansion *expansion) {
   Worker *worker = (Worker *)expansion;
   Search *search = worker->search;
@@ -431,7 +436,7 @@ static void add_and_count(Expansion *expansion) {
   }
 }
 
-/* Forgets S, all counts and all signatures, in a share of the table. */
+/* Clears S, all counts and all signatures in a share of the table. */
 static void clear_signatures(Search *search, uint64_t share, uint64_t shares) {
   const uint64_t lines = search->signatures.line_count;
   const uint64_t begin = lines * share / shares, end = lines * (share + 1) / shares;
@@ -439,8 +444,8 @@ static void clear_signatures(Search *search, uint64_t share, uint64_t shares) {
   search->compacted->mine[share].entered = search->compacted->mine[share].removed = 0;
 }
 
-/* Makes signatures as long as the slots, which the first search has made many, have room for: fewer states are then taken
- * for one another, at no cost. Short ones were asked for, and stay. The table must be empty. */
+/* Makes signatures as long as the slots allow, of which the first search has made many: fewer states are then confused,
+ * at no cost. Short signatures were asked for, and stay. The table must be empty. */
 static void lengthen_signatures(Signatures *signatures) {
   enum { FEWEST_BITS = 32, MOST_BITS = 62 };
   if (signatures->bits < FEWEST_BITS) return;

@@ -1,8 +1,8 @@
-/* OWCTY over several processes. Every edge counts, so successors of others are not filtered, as they are elsewhere; while
- * states are being found, the value that their predecessor passes on goes with them. */
+/* OWCTY over several ranks. Every transition counts, so successors for other ranks are not filtered as elsewhere. While
+ * states are being found, the value that their predecessor propagates is sent with them. */
 
-/* Hashes the successors in the buffer; those of others leave it. `value_for` gives what goes with each of those, or is NULL,
- * for the compiler to know. */
+/* Hashes the successors in the buffer, and routes those that other ranks own. `value_for` returns the value sent with
+ * each, or is NULL; it is an argument so that the compiler can specialise the function. */
 static inline __attribute__((always_inline)) void route_each(Worker *worker,
                                                              uint32_t (*value_for)(Worker *worker, uint32_t owner)) {
   Search *search = worker->search;
@@ -32,13 +32,13 @@ static uint32_t value_to_send(Worker *worker, uint32_t owner) {
   return value << 1 | (uint32_t)is_accepting;
 }
 
-/* While states are being found. */
+/* Routes successors while states are being found. */
 static void route_valued(Worker *worker) { route_each(worker, value_to_send); }
 
-/* In all other phases. */
+/* Routes successors in all other phases. */
 static void route_edges(Worker *worker) { route_each(worker, NULL); }
 
-/* NULL: there are only signatures. */
+/* Returns space for the positions of added states; NULL if the search keeps signatures only. */
 static uint32_t *room_for_positions(const Worker *worker) {
   return worker->search->cycles ? own_part(worker)->positions : NULL;
 }
@@ -47,7 +47,7 @@ static uint32_t *room_for_positions(const Worker *worker) {
 static void count_sent(Worker *worker, const uint8_t *states, uint32_t count, const uint8_t *values);
 #endif
 
-/* What others pass on to states that have just been added. */
+/* Propagates the values that other ranks have sent to states that were just added. */
 static void pass_on_values(Worker *worker, const uint8_t *states, uint32_t count, const uint8_t *values) {
 #if HAS_ALL_KERNELS
   if (worker->search->compacted) {
@@ -64,7 +64,7 @@ static void pass_on_values(Worker *worker, const uint8_t *states, uint32_t count
   }
 }
 
-/* Does to the states of a message what the worker's flush does to successors. */
+/* Flushes the states of a message as the worker flushes successors. */
 static void flush_message(Worker *worker, const uint8_t *message) {
   Expansion *expansion = &worker->expansion;
   for (Reading reading = begin_reading(message); reading.left;) {

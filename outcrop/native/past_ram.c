@@ -1,6 +1,6 @@
-/* What Python binds of searches past RAM (spill.c). */
+/* Bindings of searches past RAM (spill.c). */
 
-/* From now on states that are not in the arena are candidates. Gives 0 when there is no memory. */
+/* Makes states that are not in the arena candidates from now on. Returns 0 if there is no memory. */
 EXPORT int outcrop_defer(Search *search) {
   search->visited = &states_past_ram;
   run_starved = run_full = 0;
@@ -9,8 +9,8 @@ EXPORT int outcrop_defer(Search *search) {
   return search->known != NULL;
 }
 
-/* After a stop for want of memory: closes holes, so that states lie without gaps, and lets workers work again. Gives
- * how many states the arena holds, UINT64_MAX when successors were lost. */
+/* Lets workers continue after a stop for lack of memory, and closes holes, so that states lie without gaps. Returns the
+ * number of states in the arena, UINT64_MAX if successors were lost. */
 EXPORT uint64_t outcrop_resume(Search *search) {
   close_holes(search);
   int memory = STOP_MEMORY;
@@ -35,18 +35,18 @@ EXPORT uint64_t outcrop_add_carried(Search *search, uint64_t number) {
   return left;
 }
 
-/* Whether memory was what some call below lacked; and whether it was room on the disk. */
+/* Return whether a call below lacked memory, or disk space. */
 EXPORT int outcrop_run_starved(void) { return __atomic_load_n(&run_starved, __ATOMIC_RELAXED); }
 
 EXPORT int outcrop_run_full(void) { return __atomic_load_n(&run_full, __ATOMIC_RELAXED); }
 
-/* Gives 0 when a run cannot be read. */
+/* Resolves candidates. Returns 0 if a run cannot be read. */
 EXPORT int outcrop_resolve(Search *search, uint64_t number, uint64_t first, uint64_t begin, uint64_t end,
                            uint64_t few, const Run *runs, uint64_t run_count) {
   return resolve_slices(&search->workers[number], first, (unsigned)begin, (unsigned)end, (int)few, runs, run_count);
 }
 
-/* Gives how many of the candidates in a range are new, UINT64_MAX when there is no memory for them. */
+/* Returns the number of new candidates in a range, UINT64_MAX if there is no memory for them. */
 EXPORT uint64_t outcrop_take_new(Search *search, uint64_t number, uint64_t begin, uint64_t end) {
   return take_new(&search->workers[number], begin, end) ? search->workers[number].fresh.count : UINT64_MAX;
 }
@@ -56,7 +56,7 @@ EXPORT void outcrop_take_fresh(Search *search, uint64_t number, uint8_t *states)
   if (fresh->count) memcpy(states, fresh->states, fresh->count * STATE_BYTES);
 }
 
-/* How many states below `end` no run has. */
+/* Returns the number of states below `end` that no run has. */
 EXPORT uint64_t outcrop_count_unknown(const Search *search, uint64_t end) {
   uint64_t known = 0, word;
   for (uint64_t at = 0; at < end / 64; at++) {
@@ -85,7 +85,7 @@ EXPORT int outcrop_merge_runs(Search *search, uint64_t number, const Run *runs, 
   return output_flush(&work->output) && complete;
 }
 
-/* Whether slices of a run are what was written. */
+/* Returns whether slices of a run are what was written. */
 EXPORT int outcrop_check_run(const Run *run, uint64_t begin_slice, uint64_t end_slice) {
   unsigned mapped = (unsigned)begin_slice;
   for (uint64_t slice = begin_slice; slice < end_slice; slice++) {
@@ -97,7 +97,7 @@ EXPORT int outcrop_check_run(const Run *run, uint64_t begin_slice, uint64_t end_
 
 EXPORT void outcrop_forget(Search *search, uint64_t count) { forget(search, count); }
 
-/* Enters states of the arena into the table that forgetting has emptied. */
+/* Enters states of the arena into the table, which outcrop_forget has emptied. */
 EXPORT void outcrop_enter(Search *search, uint64_t begin, uint64_t end) {
   table_enter(&search->table, &search->arena, &search->hasher, begin, end, search->worker_count > 1);
 }

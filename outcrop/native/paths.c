@@ -1,4 +1,4 @@
-/* Going back: among the states of a level, the least predecessor of each of some states of the next. There are no
+/* Predecessors: for each of some states, the least predecessor among the states of the previous level. There are no
  * parent links; the level is expanded again. */
 
 typedef struct {
@@ -7,8 +7,8 @@ typedef struct {
   uint32_t found;
   uint32_t *slots; /* open addressing: target + 1 */
   uint32_t mask;
-  uint8_t *least;    /* of each target, the least predecessor so far, as the model packs it */
-  uint8_t *is_found; /* of each target, whether it has one */
+  uint8_t *least;    /* least predecessor of each target so far, as the model packs it */
+  uint8_t *is_found; /* whether each target has one */
 } PathStep;
 
 static uint32_t *target_slot(const PathStep *step, const uint8_t *state, uint64_t hash) {
@@ -38,8 +38,8 @@ static void match_successors(Expansion *expansion) {
   expansion->count = 0;
 }
 
-/* Among `state_count` states. `targets` are different from one another; `least` and `is_found` are what other states
- * have given. `begin`: where in the arena the states lie, UINT64_MAX when they lie elsewhere. Gives 0 when there is no
+/* Finds predecessors among `state_count` states. `targets` are distinct; `least` and `is_found` hold what other states
+ * have given. `begin`: index of the states in the arena, UINT64_MAX if they lie elsewhere. Returns 0 if there is no
  * memory. */
 static int find_predecessors(Worker *worker, const uint8_t *states, uint64_t state_count, uint64_t begin,
                              const uint8_t *targets, uint32_t count, uint8_t *least, uint8_t *is_found) {

@@ -1,11 +1,11 @@
-/* Expanding a state of a product: every move of the system with every move of the automaton (ir/product.py).
+/* The expansion of a product state: every move of the system with every move of the automaton (ir/product.py).
  *
- * Where the automaton can go is a matter of the state alone, so it is asked once, before any rule fires. Include after the
- * model's rules and the functions of its automaton. */
+ * The moves of the automaton depend on the state alone, so they are determined once, before any rule fires. Include
+ * after the model's rules and the functions of its automaton. */
 #ifndef OUTCROP_PRODUCT_H
 #define OUTCROP_PRODUCT_H
 
-/* Nothing is enabled, so the system stays where it is. */
+/* Keeps the state as its own successor, because nothing is enabled. */
 static void successor_stutter(Expansion *expansion, const uint8_t *state) {
 #if HAS_FAIRNESS
   expansion->mover = expansion->partner = FAIRNESS_SETS;
@@ -17,7 +17,7 @@ static void successor_stutter(Expansion *expansion, const uint8_t *state) {
   successor_keep_pairs(expansion);
 }
 
-/* Which fairness sets can move, if the step asks for that. */
+/* Determines which fairness sets can move, if the step needs it. */
 static void look_for_movers(Expansion *expansion, const uint8_t *state) {
 #if HAS_FAIRNESS_COUNTER
   expansion->waiting = model_waiting(state);

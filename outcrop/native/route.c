@@ -1,21 +1,21 @@
-/* Over several processes: each state belongs to one of them, its owner, which alone remembers and expands it. Successors
- * that belong to others are kept aside, to be sent to their owners.
+/* Several ranks: each state belongs to one rank, its owner, which alone stores and expands it. Successors that belong
+ * to other ranks are set aside, to be sent to their owners.
  *
- * The owner follows from the hash, scrambled once more, so that among the states of one owner the hash is as evenly
- * spread as among all. From the whole of it, or with signatures from the bits that these are made of: states that have
- * the same signature then have the same owner, and what compaction takes for one does not depend on how many there are.
- * Or, where outcrop/dist/owners.py has found some that seldom change and yet divide the states evenly, from parities: then
- * most successors have the owner of the state that leads to them.
+ * The owner follows from the hash, scrambled again, so that the hash is as uniform among the states of one owner as
+ * among all. With signatures it follows from the bits that they consist of: states with the same signature then have
+ * the same owner, and the states that compaction confuses do not depend on the number of ranks. Alternatively the owner
+ * consists of parities of bits that seldom change and yet partition the states evenly, if outcrop/dist/owners.py has
+ * found some. Then most successors have the owner of their predecessor.
  *
- * A filter of what was sent lately keeps the same successor from being sent again and again. It is exact: it holds
- * states, and what it has forgotten is merely sent once more. */
+ * A filter of recently sent states prevents that a successor is sent again and again. It is exact: it holds states,
+ * and a state that it has evicted is merely sent once more. */
 
 /* --- The filter ---------------------------------------------------------------------------------------------- */
 
-/* A state has one place, by its hash; whichever comes there last, stays. Whether a state is there cannot be foretold, so
- * there is no branch here to be mispredicted: that would take longer than to write it once more.
+/* A state has one place, by its hash, and the last state to come there stays. Whether a state is there cannot be
+ * predicted, so there is no branch: a misprediction would take longer than writing the state again.
  *
- * Places lie within cache lines, each behind a byte that says what is there. */
+ * Places lie within cache lines, each after a byte that says what is there. */
 enum {
   FILTER_PLACE = 1 + STATE_BYTES,
   FILTER_BUCKET = (FILTER_PLACE + LINE_BYTES - 1) / LINE_BYTES * LINE_BYTES,
@@ -39,7 +39,7 @@ static void filter_close(Filter *filter) {
   filter->buckets = NULL;
 }
 
-/* A filter of the least size, which may grow to `most` bytes. */
+/* Opens a filter of the smallest size, which may grow to `most` bytes. */
 static int filter_open(Filter *filter, uint64_t most, int shared) {
   filter->shared = shared;
   filter->bucket_count = 1;
@@ -49,7 +49,7 @@ static int filter_open(Filter *filter, uint64_t most, int shared) {
   return filter->buckets != NULL;
 }
 
-/* Whether the state was not there. It is now. */
+/* Enters a state. Returns whether it was not there. */
 static inline uint32_t filter_enter(Filter filter, const uint8_t *state, uint64_t hash) {
   uint8_t *place = filter_bucket(filter, hash) + ((hash & UINT32_MAX) * FILTER_PLACES >> 32) * FILTER_PLACE;
   uint8_t found = *place;
@@ -65,7 +65,7 @@ static inline uint32_t filter_enter(Filter filter, const uint8_t *state, uint64_
   return is_new;
 }
 
-/* Lets it grow, where it is: from the last bucket on, states move to where nothing is left to be moved. */
+/* Lets the filter grow in place: from the last bucket on, states move to places that hold none to be moved. */
 static void filter_grow(Filter *filter, uint64_t bytes, const Hasher *hasher) {
   if (bytes > filter->reserved) bytes = filter->reserved;
   uint64_t number = filter->bucket_count;
@@ -89,10 +89,10 @@ enum { MOST_PARITIES = 4 };
 
 typedef struct {
   uint32_t rank, ranks;  /* ranks 0: there are no others */
-  unsigned shift;        /* bits of the hash that do not count */
-  uint32_t parity_count; /* bits of the owner's number that are parities of parts of a state; 0: it follows from the hash */
+  unsigned shift;        /* number of hash bits that do not count */
+  uint32_t parity_count; /* number of parities that make the owner's number; 0: the hash decides */
   uint64_t parts[MOST_PARITIES][HASH_WORDS];
-  Hasher hasher;         /* that of the search when it began: a state keeps its owner */
+  Hasher hasher;         /* of the search when it started: a state keeps its owner */
   Filter filter;
 } Route;
 
@@ -100,7 +100,7 @@ static inline uint32_t owner_by_hash(const Route *route, uint64_t hash) {
   return (uint32_t)multiply_high((hash >> route->shift) * 0x9E3779B97F4A7C15ull, route->ranks);
 }
 
-/* `parity_count` is that of the route, for the compiler to know. */
+/* Returns the owner by parities. `parity_count` is that of the route, as an argument for the compiler to specialise. */
 static inline uint32_t owner_by_parity(const Route *route, uint32_t parity_count, const uint8_t *state) {
   uint32_t owner = 0;
   for (uint32_t number = 0; number < parity_count; number++) {
@@ -115,12 +115,12 @@ static inline uint32_t owner_of(const Route *route, const uint8_t *state, uint64
   return route->parity_count ? owner_by_parity(route, route->parity_count, state) : owner_by_hash(route, hash);
 }
 
-/* The same without the hash. */
+/* Returns the owner of a state whose hash is not known. */
 static inline uint32_t owner_of_state(const Route *route, const uint8_t *state) {
   return owner_of(route, state, route->parity_count ? 0 : hash_state(&route->hasher, state));
 }
 
-/* What one worker has for one owner: states, and in some searches a value that goes with each. */
+/* The states that one worker has for one owner, and in some searches a value for each. */
 typedef struct {
   uint8_t *states;
   uint32_t *values;
@@ -139,7 +139,7 @@ static int outgoing_grow(Outgoing *outgoing) {
   return 1;
 }
 
-/* Keeps a state if it `counts`: that cannot be foretold, so it is written in any case. */
+/* Appends a state if it `counts`. That cannot be predicted, so it is written in any case. */
 static inline int outgoing_add(Outgoing *outgoing, const uint8_t *state, uint32_t counts) {
   if (__builtin_expect(outgoing->count == outgoing->room, 0) && !outgoing_grow(outgoing)) return 0;
   memcpy(outgoing->states + outgoing->count * STATE_BYTES, state, STATE_BYTES);
@@ -147,18 +147,18 @@ static inline int outgoing_add(Outgoing *outgoing, const uint8_t *state, uint32_
   return 1;
 }
 
-/* States that leave the buffer of successors. */
+/* States that are removed from the buffer of successors. */
 typedef struct {
   uint8_t *states;
   uint64_t *hashes;
 #if HAS_AUTOMATON
-  uint32_t *owners; /* of what the states lead from; see Expansion */
+  uint32_t *owners; /* of the predecessors of the states; see Expansion */
 #endif
   uint32_t count;
 } Aside;
 
-/* Hashes the successors in the buffer, takes those of others out of it, and starts to fetch what looking them up will
- * need. Who owns the next one cannot be foretold, so each is written to both places, and counts in one. */
+/* Hashes the successors in the buffer, removes those that other ranks own, and prefetches for the lookups. The next
+ * owner cannot be predicted, so each successor is written to both places, and counts in one. */
 static void divide_by_hash(const Route *route, Expansion *expansion, Aside *aside) {
   const uint8_t *const places[] = {route->filter.buckets, expansion->lines};
   const uint64_t counts[] = {route->filter.bucket_count, expansion->line_count}, sizes[] = {FILTER_BUCKET, LINE_BYTES};
@@ -186,7 +186,7 @@ static void divide_by_hash(const Route *route, Expansion *expansion, Aside *asid
   aside->count = others;
 }
 
-/* The same where most are this process's own. */
+/* Does the same by parities, where this rank owns most successors. */
 static inline __attribute__((always_inline)) void divide_by_parities(const Route *route, uint32_t parity_count,
                                                                      Expansion *expansion, Aside *aside) {
   const Route by = *route;
@@ -229,8 +229,8 @@ static __attribute__((noinline)) void divide_successors(const Route *route, Expa
     divide_by_parities(route, route->parity_count, expansion, aside);
 }
 
-/* Hashes the successors in the buffer; those of others leave it. Gives how many that were, UINT64_MAX when there is no
- * memory to keep them. */
+/* Hashes the successors in the buffer, and removes those that other ranks own. Returns their number, UINT64_MAX if
+ * there is no memory to keep them. */
 static uint64_t route_successors(const Route *route, Expansion *expansion, Aside *aside, Outgoing *outgoing) {
   divide_successors(route, expansion, aside);
   const Route by = *route;

@@ -1,14 +1,14 @@
-/* Runs: visited states on disk, ordered by hash as far as it takes to find them again, and exact.
+/* Sorted runs: visited states on disk, sorted by hash as far as lookups need it. Exact.
  *
- * The hash of a reversible search and the bytes of a state past the eighth determine the state. So a run keeps them
- * instead of it, in columns: the first byte of the hash is the slice that an entry lies in, the next 32 bits are its tag,
- * of which the first say in which bucket of the slice it lies, and what remains of the hash and the bytes past the
- * eighth are its rest. Looking a state up reads the tags of its bucket, and rests only of those that match: almost
- * always because the state is there.
+ * The hash of a search past RAM is bijective in the first word of a state. The hash and the bytes past the eighth
+ * therefore determine the state, and a run keeps them instead of it, in columns. The first byte of the hash selects the
+ * slice of an entry, and the next 32 bits are its tag, whose first bits select the bucket in the slice. The rest of an
+ * entry is the remainder of the hash and the bytes past the eighth. A lookup reads the tags of a bucket, and rests only
+ * if a tag matches: almost always because the state is there.
  *
- * A slice is a stretch of the file: where each bucket begins, then all tags, then all rests. Buckets hold a
- * few entries in no order. Files are mapped for reading, so that only what is looked at is read, and nothing is copied; what
- * was looked at is unmapped again soon, because it would count as memory. They are written with calls. */
+ * A slice is a range of the file: the start of each bucket, then all tags, then all rests. Buckets hold a few
+ * entries in no order. Files are mapped for reading, so that only what is accessed is read, and nothing is copied.
+ * It is unmapped soon afterwards, because it would count as memory. Files are written with calls. */
 
 #include "abi_disk.h"
 
@@ -22,25 +22,24 @@ typedef struct {
   uint64_t index;
 } Candidate;
 
-/* What a worker has for reading and writing runs. */
+/* The buffers of a worker for reading and writing runs. */
 typedef struct {
   Candidate *candidates; /* of a slice, nearly in the order of their hashes */
-  Candidate *sorting;    /* as much room, for those who sort them */
-  uint8_t *is_old; /* of each candidate, whether a run has it */
+  Candidate *sorting;    /* space of the same size, for sorting */
+  uint8_t *is_old; /* whether a run has each candidate */
   uint64_t count;
   uint64_t room;
-  uint64_t found;  /* candidates that a run has turned out to have */
-  uint64_t oldest; /* how many levels lie at most between what was looked up and what was found */
+  uint64_t found;  /* number of candidates found in a run */
+  uint64_t oldest; /* largest number of levels between a candidate and the entry found */
   Buffer index, tags, rests, loaded, slices;
   Output output;
 } RunWork;
 
-/* What a worker that looks states up may keep mapped. One look-up maps a piece around each page that it touches: of the
- * index, the tags and the rests. Of a large slice nothing stays mapped: there may be dozens of runs. */
+/* Bytes that a worker may keep mapped during lookups. One lookup maps a piece around each page that it touches: of the
+ * index, the tags and the rests. Large slices do not stay mapped, because there may be dozens of runs. */
 enum { MOST_MAPPED = 4 << 20, MOST_MAPPED_BY_ONE = 3 * PIECE_BYTES, LARGE_SLICE = MOST_MAPPED / 8 };
 
-/* Where a slice has more bytes than that for each state that is looked up in it, reading them is cheaper than
- * mapping. */
+/* If a slice has more bytes than this for each state looked up in it, reading is cheaper than mapping. */
 enum { SPARSE_BYTES = 1 << 16 };
 
 /* A slice of a run. `index` counts from its first entry. */
@@ -48,7 +47,7 @@ typedef struct {
   const uint32_t *index;
   const uint32_t *tags;
   const uint8_t *rests;
-  const uint8_t *tails; /* what has been fetched */
+  const uint8_t *tails; /* that were fetched */
   uint64_t count;
   uint64_t bytes;
 } Slice;
@@ -82,8 +81,8 @@ static Slice run_slice(const Run *run, unsigned slice) {
                  index_bytes + count * (sizeof(uint32_t) + run->stride)};
 }
 
-/* Unmaps part of a run; reading it again maps it again. With it goes what the system may have mapped on both sides: it
- * maps more than is asked for, at most a huge page. */
+/* Unmaps part of a run; reading it again maps it again. Includes what the system may have mapped on both sides: it maps
+ * more than is asked for, at most a huge page. */
 static void run_drop(const Run *run, unsigned first_slice, unsigned last_slice) {
   uint64_t begin = UINT64_MAX, end = 0, page = 4096, around = HUGE_PAGE;
   for (unsigned number = first_slice; number <= last_slice; number++) {
@@ -96,12 +95,12 @@ static void run_drop(const Run *run, unsigned first_slice, unsigned last_slice) 
   madvise(run->bytes + begin, end - begin, MADV_DONTNEED);
 }
 
-/* Lets go of slices `first` to `last` of several runs. */
+/* Unmaps slices `first` to `last` of several runs. */
 static void drop_runs(const Run *runs, uint64_t run_count, unsigned first, unsigned last) {
   for (uint64_t i = 0; i < run_count; i++) run_drop(&runs[i], first, last);
 }
 
-/* Lets go of slices `*first` to `last` of several runs, all of which may be mapped, once they are many. */
+/* Unmaps slices `*first` to `last` of several runs, all of which may be mapped, once they are large. */
 static void drop_many(const Run *runs, uint64_t run_count, unsigned *first, unsigned last, int is_last) {
   uint64_t mapped = 0;
   for (uint64_t i = 0; i < run_count; i++)
@@ -111,10 +110,10 @@ static void drop_many(const Run *runs, uint64_t run_count, unsigned *first, unsi
   *first = last + 1;
 }
 
-/* --- Looking up ---------------------------------------------------------------------------------------------- */
+/* --- Lookup -------------------------------------------------------------------------------------------------- */
 
-/* Which of up to sixteen tags are equal, a bit each. As many are always looked at, without a branch: what follows the
- * tags of a slice in the file does no harm, and there is always that much. */
+/* Returns which of up to sixteen tags are equal, a bit each. Always compares sixteen, without a branch: other data
+ * follow the tags of a slice in the file, and are masked. */
 static inline uint32_t match_tags(const uint32_t *tags, uint64_t count, uint32_t tag) {
   uint32_t match = 0;
 #if defined(__AVX2__)
@@ -134,7 +133,7 @@ typedef struct {
   uint64_t entry;
 } Match;
 
-/* Whether an entry, whose rest is `theirs`, is that of a state; -1 when what is needed to tell cannot be fetched. */
+/* Returns whether an entry, whose rest is `theirs`, is that of a state; -1 if its tail cannot be fetched. */
 static inline int is_entry(const Run *run, unsigned number, Slice *slice, uint64_t entry, const uint8_t *theirs,
                            const uint8_t *state, uint64_t hash) {
   uint8_t rest[REST_BYTES];
@@ -146,7 +145,7 @@ static inline int is_entry(const Run *run, unsigned number, Slice *slice, uint64
   return memcmp(slice->tails + entry * TAIL_BYTES, rest + HASH_REST_BYTES, TAIL_BYTES) == 0;
 }
 
-/* The level of an entry, modulo 65536. */
+/* Returns the level of an entry, modulo 65536. */
 static inline uint16_t rest_level(const Run *run, const uint8_t *rest) {
   uint16_t level;
   memcpy(&level, rest + run->stride - LEVEL_BYTES, LEVEL_BYTES);
@@ -161,7 +160,7 @@ static int match_rest(const Run *run, unsigned number, Slice *slice, Match match
   work->is_old[first + match.candidate] = 1;
   work->found++;
   if (run->stride == REST_BYTES && !run->fetch) return 1;
-  /* The level is known modulo 65536, and that it is at most `newest`. */
+  /* The level is known modulo 65536, and is at most `newest`. */
   uint64_t age = run->level - run->newest + (uint16_t)(run->newest - rest_level(run, theirs));
   if (age > work->oldest) work->oldest = age;
   return 1;
@@ -172,7 +171,7 @@ static int match_waiting(const Run *run, unsigned number, Slice *slice, Match ma
   return match_rest(run, number, slice, match, slice->rests + match.entry * run->stride, arena, work, first);
 }
 
-/* The same as run_look_up for a few candidates, reading what each one needs. */
+/* Does the work of run_look_up for a few candidates, by reading what each one needs. */
 static int run_look_up_sparse(const Run *run, unsigned number, const Arena *arena, RunWork *work, uint64_t first,
                               uint64_t count) {
   Slice slice = run_slice(run, number);
@@ -199,8 +198,8 @@ static int run_look_up_sparse(const Run *run, unsigned number, const Arena *aren
   return 1;
 }
 
-/* Marks as old those of the candidates of a slice, `count` from `first` on, that the run has. Gives 0 when the file is
- * not what was written. */
+/* Marks as old the candidates of a slice, `count` from `first` on, that the run has. Returns 0 if the file is not
+ * what was written. */
 static int run_look_up(const Run *run, unsigned number, const Arena *arena, RunWork *work, uint64_t first,
                        uint64_t count) {
   const Candidate *candidates = work->candidates + first;
@@ -209,13 +208,13 @@ static int run_look_up(const Run *run, unsigned number, const Arena *arena, RunW
   Slice slice = run_slice(run, number);
   if (slice.bytes / SPARSE_BYTES > count) return run_look_up_sparse(run, number, arena, work, first, count);
   const uint64_t at_once = count * MOST_MAPPED / slice.bytes + 1, bits = run->bits;
-  Match waiting[AHEAD]; /* for their rests to be fetched */
+  Match waiting[AHEAD]; /* matches whose rests are being prefetched */
   uint64_t matches = 0, compared = 0;
   for (uint64_t i = 0; i < count; i++) {
     if (i + 2 * AHEAD < count) __builtin_prefetch(&slice.index[bucket_of(tag_of(candidates[i + 2 * AHEAD].hash), bits)]);
     if (i + AHEAD < count) {
       const uint32_t *tags = slice.tags + slice.index[bucket_of(tag_of(candidates[i + AHEAD].hash), bits)];
-      __builtin_prefetch(tags); /* the first and the last of those that match_tags looks at */
+      __builtin_prefetch(tags); /* the first and the last that match_tags compares */
       __builtin_prefetch(tags + 15);
     }
     uint32_t tag = tag_of(candidates[i].hash), bucket = bucket_of(tag, bits);
@@ -241,10 +240,10 @@ static int run_look_up(const Run *run, unsigned number, const Arena *arena, RunW
   return 1;
 }
 
-/* --- Checking ------------------------------------------------------------------------------------------------ */
+/* --- Verification -------------------------------------------------------------------------------------------- */
 
-/* What an entry adds to the sum of its slice. In which order entries are added does not matter, so the sum of a merged
- * slice is known before it is made. A disk that changes a bit changes the sum. */
+/* Returns what an entry adds to the checksum of its slice. The order of entries does not matter, so the checksum of a
+ * merged slice is known in advance. A disk that changes a bit changes the checksum. */
 static inline __attribute__((always_inline)) uint64_t entry_sum(uint32_t tag, const uint8_t *rest, uint64_t stride) {
   uint64_t sum = tag * 0x9E3779B97F4A7C15ull;
   for (uint64_t at = 0; at < stride; at += 8) {
@@ -262,7 +261,7 @@ static inline __attribute__((always_inline)) uint64_t entry_sum(uint32_t tag, co
    : (stride) == REST_BYTES + LEVEL_BYTES ? function(__VA_ARGS__, REST_BYTES + LEVEL_BYTES) \
                                           : function(__VA_ARGS__, stride))
 
-/* Whether a slice is what was written: its entries, and where its buckets begin. */
+/* Returns whether a slice is what was written: its entries, and the starts of its buckets. */
 static inline __attribute__((always_inline)) int check_slice(const Run *run, unsigned number, uint64_t stride) {
   const Slice slice = run_slice(run, number);
   uint64_t buckets = run_buckets(run->bits), sum = 0, mapped = 0;
@@ -290,7 +289,7 @@ static int run_check_slice(const Run *run, unsigned number) {
 
 /* --- Writing ------------------------------------------------------------------------------------------------- */
 
-/* The level of a state that is written, by its place in the arena. */
+/* Returns the level of a state that is written, by its index in the arena. */
 static inline uint16_t written_level(const Run *run, uint64_t index) {
   uint64_t low = 0, high = run->end_count;
   while (low < high) {
@@ -303,7 +302,7 @@ static inline uint16_t written_level(const Run *run, uint64_t index) {
   return (uint16_t)(run->level + low);
 }
 
-/* Puts the candidates of a slice, as they are written, behind the first `gathered` bytes of others. */
+/* Appends the candidates of a slice, as they are written, to the first `gathered` bytes. */
 static inline __attribute__((always_inline)) int gather_slice(RunWork *work, const Run *run, uint64_t gathered,
                                                               const Arena *arena, uint64_t stride) {
   uint64_t bits = run->bits, buckets = run_buckets(bits), count = work->count, index_bytes = run_index_bytes(bits);
@@ -311,7 +310,7 @@ static inline __attribute__((always_inline)) int gather_slice(RunWork *work, con
   if (!slice) return 0;
   uint32_t *index = (void *)slice, *tags = (void *)(slice + index_bytes);
   uint8_t *rests = slice + index_bytes + count * sizeof *tags;
-  /* Where the next entry of each bucket goes is kept one place too far on: it ends up as where the bucket begins. */
+  /* The position of the next entry of each bucket is kept one index too high: it ends as the start of the bucket. */
   memset(index, 0, index_bytes);
   for (uint64_t i = 0; i < count; i++) {
     uint64_t bucket = bucket_of(tag_of(work->candidates[i].hash), bits);
@@ -337,7 +336,7 @@ static int run_gather_slice(RunWork *work, const Run *run, uint64_t gathered, co
   return WITH_STRIDE(run->stride, gather_slice, work, run, gathered, arena);
 }
 
-/* Writes what was gathered of slices `first` to `last` of a run to its end, `*length`, and says where each begins. */
+/* Appends slices `first` to `last`, which were gathered, to a run, whose end is `*length`, and sets their offsets. */
 static int run_write_gathered(const RunWork *work, const Run *run, uint64_t gathered, uint64_t first, uint64_t last,
                               uint64_t *length, uint64_t *starts) {
   uint64_t at = __atomic_fetch_add(length, gathered, __ATOMIC_RELAXED);
@@ -347,8 +346,8 @@ static int run_write_gathered(const RunWork *work, const Run *run, uint64_t gath
 
 /* --- Merging ------------------------------------------------------------------------------------------------- */
 
-/* Puts the entries of some buckets of a run where they belong in `tags` and `rests`: `next` says for each bucket of the
- * merged run, from `first` on, where its next entry goes. Adds what they sum up to. Without `tags`, only counts them. */
+/* Copies the entries of some buckets of a run to their places in `tags` and `rests`: `next` has, for each bucket of the
+ * merged run from `first` on, the place of its next entry. Adds their checksum. Without `tags`, only counts them. */
 static inline __attribute__((always_inline)) int merge_buckets(const Slice *slice, uint64_t bits, uint64_t first,
                                                                uint64_t buckets, unsigned finer, uint32_t *next,
                                                                uint32_t *tags, uint8_t *rests, uint64_t *sum,
@@ -367,8 +366,8 @@ static inline __attribute__((always_inline)) int merge_buckets(const Slice *slic
   return 1;
 }
 
-/* Writes a slice of `merged`, whose starts and counts are known, from that of some runs with no finer buckets: all of it
- * at once, or, where that would take much memory, some buckets at a time. */
+/* Writes a slice of `merged`, whose starts and counts are known, from the slices of runs with no finer buckets: all
+ * of it at once, or if that would take much memory, some buckets at a time. */
 static int run_merge_slice(RunWork *work, const Run *runs, uint64_t run_count, const Run *merged, unsigned number) {
   uint64_t buckets = run_buckets(merged->bits), stride = merged->stride, group = buckets;
   uint64_t start = merged->starts[number], tags_at = start + run_index_bytes(merged->bits), done = 0;
@@ -376,7 +375,7 @@ static int run_merge_slice(RunWork *work, const Run *runs, uint64_t run_count, c
   uint64_t sum = 0, expected = 0;
   while (group > 1 && merged->counts[number] / (buckets / group) * (sizeof(uint32_t) + stride) > MOST_MERGED) group /= 2;
   for (uint64_t i = 0; i < run_count; i++) expected += runs[i].counts[number] ? runs[i].sums[number] : 0;
-  /* Where each bucket begins is counted two places further on, and ends up in its place. */
+  /* The start of each bucket is counted two indexes higher, and ends in its place. */
   uint32_t *next = buffer_reserve(&work->index, (group + 2) * sizeof *next);
   if (!next) return 0;
   for (uint64_t first = 0; first < buckets; first += group) {
@@ -406,7 +405,7 @@ static int run_merge_slice(RunWork *work, const Run *runs, uint64_t run_count, c
     done += count;
     tags_at += count * sizeof *tags;
     rests_at += (uint64_t)count * stride;
-    /* Of a large slice, what has been read must not stay mapped until all of it is. */
+    /* The parts of a large slice that were read must not stay mapped until all of it is read. */
     if (group < buckets) drop_runs(runs, run_count, number, number);
   }
   merged->sums[number] = sum;

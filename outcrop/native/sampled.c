@@ -1,15 +1,14 @@
-/* Steps of random walks, from which it is learned which part of a state seldom changes; see outcrop/dist/owners.py.
- *
- * Where a walk ends another one begins. */
+/* Steps of random walks, from which outcrop/dist/owners.py learns which part of a state seldom changes. When a walk
+ * ends, another one starts. */
 
 typedef struct {
   uint64_t random;
-  uint64_t count; /* of successors so far, other than the state itself */
+  uint64_t count; /* number of successors so far, other than the state itself */
   uint8_t state[STATE_BYTES + SPARE_BYTES];
   uint8_t chosen[STATE_BYTES + SPARE_BYTES];
 } Stroll;
 
-/* Chooses one among all successors so far. */
+/* Chooses one of all successors so far. */
 static void choose_successor(Expansion *expansion) {
   Stroll *stroll = ((Worker *)expansion)->purpose;
   for (uint32_t i = 0; i < expansion->count; i++) {
@@ -20,8 +19,8 @@ static void choose_successor(Expansion *expansion) {
   expansion->count = 0;
 }
 
-/* Where a walk begins: at states all over the arena, in their order, the further the larger `share` is, of `all`; or, if there
- * are none, at a start state. */
+/* Starts a walk, at states from all over the arena in order (state `share` of `all`), or at a start state if the
+ * arena is empty. */
 static int begin_stroll(Worker *worker, uint64_t share, uint64_t all, Stroll *stroll) {
   const Arena *arena = &worker->search->arena;
   int failed = 0;
@@ -30,8 +29,8 @@ static int begin_stroll(Worker *worker, uint64_t share, uint64_t all, Stroll *st
   return 1;
 }
 
-/* Takes so many steps, in walks of at most `length`. Of every `apart`-th one the state before it and the state after it are
- * written, if there is one. Gives how many were. */
+/* Takes `steps` steps, in walks of at most `length`. Writes the states before and after every `apart`-th step.
+ * Returns the number of steps written. */
 static uint64_t sample_steps(Worker *worker, uint64_t seed, uint64_t steps, uint64_t length, uint64_t apart,
                              uint8_t *before, uint8_t *after) {
   Stroll stroll = {.random = seed};

@@ -1,27 +1,27 @@
-/* The compacted visited set: b-bit signatures instead of states (Stern and Dill 1996). Two states with the same signature are
- * taken for one, so a state may be missed, with a probability that the search states.
+/* The compacted visited set: b-bit signatures instead of states (Stern and Dill 1996). Two states with the same
+ * signature count as one, so a state may be missed, with a probability that the search reports.
  *
- * A signature is not stored whole. Scaled to the number of lines it is the line where it belongs plus a fraction, and
- * only the fraction goes into the slot, next to how many lines further on it ended up: 40 bits fit a slot of 32 bits
- * from 2^13 lines on. Line, fraction and distance give the signature back when the table grows. It grows in place,
- * within addresses reserved at the start, because the signatures are nowhere else.
+ * A signature is not stored completely. Scaled to the number of lines, it is a line plus a fraction, and only the
+ * fraction goes into the slot, with the number of lines by which it was displaced: 40 bits fit a 32-bit slot from 2^13
+ * lines on. Line, fraction and distance give the signature back when the table grows. It grows in place, within
+ * addresses reserved at the start, because the signatures are nowhere else.
  *
- * The uppermost bits of a slot can be set aside for something that is known of each signature, its note. */
+ * The highest bits of a slot can be reserved for a note about each signature. */
 
 typedef struct {
   uint8_t *lines;
   uint64_t line_count;
   size_t reserved; /* bytes of address space */
-  uint64_t limit;  /* signatures it may hold before it must grow */
+  uint64_t limit;  /* number of signatures at which it must grow */
   int wide;        /* slots of 64 bits */
   unsigned bits;   /* of a signature */
-  unsigned dropped_bits; /* of the fraction: those that the spacing of the signatures implies */
-  unsigned note_bits;    /* of a slot: the uppermost ones */
+  unsigned dropped_bits; /* bits of the fraction that the spacing of the signatures implies */
+  unsigned note_bits;    /* highest bits of a slot, for the note */
 } Signatures;
 
 enum { DISTANCE_BITS = 5, GREATEST_DISTANCE = (1 << DISTANCE_BITS) - 2 };
 
-/* The first lines are moved aside when the table grows: there a signature's old and new line are not yet apart. */
+/* The first lines are set aside during growth, because there the old and the new line of a signature are too close. */
 enum { ASIDE_LINES = 1024, FEWEST_LINES = 1 << 13 };
 
 static void signatures_shape(Signatures *signatures, uint64_t line_count) {
@@ -31,7 +31,7 @@ static void signatures_shape(Signatures *signatures, uint64_t line_count) {
   signatures->wide = kept + DISTANCE_BITS + signatures->note_bits > 32;
   uint64_t slots = line_count * (signatures->wide ? WIDE_SLOTS : NARROW_SLOTS);
   signatures->limit = slots / 5 * 4;
-  /* More signatures than there are cannot come, and below that every line has room for all of its own. */
+  /* There cannot be more signatures than this, and below it every line has space for all of its own. */
   if (signatures->bits < 32 && signatures->limit >> signatures->bits) signatures->limit = UINT64_MAX / 4;
 }
 
@@ -55,19 +55,19 @@ static inline uint64_t signature_of(const Signatures *signatures, uint64_t hash)
   return hash >> (64 - signatures->bits);
 }
 
-/* Where in a slot the note begins. */
+/* Returns the bit of a slot at which the note begins. */
 static inline unsigned note_at(const Signatures *signatures, int wide) {
   return (wide ? 64 : 32) - signatures->note_bits;
 }
 
-/* The bits of a slot that are not part of a note. */
+/* Returns the bits of a slot that are not part of a note. */
 static inline uint64_t key_mask(const Signatures *signatures, int wide) {
   return UINT64_MAX >> (64 - note_at(signatures, wide));
 }
 
 enum { SIGNATURE_OLD, SIGNATURE_NEW, SIGNATURE_TOO_FAR, SIGNATURE_MISSING };
 
-/* Looks a signature up and, with `enter`, enters it when it is not there. `*position` is the number of its slot. */
+/* Looks a signature up and, with `enter`, enters it if it is missing. `*position` is the number of its slot. */
 static inline int signatures_look_up(const Signatures *signatures, uint64_t signature, int wide, int enter, int shared,
                                      uint64_t *position) {
   Wide scaled = (Wide)signature * signatures->line_count;
@@ -97,8 +97,8 @@ static inline int signatures_look_up(const Signatures *signatures, uint64_t sign
   return SIGNATURE_TOO_FAR;
 }
 
-/* Enters a batch and adds the new states to the arena. Stops early, and gives how many states it dealt with, when the
- * chunk is full or, setting `*too_far`, when a neighbourhood of the table is. */
+/* Enters a batch and appends the new states to the arena. Returns how many states it handled. Stops early if the
+ * chunk is full, or, with `*too_far`, if a neighbourhood of the table is. */
 static uint32_t signatures_insert(const Signatures *signatures, const Arena *arena, Chunk *chunk,
                                   const uint8_t *states, const uint64_t *hashes, uint32_t count, uint8_t *is_new,
                                   int shared, int *too_far) {
@@ -117,19 +117,19 @@ static uint32_t signatures_insert(const Signatures *signatures, const Arena *are
   return done;
 }
 
-/* The slot of a state's signature, or UINT64_MAX. */
+/* Returns the slot of a state's signature, or UINT64_MAX. */
 static uint64_t signatures_find(const Signatures *signatures, uint64_t hash) {
   uint64_t position;
   int outcome = signatures_look_up(signatures, signature_of(signatures, hash), signatures->wide, 0, 0, &position);
   return outcome == SIGNATURE_OLD ? position : UINT64_MAX;
 }
 
-/* A signature on its way to another line. */
+/* A signature that is being moved to another line. */
 typedef struct {
   uint64_t signature, note;
 } Taken;
 
-/* Takes the signatures out of some lines; gives how many there were. */
+/* Removes the signatures from some lines. Returns their number. */
 static uint64_t signatures_take_out(const Signatures *shape, uint64_t first_line, uint64_t lines, Taken *taken) {
   const unsigned at = note_at(shape, shape->wide);
   uint64_t count = 0;
@@ -142,7 +142,7 @@ static uint64_t signatures_take_out(const Signatures *shape, uint64_t first_line
       entry &= key_mask(shape, shape->wide);
       uint64_t distance = (entry & ((1 << DISTANCE_BITS) - 1)) - 1;
       uint64_t home = (number + shape->line_count - distance) % shape->line_count;
-      /* The least signature that scales to this line and at least this fraction. */
+      /* The smallest signature that scales to this line and at least this fraction. */
       Wide scaled = ((Wide)home << shape->bits) + ((Wide)(entry >> DISTANCE_BITS) << shape->dropped_bits);
       taken[count++].signature = (uint64_t)((scaled + shape->line_count - 1) / shape->line_count);
     }
@@ -173,23 +173,23 @@ static int signatures_put_back(const Signatures *signatures, const Taken *taken,
   return 1;
 }
 
-/* Growing, by at least a twentieth. The first lines are taken out and put back at the end. The others are emptied in rounds,
- * the last ones first, each into lines that hold no old entries: they are new, or were emptied in the rounds before. So the
- * workers can share a round, and all have to end one before the next begins. */
+/* Growth, by at least a twentieth. The first lines are removed and put back at the end. The others are emptied in
+ * rounds, the last ones first, each into lines without old entries: new ones, or lines emptied in earlier rounds.
+ * Workers therefore share a round, and all must end it before the next one starts. */
 typedef struct {
   Signatures old;
   Taken *aside;
   uint64_t aside_lines, aside_count;
   uint64_t begin, end; /* the lines of this round */
   uint64_t cursor;     /* the first of them that no worker has taken (atomic) */
-  int lost;            /* a neighbourhood of the grown table is full (atomic) */
+  int lost;            /* whether a neighbourhood of the grown table was full (atomic) */
 } Growth;
 
-/* Gives 0 when all lines are empty. */
+/* Starts the next round. Returns 0 if all lines are empty. */
 static int growth_next_round(Growth *growth, const Signatures *grown) {
   if (growth->begin == growth->aside_lines) return 0;
   growth->end = growth->begin;
-  /* From here on all entries go to lines behind the round, even one as far as can be from where it belongs. */
+  /* From here on all entries go to lines after the round, even at the greatest distance. */
   uint64_t least = (uint64_t)((Wide)growth->end * growth->old.line_count / grown->line_count) + GREATEST_DISTANCE + 1;
   growth->begin = least < growth->aside_lines ? growth->aside_lines : least;
   growth->cursor = growth->begin;
@@ -208,7 +208,7 @@ static int growth_open(Growth *growth, Signatures *signatures, uint64_t line_cou
   return 1;
 }
 
-/* One worker's part in a round. */
+/* Runs one worker's part of a round. */
 static void growth_share(Growth *growth, const Signatures *grown, int shared) {
   enum { SHARE_LINES = 256 };
   Taken taken[SHARE_LINES * NARROW_SLOTS];
@@ -221,7 +221,7 @@ static void growth_share(Growth *growth, const Signatures *grown, int shared) {
   }
 }
 
-/* Gives 0 when signatures were lost. No other thread may be at work. */
+/* Ends the growth. Returns 0 if signatures were lost. No other thread may be running. */
 static int growth_close(Growth *growth, const Signatures *grown) {
   int kept = signatures_put_back(grown, growth->aside, growth->aside_count, 0) && !growth->lost;
   free(growth->aside);

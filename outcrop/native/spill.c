@@ -1,10 +1,10 @@
-/* A search past RAM: the arena holds the states met last, and runs on disk those that it had to forget. A state that
- * is not in the arena is a candidate; when the level ends, or before candidates would have to be forgotten, they are
- * compared with the runs, and those found in none are new. Or they wait on disk: see layers.c.
+/* A search past RAM: the arena holds the most recent states, and sorted runs on disk hold the dropped ones. A state
+ * that is not in the arena is a candidate. When the level ends, or before candidates would have to be dropped, they are
+ * compared with the runs, and those found in none are new. Alternatively they wait on disk: see layers.c.
  *
- * The line of a state in the table is its hash, scaled. So a sweep over the table, line by line, meets the states of
- * the arena in the order of their hashes, nearly, and comparing them with runs, which have the same order, needs no
- * sort and no memory. */
+ * The line of a state in the table is its scaled hash. A sweep over the table, line by line, therefore meets the
+ * states of the arena nearly in the order of their hashes. Runs have the same order, so comparing with them needs no
+ * sorting and no memory. */
 
 static inline int is_known(const Search *search, uint64_t index) {
   return search->known[index / 8] >> index % 8 & 1;
@@ -33,8 +33,8 @@ static int compare_candidates(const void *one, const void *other) {
   return (a > b) - (a < b);
 }
 
-/* The states of the arena from `begin` to `end` that belong to a slice, nearly in the order of their hashes; `unknown`:
- * only those that no run has. */
+/* Collects the states of the arena from `begin` to `end` that belong to a slice, nearly in the order of their hashes.
+ * `unknown`: only those that no run has. */
 static int collect_slice(Worker *worker, uint64_t begin, uint64_t end, unsigned slice, int unknown) {
   enum { AHEAD = 16 };
   const Search *search = worker->search;
@@ -46,7 +46,7 @@ static int collect_slice(Worker *worker, uint64_t begin, uint64_t end, unsigned 
   uint8_t *line = table_line(table, least), *last = table_line(table, least | UINT64_MAX >> SLICE_BITS), *first = line;
   uint64_t met = 0, kept = 0;
   int past = 0, full;
-  /* States of the last line may have overflowed into those behind it, as far as lines are full. */
+  /* States of the last line may have overflowed into the lines after it, as far as they are full. */
   do {
     work->count = met;
     if (!reserve_candidates(work, (uint64_t)slots)) return 0;
@@ -54,7 +54,7 @@ static int collect_slice(Worker *worker, uint64_t begin, uint64_t end, unsigned 
     /* Slots count from 1. */
     for (uint32_t within = line_within(line, wide, index_mask, begin + 1, end - begin); within; within &= within - 1) {
       uint64_t index = (slot_get(line, wide, __builtin_ctz(within)) & index_mask) - 1;
-      /* Whether it is known cannot be foretold, so it is written in any case. */
+      /* Whether it is known cannot be predicted, so it is written in any case. */
       candidates[met].index = index;
       met += !(unknown && is_known(search, index));
     }
@@ -73,7 +73,7 @@ static int collect_slice(Worker *worker, uint64_t begin, uint64_t end, unsigned 
   return 1;
 }
 
-/* The same for all slices, where there are few. */
+/* Collects the states of all slices, if there are few. */
 static int collect_few(Worker *worker, uint64_t begin, uint64_t end) {
   RunWork *work = &worker->runs;
   work->count = 0;
@@ -85,7 +85,7 @@ static int collect_few(Worker *worker, uint64_t begin, uint64_t end) {
   return 1;
 }
 
-/* Sets those of some candidates that a run had as known, and moves the others to the front. Gives how many there are. */
+/* Marks the candidates that a run had as known, and moves the others to the front. Returns the number of the latter. */
 static uint64_t take_old_out(Search *search, RunWork *work, uint64_t first, uint64_t count) {
   uint64_t kept = 0;
   for (uint64_t i = first; i < first + count; i++) {
@@ -97,8 +97,8 @@ static uint64_t take_old_out(Search *search, RunWork *work, uint64_t first, uint
   return kept;
 }
 
-/* Compares the candidates collected with all runs; those found are known. `*mapped`: how much may be mapped, from slice
- * `*from` on. */
+/* Compares the collected candidates with all runs, and marks those found as known. `*mapped`: bytes that may be mapped,
+ * from slice `*from` on. */
 static int resolve_collected(Worker *worker, const Run *runs, uint64_t run_count, unsigned *from, uint64_t *mapped) {
   RunWork *work = &worker->runs;
   for (uint64_t at = 0, end; at < work->count; at = end) {
@@ -111,7 +111,7 @@ static int resolve_collected(Worker *worker, const Run *runs, uint64_t run_count
       if (!run_look_up(&runs[i], slice, &worker->search->arena, work, at, count)) return 0;
       uint64_t bytes = run_slice(&runs[i], slice).bytes, most = count * MOST_MAPPED_BY_ONE;
       if (bytes <= LARGE_SLICE) *mapped += bytes < most ? bytes : most;
-      if (work->found == found) continue; /* none of them is old */
+      if (work->found == found) continue; /* none of them is in this run */
       count = take_old_out(worker->search, work, at, count);
       memset(work->is_old + at, 0, count);
     }
@@ -124,10 +124,10 @@ static int resolve_collected(Worker *worker, const Run *runs, uint64_t run_count
   return 1;
 }
 
-/* Compares a few candidates, which are in the order of their hashes, with one run; those found are known. */
+/* Compares a few candidates, sorted by hash, with one run, and marks those found as known. */
 static int resolve_few_in(Worker *worker, const Run *run) {
   RunWork *work = &worker->runs;
-  uint64_t looked_up = 0; /* since something was let go */
+  uint64_t looked_up = 0; /* since the last unmapping */
   unsigned from = 0;
   memset(work->is_old, 0, work->count);
   for (uint64_t at = 0, end; at < work->count; at = end) {
@@ -135,7 +135,7 @@ static int resolve_few_in(Worker *worker, const Run *run) {
     for (end = at + 1; end < work->count && work->candidates[end].hash >> (64 - SLICE_BITS) == slice;) end++;
     if (!run_look_up(run, slice, &worker->search->arena, work, at, end - at)) return 0;
     looked_up += end - at;
-    /* Mapped are the pieces around what was looked up, or all between the first and the last if that is less. */
+    /* Mapped are the pieces around each lookup, or everything between the first and the last if that is less. */
     uint64_t between = (run->length >> SLICE_BITS) * (slice - from + 1), pieces = looked_up * MOST_MAPPED_BY_ONE;
     if ((between < pieces ? between : pieces) < MOST_MAPPED && end < work->count) continue;
     run_drop(run, from, slice);
@@ -146,14 +146,14 @@ static int resolve_few_in(Worker *worker, const Run *run) {
   return 1;
 }
 
-/* The same with all runs, one after the other: a hundred candidates may have all of a run mapped. */
+/* Compares a few candidates with all runs, one after the other, because a hundred candidates may map all of a run. */
 static int resolve_few(Worker *worker, const Run *runs, uint64_t run_count) {
   for (uint64_t i = 0; i < run_count && worker->runs.count; i++)
     if (!resolve_few_in(worker, &runs[i])) return 0;
   return 1;
 }
 
-/* Compares the candidates, from `first` on, of slices `begin` to `end`; those of all slices at once where `few`. */
+/* Compares the candidates from `first` on: those of slices `begin` to `end`, or of all slices at once if `few`. */
 static int resolve_slices(Worker *worker, uint64_t first, unsigned begin, unsigned end, int few, const Run *runs,
                           uint64_t run_count) {
   uint64_t used = worker->search->arena.used, mapped = 0;
@@ -167,8 +167,8 @@ static int resolve_slices(Worker *worker, uint64_t first, unsigned begin, unsign
   return complete;
 }
 
-/* Checks and gathers those candidates of a range that are new, in the order in which they were met: then successors that
- * several states have in common are mostly met soon after each other. */
+/* Checks and gathers the new candidates of a range, in the order of discovery: common successors of several states are
+ * then mostly met close together. */
 static int take_new(Worker *worker, uint64_t begin, uint64_t end) {
   Search *search = worker->search;
   Gathered *fresh = &worker->fresh;
@@ -183,7 +183,7 @@ static int take_new(Worker *worker, uint64_t begin, uint64_t end) {
   return 1;
 }
 
-/* Writes those states below `end` that no run has to a new one: slices as they come, `*length` is where it ends. */
+/* Appends the states below `end` that no run has to a new one, slice by slice; `*length` is its end. */
 static int write_slices(Worker *worker, uint64_t end, unsigned slice, unsigned last_slice, const Run *run,
                         uint64_t *length, uint64_t *starts, uint64_t *counts) {
   RunWork *work = &worker->runs;
@@ -201,13 +201,13 @@ static int write_slices(Worker *worker, uint64_t end, unsigned slice, unsigned l
   return 1;
 }
 
-/* Drops the first states of the arena, a multiple of 8. The rest is to be entered into the table again. */
+/* Drops the first `count` states of the arena, a multiple of 8. The others must be entered into the table again. */
 static void forget(Search *search, uint64_t count) {
   Arena *arena = &search->arena;
   uint64_t kept = arena->used - count;
   memmove(arena->base, arena_state(arena, count), kept * STATE_BYTES);
   memmove(search->known, search->known + count / 8, kept / 8 + 1);
-  /* States that come to lie here are not known. */
+  /* States that will lie here are not known. */
   memset(search->known + kept / 8 + 1, 0, (kept + count) / 8 - kept / 8);
   search->known[kept / 8] &= (uint8_t)((1u << kept % 8) - 1);
   memset(search->table.lines, 0, search->table.line_count * LINE_BYTES);
@@ -216,8 +216,8 @@ static void forget(Search *search, uint64_t count) {
   for (uint32_t i = 0; i < search->worker_count; i++) search->workers[i].chunk = (Chunk){kept, kept};
 }
 
-/* Expands states until there is no more room for successors; the rest of those of the last one are carried. Gives how
- * many it expanded. */
+/* Expands states until there is no more space for successors. The remaining successors of the last one are carried.
+ * Returns the number of expanded states. */
 static uint64_t expand_states(Worker *worker, const uint8_t *states, uint64_t count) {
   uint64_t number = 0;
   worker->overflow = 0;
@@ -235,7 +235,7 @@ static uint64_t expand_states(Worker *worker, const uint8_t *states, uint64_t co
   return number;
 }
 
-/* Adds what was carried to the candidates; gives how much is left because there is no room. */
+/* Adds the carried successors to the candidates. Returns how many are left, because the arena is full. */
 static uint64_t add_carried(Worker *worker) {
   Gathered *carried = &worker->gathered;
   uint64_t done = 0;

@@ -1,13 +1,14 @@
-/* Squeezed states. Most models declare more than they use: entries of a network that stay empty, integers that stay small.
- * A squeezed state holds only those bits of a packed one that have ever been seen to change, without gaps; all others are as
- * in the first state. Everything that keeps states, compares, hashes, writes or sends them deals with the squeezed form;
- * what runs the model's own code spreads a state before, and squeezes what it gets.
+/* Squeezed states. Most models declare more than they use: network entries that stay empty, integers that stay small. A
+ * squeezed state holds only the bits of a packed state that have ever changed, without gaps. All others are as in the
+ * first state. Everything that stores, compares, hashes, writes or sends states uses the squeezed form. Code of the
+ * model runs on packed states, so a state is restored first, and its successors are squeezed afterwards.
  *
- * A bit that changes for the first time gets the next free place. The states from before have a 0 there, which says that it
- * is as in the first state: so they stay as they are. Only when there is no place left must a search go on with wider
- * states; those that do not fit are put aside for that.
+ * A bit that changes for the first time gets the next free place. Earlier states have a 0 there, which means "as in the
+ * first state", so they stay valid. If no place is left, the search must continue with wider states. The states that do
+ * not fit are set aside for that.
  *
- * From here on STATE_BYTES is the size of a state as it is kept, MODEL_BYTES that of one as the model packs it. */
+ * From here on STATE_BYTES is the size of a state as the search keeps it, MODEL_BYTES the size as the model packs
+ * it. */
 
 enum { MODEL_BYTES = STATE_BYTES, MODEL_WORDS = (STATE_BYTES + 7) / 8 };
 
@@ -21,7 +22,7 @@ static inline uint64_t gather_bits(uint64_t word, uint64_t mask) { return __buil
 
 static inline uint64_t scatter_bits(uint64_t bits, uint64_t mask) { return __builtin_ia32_pdep_di(bits, mask); }
 #else
-/* The lowest stretch of bits of a mask, which is not 0: where it begins, and how long it is. */
+/* Returns the start and the length of the lowest stretch of bits of a mask, which is not 0. */
 static inline unsigned lowest_stretch(uint64_t mask, unsigned *length) {
   unsigned begin = (unsigned)__builtin_ctzll(mask);
   uint64_t rest = ~(mask >> begin);
@@ -53,7 +54,7 @@ static inline uint64_t scatter_bits(uint64_t bits, uint64_t mask) {
 #if SQUEEZED_BYTES
 enum { SQUEEZED_WORDS = (SQUEEZED_BYTES + 7) / 8, SQUEEZED_BITS = 8 * SQUEEZED_BYTES };
 
-/* Bits of a word of a packed state that have places one after the other. */
+/* Bits of a word of a packed state that have consecutive places. */
 typedef struct {
   uint64_t mask;
   uint32_t word;
@@ -63,23 +64,23 @@ typedef struct {
 typedef struct {
   uint64_t first[MODEL_WORDS]; /* the state that others are compared with */
   uint64_t placed[MODEL_WORDS]; /* bits that have a place (atomic) */
-  Piece pieces[MODEL_WORDS];   /* of each word, those that had one when the search began, in the order of their places */
-  Piece later[SQUEEZED_BITS];  /* those that have got one since */
+  Piece pieces[MODEL_WORDS];   /* the bits of each word that had places when the search started, in order of places */
+  Piece later[SQUEEZED_BITS];  /* the bits that got places since */
   uint32_t later_count;        /* (atomic) */
-  uint32_t places;             /* taken */
-  uint32_t first_places;       /* ... when the search began */
+  uint32_t places;             /* number of places taken */
+  uint32_t first_places;       /* ... when the search started */
   pthread_mutex_t lock;
 } Squeeze;
 
-/* Word `number` of a packed state, without what lies behind the state. */
+/* Returns word `number` of a packed state, without the bytes after the state. */
 static inline uint64_t model_word(const uint8_t *state, int number) {
   uint64_t word;
   memcpy(&word, state + 8 * number, sizeof word);
   return (number + 1) * 8 <= MODEL_BYTES ? word : word & low_bits(8 * (MODEL_BYTES % 8));
 }
 
-/* `first` and `changing`, the bits that have been seen to change, are packed states. Gives 0 when there is no place for
- * all of these. */
+/* Sets the form. `first` and `changing`, the bits that have changed, are packed states. Returns 0 if the `changing`
+ * bits do not fit. */
 static int squeeze_open(Squeeze *squeeze, const uint8_t *first, const uint8_t *changing) {
   memset(squeeze, 0, sizeof *squeeze);
   pthread_mutex_init(&squeeze->lock, NULL);
@@ -93,11 +94,11 @@ static int squeeze_open(Squeeze *squeeze, const uint8_t *first, const uint8_t *c
   return squeeze->places <= SQUEEZED_BITS;
 }
 
-/* Adds those bits of a state that have got their places since the search began. Gives 0 when one has none. */
+/* Adds the bits of a state that got their places after the search started. Returns 0 if one has none. */
 static NOINLINE int squeeze_later(const Squeeze *squeeze, const uint64_t *changes, uint64_t *words) {
   for (int i = 0; i < MODEL_WORDS; i++)
     if (changes[i] & ~__atomic_load_n(&squeeze->placed[i], __ATOMIC_RELAXED)) return 0;
-  /* Bits are said to have a place after that is known. */
+  /* Bits are marked as placed after their place is stored. */
   __atomic_thread_fence(__ATOMIC_ACQUIRE);
   const uint32_t later = __atomic_load_n(&squeeze->later_count, __ATOMIC_RELAXED);
   for (const Piece *piece = squeeze->later; piece < squeeze->later + later; piece++) {
@@ -108,7 +109,7 @@ static NOINLINE int squeeze_later(const Squeeze *squeeze, const uint64_t *change
   return 1;
 }
 
-/* Gives 0 when the state has changed a bit that has no place. */
+/* Squeezes a state. Returns 0 if it has changed a bit that has no place. */
 static inline int squeeze_known(const Squeeze *squeeze, const uint8_t *state, uint8_t *squeezed) {
   uint64_t words[SQUEEZED_WORDS + 2], changes[MODEL_WORDS], filling = 0, later = 0;
   int filled = 0;
@@ -130,7 +131,7 @@ static inline int squeeze_known(const Squeeze *squeeze, const uint8_t *state, ui
   return 1;
 }
 
-/* Gives places to those bits that the state has changed and that have none. Gives 0 when there is no place left. */
+/* Gives places to the bits that the state has changed and that have none. Returns 0 if there are not enough places. */
 static int squeeze_more(Squeeze *squeeze, const uint8_t *state) {
   int complete = 1;
   pthread_mutex_lock(&squeeze->lock);
@@ -149,14 +150,14 @@ static int squeeze_more(Squeeze *squeeze, const uint8_t *state) {
   return complete;
 }
 
-/* Gives 0 when the state does not fit. */
+/* Squeezes a state, and adds places if necessary. Returns 0 if the state does not fit. */
 static inline int squeeze_state(Squeeze *squeeze, const uint8_t *state, uint8_t *squeezed) {
   while (__builtin_expect(!squeeze_known(squeeze, state, squeezed), 0))
     if (!squeeze_more(squeeze, state)) return 0;
   return 1;
 }
 
-/* There is room for spare bytes behind the state. */
+/* Restores a packed state, which is followed by spare bytes. */
 static inline void spread_state(const Squeeze *squeeze, const uint8_t *squeezed, uint8_t *state) {
   uint64_t words[SQUEEZED_WORDS + 1] = {0};
   memcpy(words, squeezed, STATE_BYTES);

@@ -1,4 +1,4 @@
-/* What every compiled model is made of: bits of a packed state, checked arithmetic, and the context of a worker.
+/* The basis of every compiled model: bits of a packed state, checked arithmetic, and the context of a worker.
  *
  * A state is STATE_BYTES bytes; bit k of it is bit k % 8 of byte k / 8. A leaf of a simple type is 0 when undefined
  * and value - low + 1 otherwise; a real is the inverted bits of its double (see ir/layout.py). Every buffer that holds
@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #endif
 
-/* Also count, for each rule, what only a report asks for. */
+/* Whether to count also what only reports need, for each rule. */
 #ifndef HAS_COVERAGE
 #define HAS_COVERAGE 0
 #endif
@@ -28,7 +28,7 @@
 #endif
 
 #define UNUSED __attribute__((unused))
-/* Of rules and functions. */
+/* Linkage of rules and functions. */
 #ifndef BODY
 #define BODY inline
 #endif
@@ -38,30 +38,30 @@
 
 #include "bits.h"
 
-/* How a body, function or startstate ended. A condition gives 0 or 1, or one of these negated. */
+/* The ending of a body, function or startstate. A condition returns 0 or 1, or one of these negated. */
 enum { OK = 0, FAILED = 1, ABANDONED = 2 };
 
-/* What a worker counts while it runs model code. The arrays have one spare element, since C has no empty ones. */
+/* The counts of a worker that runs model code. The arrays have one spare element, because C has no empty ones. */
 typedef struct Context {
   Counter fired[RULE_COUNT + 1];
 #if HAS_COVERAGE
-  Counter enabled[RULE_COUNT + 1]; /* guards that were true: bodies begun, whether or not they came to their end */
+  Counter enabled[RULE_COUNT + 1]; /* guards that were true: bodies started, whether or not they ended normally */
   Counter deeper[RULE_COUNT + 1];  /* firings that led to a state of the next level */
 #endif
   Counter covered[COVER_COUNT + 1];
-  uint8_t noted[NOTE_COUNT + 1]; /* what has happened: undefined reads that went through, and witnesses */
+  uint8_t noted[NOTE_COUNT + 1]; /* events that have happened: undefined reads that went through, and witnesses */
   uint32_t depth;                /* of calls of functions that recurse */
 #if HAS_PUT
   uint64_t *put; /* records of executed put statements: the site, then its words */
   uint64_t put_length, put_room;
-  int put_is_full; /* there was no memory for more */
+  int put_is_full; /* whether memory for more ran out */
 #endif
 } Context;
 
-/* A cover goal is met so many times. */
+/* Counts that a cover goal was met `times` times. */
 static inline void cover(Context *context, unsigned goal, uint64_t times) { COUNT(context->covered[goal], times); }
 
-/* Wider stretches go in steps of 56 bits, which keeps the position within the byte. */
+/* Wider ranges are handled in steps of 56 bits, which keeps the position within the byte. */
 enum { STEP = 56 };
 
 static inline void copy_bits(uint8_t *to, uint64_t to_bit, const uint8_t *from, uint64_t from_bit, uint64_t count) {
@@ -88,7 +88,7 @@ static inline int equal_bits(const uint8_t *a, uint64_t a_bit, const uint8_t *b,
 
 /* --- Values -------------------------------------------------------------------------------------------------- */
 
-/* What a model computes with: 64 bits with a sign or, where it writes larger numbers, something wider. */
+/* The integers that a model computes with: 64 bits, or wider if it writes larger numbers. */
 #if HAS_WIDE_INTEGERS
 __extension__ typedef __int128 Integer;
 #else
@@ -99,12 +99,12 @@ typedef int64_t Integer;
 static inline Integer value_of(uint64_t packed, Integer low) { return (Integer)packed - 1 + low; }
 static inline uint64_t packed_of(Integer value, Integer low) { return (uint64_t)(value - low + 1); }
 #else
-/* In unsigned arithmetic, because the least value of a type may be that of int64_t. */
+/* Unsigned arithmetic, because the smallest value of a type may be that of int64_t. */
 static inline Integer value_of(uint64_t packed, Integer low) { return (Integer)(packed - 1 + (uint64_t)low); }
 static inline uint64_t packed_of(Integer value, Integer low) { return (uint64_t)value - (uint64_t)low + 1; }
 #endif
 
-/* A negative count shifts the other way; bits that leave 64 on the left are lost. */
+/* A negative count shifts the other way. Bits shifted out of 64 are lost. */
 static inline Integer shift_left(Integer value, Integer count) {
   if (count < 0) return count <= -64 ? -(value < 0) : value >> -count;
   return count >= 64 ? 0 : (int64_t)((uint64_t)value << count);
@@ -114,7 +114,7 @@ static inline Integer shift_right(Integer value, Integer count) {
   return count >= 64 ? -(value < 0) : value >> count;
 }
 
-/* INT64_MIN % -1 is 0, but a trap on most machines. */
+/* INT64_MIN % -1 is 0, but traps on most machines. */
 static inline Integer remainder_of(Integer dividend, Integer divisor) {
   return divisor == -1 ? 0 : dividend % divisor;
 }
@@ -135,7 +135,8 @@ static inline uint64_t packed_real(double value) {
   return ~bits;
 }
 
-/* Rounds to so many significant decimal digits, as the text of the number would be; 0 if the exponent is too big. */
+/* Rounds to `digits` significant decimal digits, as in the text of the number. Returns 0 if the exponent is too
+ * large. */
 static inline int round_real(double value, int digits, int max_exponent, double *rounded) {
   char text[48];
   int at = snprintf(text, sizeof text, "%.*e", digits - 1, value);
@@ -148,7 +149,7 @@ static inline int round_real(double value, int digits, int max_exponent, double 
 
 #if HAS_PUT
 static inline void put_word(Context *context, uint64_t word) {
-  if (context->put_is_full) return; /* what follows a gap could not be read */
+  if (context->put_is_full) return; /* records after a gap could not be read */
   if (context->put_length == context->put_room) {
     const uint64_t room = 2 * context->put_room + 1024;
     uint64_t *grown = realloc(context->put, room * sizeof *grown);

@@ -1,5 +1,5 @@
-/* The exact visited set: an open-addressing table whose slots hold the arena index of a state, and in the bits that
- * the index leaves free a tag from its hash, so that the state itself is looked at only when it is probably the same.
+/* The exact visited set: an open-addressing table. A slot holds the arena index of a state, and in the remaining bits a
+ * tag from its hash, so that a state is compared only if it is probably equal.
  *
  * The line of a state is its hash scaled to the number of lines, so a table may have any number of lines and grow by
  * less than double. A full line overflows into the next one. */
@@ -7,25 +7,26 @@
 typedef struct {
   uint8_t *lines;
   uint64_t line_count;
-  uint64_t limit; /* states it may hold before it must grow */
+  uint64_t limit; /* number of states at which it must grow */
   int wide;       /* slots of 64 bits */
   unsigned index_bits;
 } Table;
 
-/* With fewer tag bits than this in 32, false matches cost more than slots twice as wide. */
+/* With fewer tag bits than this in 32, false matches cost more than slots of twice the width. */
 enum { LEAST_TAG_BITS = 3 };
 
 static unsigned bit_length(uint64_t number) { return number ? 64 - (unsigned)__builtin_clzll(number) : 0; }
 
-/* Full enough to be small, and yet most states lie in the line where they belong. */
+/* Returns the number of states at which a table must grow: full enough to be small, while most states are still in
+ * their own line. */
 static uint64_t table_limit(uint64_t line_count, int wide) {
   return line_count * (wide ? WIDE_SLOTS : NARROW_SLOTS) / 20 * 15;
 }
 
-/* Whether indexes up to `greatest` need slots of 64 bits. */
+/* Returns whether indexes up to `greatest` need slots of 64 bits. */
 static int table_needs_wide(uint64_t greatest) { return bit_length(greatest + 1) + LEAST_TAG_BITS > 32; }
 
-/* An empty table; `slack` is how far arena indexes may run ahead of the number of states. */
+/* Opens an empty table; `slack` is how far arena indexes may exceed the number of states. */
 static int table_open(Table *table, uint64_t line_count, int wide, uint64_t slack) {
   uint8_t *lines = map_pages(line_count * LINE_BYTES, -1);
   if (!lines) return 0;
@@ -55,8 +56,8 @@ static inline uint8_t *table_next_line(const Table *table, uint8_t *line) {
   return line == table->lines + table->line_count * LINE_BYTES ? table->lines : line;
 }
 
-/* The parts of a table that a look-up needs, taken out of it once a batch: the compiler cannot know that writing
- * states does not change them. */
+/* The parts of a table that a lookup needs, copied once a batch, because the compiler cannot know that writing states
+ * does not change them. */
 typedef struct {
   uint8_t *lines, *end;
   uint64_t line_count, tag_mask;
@@ -70,8 +71,8 @@ static inline View table_view(const Table *table, const Arena *arena) {
   return view;
 }
 
-/* The index of a state that is in the table, or UINT64_MAX. With `room`, a state that is not there is written to the
- * arena at that index and entered; `*is_new` says so. */
+/* Returns the index of a state, or UINT64_MAX if it is not in the table. With `room`, writes a missing state to the
+ * arena at that index, enters it and sets `*is_new`. */
 static inline __attribute__((always_inline)) uint64_t table_look_up(View view, const uint8_t *state, uint64_t hash,
                                                                     int wide, const uint64_t *room, int shared,
                                                                     uint8_t *is_new) {
@@ -98,8 +99,8 @@ static inline __attribute__((always_inline)) uint64_t table_look_up(View view, c
   }
 }
 
-/* The arena index that a look-up will probably end at, plus one; 0 when there is none. Whatever else it may need to
- * look at is fetched. */
+/* Returns the arena index at which a lookup will probably end, plus one; 0 if there is none. Prefetches everything else
+ * that the lookup may need. */
 static inline uint64_t table_guess(View view, uint64_t hash, int wide) {
   uint8_t *line = view.lines + multiply_high(hash, view.line_count) * LINE_BYTES;
   Look look = line_look(line, wide, view.tag_mask, hash << view.index_bits & view.tag_mask);
@@ -112,20 +113,20 @@ static inline uint64_t table_guess(View view, uint64_t hash, int wide) {
   return guess;
 }
 
-/* Room in the arena that one thread fills. */
+/* A range of the arena that one thread fills. */
 typedef struct {
   uint64_t next;
   uint64_t end;
 } Chunk;
 
-/* Enters the states of a batch that are not there yet and says which and, unless NULL, where each one lies. Stops
- * early, and gives how many it dealt with, when the chunk is full. */
+/* Enters the missing states of a batch, and reports which are new and, unless `positions` is NULL, the index of each.
+ * Returns how many it handled, which is fewer than `count` if the chunk is full. */
 static inline __attribute__((always_inline)) uint32_t table_insert_slots(const Table *table, const Arena *arena,
                                                                          Chunk *chunk, const uint8_t *states,
                                                                          const uint64_t *hashes, uint32_t count,
                                                                          uint8_t *is_new, uint32_t *positions,
                                                                          int wide, int shared) {
-  enum { AHEAD = 16 }; /* how many look-ups a guess precedes its own */
+  enum { AHEAD = 16 }; /* number of lookups by which a guess precedes its own */
   const View view = table_view(table, arena);
   uint64_t room = chunk->next, guesses[AHEAD];
   for (uint32_t i = 0; i < AHEAD && i < count; i++) guesses[i] = table_guess(view, hashes[i], wide);
@@ -161,7 +162,7 @@ static uint64_t table_find(const Table *table, const Arena *arena, const uint8_t
                      : table_look_up(table_view(table, arena), state, hash, 0, NULL, 0, NULL);
 }
 
-/* Enters arena states, known to be different from one another, into a table that has been emptied. */
+/* Enters states of the arena, which are known to be distinct, into an empty table. */
 static void table_enter(const Table *table, const Arena *arena, const Hasher *hasher, uint64_t begin, uint64_t end,
                         int shared) {
   enum { AHEAD = 32 };
@@ -185,7 +186,7 @@ static void table_enter(const Table *table, const Arena *arena, const Hasher *ha
   }
 }
 
-/* Notes that the state at `from` has moved to `to`. No other thread may be at work. */
+/* Records that the state at `from` has moved to `to`. No other thread may be running. */
 static void table_moved(const Table *table, const Hasher *hasher, const Arena *arena, uint64_t from, uint64_t to) {
   uint64_t hash = hash_state(hasher, arena_state(arena, to)), tag_mask = table_tag_mask(table);
   uint64_t tag = hash << table->index_bits & tag_mask;

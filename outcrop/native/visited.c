@@ -1,8 +1,8 @@
-/* The two visited sets that every search can have: a table of states in full, and one of signatures. */
+/* The two visited sets that every search can have: a table of full states, and one of signatures. */
 
 /* --- Adding -------------------------------------------------------------------------------------------------- */
 
-/* Makes sure that the visited set has room for `count` more. */
+/* Reserves `count` entries in the visited set, which grows if necessary. Returns 0 if the search must stop. */
 static int reserve_visited(Worker *worker, uint64_t count) {
   Search *search = worker->search;
   while (!stopping(search)) {
@@ -16,7 +16,7 @@ static int reserve_visited(Worker *worker, uint64_t count) {
   return 0;
 }
 
-/* Enters as many states as one reservation has room for. Gives how many it dealt with. `*too_far`: the set must grow. */
+/* Enters as many states as one reservation allows. Returns how many it handled. `*too_far`: the set must grow. */
 typedef uint32_t Enter(Worker *worker, const uint8_t *states, const uint64_t *hashes, uint32_t count, uint8_t *is_new,
                        uint32_t *positions, int *too_far);
 
@@ -46,7 +46,7 @@ static uint64_t wanted_line_count(uint64_t lines, int wide) {
   return bytes < (4 << 20) ? lines * 4 : bytes < (16 << 20) ? lines * 2 : lines + (wide ? lines / 4 : lines / 5 * 4);
 }
 
-/* One worker's part in having the pages provided that the new table adds to the old one. */
+/* Runs one worker's part of allocating the pages that the new table adds to the old one. */
 static void provide_share(Search *search, uint8_t *lines, uint64_t bytes) {
   for (uint64_t at; (at = __atomic_fetch_add(&search->provided, HUGE_PAGE, __ATOMIC_RELAXED)) < bytes;)
     provide_pages(lines + at, bytes - at < HUGE_PAGE ? bytes - at : HUGE_PAGE);
@@ -57,7 +57,7 @@ static int nothing_to_end(Search *search) {
   return 1;
 }
 
-/* --- States in full ------------------------------------------------------------------------------------------ */
+/* --- Full states --------------------------------------------------------------------------------------------- */
 
 static uint32_t states_enter(Worker *worker, const uint8_t *states, const uint64_t *hashes, uint32_t count,
                              uint8_t *is_new, uint32_t *positions, int *too_far) {
@@ -80,7 +80,7 @@ static uint64_t states_positions(const Search *search) { return search->arena.us
 static uint64_t states_bytes(const Search *search) { return search->table.line_count * LINE_BYTES; }
 static uint64_t states_limit(const Search *search) { return search->table.limit; }
 
-/* How many lines the table may grow to, and with what entries; 0 when that would hardly be more. */
+/* Returns the number of lines to which the table may grow, and the width of its slots; 0 if it would hardly grow. */
 static uint64_t grown_table(const Search *search, int *wide) {
   const Table *table = &search->table;
   uint64_t slack = (uint64_t)search->worker_count * MOST_CHUNK_STATES;
@@ -100,7 +100,7 @@ static int states_grow(Search *search) {
   Table *table = &search->table, grown = *table;
   int wide;
   uint64_t lines = grown_table(search, &wide), slack = (uint64_t)search->worker_count * MOST_CHUNK_STATES;
-  /* Only addresses are taken for the new one while there are two; pages come as it is filled. */
+  /* Only addresses are reserved while there are two tables; pages are allocated as the new one is filled. */
   if (!lines || !table_open(&grown, lines, wide, slack)) return 0;
   table_close(table);
   *table = grown;
@@ -113,7 +113,7 @@ static int states_next_filling(Search *search, int is_first) {
   return is_first;
 }
 
-/* One worker's part in entering all states into the new table. */
+/* Runs one worker's part of entering all states into the new table. */
 static void states_fill(Search *search) {
   enum { SHARE_STATES = 1 << 14 };
   const int shared = search->worker_count > 1;
@@ -229,9 +229,9 @@ static const VisitedSet signatures_only = {
     .takes_hashes = 1,
 };
 
-/* --- For sets of fixed size, which forget or confuse states ----------------------------------------------------- */
+/* --- Defaults for sets of fixed size, which evict or confuse states --------------------------------------------- */
 
-/* Nobody keeps marks for states that may be forgotten. */
+/* Returns no position, because marks are not kept for states that may be evicted. */
 static UNUSED uint64_t no_position(const Search *search, const uint8_t *state, uint64_t hash) {
   (void)search, (void)state, (void)hash;
   return UINT64_MAX;

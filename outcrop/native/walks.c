@@ -1,30 +1,30 @@
 /* Random walks: from a start state, one enabled rule instance after the other, each chosen with the weight of its rule.
  *
- * A walk depends on its number and the seed alone, so that one on which something is wrong can be walked again to write
- * down its states, and which walk is reported does not depend on the number of threads. Steps from a state to itself
- * are not taken. */
+ * A walk depends on its number and the seed alone. A walk with a finding can therefore be repeated to write its
+ * states, and the walk that is reported does not depend on the number of threads. Steps from a state to itself are
+ * not taken. */
 #if HAS_COVERAGE
 
-/* Different states are counted by how many zeros their hashes begin with (HyperLogLog): so many registers. */
+/* Number of registers that count different states by the leading zeros of their hashes (HyperLogLog). */
 enum { REGISTER_BITS = 12, REGISTERS = 1 << REGISTER_BITS };
 
-/* How a walk ended. */
+/* The ending of a walk. */
 enum { WALK_BOUND, WALK_DEADLOCK, WALK_STATE, WALK_RULE, WALK_START, WALK_DEAD_END, WALK_STOPPED };
 
 typedef struct {
   const uint64_t *weights;
   uint64_t random;
-  uint64_t weight;     /* of all successors so far */
-  uint32_t rule;       /* of the one chosen among them */
+  uint64_t weight;     /* sum over all successors so far */
+  uint32_t rule;       /* of the chosen successor */
 #if HAS_PUT
-  uint64_t put_length;         /* words that were recorded before these successors */
-  uint64_t put_begin, put_end; /* those of the chosen one */
+  uint64_t put_length;         /* number of words recorded before these successors */
+  uint64_t put_begin, put_end; /* words of the chosen successor */
 #endif
   uint8_t state[STATE_BYTES + SPARE_BYTES];
   uint8_t chosen[STATE_BYTES + SPARE_BYTES];
 } Walk;
 
-/* Chooses among all successors so far: the newest with the part of the weight that it has. */
+/* Chooses among all successors so far: the newest with a probability of its share of the weight. */
 static void sample_successors(Expansion *expansion) {
   Walk *walk = ((Worker *)expansion)->purpose;
   for (uint32_t i = 0; i < expansion->count; i++) {
@@ -51,7 +51,8 @@ static void count_state(Worker *worker, const uint8_t *state, uint8_t *registers
   if (rank > *at) *at = rank;
 }
 
-/* Expands a state and chooses a successor. Nobody sees what successors print that are not taken. */
+/* Expands a state and chooses a successor. Drops the output of successors, which walk_on restores for the chosen
+ * one. */
 static void choose_step(Worker *worker, Walk *walk) {
   walk->weight = 0;
 #if HAS_PUT
@@ -65,7 +66,7 @@ static void choose_step(Worker *worker, Walk *walk) {
 #endif
 }
 
-/* Goes to the chosen successor. The words that it recorded are still there. */
+/* Goes to the chosen successor. The words that it recorded are still in the buffer. */
 static void walk_on(Worker *worker, Walk *walk) {
   memcpy(walk->state, walk->chosen, STATE_BYTES);
 #if HAS_PUT
@@ -77,7 +78,7 @@ static void walk_on(Worker *worker, Walk *walk) {
   drain_put(worker);
 }
 
-/* One walk. With `path`, which has room for one state more than there may be steps, its states are written there. */
+/* Takes one walk. Writes its states to `path`, if given, which has space for `most_steps` + 1 states. */
 static int walk_one(Worker *worker, const Walks *walks, uint64_t number, Walked *walked, uint8_t *path,
                     uint64_t *steps) {
   Walk walk = {.weights = walks->weights};
@@ -111,7 +112,7 @@ static void forget_found(Worker *worker) {
 
 static int is_wrong(int ending) { return ending >= WALK_DEADLOCK && ending <= WALK_START; }
 
-/* Takes walk after walk, until there are enough, something is wrong on an earlier one, or the search must stop. */
+/* Takes walk after walk, until there are enough, an earlier one has a finding, or the search must stop. */
 EXPORT void outcrop_walk(Search *search, uint64_t number, Walks *walks, Walked *walked) {
   Worker *worker = &search->workers[number];
   while (!stopping(search)) {
@@ -129,12 +130,12 @@ EXPORT void outcrop_walk(Search *search, uint64_t number, Walks *walks, Walked *
   }
 }
 
-/* Walks one of them again and writes its states to `path`. Gives how it ended. */
+/* Repeats a walk, and writes its states to `path`. Returns its ending. */
 EXPORT uint64_t outcrop_walk_again(Search *search, uint64_t number, const Walks *walks, Walked *walked, uint8_t *path,
                                    uint64_t *steps) {
   Worker *worker = &search->workers[0];
   worker->expansion.context = worker->scratch;
-  /* What ended the others is no reason not to walk this one to its end. */
+  /* The reason that ended the other walks must not end this one. */
   int stop = __atomic_exchange_n(&search->stop, STOP_NONE, __ATOMIC_SEQ_CST);
   int ending = walk_one(worker, walks, number, walked, path, steps);
   stop_search(search, stop);

@@ -1,8 +1,8 @@
-/* Work that makes more work: states to be expanded, by their arena indexes, in batches that workers take and give.
+/* A work list: states to be expanded, by their arena indexes, in batches that workers take and give.
  *
- * The order does not matter to those who use this, so that no worker ever waits for the end of a level: the last batch
- * given is the first one taken, which also keeps the list short. A worker that finds nothing waits until another one
- * has given something, or until all of them have found nothing, which is the end. */
+ * The order of work does not matter to its users, so no worker ever waits for the end of a level. The last batch
+ * given is the first one taken, which also keeps the list short. A worker without work waits until another one has
+ * given a batch, or until all workers are without work, which is the end. */
 
 enum { BATCH_STATES = 256 };
 
@@ -16,8 +16,8 @@ typedef struct {
   pthread_mutex_t lock;
   pthread_cond_t changed;
   Batch *waiting, *unused;
-  uint32_t members; /* workers that take part */
-  uint32_t idle;    /* of these, how many have found nothing */
+  uint32_t members; /* number of workers that take part */
+  uint32_t idle;    /* number of members without work */
   int ended;
 } Worklist;
 
@@ -38,7 +38,7 @@ static void worklist_close(Worklist *list) {
   pthread_mutex_destroy(&list->lock);
 }
 
-/* An empty batch; NULL when there is no memory. */
+/* Returns an empty batch; NULL if there is no memory. */
 static Batch *batch_get(Search *search, Worklist *list) {
   pthread_mutex_lock(&list->lock);
   Batch *batch = list->unused;
@@ -72,7 +72,7 @@ static void worklist_give(Worklist *list, Batch *batch) {
   pthread_mutex_unlock(&list->lock);
 }
 
-/* What another worker has given, if anything. */
+/* Returns a batch that another worker has given; NULL if there is none. */
 static Batch *worklist_take(Worklist *list) {
   pthread_mutex_lock(&list->lock);
   Batch *batch = list->waiting;
@@ -81,7 +81,7 @@ static Batch *worklist_take(Worklist *list) {
   return batch;
 }
 
-/* Waits for a batch; NULL at the end. */
+/* Waits for a batch. Returns NULL at the end. */
 static Batch *worklist_await(Worklist *list) {
   pthread_mutex_lock(&list->lock);
   list->idle++;
@@ -98,7 +98,7 @@ static Batch *worklist_await(Worklist *list) {
   return batch;
 }
 
-/* Lets nobody wait any longer, because the search must stop. */
+/* Ends all waiting, because the search must stop. */
 static void worklist_end(Worklist *list) {
   pthread_mutex_lock(&list->lock);
   list->ended = 1;
@@ -106,12 +106,12 @@ static void worklist_end(Worklist *list) {
   pthread_mutex_unlock(&list->lock);
 }
 
-/* Before `members` workers begin to work on it. */
+/* Prepares the list, before `members` workers start. */
 static void worklist_begin(Worklist *list, uint32_t members) {
   list->members = members;
   list->idle = 0;
   list->ended = 0;
-  while (list->waiting) { /* what a search that stopped has left behind */
+  while (list->waiting) { /* left by a search that stopped */
     Batch *batch = list->waiting;
     list->waiting = batch->next;
     batch->next = list->unused;

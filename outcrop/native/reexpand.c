@@ -1,6 +1,6 @@
-/* What Python binds of that which expands states again, to find paths, to check liveness and to measure distances. */
+/* Bindings of the kernels that expand states again: to find paths, to check liveness and to measure distances. */
 
-/* Nothing of what follows counts. */
+/* Prepares a worker whose expansions are not counted. */
 static Worker *uncounted(Search *search, uint64_t number) {
   Worker *worker = &search->workers[number];
   worker->expansion.context = worker->scratch;
@@ -20,7 +20,7 @@ EXPORT int outcrop_find_predecessors(Search *search, uint64_t number, uint64_t b
   return complete;
 }
 
-/* The same among states that do not lie in the arena; there are spare bytes behind them. */
+/* Finds predecessors among states that do not lie in the arena. Spare bytes follow them. */
 EXPORT int outcrop_find_predecessors_among(Search *search, uint64_t number, const uint8_t *states,
                                            uint64_t state_count, const uint8_t *targets, uint64_t count,
                                            uint8_t *least, uint8_t *is_found) {
