@@ -1,1 +1,1 @@
-"""What `check` does around searches: chooses one, runs one for each formula, and concludes a Result."""
+"""The steps of a check around its searches: it chooses strategies, checks each formula, and concludes a Result."""

@@ -1,4 +1,4 @@
-"""What the searches of a check come to: the verdict, what is said of each property and rule, and notes."""
+"""The conclusion of a check: the verdict, the status of each property and rule, and notes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from outcrop.source import Diagnostic, Severity, Span
 if TYPE_CHECKING:
     from outcrop.check.temporal import Checked
 
-#: What stands before an arrow in a property and was never true.
+#: The left sides of implications that were never true, by property.
 Unmet = dict[Subject | None, list[Antecedent]]
 
 
@@ -36,8 +36,8 @@ def conclude(
     checked: list[Checked],
     witnesses: Vacuity,
 ) -> Result:
-    """What all searches come to. The figures are those of the search for bad states, or if there was none, of the first
-    search for a formula."""
+    """Returns the Result of all searches. Its figures are those of the search for bad states or, without one, of the
+    first search for a formula."""
     system, main = model, searched
     if main is None:
         assert checked[0].searched is not None
@@ -112,14 +112,14 @@ def conclude(
 def _uses_symmetry(
     model: System, options: CheckOptions, searched: EngineOutcome | None, checked: list[Checked]
 ) -> bool:
-    """Whether the search whose figures are reported counts states that symmetry maps to each other once."""
+    """Returns whether the search whose figures are reported used symmetry reduction."""
     if searched is None:
         return checked[0].check.is_reduced(options)
     return options.symmetry and bool(model.scalarsets) and model.allows_symmetry
 
 
 def _left_out(system: System, searched: EngineOutcome | None) -> list[Diagnostic]:
-    """What assumptions kept the search from looking at. Successors that they drop are fired but not generated."""
+    """Returns notes on states that assumptions excluded. Successors that they drop are fired but not generated."""
     if searched is None or searched.outcome.stop is not Stop.COMPLETE or searched.outcome.revisits:
         return what_was_left_out(system, None, None)
     outcome = searched.outcome
@@ -137,10 +137,10 @@ def _notes(
     if searched is not None:
         notes += _undefined_note(system, searched.outcome)
         if options.symmetry and system.scalarsets and not system.allows_symmetry:
-            text = "symmetry is off: a liveness property speaks of one value of a scalarset"
+            text = "symmetry is off: a liveness property names a single value of a scalarset"
             notes.append(Diagnostic(Severity.NOTE, text))
     if checked:
-        from outcrop.check.temporal import memory_notes, symmetry_notes  # few models come with formulas
+        from outcrop.check.temporal import memory_notes, symmetry_notes  # few models have formulas
 
         notes += symmetry_notes([each.check for each in checked], options)
         notes += memory_notes(checked, options)
@@ -148,20 +148,20 @@ def _notes(
 
 
 def _put_note(system: System) -> list[Diagnostic]:
-    """One note on all ``put`` statements, which a search leaves out."""
+    """Returns one note on all ``put`` statements, which a search skips."""
     parts: tuple[Function | StartState | Rule, ...] = (*system.functions, *system.start_states, *system.rules)
     count = len({node.span.start for part in parts for node in walk(part.body) if isinstance(node, Put)})
     if not count:
         return []
     subject = "1 put statement prints" if count == 1 else f"{count:,} put statements print"
-    text = f"{subject} nothing during a search; use --print to see what {'it prints' if count == 1 else 'they print'}"
+    text = f"{subject} nothing during a search; use --print to see {'its' if count == 1 else 'their'} output"
     return [Diagnostic(Severity.NOTE, text)]
 
 
 def _threads(options: CheckOptions) -> int:
     if options.engine is Engine.INTERPRETER:
         return 1
-    from outcrop.explorer.budget import worker_count  # imports numpy, which the interpreter does without
+    from outcrop.explorer.budget import worker_count  # imports numpy, which the interpreter does not need
 
     return worker_count(options)
 
@@ -178,11 +178,12 @@ def _guarantee(outcome: Outcome) -> str:
 
 
 def violations_of(system: System, options: CheckOptions, searched: EngineOutcome) -> list[Violation]:
-    """Each finding, replayed and explained; then the cover goals that a complete search never met."""
+    """Returns the violation of each finding, replayed and explained, then the cover goals that a complete search
+    missed."""
     violations: list[Violation] = []
     outcome = searched.outcome
     if outcome.findings:
-        from outcrop.trace.replay import Replay  # only what is violated is replayed
+        from outcrop.trace.replay import Replay  # needed only for violations
 
         replay = Replay(system, options, searched.canonical)
         violations = [replay.explain(finding) for finding in outcome.findings]
@@ -198,8 +199,8 @@ def violations_of(system: System, options: CheckOptions, searched: EngineOutcome
 
 
 def _search_of_states(system: System, searched: EngineOutcome | None, checked: list[Checked]) -> EngineOutcome | None:
-    """The search that looked for bad states: one of its own, or that of the product with the model's property process.
-    None where only runs were looked at."""
+    """Returns the search for bad states: a separate one, or that of the product with the model's property process. None
+    if only runs were searched for."""
     beside = (each.searched for each in checked if each.check.product.automaton is system.automaton)
     return searched if searched is not None or system.automaton is None else next(beside, None)
 
@@ -210,7 +211,7 @@ def _properties(
     violations: list[Violation],
     unmet: Unmet,
 ) -> list[PropertyResult]:
-    """What was checked, and how each fared. An assumption is not checked: it narrows what is."""
+    """Returns the status of each property. An assumption is not checked, since it restricts the states."""
     rows = []
     for each in system.properties:
         violated = any(
@@ -232,7 +233,7 @@ def _properties(
 
 
 def _coverage(system: System, options: CheckOptions, outcome: Outcome) -> list[RuleCoverage]:
-    """How each rule fared."""
+    """Returns the counts of each rule."""
 
     def counts(number: int) -> RuleCounts:
         enabled, deeper = outcome.enabled, outcome.deeper
@@ -253,8 +254,8 @@ def _coverage(system: System, options: CheckOptions, outcome: Outcome) -> list[R
 
 
 def _unmet(witnesses: Vacuity, searched: EngineOutcome | None, checked: list[Checked]) -> Unmet:
-    """What stands before an arrow and was never true, by property; of properties that are violated, or not searched
-    for to the end, it is not known."""
+    """Returns the left sides of implications that were never true, by property. Leaves out properties that are violated
+    or whose search did not complete."""
     if searched is None or searched.outcome.stop is not Stop.COMPLETE or searched.outcome.findings:
         return {}
     violated = {each.check.property_instance.property for each in checked if each.violations or each.failures}
@@ -270,7 +271,7 @@ def _texts(unmet: list[Antecedent] | None) -> tuple[str, ...] | None:
 
 
 def _undefined_note(system: System, outcome: Outcome) -> list[Diagnostic]:
-    """One note for all undefined values that were copied or compared: it names the first place in the source."""
+    """Returns one note on all undefined values that were copied or compared. It names the first place in the source."""
     offsets = sorted({note for note in outcome.noted if note >= 0})
     if not offsets:
         return []

@@ -1,4 +1,4 @@
-"""Runs a search: the interpreter's, or one of the native strategies on a compiled model."""
+"""Runs one search: with the interpreter, or with a native strategy on a compiled model."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ TakeOutput = Callable[[str], object]
 
 @dataclass(frozen=True)
 class EngineOutcome:
-    """``canonical``: what the search took for the representative of a state (None: the interpreter's)."""
+    """The outcome of a search with data of its engine. ``canonical`` returns the representative of a state as the
+    search chose it; None stands for that of the interpreter."""
 
     outcome: Outcome
     compile_seconds: float = 0.0
@@ -42,13 +43,15 @@ def search(
     _refuse_strategy(options, has_product=system.product is not None)
     if options.engine is Engine.INTERPRETER:
         if system.product is None and options.strategy != "ram":
-            raise UsageError(f"the interpreter has only the strategy ram, not {options.strategy}")
+            raise UsageError(
+                f"the interpreter has only the strategy ram, not {options.strategy}; leave out --strategy or --engine"
+            )
         if options.checkpoint is not None or options.resume is not None:
-            raise UsageError("the interpreter keeps no checkpoints")
+            raise UsageError("the interpreter writes no checkpoints; use --engine native")
         if (options.ranks or 1) > 1:
-            raise UsageError("the interpreter searches alone, not with several ranks")
+            raise UsageError("the interpreter cannot use several ranks; use --engine native")
         if options.device is DeviceChoice.GPU:
-            raise UsageError("the interpreter searches on the processor, not on a GPU")
+            raise UsageError("the interpreter cannot use a GPU; use --engine native")
         name = "search" if system.product is None else "cycles"
         interpreted = import_module(f"outcrop.oracle.{name}")
         printed = output if options.prints else None
@@ -59,33 +62,37 @@ def search(
 
 
 def _refuse_strategy(options: CheckOptions, has_product: bool) -> None:
-    """Refuses a strategy that does not exist, or not for this."""
+    """Raises UsageError for a strategy that does not exist, or that cannot search this kind of system."""
     strategy = STRATEGIES.get(options.strategy)
     if strategy is not None and strategy.finds_cycles is has_product:
-        return  # also one that only check.temporal chooses
+        return  # includes a strategy that only check.temporal chooses
     if strategy is not None and strategy.finds_cycles:
-        raise UsageError(f"{options.strategy} looks for runs that violate a formula, and there is none: see --ltl")
-    raise UsageError(f"strategy is one of {', '.join(names())}, not '{options.strategy}'")
+        raise UsageError(
+            f"{options.strategy} searches for runs that violate a formula, and there is no formula; give one with --ltl"
+        )
+    raise UsageError(f"strategy must be one of {', '.join(names())}, not '{options.strategy}'")
 
 
 def _refuse_what_it_cannot(strategy: Strategy, options: CheckOptions, has_liveness: bool) -> None:
-    """Refuses what a strategy cannot do, by what the registry says of it."""
+    """Raises UsageError for options that the strategy does not support, according to the registry."""
     is_shared = (options.ranks or 1) > 1
     if has_liveness and is_shared:
-        raise UsageError("liveness is not checked over several ranks. Check it in one process, without --ranks")
+        raise UsageError("liveness cannot be checked over several ranks; leave out --ranks")
     if has_liveness and not strategy.liveness:
         others = " and ".join(", ".join(names(liveness=True, finds_cycles=False)).rsplit(", ", 1))
-        raise UsageError(f"the strategy {strategy.name} does not check liveness; {others} do")
+        raise UsageError(f"{strategy.name} does not check liveness; use {others}")
     if not strategy.checkpoints and (options.checkpoint is not None or options.resume is not None):
-        raise UsageError(f"the strategy {strategy.name} keeps no checkpoints")
+        raise UsageError(
+            f"{strategy.name} writes no checkpoints; leave out --checkpoint and --resume, or choose another strategy"
+        )
     if is_shared and not strategy.ranks:
         others = ", ".join(names(ranks=True, finds_cycles=strategy.finds_cycles))
-        raise UsageError(f"the strategy {strategy.name} searches in one process; over several ranks use {others}")
+        raise UsageError(f"{strategy.name} cannot use several ranks; use {others}")
 
 
 def _kernels_needed(strategy: Strategy, options: CheckOptions) -> tuple[str, ...] | None:
-    """Returns the files of kernels that a search needs beside what most do, or None for all; also where it probably
-    will, because memory is limited or somebody wants to know more than the verdict."""
+    """Returns the kernel files that a search needs beyond those of most searches; None: all. A search with limited
+    memory, or with detailed counts, gets all of them."""
     is_limited = options.memory is not None or options.state_memory is not None
     needs_all = options.coverage or (options.ranks or 1) > 1 or options.of(OwctyOptions).compact
     return None if needs_all or (is_limited and SqueezeOptions in strategy.options) else strategy.kernels
@@ -98,7 +105,7 @@ def _search_native(
     progress: ShowProgress | None,
     output: TakeOutput | None,
 ) -> EngineOutcome:
-    # The interpreter does without a compiler, kernels and numpy.
+    # The interpreter needs no compiler, kernels or numpy.
     from outcrop.codegen.c import emit
     from outcrop.codegen.compiler import compile_model, find_compiler
     from outcrop.codegen.identity import identity

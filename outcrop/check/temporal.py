@@ -1,8 +1,8 @@
-"""Checks of formulas about runs: which there are, and how each is searched for and concluded.
+"""The checks of formulas about runs: which there are, how each is searched, and how it is concluded.
 
-A formula is checked by the product of the model with the automaton of its negation, a formula inside rulesets once for
-each combination of the parameters. Combinations that a renaming of scalarset values turns into each other are alike, so
-that one stands for all of them.
+A formula is checked on the product of the model with the automaton of its negation. A formula inside rulesets is
+checked once per combination of the parameters. Combinations that differ only in a renaming of scalarset values are
+equivalent, so that one stands for all of them.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ from outcrop.trace.replay import explain
 
 @dataclass(frozen=True)
 class TemporalCheck:
-    """One instance of a formula, or the property process of the model. ``shown``: what traces show the variables of.
-    ``counted``: with weak fairness, the product with a counter for it, which ``product`` does not have."""
+    """The check of one formula instance, or of the property process of the model. Traces show the variables of
+    ``shown``. ``counted`` is, under weak fairness, the product with a fairness counter; ``product`` has none."""
 
     name: str
     span: Span
     product: System
     shown: System
     property_instance: PropertyInstance
-    alike: int = 1  #: instances that it stands for
+    alike: int = 1  #: number of instances that it stands for
     counted: System | None = None
 
     @property
@@ -49,37 +49,37 @@ class TemporalCheck:
         return self.property_instance.property is not None and self.property_instance.property.names_scalarset_values
 
     def with_counter(self) -> TemporalCheck:
-        """The same, for searches that leave weak fairness to the product."""
+        """Returns this check for strategies that need the fairness counter in the product."""
         if self.counted is None:
             return self
         counted = dataclasses.replace(self.counted, forgives_failures=self.product.forgives_failures)
         return dataclasses.replace(self, product=counted, counted=None)
 
     def allows_symmetry(self, options: CheckOptions) -> bool:
-        """Fairness tells instances of rules apart that symmetry takes for one."""
+        """Whether symmetry reduction is sound: fairness distinguishes rule instances that symmetry identifies."""
         return options.symmetry and options.fair is Fair.NONE and not self.names_scalarset_values
 
     def is_reduced(self, options: CheckOptions) -> bool:
-        """Whether its search counts states that symmetry maps to each other once."""
+        """Returns whether its search uses symmetry reduction."""
         return self.allows_symmetry(options) and bool(self.product.scalarsets) and self.product.allows_symmetry
 
 
 def plan(system: System, options: CheckOptions) -> list[TemporalCheck]:
-    """The checks of formulas that a model and the options ask for."""
+    """Returns the checks of formulas that a model and the options ask for."""
     is_compact, is_shared = options.of(OwctyOptions).compact, (options.ranks or 1) > 1
     if options.fair is Fair.STRONG and (options.strategy == "ndfs" or is_compact or is_shared):
         raise UsageError(
-            "strongly fair runs are looked for in a way of their own: not by ndfs, nor with --compact or several ranks"
+            "strong fairness cannot be checked with ndfs, with --compact or over several ranks; leave these options out"
         )
     subjects: list[TemporalProperty | Automaton] = [] if system.automaton is None else [system.automaton]
     subjects += system.temporal
     if options.fair is not Fair.NONE and not subjects:
-        raise UsageError("--fair says which runs a formula is about, and there is no formula: see --ltl")
+        raise UsageError("--fair needs a formula; give one with --ltl")
     return [check for subject in _chosen(subjects, options) for check in _checks(system, subject, options)]
 
 
 def _chosen(subjects: list[TemporalProperty | Automaton], options: CheckOptions) -> list[TemporalProperty | Automaton]:
-    """Those that --property names, by name or number."""
+    """Returns the formulas that --property names, by name or number."""
     if not options.properties:
         return subjects
     chosen = []
@@ -88,7 +88,9 @@ def _chosen(subjects: list[TemporalProperty | Automaton], options: CheckOptions)
         if not found and wanted.isdigit() and 0 < int(wanted) <= len(subjects):
             found = [subjects[int(wanted) - 1]]
         if not found:
-            names = "; ".join(f"{number}: {each.name}" for number, each in enumerate(subjects, 1)) or "it has none"
+            names = (
+                "; ".join(f"{number}: {each.name}" for number, each in enumerate(subjects, 1)) or "it has no formulas"
+            )
             raise UsageError(f"the model has no formula '{wanted}' ({names})")
         chosen += [each for each in found if each not in chosen]
     return chosen
@@ -119,7 +121,7 @@ def _checks(system: System, subject: TemporalProperty | Automaton, options: Chec
 
 
 def _representatives(subject: TemporalProperty) -> dict[tuple[int, ...], int]:
-    """The first of the instances that are alike, each with their number."""
+    """Returns the first instance of each class of equivalent instances, with the size of the class."""
     kinds = [parameter.type for parameter in subject.parameters]
     counts: dict[tuple[int, ...], int] = {}
     for arguments in subject.instances():
@@ -127,7 +129,7 @@ def _representatives(subject: TemporalProperty) -> dict[tuple[int, ...], int]:
         row = []
         for kind, value in zip(kinds, arguments, strict=True):
             if isinstance(kind, Scalarset) and kind.is_symmetric:
-                # In the order in which the values of a scalarset turn up.
+                # Values of a scalarset are numbered in order of appearance.
                 turn = sum(uid == kind.uid for uid, _ in renamed)
                 value = renamed.setdefault((kind.uid, value), kind.low + turn)
             row.append(value)
@@ -140,25 +142,25 @@ def _representatives(subject: TemporalProperty) -> dict[tuple[int, ...], int]:
 
 @dataclass(frozen=True)
 class Checked:
-    """How a check went; ``searched`` None where it did not come to it."""
+    """The outcome of a check; ``searched`` is None if it was not searched."""
 
     check: TemporalCheck
     strategy: str
     searched: EngineOutcome | None = None
     violations: tuple[Violation, ...] = ()
-    failures: tuple[Violation, ...] = ()  #: of steps, where the formula was property_instance all the same
+    failures: tuple[Violation, ...] = ()  #: failures of steps, in spite of which the formula was decided
 
     @property
     def is_complete(self) -> bool:
         return self.searched is not None and self.searched.outcome.stop is Stop.COMPLETE
 
     def result(self, options: CheckOptions, vacuous: tuple[str, ...] | None) -> FormulaResult:
-        """Returns how the formula fared. ``vacuous``: what stands before an arrow in it and was never true."""
+        """Returns the status of the formula. ``vacuous``: left sides of implications in it that were never true."""
         subject = self.check.property_instance.property
         product = self.check.product.product
         assert product is not None
         outcome = None if self.searched is None else self.searched.outcome
-        # Beside a property process bad states are found as well: they say nothing about the runs.
+        # The search for a property process also finds bad states, which say nothing about runs.
         is_violated = any(each.kind is ViolationKind.LTL for each in self.violations)
         status = "violated" if is_violated else "holds" if self.is_complete else "unknown"
         return FormulaResult(
@@ -178,16 +180,16 @@ class Checked:
         )
 
 
-#: The strategies that users can name for runs that violate a formula.
+#: The strategies for runs that users can choose.
 CYCLE_STRATEGIES = names(finds_cycles=True)
-#: The strategy for runs that are fair, unless the product counts.
+#: The strategy for fair runs, unless the product has a fairness counter.
 FAIR = "fair"
-#: What ``auto`` does where states do not fit into memory.
+#: The fallback of ``auto`` when the states of a product do not fit into memory.
 COMPACTED = "owcty --compact"
 
 
 def cycle_strategy(options: CheckOptions) -> str:
-    """Which search looks for runs that a formula forbids."""
+    """Returns the name of the search for runs that violate a formula."""
     if options.engine is Engine.INTERPRETER:
         return "scc"
     counts = options.strategy in CYCLE_STRATEGIES or (options.ranks or 1) > 1
@@ -203,7 +205,7 @@ def run_check(
     progress: ShowProgress | None,
     output: TakeOutput | None,
 ) -> Checked:
-    """Searches the product, and replays what is found."""
+    """Searches the product, and replays the findings."""
     strategy = cycle_strategy(options)
     if strategy != FAIR:
         check = check.with_counter()
@@ -219,7 +221,7 @@ def run_check(
     spent = 0.0
 
     def look(output: TakeOutput | None) -> EngineOutcome:
-        """Within the time that is left."""
+        """Searches within the time that is left."""
         nonlocal spent
         searched = search(check.product, load, chosen.after(spent), progress, output)
         spent += searched.outcome.seconds
@@ -227,7 +229,7 @@ def run_check(
 
     searched = look(output)
     if check.product.error_state is not None and _has_failed(searched):
-        # Runs go on from the error state, so that the formula can be property_instance beside.
+        # Runs continue from the error state, so that the formula can be decided too.
         failures = _explained(check, searched, chosen)
         check = dataclasses.replace(check, product=dataclasses.replace(check.product, forgives_failures=True))
         searched = look(None)
@@ -271,8 +273,8 @@ def run_checks(
     progress: ShowProgress | None,
     output: TakeOutput | None,
 ) -> list[Checked]:
-    """All of them, whatever the others give: a formula that is violated says nothing about the next one. Time is
-    shared; after Ctrl-C the rest is left."""
+    """Runs all checks, since a violated formula says nothing about the next one. The time limit is shared; after Ctrl-C
+    the rest is skipped."""
     done: list[Checked] = []
     left = options.time_limit
     for check in checks:
@@ -288,32 +290,30 @@ def run_checks(
 
 
 def memory_notes(checked: list[Checked], options: CheckOptions) -> list[Diagnostic]:
-    """What was done when memory was used up, or can be done."""
+    """Returns notes on the fallback that was used for lack of memory, or that could be used."""
     notes = []
     stops = [(each, each.searched.outcome.stop) for each in checked if each.searched is not None]
     if any(each.strategy == COMPACTED for each, _ in stops):
         notes.append(
-            "the states of a product did not fit into memory: it was searched with signatures instead, like --strategy "
+            "the states of a product did not fit into memory, so signatures were stored instead, as with --strategy "
             "owcty --compact"
         )
     ends = [each.strategy for each, stop in stops if stop is Stop.MEMORY]
     if any(each in CYCLE_STRATEGIES for each in ends) and not options.of(OwctyOptions).compact:
-        notes.append(
-            "with --strategy owcty --compact a state of a product takes 5 to 9 bytes of memory; whole ones are on disk"
-        )
+        notes.append("with --strategy owcty --compact, a state of a product takes only 5 to 9 bytes of memory")
     return [Diagnostic(Severity.NOTE, text) for text in notes]
 
 
 def symmetry_notes(checks: list[TemporalCheck], options: CheckOptions) -> list[Diagnostic]:
-    """For which formulas states are not reduced by symmetry, though they could have been."""
+    """Returns notes on formulas whose states could have been reduced by symmetry and were not."""
     if not options.symmetry or not any(each.product.scalarsets for each in checks):
         return []
     if options.fair is not Fair.NONE:
-        text = "symmetry is off for formulas: fairness tells apart what symmetry takes for one"
+        text = "symmetry is off for formulas: fairness distinguishes rule instances that symmetry identifies"
         return [Diagnostic(Severity.NOTE, text)]
     notes: dict[Span, Diagnostic] = {}
     for each in checks:
         if each.names_scalarset_values and each.span not in notes:
-            text = "symmetry is off for this formula: it speaks of one value of a scalarset"
+            text = "symmetry is off for this formula: it names a single value of a scalarset"
             notes[each.span] = Diagnostic(Severity.NOTE, text, each.span)
     return list(notes.values())

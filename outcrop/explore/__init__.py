@@ -1,1 +1,1 @@
-"""Stepping through a model by hand, and drawing the graph of its states. Both use the interpreter, state by state."""
+"""Exploration with the interpreter: stepping through a model by hand, and drawing its state graph."""

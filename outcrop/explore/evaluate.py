@@ -1,4 +1,4 @@
-"""Evaluating expressions that somebody types, in the scope of a model."""
+"""The evaluation of typed expressions in the scope of a model."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from outcrop.trace.values import show
 
 
 class Scope:
-    """Evaluates with what a front-end gives for a model."""
+    """Evaluator of expressions, made from the scope that a front-end returns for a model."""
 
     def __init__(self, lower: LowerExpression) -> None:
         self._lower = lower
 
     def evaluate(self, session: Session, text: str) -> str:
-        """The value of an expression in the session's state, as the model's author would write it, after what
-        its functions print. Whatever it does to the state is forgotten."""
+        """Returns the value of an expression in the current state, in the syntax of the model, after the output of its
+        functions. Changes to the state are discarded."""
         if session.state is None:
-            raise UsageError("there is no state yet: choose a start state")
+            raise UsageError("there is no state yet; choose a start state")
         source = Source("<expression>", text)
         node, frame = self._lower(Span(source, 0, len(text)))
         executor = session.interpreter.executor
@@ -34,8 +34,10 @@ class Scope:
             with executor.recording() as texts:
                 value: Any = executor.expression(node)(list(session.state), blank_frame(frame))
         except Fault as fault:
-            raise UsageError(f"cannot be evaluated here: {fault.message}") from None
+            raise UsageError(f"the expression cannot be evaluated in this state: {fault.message}") from None
         except Abandoned:
-            raise UsageError("cannot be evaluated here: an assumption inside is false") from None
+            raise UsageError(
+                "the expression cannot be evaluated in this state: an assumption inside is false"
+            ) from None
         shown = show(node.type, [value] if isinstance(node.type, Simple) else value)
         return "\n".join([*printed("".join(texts)), shown])

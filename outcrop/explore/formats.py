@@ -1,4 +1,4 @@
-"""A graph of states as text: for Graphviz, as GraphML for yEd, Gephi and networkx, or as JSON."""
+"""State graphs as text: Graphviz, GraphML for yEd, Gephi and networkx, or JSON."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from xml.sax.saxutils import escape, quoteattr
 
 from outcrop.explore.graph import Graph, Node
 
-#: Lines of a node's label; more are cut.
+#: Largest number of lines in the label of a node.
 _MOST_LINES = 24
 
 
 def dot(graph: Graph, shown: Sequence[str] | None) -> str:
-    """For Graphviz. Start states have a bold frame, states of the trace are blue, wrong ones red; those that were not
-    expanded are dashed."""
+    """Returns the graph for Graphviz. Start states have a bold frame, states of the trace are blue, states with a
+    violation red, and unexpanded ones dashed."""
     lines = [f"digraph {_quoted(graph.system.name)} {{", '  node [shape=box, fontname="monospace", fontsize=10];']
     lines += [f"  {node.number} [{_dot_node(graph, node, shown)}];" for node in graph.nodes]
     for link in graph.links:

@@ -1,4 +1,4 @@
-"""The graph of states of a model, or of a part of it: breadth-first from the start states, or around a trace."""
+"""The state graph of a model, or a part of it: breadth-first from the start states, or around a trace."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from outcrop.trace.values import Item, items, show
 class Node:
     number: int
     state: State
-    distance: int  #: from the start states, or from the trace
+    distance: int  #: number of steps from the start states, or from the trace
     is_start: bool
-    trace_step: int | None = None  #: its place in the trace that the graph is drawn around
-    wrong: str = ""  #: what is false or fails in it
+    trace_step: int | None = None  #: position in the trace that the graph is drawn around
+    wrong: str = ""  #: violated property or runtime error in it
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Link:
 
 @dataclass
 class Graph:
-    """``open_nodes`` are not expanded, because of a limit: more links may lead out of them."""
+    """A state graph. ``open_nodes`` were not expanded because of a limit, so that links from them may be missing."""
 
     system: System
     nodes: list[Node] = field(default_factory=list)
@@ -43,7 +43,7 @@ class Graph:
     open_nodes: set[int] = field(default_factory=set)
 
     def labels(self, node: Node, wanted: Iterable[str] | None = None) -> list[str]:
-        """A line a variable: all that are defined, or those whose names begin with one of ``wanted``."""
+        """Returns one line per variable: all that are defined, or those whose names begin with one of ``wanted``."""
         names = None if wanted is None else list(wanted)
         return [
             f"{item.name} = {show(item.type, item.slice(node.state))}"
@@ -52,7 +52,7 @@ class Graph:
         ]
 
     def to_dict(self) -> dict[str, Any]:
-        """The JSON document."""
+        """Returns the JSON document."""
         return {
             "model": self.system.name,
             "constants": dict(self.system.constants),
@@ -85,17 +85,17 @@ def _is_shown(item: Item, state: State) -> bool:
 
 
 def _belongs(name: str, wanted: str) -> bool:
-    """Is a leaf called ``name`` part of the variable, field or element called ``wanted``?"""
+    """Returns whether a leaf called ``name`` is part of the variable, field or element called ``wanted``."""
     return name == wanted or (name.startswith(wanted) and name[len(wanted)] in ".[")
 
 
 def unknown_names(system: System, wanted: Iterable[str]) -> list[str]:
-    """Of those that labels are asked for."""
+    """Returns the names that match no variable, field or element of the model."""
     return [name for name in wanted if not any(_belongs(item.name, name) for item in items(system))]
 
 
 def explore(system: System, symmetry: bool, most_states: int, depth: int | None) -> Graph:
-    """From the start states, breadth-first, until there are ``most_states`` or all within ``depth`` steps."""
+    """Returns the graph from the start states, breadth-first, up to ``most_states`` states or ``depth`` steps."""
     builder = _Builder(system, Interpreter(system, symmetry and system.allows_symmetry), most_states)
     for firing in builder.interpreter.start_states():
         builder.add(firing.successor, 0, is_start=True)
@@ -104,7 +104,7 @@ def explore(system: System, symmetry: bool, most_states: int, depth: int | None)
 
 
 def around(system: System, document: Any, most_states: int, radius: int) -> Graph:
-    """The states of a saved trace, and those within ``radius`` steps from one of them."""
+    """Returns the graph of a saved trace, with all states within ``radius`` steps of it."""
     session = Session(system)
     session.load(document)
     builder = _Builder(system, session.interpreter, most_states)
@@ -112,7 +112,7 @@ def around(system: System, document: Any, most_states: int, radius: int) -> Grap
         if step.state not in builder.numbers:
             builder.add(step.state, 0, is_start=number == 0, trace_step=number)
     if len(builder.graph.nodes) < len({step.state for step in session.steps}):
-        raise UsageError(f"the trace alone has more than {most_states:,} states; raise --states")
+        raise UsageError(f"the trace alone has more than {most_states:,} states; raise the limit with --states")
     pairs = zip(session.steps, session.steps[1:], strict=False)
     builder.trace = {(one.state, other.state, other.label) for one, other in pairs}
     builder.grow(radius)
@@ -130,7 +130,7 @@ class _Builder:
     def add(
         self, state: State | None, distance: int, is_start: bool = False, trace_step: int | None = None
     ) -> int | None:
-        """The number of a state, which is new or not; None when it is dropped or there is no room."""
+        """Returns the number of a state, new or known; None if an assumption drops it or the graph is full."""
         if state is None:
             return None
         number = self.numbers.get(state)
@@ -145,7 +145,7 @@ class _Builder:
         return number
 
     def grow(self, depth: int | None) -> None:
-        """Expands all states up to a distance; at the last one only links to states that are there are drawn."""
+        """Expands all states up to a distance. At the last distance only links to known states are added."""
         number = 0
         while number < len(self.graph.nodes):
             node = self.graph.nodes[number]

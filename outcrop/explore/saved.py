@@ -1,4 +1,4 @@
-"""Traces that were saved: the document of ``--trace-json``, or the whole one of ``--json``."""
+"""Saved traces: the document of ``--trace-json``, or the whole document of ``--json``."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ from outcrop.trace.itf import value
 
 
 def read(path: str) -> Any:
-    """The JSON of a file."""
+    """Returns the JSON of a file."""
     try:
         return json.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
         raise UsageError(f"cannot read '{path}': {error.strerror}") from None
     except ValueError:
-        raise UsageError(f"'{path}' is no JSON document") from None
+        raise UsageError(f"'{path}' is not JSON; save a trace with 'outcrop check --trace-json FILE'") from None
 
 
 def saved_states(document: Any) -> list[dict[str, Any]]:
-    """The states of a trace in ITF, as such or as part of the document of a check."""
+    """Returns the states of a trace in ITF, alone or as part of the document of a check."""
     trace = document
     if isinstance(document, dict) and "verdict" in document:
         trace = document.get("trace")
         if trace is None:
-            raise UsageError("the document has no trace: nothing was violated, or traces were turned off")
+            raise UsageError("the document has no trace, since nothing was violated or --trace was off")
     states = trace.get("states") if isinstance(trace, dict) else None
     if not isinstance(states, list) or not all(isinstance(each, dict) for each in states):
-        raise UsageError("the document is no trace; `outcrop check --trace-json FILE` writes one")
+        raise UsageError("the document is not a trace; save one with 'outcrop check --trace-json FILE'")
     return states
 
 
 def matches(system: System, state: State, saved: dict[str, Any]) -> bool:
-    """Whether a state of the model is a saved one."""
+    """Returns whether a state of the model equals a saved one."""
     for variable in system.variables:
         row = state[variable.offset : variable.offset + variable.type.leaf_count]
         if variable.name not in saved or _plain(value(variable.type, row)) != _plain(saved[variable.name]):
@@ -45,7 +45,7 @@ def matches(system: System, state: State, saved: dict[str, Any]) -> bool:
 
 
 def _plain(part: Any) -> Any:
-    """Maps have no order, so that their entries are compared sorted."""
+    """Returns a value in which the entries of maps are sorted, since maps are unordered."""
     if isinstance(part, dict):
         if set(part) == {"#map"}:
             return sorted((json.dumps(_plain(key)), json.dumps(_plain(each))) for key, each in part["#map"])

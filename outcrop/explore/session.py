@@ -1,4 +1,4 @@
-"""A run of a model that somebody puts together step by step. Nothing here prints."""
+"""A trace of a model that the user builds step by step. This module prints nothing."""
 
 from __future__ import annotations
 
@@ -19,36 +19,37 @@ from outcrop.trace.values import items
 
 @dataclass(frozen=True)
 class Choice:
-    """Something that can be done next."""
+    """A start state or rule instance that can be taken next."""
 
     label: str
     firing: Firing
 
     @property
     def failure(self) -> str:
-        """What goes wrong when it is done, if anything does."""
+        """Error of the choice; empty if it succeeds."""
         return "" if self.firing.fault is None else self.firing.fault.message
 
 
 class Session:
-    """``steps`` is the run so far, empty before a start state is chosen."""
+    """The trace so far in ``steps``, which is empty before a start state is chosen."""
 
     def __init__(self, system: System) -> None:
         self.system = system
         self.interpreter = Interpreter(system, symmetry=False)
         self.steps: list[Step] = []
-        self._undone: list[Step] = []  #: what was taken back, the latest last
+        self._undone: list[Step] = []  #: undone steps, the latest last
         self._items = items(system)
         self._choices: list[Choice] | None = None
 
-    # --- Where we are --------------------------------------------------------------------------------------
+    # --- Current position------------------------------------------------------------------------------------
 
     @property
     def state(self) -> State | None:
         return self.steps[-1].state if self.steps else None
 
     def choices(self) -> list[Choice]:
-        """The start states, or the enabled rule instances of the best priority, less what an assumption drops."""
+        """Returns the start states, or the enabled rule instances of the best priority, without those that assumptions
+        drop."""
         if self._choices is None:
             state = self.state
             firings = self.interpreter.start_states() if state is None else self.interpreter.successors(state)
@@ -61,7 +62,7 @@ class Session:
         return firing.successor is None or self.interpreter.check(firing.successor).is_kept
 
     def wrong(self) -> str:
-        """What is wrong with the current state; empty when nothing is."""
+        """Returns the violated property or runtime error in the current state; empty if there is none."""
         if self.state is None:
             return ""
         failure = self.interpreter.check(self.state).failure
@@ -72,13 +73,13 @@ class Session:
         return f'{failure.subject.kind} "{failure.label}" is false'
 
     def differences(self) -> Iterator[str]:
-        """What the last step changed."""
+        """Returns the changes of the last step."""
         if len(self.steps) < 2:
             return iter(())
         return changes(self._items, self.steps[-2].state, self.steps[-1].state)
 
     def values(self, part: str = "") -> Iterator[str]:
-        """The current state, a line a leaf; only those that have ``part`` in their names."""
+        """Returns the current state, one line per leaf, for leaves with ``part`` in their names."""
         if self.state is None:
             return iter(())
         wanted = [item for item in self._items if part.lower() in item.name.lower()]
@@ -87,14 +88,14 @@ class Session:
     def trace(self) -> Trace:
         return Trace(self.system, tuple(self.steps))
 
-    # --- Going somewhere -----------------------------------------------------------------------------------
+    # --- Movement ------- -----------------------------------------------------------------------------------
 
     def find(self, text: str) -> Choice:
-        """The choice with a number, counted from 1, or the only one whose label contains a text."""
+        """Returns the choice with a number, counted from 1, or the only one whose label contains a text."""
         choices = self.choices()
         if text.isdigit():
             if not 1 <= int(text) <= len(choices):
-                raise UsageError(f"there is no choice {text}; there are {len(choices):,}")
+                raise UsageError(f"there is no choice {text}; the last one is {len(choices):,}")
             return choices[int(text) - 1]
         exact = [each for each in choices if each.label.lower() == text.lower()]
         found = exact or [each for each in choices if text.lower() in each.label.lower()]
@@ -105,16 +106,16 @@ class Session:
         raise UsageError(f"'{text}' is neither a command nor part of a choice; 'help' lists commands")
 
     def take(self, choice: Choice) -> Step:
-        """Does what was chosen. Raises UsageError when it leads nowhere because it fails."""
+        """Takes a choice. Raises UsageError if it fails and so leads to no state."""
         firing = choice.firing
         if firing.successor is None:
-            raise UsageError(f"it fails, so there is no next state: {choice.failure}")
+            raise UsageError(f"this choice fails and leads to no state: {choice.failure}")
         step = step_of(firing, self.interpreter.printed(firing, self.state))
         self._go([*self.steps, step], forget=True)
         return step
 
     def back(self, count: int = 1) -> int:
-        """Takes back some steps; gives how many there were to take."""
+        """Undoes some steps. Returns how many there were to undo."""
         count = min(count, len(self.steps))
         for _ in range(count):
             self._undone.append(self.steps.pop())
@@ -122,7 +123,7 @@ class Session:
         return count
 
     def forward(self, count: int = 1) -> int:
-        """Does again what was taken back."""
+        """Redoes undone steps. Returns how many there were to redo."""
         count = min(count, len(self._undone))
         for _ in range(count):
             self.steps.append(self._undone.pop())
@@ -130,7 +131,7 @@ class Session:
         return count
 
     def jump(self, number: int) -> None:
-        """To a step of the run, those taken back included; the start state is 0."""
+        """Goes to a step of the trace, including undone ones; the start state is step 0."""
         last = len(self.steps) + len(self._undone) - 1
         if not 0 <= number <= last:
             raise UsageError(f"there is no step {number}; " + (f"the last is {last}" if last >= 0 else "there is none"))
@@ -138,14 +139,14 @@ class Session:
         self.forward(max(0, number + 1 - len(self.steps)))
 
     def restart(self) -> None:
-        """Before the choice of a start state, unless there is only one."""
+        """Goes back to the choice of a start state, or to the only one."""
         self.steps, self._undone, self._choices = [], [], None
         choices = self.choices()
         if len(choices) == 1 and choices[0].firing.successor is not None:
             self.take(choices[0])
 
     def load(self, document: Any) -> int:
-        """Replaces the run by that of a saved trace; gives how many states it has."""
+        """Replaces the trace by a saved one. Returns its number of states."""
         before = self.steps, self._undone
         self.steps, self._undone, self._choices = [], [], None
         try:
@@ -164,7 +165,7 @@ class Session:
             if each.firing.successor is not None and matches(self.system, each.firing.successor, saved)
         ]
         if not fitting:
-            raise UsageError(f"the trace does not fit the model: nothing leads to its state {number}")
+            raise UsageError(f"the trace does not fit the model: no rule leads to its state {number}")
         rule = saved.get("#meta", {}).get("rule")
         return next((each for each in fitting if each.label == rule), fitting[0])
 

@@ -1,4 +1,4 @@
-"""The prompt of `outcrop explore`. It works on a terminal and on piped commands alike."""
+"""The prompt of `outcrop explore`, for terminals and for piped commands."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from outcrop.explore.session import Session
 from outcrop.trace.itf import trace_document
 from outcrop.trace.render import TraceStyle, fired, printed, render
 
-#: Choices listed without being asked for all of them.
+#: Largest number of choices that are listed after a step.
 _MOST_CHOICES = 30
 
 _HELP = """\
@@ -22,26 +22,26 @@ _HELP = """\
   state [TEXT]    show the whole state, or the variables whose names contain the text
   diff            show what the last step changed
   print EXPR      evaluate an expression of the model's language in this state (also: = EXPR)
-  trace           show the run so far
-  back [N]        take back a step, or N of them
-  forward [N]     do again what was taken back
-  jump N          to step N of the run; the start state is 0
-  start           to the beginning
-  load FILE       take over a saved trace; then jump to any step and go on from there
-  save FILE       write the run so far as a trace
+  trace           show the trace so far
+  back [N]        undo a step, or N steps
+  forward [N]     redo undone steps
+  jump N          go to step N of the trace; the start state is 0
+  start           go back to the choice of a start state
+  load FILE       load a saved trace; then jump to any step and continue from there
+  save FILE       save the trace so far
   help, quit"""
 
-#: Evaluates an expression in the current state of a session.
+#: Function that evaluates an expression in the current state of a session.
 Evaluate = Callable[[Session, str], str]
 
 
 @dataclass
 class Shell:
-    """Takes commands and gives the lines that they print."""
+    """Command interpreter that returns the lines to print."""
 
     session: Session
     evaluate: Evaluate
-    write: Callable[[str, dict[str, Any]], None]  #: a document to a file
+    write: Callable[[str, dict[str, Any]], None]  #: writes a document to a file
     has_ended: bool = False
 
     def greet(self) -> Iterator[str]:
@@ -50,7 +50,7 @@ class Shell:
         yield from self._where()
 
     def run(self, line: str) -> Iterator[str]:
-        """What one line of input gives."""
+        """Yields the output of one line of input."""
         try:
             yield from self._command(line.strip())
         except (UsageError, ModelError) as error:
@@ -81,7 +81,7 @@ class Shell:
 
     def _state(self, rest: str) -> Iterator[str]:
         if self.session.state is None:
-            raise UsageError("there is no state yet: choose a start state")
+            raise UsageError("there is no state yet; choose a start state")
         lines = list(self.session.values(rest))
         if not lines:
             raise UsageError(f"no variable has '{rest}' in its name")
@@ -89,12 +89,12 @@ class Shell:
 
     def _diff(self, rest: str) -> Iterator[str]:
         if len(self.session.steps) < 2:
-            raise UsageError("no rule has been taken yet")
+            raise UsageError("no rule has fired yet")
         yield from (f"  {line}" for line in list(self.session.differences()) or ["(nothing changes)"])
 
     def _print(self, rest: str) -> Iterator[str]:
         if not rest:
-            raise UsageError("which expression? For example: print x + 1")
+            raise UsageError("the expression is missing; write it as in: print x + 1")
         yield from (f"  {line}" for line in self.evaluate(self.session, rest).split("\n"))
 
     def _trace(self, rest: str) -> Iterator[str]:
@@ -109,7 +109,7 @@ class Shell:
 
     def _forward(self, rest: str) -> Iterator[str]:
         if not self.session.forward(_number(rest, 1)):
-            raise UsageError("nothing was taken back")
+            raise UsageError("there is no undone step")
         yield from self._where()
 
     def _jump(self, rest: str) -> Iterator[str]:
@@ -124,9 +124,9 @@ class Shell:
         yield from self.load(_file(rest))
 
     def load(self, path: str) -> Iterator[str]:
-        """Goes on from a saved trace; raises UsageError where there is none."""
+        """Loads a saved trace and shows its last state. Raises UsageError if the file is not a trace."""
         count = self.session.load(read(path))
-        yield f"{count:,} states, of which this is the last; 'jump 0' goes to the first"
+        yield f"{count:,} states; this is the last one, and 'jump 0' goes to the first"
         yield from self._where()
 
     def _save(self, rest: str) -> Iterator[str]:
@@ -135,7 +135,7 @@ class Shell:
         self.write(_file(rest), trace_document(self.session.trace()))
         yield f"written to {_file(rest)}"
 
-    # --- What is shown after every step ------------------------------------------------------------------------
+    # --- Output after every step -------------------------------------------------------------------------------
 
     def _where(self) -> Iterator[str]:
         session = self.session
@@ -148,7 +148,7 @@ class Shell:
             yield from (f"    {line}" for line in [*(shown or ["(nothing changes)"]), *printed(step.printed)])
             wrong = session.wrong()
             if wrong:
-                yield f"  WRONG HERE: {wrong}"
+                yield f"  VIOLATION: {wrong}"
         yield from self._choices("", _MOST_CHOICES)
 
     def _choices(self, part: str, most: int | None) -> Iterator[str]:
@@ -171,7 +171,7 @@ def _number(text: str, default: int | None) -> int:
     if not text and default is not None:
         return default
     if not text.isdigit():
-        raise UsageError(f"'{text}' is not a number" if text else "which step? Give its number")
+        raise UsageError(f"'{text}' is not a number" if text else "the number of a step is missing")
     return int(text)
 
 

@@ -1,1 +1,1 @@
-"""Searches by the interpreter: slow, obviously right, and what all other searches are tested against."""
+"""Searches by the interpreter: slow, simple, and the oracle for all other searches."""

@@ -1,9 +1,11 @@
-"""The reference for searches that look for accepting cycles: all states of a product, then its strongly connected
-components (Tarjan 1972). A component with an edge and an accepting state is a violation. With strong fairness, states
-with steps that are possible and yet never taken in their component are left out, and the rest is looked at anew.
+"""The oracle for searches that look for accepting cycles: all states of a product, then its strongly connected
+components (Tarjan 1972).
 
-Exact, with the interpreter, and as slow as that. Of all lassos it gives one with the shortest way to an accepting state
-on a cycle, and from there a shortest cycle; with strong fairness one that takes, by shortest ways, a step of each set.
+A component with an edge and an accepting state is a violation. Under strong fairness, states with steps that are
+enabled but never taken in their component are removed, and the rest is searched again.
+
+Exact, and as slow as the interpreter. It returns a lasso with a shortest path to an accepting state on a cycle, and
+from there a shortest cycle. Under strong fairness the cycle takes a step of each set, by shortest paths.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ def search(
     progress: Callable[[Progress], None] | None = None,
     output: Callable[[str], object] | None = None,
 ) -> Outcome:
-    """Explores a product. ``output`` takes what ``put`` statements print."""
+    """Searches a product. ``output`` receives the output of ``put`` statements."""
     return _CycleSearch(system, options, progress or (lambda snapshot: None), output).run()
 
 
@@ -82,7 +84,7 @@ class _CycleSearch(ReferenceSearch):
                     return
 
 
-#: Where steps from a state lead, and which fairness sets they are of.
+#: Steps from each state: the successor, with the fairness sets that the step belongs to.
 Steps = dict[State, list[tuple[State, frozenset[int]]]]
 
 
@@ -106,7 +108,7 @@ def _fair_components(steps: Steps, accepting: set[State]) -> Iterator[set[State]
 
 
 def _fair_cycle(start: State, within: set[State], steps: Steps) -> list[State]:
-    """From a state of a fair component back to it, which is given twice, with a step of each set that has one."""
+    """Returns a cycle of a fair component through ``start``, given twice, with a step of each set that has one."""
     cycle = [start]
     wanted = sorted(frozenset().union(*(sets for state in within for _, sets in steps[state])))
     for number in [*wanted, None]:
@@ -127,7 +129,7 @@ def _fair_cycle(start: State, within: set[State], steps: Steps) -> list[State]:
 
 
 def _shortest_cycle(start: State, within: set[State], successors: dict[State, list[State]]) -> list[State] | None:
-    """From a state back to it, which is given once; None if there is none."""
+    """Returns a shortest cycle through ``start``, given once; None if there is none."""
     before: dict[State, State] = {}
     level = [start]
     while level:

@@ -1,10 +1,10 @@
-"""Breadth-first search with the interpreter: the reference for every other search.
+"""Breadth-first search with the interpreter: the oracle for every other search.
 
-Exact. Level by level, each level to its end, so that counts do not depend on the order in which states are met. Keeps
-every state as a Python tuple: some kilobytes a state, tens of thousands of rule evaluations a second.
+Exact. Each level is completed before the next one, so that counts do not depend on the order within a level. Every
+state is a Python tuple: some kilobytes per state, tens of thousands of rule evaluations per second.
 
-The states of a level are expanded in the order of their packed bytes, and each remembers who reached it first.
-That is the least predecessor of the level before, so the path to a state is the one that all engines agree on.
+The states of a level are expanded in the order of their packed bytes, and each records its first predecessor. That is
+the least predecessor in the previous level, so that all engines agree on the path to a state.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from outcrop.machine import resident_bytes
 from outcrop.options import CheckOptions, Deadlock
 from outcrop.outcome import Event, EventKind, Finding, FindingKind, Outcome, Progress, Stop, are_enough, most_found
 
-#: States expanded between two calls of the progress callback.
+#: Number of states expanded between two calls of the progress callback.
 _PROGRESS_INTERVAL = 1_000
 
 _KIND_ORDER = {kind: position for position, kind in enumerate(FindingKind)}
@@ -33,7 +33,7 @@ def search(
     progress: Callable[[Progress], None] | None = None,
     output: Callable[[str], object] | None = None,
 ) -> Outcome:
-    """Explores the reachable states. ``output`` takes what ``put`` statements print."""
+    """Searches the reachable states. ``output`` receives the output of ``put`` statements."""
     return ReferenceSearch(system, options, progress or (lambda snapshot: None), output).run()
 
 
@@ -54,17 +54,17 @@ class ReferenceSearch:
         self.interpreter = Interpreter(system, options.symmetry and system.allows_symmetry, output)
         self.layout = Layout(system)
         self.rule_numbers: dict[object, int] = {rule: number for number, rule in enumerate(system.rules)}
-        self.is_product = system.product is not None  # then deadlocks stutter
+        self.is_product = system.product is not None  # in a product, deadlocks stutter
         self.has_liveness = bool(system.of_kind(PropertyKind.LIVENESS))
-        #: Each visited state, in the order of discovery, with the first to reach it.
+        #: Each visited state, in order of discovery, with its first predecessor.
         self.parents: dict[State, State | None] = {}
-        self.predecessors: dict[State, list[State]] = {}  #: for liveness and products only
+        self.predecessors: dict[State, list[State]] = {}  #: only for liveness and products
         self.lassos: list[Finding] = []
         self.levels: list[list[State]] = []
-        # One more than there are rules: the last stands for what an automaton does alone.
+        # One more than the number of rules: the last entry counts steps of the automaton alone.
         self.fired, self.enabled, self.deeper = ([0] * (len(system.rules) + 1) for _ in range(3))
-        self.generated: list[int] = []  #: successors among which each level was found
-        self.newest: set[State] = set()  #: the last level
+        self.generated: list[int] = []  #: per level, the number of successors among which it was found
+        self.newest: set[State] = set()  #: the latest level
         self.samples = Samples()
         self.found: dict[tuple[FindingKind, State | None, int | None], None] = {}
         self.started = time.monotonic()
@@ -170,7 +170,7 @@ class ReferenceSearch:
         if (self.has_liveness or self.is_product) and parent is not None:
             self.predecessors.setdefault(state, []).append(parent)
 
-    # --- Liveness: AG EF, by going backwards from the states that satisfy it -------------------------------------
+    # --- Liveness: AG EF, backwards from the states that satisfy it --------- -------------------------------------
 
     def _check_liveness(self) -> None:
         satisfied: dict[State, list[bool]] = {}
@@ -200,7 +200,7 @@ class ReferenceSearch:
         return closure
 
     def check_cycles(self) -> None:
-        """Looks for what a product accepts; see scc.py."""
+        """Searches for accepting cycles of a product; see cycles.py."""
 
     # --- Findings and progress ---------------------------------------------------------------------------------
 
@@ -241,7 +241,8 @@ class ReferenceSearch:
 
 
 def is_deadlock(definition: Deadlock, is_enabled: bool, is_moving: bool) -> bool:
-    """Is a state a deadlock in which some rule ran to its end (``is_enabled``), or led elsewhere (``is_moving``)?"""
+    """Returns whether a state is a deadlock. ``is_enabled``: some rule ran to its end; ``is_moving``: one changed
+    it."""
     if definition is Deadlock.OFF:
         return False
     return not (is_moving if definition is Deadlock.STUTTERING else is_enabled)

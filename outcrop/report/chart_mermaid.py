@@ -24,7 +24,7 @@ def chart_mermaid(chart: Chart) -> str:
     lines += [f"    participant L{number} as {_escaped(name)}" for number, name in enumerate(shown.lanes)]
     for row in shown.rows:
         if row.step == shown.loop_start:
-            lines.append("    loop for ever")
+            lines.append("    loop forever")
         lines += [f"    {line}" for line in _row(shown, row)]
     if shown.closing is not None:
         lines += [f"    {line}" for line in _row(shown, shown.closing)]

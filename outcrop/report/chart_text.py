@@ -29,11 +29,11 @@ def chart_text(chart: Chart, width: int = 120) -> str:
                 lines.append(f"{'':>{grid.margin}}  ... {skipped:,} steps ...")
             continue
         if row.step == shown.loop_start:
-            lines.append(f"{'':>{grid.margin}}╭╴the loop starts here")
+            lines.append(f"{'':>{grid.margin}}╭╴the cycle starts here")
         lines += grid.row(row, str(row.step), shown.loop_start is not None and row.step >= shown.loop_start)
     if shown.closing is not None:
         lines += grid.row(shown.closing, "", True)
-        lines.append(f"{'':>{grid.margin}}╰╴back to {shown.loop_start}, and so for ever")
+        lines.append(f"{'':>{grid.margin}}╰╴back to {shown.loop_start}, and so forever")
     lines.append(f"{'':>{grid.margin}}  ✗ {shown.ending}")
     if chart.idle:
         lines.append(

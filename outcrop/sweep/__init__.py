@@ -1,1 +1,1 @@
-"""Many checks instead of one: over ranges of constants, and for the tables of the papers."""
+"""Sweeps: many checks over ranges of constants, also for the tables of the papers."""

@@ -1,5 +1,5 @@
-"""One check in a process of its own, so that whatever becomes of it (killed for want of memory, a bug), the others go
-on, and its peak memory is its own.
+"""One check in a separate process. A crash or lack of memory does not affect the others, and its peak memory is its
+own.
 
 As a program, ``python -m outcrop.sweep.cell``, it reads a request from stdin and writes an answer to stdout, both JSON.
 """
@@ -19,7 +19,7 @@ from outcrop.interrupts import listen
 
 @dataclass(frozen=True)
 class Cell:
-    """What to check: ``load`` and ``check`` are keywords of outcrop.load and Model.check, as JSON has them."""
+    """A check to run: ``load`` and ``check`` are keywords of outcrop.load and Model.check, as JSON values."""
 
     model: str
     constants: dict[str, str]
@@ -29,7 +29,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Answer:
-    """The document of a check, or why there is none."""
+    """The JSON document of a check, or the reason why there is none."""
 
     document: dict[str, Any] | None
     error: str = ""
@@ -44,12 +44,12 @@ class Answer:
         return {"holds": 0, "violated": 1, "unknown": 3}.get(self.verdict, 2)
 
     def figure(self, name: str) -> Any:
-        """A first-level key of the document; None without one."""
+        """Returns a first-level key of the document; None without a document."""
         return None if self.document is None else self.document.get(name)
 
 
 def run(cell: Cell) -> Answer:
-    """Checks in a new process and waits for it. An interrupt is passed on: that process then reports what it has."""
+    """Checks in a new process and waits for it. An interrupt is passed on; the process then reports what it has."""
     request = json.dumps({"model": cell.model, "constants": cell.constants, "load": cell.load, "check": cell.check})
     process = subprocess.Popen(
         [sys.executable, "-m", "outcrop.sweep.cell"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
@@ -59,7 +59,7 @@ def run(cell: Cell) -> Answer:
         output, _ = process.communicate(request)
     except KeyboardInterrupt:
         interrupted = True
-        process.send_signal(signal.SIGTERM)  # one that Ctrl-C has reached already does not mind
+        process.send_signal(signal.SIGTERM)  # harmless if Ctrl-C has reached the process already
         output, _ = process.communicate()
     answer = _answer(output, process.returncode)
     if interrupted and answer.document is None:
@@ -74,7 +74,7 @@ def _answer(output: str, code: int) -> Answer:
     except ValueError:
         pass
     if code < 0:
-        hint = "; was there not enough memory?" if code == -9 else ""
+        hint = ", probably for lack of memory; lower --memory" if code == -9 else ""
         return Answer(None, f"the process was ended by signal {-code}{hint}")
     return Answer(None, f"the process ended with code {code} and no answer")
 
@@ -82,14 +82,14 @@ def _answer(output: str, code: int) -> Answer:
 def main() -> None:
     """Answers the request on stdin."""
     listen()
-    from outcrop.api import load  # which takes a while, and signals may come
+    from outcrop.api import load  # slow to import, and signals must be handled meanwhile
 
     request = json.load(sys.stdin)
     answer: dict[str, Any] = {}
     try:
         model = load(request["model"], request["constants"], **request["load"])
         document = model.check(**request["check"]).to_dict()
-        for key in ("trace", "violations"):  # long, and nobody asks
+        for key in ("trace", "violations"):  # long, and not needed
             document.pop(key, None)
         answer["document"] = document
     except OutcropError as error:

@@ -15,15 +15,15 @@ from outcrop.sweep.cell import Answer
 from outcrop.sweep.plan import Axis
 from outcrop.units import size
 
-#: What a row has beside its place on the axes: first-level keys of the document of a check.
+#: Figures of a row: first-level keys of the document of a check.
 FIGURES = ("states", "states_visited", "rules_fired", "diameter", "seconds", "peak_rss_bytes", "peak_disk_bytes")
-#: What can be drawn, and what its axis says.
+#: Figures that a chart can show, with the label of the axis.
 DRAWN = {
     "states": "states",
     "rules": "rules fired",
     "seconds": "seconds",
     "memory": "bytes of peak memory",
-    "rate": "states a second",
+    "rate": "states per second",
 }
 
 
@@ -38,11 +38,11 @@ class Sweep:
     model: str
     axes: Sequence[Axis]
     rows: list[Row]
-    missing: int = 0  #: cells that were not reached
+    missing: int = 0  #: checks that were not reached
 
     @property
     def exit_code(self) -> int:
-        """The worst of all: violated, then an error, then unknown."""
+        """The worst exit code of all checks: violated, then error, then unknown."""
         codes = {row.answer.exit_code for row in self.rows} | ({3} if self.missing else set())
         return next((code for code in (1, 2, 3) if code in codes), 0)
 
@@ -56,7 +56,7 @@ class Sweep:
             if _note(row.answer)
         ]
         if self.missing:
-            notes.append(f"interrupted: {self.missing:,} more checks were not done")
+            notes.append(f"interrupted: {self.missing:,} more checks were not made")
         return "\n".join([self.model, "", *lines, *([""] if notes else []), *notes])
 
     def to_csv(self) -> str:
@@ -84,7 +84,7 @@ class Sweep:
         return {"model": self.model, "axes": axes, "missing": self.missing, "rows": rows}
 
     def to_chart(self, drawn: str) -> Chart:
-        """Over the longest axis of numbers; a line for each combination of the others."""
+        """Returns a chart over the longest numeric axis, with a line for each combination of the others."""
         across = _across(self.axes)
         lines: dict[str, list[tuple[float, float]]] = {}
         for row in self.rows:
@@ -123,7 +123,7 @@ def _cells(answer: Answer) -> list[str]:
 
 
 def _note(answer: Answer) -> str:
-    """What the verdict alone does not say."""
+    """Returns the details that the verdict does not say."""
     if answer.error:
         return answer.error
     kind = answer.figure("kind")

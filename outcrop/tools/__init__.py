@@ -1,1 +1,1 @@
-"""What can be found out about a model beside checking it: transition locality, and random walks."""
+"""Analyses of a model other than checking: transition locality, and random walks."""

@@ -37,16 +37,16 @@ from outcrop.options import CheckOptions, Deadlock
 from outcrop.outcome import Outcome, Stop
 from outcrop.search.ram import breadth_first
 
-#: Workers take the arena in so many pieces each, because some states have more successors than others.
+#: Number of pieces of the arena per worker, since some states have more successors than others.
 _PIECES_A_WORKER = 8
 
 
 @dataclass(frozen=True)
 class Distance:
-    """What is known of the k-transitions."""
+    """The k-transitions of a model, for one k."""
 
     k: int
-    transitions: int  #: how many there are
+    transitions: int  #: number of k-transitions
     mean: float  #: E{Delta(k)}
     stddev: float  #: sigma(k)
 
@@ -64,7 +64,7 @@ class Locality:
     rules_fired: int
     self_loops: int  #: rule instances that lead from a state to itself
     stuck: int  #: states without transitions
-    distances: list[Distance]  #: for k from 1 downwards, to the last with any transition
+    distances: list[Distance]  #: for k from 1 downwards, to the last one with any transition
     seconds: float
 
     @property
@@ -73,14 +73,14 @@ class Locality:
 
     @property
     def sum_avg(self) -> float:
-        """The mean part of transitions that lead to the level before, the same level or the next one."""
+        """The mean share of transitions that lead to the previous, the same or the next level."""
         return sum(each.mean for each in self.distances if abs(each.k) <= 1)
 
     def of(self, k: int) -> Distance:
         return next((each for each in self.distances if each.k == k), Distance(k, 0, 0.0, 0.0))
 
     def to_dict(self) -> dict[str, Any]:
-        """The JSON document."""
+        """Returns the JSON document."""
         return {
             "model": self.model,
             "constants": self.constants,
@@ -105,8 +105,8 @@ class Locality:
 def measure(
     model: Model, options: CheckOptions, with_loops: bool = False, progress: ShowProgress | None = None
 ) -> Locality:
-    """Explores every reachable state, whatever is wrong with some, and measures. Raises Undecided when a limit ends
-    the search: a part of the states has another distribution."""
+    """Explores every reachable state, despite violations, and measures locality. Raises Undecided if a limit ends the
+    search, since a part of the states has another distribution."""
     options = replace(options, deadlock=Deadlock.OFF, max_errors=None)
     symmetry = options.symmetry and model.system.allows_symmetry and bool(model.system.scalarsets)
     native, _ = build(model.system, symmetry, options.keep_c, options.coverage)
@@ -119,14 +119,14 @@ def measure(
         outcome = explorer.run(partial(_explore, explorer, with_loops, parts))
         if outcome.stop is not Stop.COMPLETE:
             raise Undecided(
-                f"locality is that of all reachable states, and the search ended before it had them: {outcome.stop} "
-                f"after {outcome.visited:,} states"
+                f"locality needs all reachable states, and the search ended early: {outcome.stop} after "
+                f"{outcome.visited:,} states. Raise the limit"
             )
         return _conclude(model, symmetry, with_loops, parts, outcome)
 
 
 def _explore(explorer: Explorer, with_loops: bool, parts: list[Distances]) -> Stop:
-    """Searches as `ram` does, and then measures. ``parts`` takes what each worker has measured."""
+    """Searches as `ram` does, then measures. ``parts`` receives the measurements of each worker."""
     stop = breadth_first(explorer)
     if stop is Stop.COMPLETE:
         parts += _measured(explorer, with_loops)

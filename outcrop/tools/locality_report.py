@@ -1,4 +1,4 @@
-"""What `outcrop locality` shows: the distribution of transitions over distances, as a table with bars and a chart."""
+"""The report of `outcrop locality`: the distribution of transitions over distances, as a table and as a chart."""
 
 from __future__ import annotations
 
@@ -11,22 +11,23 @@ from outcrop.tools.distances import Distance, Locality
 
 _SIGMA = "\N{GREEK SMALL LETTER SIGMA}(k)"
 _BAR_WIDTH = 32
-#: Where there is less room for bars, the column of transitions gives way to them; and below this there are none.
+#: Smallest width of bars, in characters. With less space the column of transitions is dropped, then the bars.
 _LEAST_BAR_WIDTH = 8
 _HEAD = ["k", "E{Δ(k)}", _SIGMA, "transitions"]
-#: Distances further back than this are taken together, in groups of growing size, unless all are asked for.
+#: Farthest distance with a row of its own. Farther ones are grouped, in groups of growing size, unless all are asked
+#: for.
 _NEAREST = -6
 
 
 def text(locality: Locality, every: bool = False, columns: int = 200) -> str:
-    """The whole report, for a terminal of so many columns."""
+    """Returns the whole report, for a terminal of ``columns`` columns."""
     reduced = " (reduced by symmetry)" if locality.symmetry else ""
     loops = "counted" if locality.counts_loops else "not counted"
     figures = [
         f"{locality.model}: {locality.states:,} states{reduced} in {len(locality.levels):,} levels, "
         f"{locality.transitions:,} transitions",
-        f"{locality.self_loops:,} rule instances lead from a state to itself ({loops}); "
-        f"{locality.stuck:,} states have no transition",
+        f"{locality.self_loops:,} rule instances lead from a state to itself ({loops}); {locality.stuck:,} states "
+        "have no transition",
     ]
     ending = f"SumAvg = E{{Δ(-1)}} + E{{Δ(0)}} + E{{Δ(1)}} = {locality.sum_avg:.6g}"
     if len(ending) > columns:
@@ -36,7 +37,7 @@ def text(locality: Locality, every: bool = False, columns: int = 200) -> str:
 
 
 def _drawn(rows: list[tuple[str, str, str, int, float]], columns: int) -> list[str]:
-    """The table, with bars as long as there is room for."""
+    """Returns the table, with bars of the width that is left."""
     figures = [[label, mean, stddev, f"{transitions:,}"] for label, mean, stddev, transitions, _ in rows]
     head, room = _HEAD, columns - _width([_HEAD, *figures])
     if room < _LEAST_BAR_WIDTH:
@@ -51,12 +52,12 @@ def _drawn(rows: list[tuple[str, str, str, int, float]], columns: int) -> list[s
 
 
 def _width(rows: list[list[str]]) -> int:
-    """Of columns, and a gap after each."""
+    """Returns the width of columns with a gap after each."""
     return sum(max(map(len, column)) + 2 for column in zip(*rows, strict=True))
 
 
 def _rows(locality: Locality, every: bool) -> list[tuple[str, str, str, int, float]]:
-    """Label, mean, standard deviation, transitions and length of the bar of each row."""
+    """Returns the label, mean, standard deviation, transitions and bar length of each row."""
     near = [each for each in locality.distances if every or each.k >= _NEAREST]
     rows = [(f"{each.k}", f"{each.mean:.6g}", f"{each.stddev:.6g}", each.transitions, each.mean) for each in near]
     for group in _groups([each for each in locality.distances if not every and each.k < _NEAREST]):
@@ -77,7 +78,7 @@ def _groups(distances: list[Distance]) -> list[list[Distance]]:
 
 
 def chart(locality: Locality) -> Chart:
-    """The whole distribution, on a logarithmic scale so that its tail is seen."""
+    """Returns a chart of the whole distribution, on a logarithmic scale that shows its tail."""
     return Chart(
         title=f"Transition locality of {PurePath(locality.model).name} ({locality.states:,} states)",
         x_label="k: levels from source to target",

@@ -1,8 +1,8 @@
-"""Makes the path to something wrong shorter: loops are cut out, then shortcuts are looked for, first between the states
-of the path itself and then through states near it.
+"""Shortens the path to a violation: it cuts out loops, then searches for shortcuts between states of the path, and then
+through neighbouring states.
 
-Only what lies near the path is looked at, so the result need not be a shortest path, which `outcrop check` finds. Takes
-as long as it is allowed to.
+Only states near the path are searched, so that the result need not be a shortest path, which `outcrop check` finds. The
+search takes all the time that it is given.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from outcrop.outcome import FindingKind
 
 Path = list[bytes]
 
-#: States near a state of the path through which a shortcut may lead.
+#: Largest number of neighbouring states that a search for a shortcut visits.
 _MOST_STATES = 2_000
 
 _FOUND = {
@@ -27,7 +27,7 @@ _FOUND = {
 
 
 def shrink(search: Search, kind: FindingKind, path: Path, seconds: float) -> Path:
-    """A path from the same start state to a state where something of the same kind is wrong."""
+    """Returns a path from the same start state to a state with a violation of the same kind."""
     if not path:
         return path
     return _Shrinking(search, kind, time.monotonic() + seconds).run(path)
@@ -55,9 +55,9 @@ class _Shrinking:
         return time.monotonic() >= self._deadline
 
     def _along_itself(self, path: Path) -> Path:
-        """The shortest way from the first state to the last that uses states of the path alone."""
+        """Returns the shortest path from the first state to the last that uses only states of the path."""
         numbers = {state: number for number, state in enumerate(path)}
-        steps = [0, *([len(path)] * (len(path) - 1))]  # from the first state
+        steps = [0, *([len(path)] * (len(path) - 1))]  # distance from the first state
         before = [0] * len(path)
         for number, state in enumerate(path[:-1]):
             for successor in dict.fromkeys(self._successors(state)) | {path[number + 1]: None}:
@@ -72,8 +72,8 @@ class _Shrinking:
         return [path[number] for number in reversed(kept)]
 
     def _through_neighbours(self, path: Path, begin: int) -> Path:
-        """A breadth-first search from a state of the path, until it comes to a later one by fewer steps, or to another
-        state where something is wrong."""
+        """Searches breadth-first from a state of the path for a later one in fewer steps, or for another state with a
+        violation. Returns the shortened path."""
         later = {state: number for number, state in enumerate(path) if number > begin}
         parents: dict[bytes, bytes | None] = {path[begin]: None}
         level = [path[begin]]
@@ -105,7 +105,7 @@ class _Shrinking:
         return [row.tobytes() for row in successors]
 
     def _is_wrong(self, state: bytes) -> bool:
-        """Whether the same kind of thing is wrong in a state."""
+        """Returns whether a state has a violation of the same kind."""
         self._take_found()
         if self._found is Found.STATE:
             self._search.check_block(0, _rows([state]))
@@ -132,7 +132,7 @@ def _way(parents: dict[bytes, bytes | None], state: bytes) -> Path:
 
 
 def _without_loops(path: Path) -> Path:
-    """Where a state comes again, what lies between is left out."""
+    """Returns the path without loops: the states between two visits of a state are left out."""
     last = {state: number for number, state in enumerate(path)}
     kept, number = [], 0
     while number < len(path):

@@ -1,8 +1,8 @@
-"""Random walks through a model: no proof of anything, but quick to find what is wrong far from the start.
+"""Random walks through a model: they prove nothing, but find violations far from the start states fast.
 
-Each walk begins at a start state picked at random, and takes one enabled rule instance after the other, picked at
-random by the weights of the rules. Every state met is checked as `check` would check it. A walk depends on the seed and
-its number alone; with bounds on walks and steps, but not on time, a simulation always ends in the same way.
+Each walk begins at a random start state and fires one enabled rule instance after the other, chosen at random by the
+weights of the rules. Every state on the way is checked as `check` would check it. A walk depends only on the seed and
+on its number. With limits on walks and steps but not on time, a simulation always gives the same result.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from outcrop.source import Span
 from outcrop.tools.shrink import shrink
 from outcrop.trace.replay import explain
 
-#: Nothing grows with the walks.
+#: State memory in bytes; it does not grow with the walks.
 _BUDGET = 8 << 20
 
 _KINDS = {Ending.DEADLOCK: FindingKind.DEADLOCK, Ending.STATE: FindingKind.STATE, Ending.RULE: FindingKind.RULE}
@@ -38,16 +38,16 @@ _KINDS = {Ending.DEADLOCK: FindingKind.DEADLOCK, Ending.STATE: FindingKind.STATE
 
 @dataclass(frozen=True)
 class SimulationOptions:
-    """None is no bound. At least one of ``walks`` and ``time_limit`` should be given."""
+    """The options of a simulation. None means no limit. Give at least one of ``walks`` and ``time_limit``."""
 
     walks: int | None = None
-    steps: int = 10_000  #: of a walk
+    steps: int = 10_000  #: largest number of steps of a walk
     time_limit: float | None = 10.0  #: seconds
-    weights: Mapping[str, int] | None = None  #: of rules, by name; 1 for those not named, 0 never takes it
+    weights: Mapping[str, int] | None = None  #: weights of rules by name; 1 for others, 0 never fires it
     seed: int = 0
     threads: int | None = None
     deadlock: Deadlock = Deadlock.STUTTERING
-    shrink_seconds: float = 3.0  #: 0 leaves the walk as it is
+    shrink_seconds: float = 3.0  #: 0 leaves the walk unchanged
 
     def __post_init__(self) -> None:
         for name in ("walks", "steps", "threads"):
@@ -58,18 +58,18 @@ class SimulationOptions:
 
 @dataclass(frozen=True)
 class RuleWalks:
-    """How a rule fared on all walks."""
+    """The counts of a rule on all walks."""
 
     name: str
     span: Span
     instances: int
-    enabled: int  #: times that an instance was
+    enabled: int  #: number of times that an instance was enabled
     taken: int
 
 
 @dataclass(frozen=True)
 class Simulation:
-    """What the walks have met."""
+    """The result of a simulation."""
 
     model: str
     constants: dict[str, int | float | str]
@@ -77,13 +77,13 @@ class Simulation:
     walks: int
     steps: int
     dead_ends: int
-    different_states: int  #: about
+    different_states: int  #: an estimate
     seconds: float
-    stop: str  #: why it ended
+    stop: str  #: reason why it ended
     coverage: list[RuleWalks]
     violation: Violation | None = None
-    walk: int | None = None  #: the number of the walk on which something is wrong
-    walk_steps: int | None = None  #: how long that walk was before it was shrunk
+    walk: int | None = None  #: number of the walk with the violation
+    walk_steps: int | None = None  #: length of that walk before shrinking
 
 
 def simulate(
@@ -92,8 +92,8 @@ def simulate(
     output: Callable[[str], object] | None = None,
     progress: ShowProgress | None = None,
 ) -> Simulation:
-    """Walks until a bound is reached or something is wrong. ``output`` is called with what the steps that are taken
-    print, walk by walk in no particular order; ``progress`` with a WalkProgress now and then."""
+    """Walks until a limit is reached or a violation is found. ``output`` receives the output of the model, walk by walk
+    in no particular order; ``progress`` receives a WalkProgress from time to time."""
     system = model.system
     weights = _weights(system, options.weights or {})
     native, emitted = build(system, symmetry=False, coverage=True, prints=output is not None)
@@ -126,14 +126,14 @@ def simulate(
 
 
 def _stop(outcome: Outcome, has_states: bool) -> str:
-    """Why walks ended; that none of them met a state comes first."""
+    """Returns the reason why the walks ended. No visited state takes precedence."""
     if not has_states and outcome.stop is not Stop.INTERRUPTED:
         return str(Stop.NO_STATES)
     return str(outcome.stop) if outcome.stop in (Stop.TIME, Stop.INTERRUPTED) else "all walks done"
 
 
 class _Simulation:
-    """Walks, watched as a search is."""
+    """Random walks under the watch of a search."""
 
     def __init__(
         self, search: Search, options: CheckOptions, context: Context, walks: Walks, progress: ShowProgress | None
@@ -154,7 +154,7 @@ class _Simulation:
             memory=progress.memory,
             event=progress.event,
             walks=sum(part.walks for part in self.walked),
-            # Those of walks that are still under way as well.
+            # Includes walks that have not ended.
             steps=sum(int(part.taken.sum()) for part in self.walked),
         )
 
@@ -169,16 +169,16 @@ class _Simulation:
 def _violation(
     system: System, check: CheckOptions, run: _Simulation, options: SimulationOptions
 ) -> tuple[Violation | None, int | None]:
-    """What is wrong on the first walk that found something, and how long that was."""
+    """Returns the violation of the first walk that found one, and the length of that walk."""
     number = run.walks.first_wrong
     if number is None:
         return None, None
-    # The walks are over; shrinking expands states once more, which a search that was asked to stop still does.
+    # The walks are over; shrinking expands more states, which a search that was asked to stop still does.
     ending, path = run.walks.again(number)
     if ending is Ending.START:
         return explain(system, Finding(FindingKind.START, ()), check), 0
     if ending not in _KINDS:
-        raise InternalError(f"walk {number} ended otherwise when it was walked again ({ending.name})")
+        raise InternalError(f"walk {number} ended differently when it was repeated ({ending.name})")
     kind = _KINDS[ending]
     shorter = shrink(run.explorer.search, kind, path, options.shrink_seconds) if options.shrink_seconds else path
     return explain(system, Finding(kind, tuple(shorter)), check), len(path) - 1
@@ -202,9 +202,9 @@ def _weights(system: System, given: Mapping[str, int]) -> list[int]:
     for name in given:
         if name not in names:
             guesses = difflib.get_close_matches(name, names, 1)
-            hint = f"; did you mean '{guesses[0]}'?" if guesses else "; `outcrop show` lists the rules"
+            hint = f"; did you mean '{guesses[0]}'?" if guesses else "; 'outcrop show' lists the rules"
             raise UsageError(f"the model has no rule '{name}'{hint}")
     weights = [given.get(name, 1) for name in names]
     if names and not any(weights):
-        raise UsageError("every rule has weight 0, so that no step can be taken")
+        raise UsageError("every rule has the weight 0, so that no walk can take a step; give one rule a larger weight")
     return weights

@@ -1,4 +1,4 @@
-"""What `outcrop simulate` shows: text and JSON."""
+"""The report of `outcrop simulate`, as text and JSON."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from outcrop.trace.render import TraceStyle
 
 
 def document(simulation: Simulation) -> dict[str, Any]:
-    """The JSON document."""
+    """Returns the JSON document."""
     violation = None if simulation.violation is None else violation_document(simulation.violation)
     return {
         "verdict": "unknown" if simulation.violation is None else "violated",
@@ -46,7 +46,7 @@ def document(simulation: Simulation) -> dict[str, Any]:
 
 
 def text(simulation: Simulation, style: TraceStyle, paint: Paint, coverage: bool = False) -> str:
-    """The whole report."""
+    """Returns the whole report."""
     blocks = [_verdict(simulation, paint), "\n".join(_figures(simulation, paint))]
     if coverage:
         rows = [
@@ -55,9 +55,7 @@ def text(simulation: Simulation, style: TraceStyle, paint: Paint, coverage: bool
         blocks.append("\n".join(table(["rule", "instances", "enabled", "taken"], rows, "lr")))
     never = [each.name for each in simulation.coverage if not each.taken]
     if never and not coverage:
-        blocks.append(
-            f"Rules that were never taken ({len(never):,} of {len(simulation.coverage):,}): {', '.join(never)}"
-        )
+        blocks.append(f"Rules that never fired ({len(never):,} of {len(simulation.coverage):,}): {', '.join(never)}")
     if simulation.violation is not None:
         blocks.append("\n".join(violation_lines(simulation.violation, "Violation", style, paint)))
     return "\n\n".join(blocks)
@@ -70,23 +68,23 @@ def _verdict(simulation: Simulation, paint: Paint) -> str:
         return f"{word}: {simulation.model}: {violation.message.rstrip('.')}."
     word = paint.verdict(Verdict.UNKNOWN, "UNKNOWN")
     if simulation.stop == Stop.NO_STATES:
-        return f"{word}: {simulation.model}: nothing was checked: no walk met a start state that keeps the assumptions."
+        return f"{word}: {simulation.model}: nothing was checked: no start state satisfies the assumptions."
     return f"{word}: {simulation.model}: {simulation.stop}; no violation found, which proves nothing."
 
 
 def _figures(simulation: Simulation, paint: Paint) -> Iterator[str]:
     rate = simulation.steps / max(simulation.seconds, 1e-3)
     rows = [
-        ("walks", f"{simulation.walks:,}, of which {simulation.dead_ends:,} came to an end of their own"),
+        ("walks", f"{simulation.walks:,}, of which {simulation.dead_ends:,} reached a dead end"),
         ("steps", f"{simulation.steps:,} ({rate:,.0f} a second)"),
-        ("states", f"about {simulation.different_states:,} different ones"),
+        ("states", f"about {simulation.different_states:,} different states"),
         ("time", f"{simulation.seconds:.2f} s"),
         ("seed", f"{simulation.seed}"),
     ]
     if simulation.violation is not None and simulation.violation.trace is not None:
         shrunk = len(simulation.violation.trace) - 1
         rows.append(
-            ("found", f"on walk {simulation.walk:,}, {simulation.walk_steps:,} steps long; shrunk to {shrunk:,}")
+            ("found", f"on walk {simulation.walk:,} of {simulation.walk_steps:,} steps, shortened to {shrunk:,}")
         )
     for name, value in rows:
         yield f"  {paint.faint(f'{name:<12}')} {value}"

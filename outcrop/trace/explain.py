@@ -1,7 +1,7 @@
-"""Which part of a failed invariant is false.
+"""The explanation of a failed invariant: the parts of it that are false.
 
-The condition is taken apart along its connectives and quantifiers, as it was evaluated: of a conjunction the operand
-that decided it, of a disjunction both, of a ``forall`` the first instance that fails. Each part comes with the values
+The condition is split along its connectives and quantifiers in the order of evaluation: a conjunction into the operand
+that decided it, a disjunction into both, a ``forall`` into the first failing instance. Each part comes with the values
 that it read.
 """
 
@@ -35,15 +35,15 @@ from outcrop.ir.types import Simple
 from outcrop.ir.walk import walk, writes_state
 from outcrop.source import Span
 
-#: Longer texts of parts of a property are cut.
+#: Longest text of a part, in characters.
 _LONGEST_TEXT = 160
-#: Most parts of one property, and most values of one part, that are listed.
+#: Largest number of parts of a property, and of values of a part, that are listed.
 _MOST_PARTS, _MOST_VALUES = 100, 100
 
 
 @dataclass(frozen=True)
 class FalsePart:
-    """A part of a property that is false: its text with the values it read, and where it stands."""
+    """A false part of a property: its text with the values that it read, and its place."""
 
     text: str
     span: Span
@@ -52,9 +52,9 @@ class FalsePart:
 def because(
     interpreter: Interpreter, failed: Property, arguments: tuple[int, ...], state: State
 ) -> tuple[FalsePart, ...]:
-    """The false parts of a property that is false in ``state``, outermost first."""
+    """Returns the false parts of a property that is false in ``state``, outermost first."""
     if writes_state(failed.condition):
-        return ()  # taking it apart would evaluate parts of it on a state that others have changed
+        return ()  # splitting it would evaluate parts on a state that other parts have changed
     frame = blank_frame(failed.frame)
     for parameter, value in zip(failed.parameters, arguments, strict=True):
         frame[interpreter.executor.offsets[parameter.local]] = value
@@ -85,7 +85,7 @@ class _Explanation:
         self._bindings: list[str] = []  #: quantifier variables bound since the last part, with their values
 
     def false_parts(self, node: Expression) -> Iterator[FalsePart]:
-        """The smallest parts that make ``node`` false."""
+        """Yields the smallest parts that make ``node`` false."""
         match node:
             case Binary(operator=BinaryOperator.AND):
                 yield from self.false_parts(node.right if self._is_true(node.left) else node.left)
@@ -107,7 +107,7 @@ class _Explanation:
                 yield self._part(node, self._evidence(node, False))
 
     def true_parts(self, node: Expression) -> Iterator[FalsePart]:
-        """The conjuncts of ``node``, which is true."""
+        """Yields the conjuncts of ``node``, which is true."""
         match node:
             case Binary(operator=BinaryOperator.AND):
                 yield from self.true_parts(node.left)
@@ -128,7 +128,7 @@ class _Explanation:
         return FalsePart(f"{text} ({shown})" if shown else text, node.span)
 
     def _evidence(self, node: Expression, truth: bool) -> list[str]:
-        """The values, and the witnesses of quantifiers, that give ``node`` this truth."""
+        """Returns the values, and the witnesses of quantifiers, that give ``node`` this truth value."""
         match node:
             case Unary(operator=UnaryOperator.NOT):
                 return self._evidence(node.operand, not truth)
@@ -147,7 +147,7 @@ class _Explanation:
                 return list(self._values(node))
 
     def _values(self, node: Expression) -> Iterator[str]:
-        """``name = value`` of each simple variable that a part reads, as far as it stands outside inner binders."""
+        """Yields ``name = value`` for each simple variable that a part reads outside inner binders."""
         bound: set[Local] = set()
         for each in walk(node):
             if isinstance(each, Quantified | MultisetCount):
@@ -159,7 +159,7 @@ class _Explanation:
                 try:
                     store, offset = self._executor.place(each.place)(self._state, self._frame)
                 except (Fault, Abandoned):
-                    continue  # it stands behind a connective that kept it from being evaluated
+                    continue  # a connective kept it from being evaluated
                 if store is self._state:
                     yield f"{self._executor.leaf_names[offset]} = {each.type.show(store[offset])}"
 
@@ -167,7 +167,7 @@ class _Explanation:
         return bool(self._executor.defined(node)(self._state, self._frame))
 
     def _bind_first(self, node: Quantified, truth: bool) -> None:
-        """Gives a quantifier's variable the first value for which the body has this truth."""
+        """Gives the variable of a quantifier the first value for which the body has this truth value."""
         offset = self._executor.offsets[node.variable]
         for value in self._executor.domain(node.domain)(self._state, self._frame):
             self._frame[offset] = value

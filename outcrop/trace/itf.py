@@ -1,8 +1,8 @@
-"""Traces as ITF, the Informal Trace Format (Apalache's ADR-015), so that existing viewers read them.
+"""Traces in ITF, the Informal Trace Format (Apalache's ADR-015), which existing viewers can read.
 
-Records are objects, arrays are maps from index to element, multisets are maps from element to how often it is there
-(a bag). Values of enumerations, scalarsets and unions are strings, booleans JSON booleans. ITF knows neither reals
-nor undefined values; both are ``#unserializable``.
+Records are objects, arrays are maps from index to element, and multisets are maps from element to count (bags). Values
+of enumerations, scalarsets and unions are strings, booleans are JSON booleans. ITF has neither reals nor undefined
+values; both are ``#unserializable``.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from outcrop.trace.values import elements
 
 _DESCRIPTION = "https://apalache-mc.org/docs/adr/015adr-trace.html"
 
-#: Integers past this are not sure to survive a JSON reader that has only doubles.
+#: Largest integer that every JSON reader keeps exact; some read numbers as doubles.
 _LARGEST_PLAIN = 2**53 - 1
 
 
 def itf(violation: Violation) -> dict[str, Any] | None:
-    """The trace of a violation as an ITF document; None when it has none."""
+    """Returns the trace of a violation as an ITF document; None if it has none."""
     trace = violation.trace
     if trace is None:
         return None
@@ -47,14 +47,14 @@ def itf(violation: Violation) -> dict[str, Any] | None:
 
 
 def trace_document(trace: Trace) -> dict[str, Any]:
-    """A trace as an ITF document, whether or not something is wrong at its end."""
+    """Returns a trace as an ITF document, with or without a violation at its end."""
     document: dict[str, Any] = {
         "#meta": {"format": "ITF", "format-description": _DESCRIPTION, "source": trace.system.name},
         "vars": [variable.name for variable in trace.system.variables],
         "states": _states(trace),
     }
     if trace.loop_start is not None and trace.closing is not None:
-        # The name that ITF has for it, and ours.
+        # The key of ITF, and ours.
         document |= {"loop": trace.loop_start, "loop_start": trace.loop_start}
     return document
 
@@ -74,7 +74,7 @@ def _states(trace: Trace) -> list[dict[str, Any]]:
 
 
 def _step(step: Step) -> dict[str, Any]:
-    """The rule that fired, where it stands, and what it printed."""
+    """Returns the rule that fired, its place, and its output."""
     meta: dict[str, Any] = {"rule": step.label, "line": step.span.line}
     if step.arguments:
         meta["arguments"] = [asdict(each) for each in step.arguments]
@@ -86,7 +86,7 @@ def _step(step: Step) -> dict[str, Any]:
 
 
 def value(kind: Type, row: Sequence[Leaf]) -> Any:
-    """A value of a type, given its leaves."""
+    """Returns a value of a type, given its leaves."""
     if isinstance(kind, Simple):
         return _simple(kind, row[0])
     if isinstance(kind, Record):

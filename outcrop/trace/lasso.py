@@ -1,8 +1,8 @@
-"""Turns a lasso that a search found into a violation: a run of the model that goes round for ever, confirmed.
+"""The replay of lassos: it turns each into a violation with a confirmed infinite run.
 
-The interpreter goes along the lasso, and round its loop until a state comes back. Under symmetry that may take several
-turns: representatives come back before the states that they stand for do. Then the run is judged by the formula itself,
-evaluated on it directly, and by the definition of fairness. No automaton, no product and no search has a say in that.
+The interpreter follows the lasso, and repeats its cycle until a state recurs. Under symmetry that may take several
+turns, since representatives recur before real states do. Then the formula itself is evaluated on the run, and the
+definition of fairness is tested. Neither the automaton nor the product nor the search is involved in that.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Canonical = Callable[[State], State]
 
 @dataclass(frozen=True)
 class PropertyInstance:
-    """What a lasso is held against: an instance of a property, or None for the automaton of the model itself."""
+    """The property that a lasso violates: one instance, or None for the automaton of the model itself."""
 
     property: TemporalProperty | None
     arguments: tuple[int, ...] = ()
@@ -36,7 +36,8 @@ class PropertyInstance:
 def explain_lasso(
     product: System, shown: System, finding: Finding, property_instance: PropertyInstance, canonical: Canonical
 ) -> Violation:
-    """The violation. ``shown`` is the System whose variables the trace has: the first ones of the product."""
+    """Returns the violation. ``shown`` is the System of the trace, whose variables are the first ones of the
+    product."""
     assert product.product is not None and finding.loop_start is not None
     interpreter = Interpreter(product, symmetry=False)
     path = [canonical(Layout(product).unpack(packed)) for packed in finding.path]
@@ -75,7 +76,7 @@ def _state(firing: Firing) -> State:
 def _unwound(
     interpreter: Interpreter, path: Sequence[State], loop_start: int, canonical: Canonical
 ) -> tuple[list[Firing], int]:
-    """Real steps along the lasso. The last one leads to the state after the ``loop_start``-th again."""
+    """Returns real steps along the lasso. The last one leads back to the state after step ``loop_start``."""
     run: list[Firing] = []
     for target in path:
         firings = interpreter.successors(_state(run[-1])) if run else interpreter.start_states()
@@ -93,11 +94,11 @@ def _unwound(
 
 
 def _shortest(shown: System, steps: list[Step], loop_start: int, propositions: tuple[str, ...]) -> Trace:
-    """The same endless run, step by step, with the shortest loop that begins as early as can be: what the automaton did
-    beside it may have kept the product from closing it. The last step leads to the state of the ``loop_start``-th."""
+    """Returns the infinite run with the shortest cycle that begins as early as possible; the states of the automaton
+    may have kept the product from closing it earlier. The last step leads to the state of step ``loop_start``."""
 
     def is_same(one: int, other: int) -> bool:
-        """Do two steps lead to the same state in the same way?"""
+        """Returns whether two steps lead to the same state with the same label."""
         return (steps[one].label, steps[one].state) == (steps[other].label, steps[other].state)
 
     turn = len(steps) - 1 - loop_start
@@ -116,7 +117,7 @@ def _shortest(shown: System, steps: list[Step], loop_start: int, propositions: t
 
 
 def _confirm(interpreter: Interpreter, run: Sequence[Firing], loop_start: int) -> None:
-    """The loop has an accepting state, and is fair if that is asked."""
+    """Raises InternalError unless the cycle has an accepting state and is fair, if that is required."""
     product_steps = interpreter.product_steps
     assert product_steps is not None
     states = [_state(each) for each in run]
@@ -129,10 +130,10 @@ def _confirm(interpreter: Interpreter, run: Sequence[Firing], loop_start: int) -
         return
     everybody = set(range(len(fairness.sets)))
     able = [interpreter.can_move(state) for state in states[loop_start:-1]]
-    # Weak fairness asks for a step of those who are always able to make one, strong fairness of those who ever are.
+    # Weak fairness requires a step of each set that is always enabled, strong fairness of each that is ever enabled.
     satisfied = everybody - able[0].union(*able) if fairness.is_strong else everybody - able[0].intersection(*able)
     for state, step in zip(states[loop_start:-1], run[loop_start + 1 :], strict=True):
-        # Where several steps lead to the same state, each has its turn.
+        # If several steps lead to the same state, all of them count.
         steps = [each for each in interpreter.successors(state) if each.successor == step.successor]
         satisfied |= product_steps.sets_of((each.origin, each.arguments) for each in steps)
     if satisfied != everybody:
@@ -140,7 +141,7 @@ def _confirm(interpreter: Interpreter, run: Sequence[Firing], loop_start: int) -
 
 
 def _word(interpreter: Interpreter, property_instance: PropertyInstance, run: Sequence[Firing]) -> list[set[Formula]]:
-    """The propositions that are true in each state."""
+    """Returns the propositions that are true in each state."""
     subject = property_instance.property
     assert subject is not None
     frame = Instances(subject, interpreter.executor).frame(property_instance.arguments)
@@ -150,7 +151,7 @@ def _word(interpreter: Interpreter, property_instance: PropertyInstance, run: Se
         try:
             return condition(list(state), list(frame))
         except Fault:
-            # The automaton did not look at it there, or the search would have told: the run is one whatever it is.
+            # The automaton did not evaluate it in this state, so its value does not matter for the run.
             return False
 
     return [{each for each, condition in conditions.items() if is_true(condition, _state(firing))} for firing in run]

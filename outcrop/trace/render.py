@@ -13,7 +13,7 @@ from outcrop.ir.types import Multiset
 from outcrop.result import Trace
 from outcrop.trace.values import Item, elements, items, show
 
-#: Characters that a terminal would take for commands.
+#: Characters that a terminal would interpret.
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
@@ -24,7 +24,7 @@ class TraceStyle(StrEnum):
 
 
 def render(trace: Trace, style: TraceStyle = TraceStyle.DIFF) -> list[str]:
-    """The lines of a trace."""
+    """Returns the lines of a trace."""
     if style is TraceStyle.OFF or not trace.steps:
         return []
     parts = items(trace.system)
@@ -64,17 +64,17 @@ def printed(text: str) -> list[str]:
 
 def _loop_mark(first: int, last: int) -> str:
     states = f"state {first} repeats" if first == last else f"states {first} to {last} repeat"
-    return f"--- the loop starts here: {states} for ever ---"
+    return f"--- the cycle starts here: {states} forever ---"
 
 
 def _truths(propositions: Sequence[str], truths: Sequence[bool]) -> str:
-    """Each proposition as it is, or negated where it is false."""
+    """Returns the propositions, negated where they are false."""
     literals = [each if truth else f"!{each}" for each, truth in zip(propositions, truths, strict=True)]
     return f"propositions: {', '.join(literals)}"
 
 
 def fired(kind: str, label: str) -> str:
-    """``Rule enter, p: Proc_1 fired.`` An unnamed rule's label already begins with its kind."""
+    """Returns ``Rule enter, p: Proc_1 fired.`` The label of an unnamed rule already begins with its kind."""
     if label == STUTTER:
         return "Nothing is enabled, so the state repeats."
     prefix = "" if label.lower().startswith(kind.lower() + " ") else kind + " "
@@ -82,7 +82,7 @@ def fired(kind: str, label: str) -> str:
 
 
 def changes(parts: Sequence[Item], before: State, after: State) -> Iterator[str]:
-    """One line a leaf that differs, and one a multiset element that came or went."""
+    """Yields one line for each leaf that differs, and for each element that a multiset gained or lost."""
     for item in parts:
         old, new = item.slice(before), item.slice(after)
         if old == new:
@@ -102,7 +102,7 @@ def _multiset_changes(name: str, kind: Multiset, old: Sequence[Leaf], new: Seque
 
 
 def whole(parts: Sequence[Item], state: State, skip_undefined: bool) -> Iterator[str]:
-    """One line a leaf, and one a multiset."""
+    """Yields one line for each leaf, and for each multiset."""
     skipped = False
     for item in parts:
         row = item.slice(state)

@@ -1,8 +1,8 @@
-"""Turns what a search found into a violation: the run of the model that leads there, and what is wrong at its end.
+"""The replay of findings: it turns each into a violation with a trace of real states.
 
-The interpreter follows the path, so every trace is confirmed before it is shown. Under symmetry a path consists of
-orbit representatives, which need not be successors of one another; the run goes from a real state to a real state
-whose representative is the next of the path, and so is a run of the model as it is written.
+The interpreter follows the path, so that every trace is confirmed before it is shown. Under symmetry a path consists of
+orbit representatives, which need not be successors of one another. The replay goes from a real state to a real
+successor whose representative is the next one in the path, and so produces a trace of the model as it is written.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ def explain(
     options: CheckOptions,
     canonical: Callable[[State], State] | None = None,
 ) -> Violation:
-    """The violation that a search found."""
+    """Returns the violation of a finding."""
     return Replay(system, options, canonical).explain(finding)
 
 
 class Replay:
-    """Explains the findings of one search, which often have most of their way in common. ``canonical`` maps a state to
-    a representative of its orbit, by default the interpreter's; the search may have chosen others."""
+    """Explains the findings of one search, whose paths often share most states. ``canonical`` maps a state to its
+    representative, by default that of the interpreter; the search may have chosen others."""
 
     def __init__(
         self, system: System, options: CheckOptions, canonical: Callable[[State], State] | None = None
@@ -47,7 +47,7 @@ class Replay:
         self._canonical = canonical or Normaliser(system, options.symmetry and system.allows_symmetry)
         self._interpreter = Interpreter(system, symmetry=False)
         self._layout = Layout(system)
-        #: The step from a state, None for the beginning, to one that a state of a path, packed, stands for.
+        #: Step from a state (None: the beginning) to the real state for a packed state of a path.
         self._steps: dict[tuple[State | None, bytes], Step] = {}
 
     def explain(self, finding: Finding) -> Violation:
@@ -69,7 +69,8 @@ class Replay:
                 return _state(interpreter, last, trace)
 
     def _run(self, path: tuple[bytes, ...]) -> list[Step]:
-        """Real states whose representatives are those of the path, each with the first instance that leads to it."""
+        """Returns real states whose representatives form the path, each with the first rule instance that leads to
+        it."""
         steps: list[Step] = []
         for packed in path:
             key = steps[-1].state if steps else None, packed
@@ -77,7 +78,7 @@ class Replay:
                 self._steps[key] = self._step(*key)
             steps.append(self._steps[key])
         if not steps:
-            raise InternalError("a search found something, but gave no path to it")
+            raise InternalError("a finding has no path")
         return steps
 
     def _step(self, state: State | None, packed: bytes) -> Step:
@@ -103,7 +104,7 @@ def step_of(firing: Firing, printed: str) -> Step:
 
 
 def step_to(target: State, firings: Iterable[Firing], canonical: Callable[[State], State]) -> Firing:
-    """The first that leads to a state that ``target`` represents."""
+    """Returns the first firing that leads to a state that ``target`` represents."""
     tried: set[State] = set()
     for firing in firings:
         state = firing.successor
@@ -123,7 +124,7 @@ def _first_failing(firings: Iterable[Firing]) -> Firing:
 
 
 def _failed(interpreter: Interpreter, firing: Firing, trace: Trace | None) -> Violation:
-    """The violation that a firing meets at the end of a trace, or, without one, a startstate."""
+    """Returns the violation of a failing rule at the end of a trace, or of a failing startstate."""
     assert firing.fault is not None
     violation = _of_fault(firing.fault, trace)
     printed = interpreter.printed(firing, None if trace is None else trace.steps[-1].state)
@@ -146,14 +147,14 @@ def _deadlock(interpreter: Interpreter, last: State, trace: Trace, definition: D
 
 
 def _deadlock_hint(definition: Deadlock, is_enabled: bool) -> str:
-    """How to say that a run may end in such a state."""
+    """Returns a hint for the case that a run may end in this state."""
     if is_enabled:
-        way = "--deadlock stuck, which asks only that some rule is enabled"
+        way = "--deadlock stuck, which only requires that some rule is enabled"
     elif definition is Deadlock.STUTTERING:
-        way = "give this state a rule that changes nothing, with --deadlock stuck"
+        way = "add a rule that changes nothing in this state and use --deadlock stuck"
     else:
-        way = "give this state a rule that changes nothing"
-    return f"if a run may end here, use --deadlock off, or {way}"
+        way = "add a rule that changes nothing in this state"
+    return f"if this is an intended end, use --deadlock off, or {way}"
 
 
 def _state(interpreter: Interpreter, last: State, trace: Trace) -> Violation:
@@ -182,18 +183,18 @@ def _state(interpreter: Interpreter, last: State, trace: Trace) -> Violation:
 
 def _liveness(interpreter: Interpreter, last: State, trace: Trace, number: int | None) -> Violation:
     if number is None:
-        raise InternalError("a search found a liveness violation, but does not say of which property")
+        raise InternalError("a liveness finding names no property")
     subject, arguments = interpreter.liveness_instance(number)
     truths = interpreter.liveness(last)
     if isinstance(truths, Failure) or truths[number]:
         raise InternalError("a trace does not replay: its last state satisfies the liveness property")
     instance = _instance(Failure(subject, arguments))
-    message = f'liveness "{subject.name}" is violated{instance}: no state that satisfies it can be reached any more'
+    message = f'liveness "{subject.name}" is violated{instance}: no state that satisfies it can be reached'
     assert subject.kind is PropertyKind.LIVENESS
     return Violation(ViolationKind.LIVENESS, message, subject.span, trace, subject.name)
 
 
 def _instance(failure: Failure) -> str:
-    """`` for i: 2`` when the property has parameters."""
+    """Returns `` for i: 2`` if the property has parameters."""
     values = failure.label.removeprefix(failure.subject.name).removeprefix(", ")
     return f" for {values}" if values else ""

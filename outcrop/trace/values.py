@@ -1,7 +1,7 @@
-"""Names and texts of the values in a state.
+"""Names and texts of the values in a state, as the author of the model would write them.
 
-A state is a row of leaves; here it becomes what the model's author would write: ``node[2].state`` and ``Idle``.
-Multisets have no order, so their slots have no names: an element is shown whole, as a member that is there or not.
+A state is a row of leaves; a leaf gets a name such as ``node[2].state`` and a value such as ``Idle``. Multisets are
+unordered, so that their slots have no names: an element is shown as a whole, as present or absent.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from outcrop.ir.types import Array, Multiset, Record, Simple, Type
 
 @dataclass(frozen=True)
 class Item:
-    """A leaf, or a whole multiset, of a state: its name, its type and where its leaves start."""
+    """A leaf, or a whole multiset, of a state: its name, its type, and the offset of its first leaf."""
 
     name: str
     type: Type
@@ -27,7 +27,7 @@ class Item:
 
 
 def items(system: System) -> list[Item]:
-    """The leaves of a state outside multisets, and the multisets, in leaf order."""
+    """Returns the leaves of a state outside multisets, and the multisets, in leaf order."""
     return [item for variable in system.variables for item in _items(variable.name, variable.type, variable.offset)]
 
 
@@ -45,14 +45,14 @@ def _items(name: str, kind: Type, offset: int) -> Iterator[Item]:
 
 
 def elements(kind: Multiset, row: Sequence[Leaf]) -> list[Sequence[Leaf]]:
-    """The leaves of each element that a multiset holds."""
+    """Returns the leaves of each element that a multiset contains."""
     step = kind.slot_leaf_count
     slots = [row[start : start + step] for start in range(0, len(row), step)]
     return [slot[1:] for slot in slots if slot[0] is not None]
 
 
 def show(kind: Type, row: Sequence[Leaf]) -> str:
-    """A value on one line; parts that are undefined are left out of records and arrays."""
+    """Returns a value on one line. Undefined parts of records and arrays are left out."""
     if isinstance(kind, Simple):
         return kind.show(row[0])
     if isinstance(kind, Multiset):

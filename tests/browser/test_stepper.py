@@ -193,7 +193,7 @@ def test_a_lasso_goes_round(open_page: Open, tmp_path: Path) -> None:
     assert shown.texts(".truths code") == ["!full", "p"]
     lines = shown.copied("text").splitlines()
     assert lines[lines.index("2  Rule produce fired.") - 1] == (
-        "--- the loop starts here: states 2 to 4 repeat for ever ---"
+        "--- the cycle starts here: states 2 to 4 repeat forever ---"
     )
     closing = lines.index("   Rule rewind fired: back to 2.")
     assert lines[closing - 1].strip() == "propositions: full, p"

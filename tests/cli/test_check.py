@@ -144,7 +144,7 @@ def test_put_prints_when_it_is_asked_to(cli: Cli, tmp_path: Path, monkeypatch: p
     Path("chatty.m").write_text(text)
     run = cli("check", "chatty.m")
     assert run.code == 0 and "hello" not in run.out + run.err
-    assert "note: 1 put statement prints nothing during a search; use --print to see what it prints" in run.out
+    assert "note: 1 put statement prints nothing during a search; use --print to see its output" in run.out
     run = cli("check", "chatty.m", "--print", "-q")
     assert run.out.startswith("hello\nHOLDS: ")
     walk = "simulate", "chatty.m", "--walks", "2", "--steps", "3", "--threads", "1"

@@ -56,7 +56,7 @@ def test_the_text_marks_the_loop(cli: Cli, model: Path) -> None:
     run = cli("check", model, "--engine", "interpreter")
     assert run.code == 1
     assert run.out.splitlines()[0].endswith('ltl "again" is violated.')
-    assert "--- the loop starts here: state 1 repeats for ever ---\n1  Rule switch fired." in run.out
+    assert "--- the cycle starts here: state 1 repeats forever ---\n1  Rule switch fired." in run.out
     assert "   Rule stay fired: back to 1.\nThis cycle repeats forever: ltl" in run.out
     assert "propositions: !red" in run.out
 
@@ -77,11 +77,11 @@ def test_mistakes(cli: Cli, model: Path) -> None:
         "--ltl:1:14: error: unknown name 'brokn'\n  G (red -> F {brokn})\n               ^^^^^\n"
         "  hint: did you mean 'broken'?\n"
     )
-    assert "not by ndfs" in cli("check", model, "--fair", "strong", "--strategy", "ndfs").err
+    assert "with ndfs" in cli("check", model, "--fair", "strong", "--strategy", "ndfs").err
     plain = model.with_name("plain.m")
     plain.write_text(LIGHT.replace('ltl "again" : G F red;', ""), encoding="utf-8")
     run = cli("check", plain, "--strategy", "ndfs")
-    assert run.code == 2 and "there is none: see --ltl" in run.err
+    assert run.code == 2 and "there is no formula; give one with --ltl" in run.err
 
 
 def test_a_file_of_formulas(cli: Cli, model: Path, tmp_path: Path) -> None:

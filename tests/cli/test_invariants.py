@@ -110,7 +110,7 @@ def test_other_verbs_look_at_it_too(cli: Cli, murphi: Path) -> None:
     assert (run.code, json.loads(run.out)["kind"]) == (1, "invariant")
     run = cli("sweep", murphi, "-D", "Most=1..2", "--invariant", "a < 2", "--deadlock", "off", "--json")
     assert [row["verdict"] for row in json.loads(run.out)["rows"]] == ["holds", "violated"]
-    assert 'WRONG HERE: invariant "a < 1" is false' in cli("explore", murphi, "--invariant", "a < 1", "-c", "1").out
+    assert 'VIOLATION: invariant "a < 1" is false' in cli("explore", murphi, "--invariant", "a < 1", "-c", "1").out
 
 
 def test_a_search_without_it_is_another_search(cli: Cli, murphi: Path, tmp_path: Path) -> None:

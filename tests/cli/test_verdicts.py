@@ -111,7 +111,7 @@ def test_a_checkpoint_of_nothing_is_removed(cli: Command, tmp_path: Path) -> Non
 
 def test_walks_without_states(cli: Command) -> None:
     run = cli("simulate", NO_STATES, "--walks", "3")
-    assert run.code == 3 and "nothing was checked: no walk met a start state" in run.out
+    assert run.code == 3 and "nothing was checked: no start state" in run.out
     assert json.loads(cli("simulate", NO_STATES, "--walks", "3", "--json").out)["kind"] == "no-states"
 
 

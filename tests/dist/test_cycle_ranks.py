@@ -55,4 +55,4 @@ def test_searches_that_cannot_be_shared_say_so(tmp_path: Path) -> None:
     command = [find_mpiexec(), "-n", "2", sys.executable, "-m", "outcrop", "check", str(model), "--strategy", "ndfs"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 2
-    assert "over several ranks use owcty" in done.stderr, done.stderr
+    assert "cannot use several ranks; use owcty" in done.stderr, done.stderr

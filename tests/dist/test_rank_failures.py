@@ -184,7 +184,7 @@ def ranks_under(pid: int) -> list[int]:
 @needs_mpi
 def test_liveness_and_the_interpreter_are_refused(repository: Path) -> None:
     for arguments, words in (
-        ([str(repository / "tests/models/liveness_holds.m")], "liveness is not checked over several ranks"),
+        ([str(repository / "tests/models/liveness_holds.m")], "liveness cannot be checked over several ranks"),
         ([MODEL, "--engine", "interpreter"], "the interpreter searches alone"),
     ):
         done = run_each(arguments, arguments)

@@ -406,7 +406,7 @@ def test_another_search_is_refused_with_what_differs(cli: Callable[..., Any], tm
     model.write_text(GRID)
     assert "there is a checkpoint in" in cli(*check, "--checkpoint", place).err
     assert "there is no checkpoint in" in cli(*check, "--resume", tmp_path / "nowhere").err
-    assert "keeps no checkpoints" in cli(*check, "--engine", "interpreter", "--resume", place).err
+    assert "writes no checkpoints" in cli(*check, "--engine", "interpreter", "--resume", place).err
     assert cli(*check, "--resume", place).code == 0
     assert not [*place.iterdir()]
 

@@ -271,5 +271,5 @@ def test_checkpoints_are_refused(name: str, tmp_path: Path) -> None:
     path = tmp_path / "model.m"
     path.write_text("var x: 0..1; startstate x := 0; end; rule begin x := 1 - x; end;")
     model = outcrop.load(path, ltl=["G F {x = 1}"])
-    with pytest.raises(UsageError, match="keeps no checkpoints"):
+    with pytest.raises(UsageError, match="writes no checkpoints"):
         model.check(strategy=name, checkpoint=str(tmp_path / "somewhere"))

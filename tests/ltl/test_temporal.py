@@ -131,7 +131,7 @@ def test_strong_fairness(tmp_path: Path) -> None:
 
 
 def test_fairness_without_formulas_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="there is no formula"):
+    with pytest.raises(UsageError, match="needs a formula"):
         check(LIGHT, tmp_path, fair="weak")
 
 

@@ -88,7 +88,7 @@ def test_the_verdict_is_unknown(tmp_path: Path) -> None:
 def test_it_refuses_what_it_cannot_do(tmp_path: Path) -> None:
     path = tmp_path / "grid.m"
     path.write_text(GRID)
-    with pytest.raises(outcrop.UsageError, match="keeps no checkpoints"):
+    with pytest.raises(outcrop.UsageError, match="writes no checkpoints"):
         outcrop.load(path).check(strategy="bitstate", checkpoint=str(tmp_path / "saved"))
 
 

@@ -57,7 +57,7 @@ def test_a_search_prints_nothing_and_says_so(engine: str, capsys: pytest.Capture
     assert capsys.readouterr().out == ""
     count = len(PUT.findall(CHATTY))
     notes = [note.message for note in result.notes if "put" in note.message]
-    assert notes == [f"{count} put statements print nothing during a search; use --print to see what they print"]
+    assert notes == [f"{count} put statements print nothing during a search; use --print to see their output"]
     silent = loaded(PUT.sub("", CHATTY)).check(deadlock="off", engine=engine)
     assert (result.levels, result.rules_fired) == (silent.levels, silent.rules_fired)
     assert not any("put" in note.message for note in silent.notes)

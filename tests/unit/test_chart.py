@@ -103,8 +103,8 @@ def test_a_lasso_closes() -> None:
     assert made.loop_start is not None and made.closing is not None
     assert made.closing.rule == "chat"
     text = chart_text(made)
-    assert "the loop starts here" in text and f"back to {made.loop_start}" in text
-    assert chart_mermaid(made).count("loop for ever") == 1
+    assert "the cycle starts here" in text and f"back to {made.loop_start}" in text
+    assert chart_mermaid(made).count("loop forever") == 1
 
 
 def test_messages_described_by_hand() -> None:

@@ -82,14 +82,18 @@ def test_deadlock() -> None:
 @pytest.mark.parametrize(
     ("end", "definition", "hint"),
     [
-        ("", Deadlock.STUTTERING, "a rule that changes nothing, with --deadlock stuck"),
-        ("", Deadlock.STUCK, "a rule that changes nothing"),
-        ("rule x = 8 ==> end;", Deadlock.STUTTERING, "or --deadlock stuck, which asks only that some rule is enabled"),
+        ("", Deadlock.STUTTERING, "in this state and use --deadlock stuck"),
+        ("", Deadlock.STUCK, "a rule that changes nothing in this state"),
+        (
+            "rule x = 8 ==> end;",
+            Deadlock.STUTTERING,
+            "or --deadlock stuck, which only requires that some rule is enabled",
+        ),
     ],
 )
 def test_a_deadlock_says_how_to_allow_an_intended_end(end: str, definition: Deadlock, hint: str) -> None:
     found = violation(COUNTER + end, CheckOptions(deadlock=definition))
-    assert found.hint.startswith("if a run may end here, use --deadlock off") and found.hint.endswith(hint)
+    assert found.hint.startswith("if this is an intended end, use --deadlock off") and found.hint.endswith(hint)
 
 
 def test_liveness_names_the_instance() -> None:

@@ -50,7 +50,7 @@ function traceText(steps, loop, ending, printed) {
     const changes = number ? changeLines(step.nodes, step.changes) : startLines(step.nodes);
     const rows = number && !changes.length ? ["(nothing changes)"] : changes;
     const repeated = loop && (loop.start === last ? `state ${last} repeats` : `states ${loop.start} to ${last} repeat`);
-    const mark = loop && number === loop.start ? [`--- the loop starts here: ${repeated} for ever ---`] : [];
+    const mark = loop && number === loop.start ? [`--- the cycle starts here: ${repeated} forever ---`] : [];
     const truths = step.truths.length ? [`propositions: ${step.truths.map(([text, isTrue]) => (isTrue ? text : `!${text}`)).join(", ")}`] : [];
     return [...mark, head, ...[...rows, ...truths, ...printedLines(step.printed)].map((row) => " ".repeat(margin + 4) + row)];
   });

@@ -34,7 +34,7 @@ function messageChart(chart, go) {
     if (to < rows.length) parts.push(h("p", { class: "lanes-gap" }, `${plural(rows.length - to, "step")} after`));
     if (chart.closing) {
       parts.push(line(chart.closing, "↺", chart.loop_start, "closing"));
-      parts.push(h("p", { class: "lanes-ending" }, `Back to step ${chart.loop_start}, and so for ever.`));
+      parts.push(h("p", { class: "lanes-ending" }, `Back to step ${chart.loop_start}, and so forever.`));
     }
     parts.push(h("p", { class: "lanes-ending" }, h("span", { class: "bad" }, "✗ "), chart.ending));
     body.replaceChildren(...parts);

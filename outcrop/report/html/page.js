@@ -172,7 +172,7 @@ function ruleSection(result) {
   const isRuns = (result.properties || []).some((each) => each.kind === "ltl");
   if (!has("enabled")) {
     notes.push(h("p", { class: "soft" }, isRuns
-      ? "A search for runs that go round for ever does not count how often each rule is enabled and leads to new states."
+      ? "A search for runs does not count how often each rule is enabled and leads to new states."
       : "Check with --report or --coverage to count also how often each rule is enabled and leads to new states."));
   }
   if (has("enabled") && !has("new")) notes.push(h("p", { class: "soft" }, "Which firings led to new states is known only to a search that has all levels in RAM, as ram does."));
