@@ -8,7 +8,7 @@ from typing import Any
 
 from outcrop.cli.argument_parser import Parser
 from outcrop.cli.formulas import add_formulas
-from outcrop.cli.parser import add_limits, add_meaning, add_model, add_search
+from outcrop.cli.parser import add_chart_options, add_limits, add_meaning, add_model, add_search
 from outcrop.cli.values import constant, count, names, unit
 from outcrop.options import CheckOptions
 from outcrop.strategies import OWN_OPTIONS
@@ -22,6 +22,11 @@ examples:
   outcrop explore ring.m
   outcrop check ring.m --trace-json bug.json; outcrop explore ring.m --load bug.json
   printf '1\\n2\\nprint turn\\n' | outcrop explore ring.m"""
+
+_SERVE_EPILOG = """\
+examples:
+  outcrop serve ring.m
+  outcrop check ring.m --trace-json bug.json; outcrop serve ring.m --load bug.json"""
 
 _GRAPH_EPILOG = """\
 examples:
@@ -48,10 +53,33 @@ def add_steps(verbs: Any) -> dict[str, Parser]:
     """Adds the commands, and returns the parser of each."""
     return {
         "explore": _explore(verbs),
+        "serve": _serve(verbs),
         "graph": _graph(verbs),
         "sweep": _sweep(verbs),
         "reproduce": _reproduce(verbs),
     }
+
+
+def _serve(verbs: Any) -> Parser:
+    parser: Parser = verbs.add_parser(
+        "serve",
+        help="explore a model in the browser",
+        description="Serves an explorer of a model to a browser on this machine: steps, history, message chart, and "
+        "searches from any state. Nothing is searched before you ask.",
+        epilog=_SERVE_EPILOG,
+        usage="%(prog)s MODEL [-D NAME=VALUE]... [--load FILE] [--port N]",
+    )
+    add_model(parser)
+    add_meaning(parser, deadlocks=False)
+    parser.add_argument("--load", metavar="FILE", help="saved trace to begin with, from --trace-json or --json")
+    parser.add_argument("--port", metavar="N", type=count, default=0, help="port of 127.0.0.1 (default: any free one)")
+    parser.add_argument(
+        "--engine",
+        choices=["native", "interpreter"],
+        help="engine of searches (default: native where there is a C compiler)",
+    )
+    add_chart_options(parser)
+    return parser
 
 
 def _explore(verbs: Any) -> Parser:

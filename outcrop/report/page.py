@@ -7,28 +7,22 @@ puts it into text nodes only. A foreign script would have the wrong hash and wou
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import html
-import json
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from outcrop.errors import UsageError
 from outcrop.outcome import Stop
+from outcrop.report.parts import assembled, escaped, hashed, script_of, style_of
 from outcrop.report.sentences import about_runs
 from outcrop.result import TRUST
 from outcrop.trace.chart import chart
 
-_PARTS = Path(__file__).parent / "html"
 _STYLES = ("report.css", "trace.css", "lanes.css", "print.css")
 _SCRIPTS = (
-    *("base.js", "chart.js", "table.js", "values.js", "copies.js"),
-    *("source.js", "lanes.js", "matrix.js", "around.js", "stepper.js", "page.js"),
+    *("base.js", "chart.js", "table.js", "values.js", "labels.js", "copies.js"),
+    *("source.js", "lanes.js", "matrix.js", "tree.js", "around.js", "stepper.js", "page.js"),
 )
-_SLOT = re.compile(r"\{\{(\w+)\}\}")
 _REMEDY = "make one with 'outcrop check MODEL --json'"
 
 #: Keys that the script needs, with their types.
@@ -50,28 +44,26 @@ def page(document: dict[str, Any], charts: Sequence[dict[str, Any] | None] | Non
     made from the document."""
     check_document(document)
     document = _with_charts(document, charts)
-    style = "\n".join(_part(name) for name in _STYLES)
-    script = '"use strict";\n(() => {\n' + "\n".join(_part(name) for name in _SCRIPTS) + "\n})();\n"
+    style, script = style_of(_STYLES), script_of(_SCRIPTS)
     word = {"holds": "Holds.", "violated": "Violated.", "unknown": "Unknown."}[document["verdict"]]
     slots = {
         "style": style,
         "script": script,
-        "style_hash": _hash(style),
-        "script_hash": _hash(script),
-        "document": _data(document),
-        "title": _text(f"{word} {Path(document['model']).name}"),
-        "model": _text(document["model"]),
+        "style_hash": hashed(style),
+        "script_hash": hashed(script),
+        "title": escaped(f"{word} {Path(document['model']).name}"),
+        "model": escaped(document["model"]),
         "verdict": document["verdict"],
         "word": word,
-        "sentence": _text(sentence(document)),
-        "guarantee": _text(guarantee(document)),
+        "sentence": escaped(sentence(document)),
+        "guarantee": escaped(guarantee(document)),
         "limits": _limits(document),
-        "footer": _text(
+        "footer": escaped(
             f"Outcrop {document.get('version', '')}. {TRUST} says what a verdict promises and how that is tested."
         ),
     }
-    # All slots are filled in one pass, so that inserted text is not searched for slots.
-    return _SLOT.sub(lambda slot: slots[slot[1]], _part("report.html"))
+    # The first violation has the trace too.
+    return assembled("report.html", slots, {**document, "trace": None})
 
 
 def sentence(document: dict[str, Any]) -> str:
@@ -126,7 +118,7 @@ def _limits(document: dict[str, Any]) -> str:
     sentence."""
     notes = [each for each in document.get("notes", []) if each.get("bears_on_verdict")]
     texts = [each["message"] for each in notes if each["message"] != document.get("reason")]
-    return "".join(f'<p class="limit">{_text(_capital(text))}.</p>\n' for text in texts)
+    return "".join(f'<p class="limit">{escaped(_capital(text))}.</p>\n' for text in texts)
 
 
 def _steps(count: int) -> str:
@@ -157,25 +149,6 @@ def _chart(document: dict[str, Any], violation: dict[str, Any]) -> dict[str, Any
         return chart(document, violation).to_dict() if violation.get("trace") else None
     except (KeyError, TypeError, ValueError, AttributeError):
         return None
-
-
-def _part(name: str) -> str:
-    return (_PARTS / name).read_text(encoding="utf-8")
-
-
-def _hash(text: str) -> str:
-    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
-
-
-def _data(document: dict[str, Any]) -> str:
-    """Returns JSON that cannot end a script element or begin a comment in one. It is ASCII, safe in any encoding."""
-    # The trace is also in the first violation.
-    text = json.dumps({**document, "trace": None}, separators=(",", ":"))
-    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
-
-
-def _text(text: str) -> str:
-    return html.escape(text).encode("utf-8", "backslashreplace").decode()
 
 
 def _capital(text: str) -> str:

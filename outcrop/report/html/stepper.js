@@ -1,7 +1,5 @@
 // The stepper of a trace: a list of steps, and the state after the one that is chosen, with what it changed.
 
-const OPEN_UP_TO = 60; // leaves of a state that is shown whole at first
-const FOLDED_FROM = 5; // neighbours in a larger one that stay as they are
 const STEPS_SHOWN = 400; // of a long trace, around the one chosen
 const LONGEST_PRINT = 600; // lines
 const SWIPE = 60; // pixels
@@ -31,20 +29,12 @@ function endingOf(violation, loop) {
   return loop === null ? `Here: ${message}.` : `This cycle repeats forever: ${message}.`;
 }
 
-// A rule's label with its parameters in another voice.
-function labelled(label) {
-  const cut = label.indexOf(", ");
-  return cut < 0 ? label : [label.slice(0, cut), " ", h("code", { class: "soft" }, label.slice(cut + 2))];
-}
-
 function stepper(result, violation) {
   const trace = violation.trace;
   const steps = stepsOf(result, trace);
   const loop = loopOf(trace);
   const ending = endingOf(violation, loop);
   const last = steps.length - 1;
-  const isSmall = leavesOf(steps[0].nodes).length <= OPEN_UP_TO;
-  const opened = new Map(); // by path, what the reader has opened or closed
   let at = last;
   let query = "";
   let hits = new Set();
@@ -58,7 +48,7 @@ function stepper(result, violation) {
   const rule = h("p", { class: "rule" });
   const search = h("input", { type: "search", placeholder: "Search names and values", "aria-label": "Search names and values", oninput: () => find(search.value) });
   const only = h("input", { type: "checkbox", onchange: () => show() });
-  const tree = h("div", { class: "tree" });
+  const tree = stateTree();
   const truths = h("p", { class: "truths" });
   const end = h("p", { class: "ending" }, loop !== null && [
     h("strong", {}, loop.rule === null ? `Back to step ${loop.start}. ` : `${firedText("Rule", loop.rule).replace(/\.$/, "")}: back to step ${loop.start}. `),
@@ -66,7 +56,7 @@ function stepper(result, violation) {
   const output = h("pre", { class: "output", "aria-label": "What this step prints" });
   const lastOutput = h("pre", { class: "output", "aria-label": "What is printed before the end" }, loop === null ? violation.printed : loop.printed);
   const said = h("span", { "aria-live": "polite" });
-  const whole = h("div", {}, h("div", { class: "tools" }, search, h("label", { class: "check" }, only, "Only what changed")), tree);
+  const whole = h("div", {}, h("div", { class: "tools" }, search, h("label", { class: "check" }, only, "Only what changed")), tree.element);
   const contexts = violation.steps && violation.steps.length === steps.length ? violation.steps : null;
   const source = contexts && result.source ? sourcePanel(result.source, violation, contexts, last) : null;
   const next = contexts && contexts.some((each) => each.enabled) ? nextPanel(contexts, steps, loop, violation) : null;
@@ -113,139 +103,13 @@ function stepper(result, violation) {
     output.hidden = !steps[at].printed;
     end.hidden = at !== last;
     lastOutput.hidden = at !== last || !lastOutput.textContent;
-    showTree();
+    const nothing = query ? "Nothing here matches." : at ? "This step changes nothing." : "The start state: nothing has changed yet.";
+    tree.show(steps[at].nodes, steps[at].changes, { query, isOnlyChanges: only.checked, nothing });
     showList(isQuiet);
     if (drawing) drawing.show(at, isQuiet, hits);
     if (source && !source.element.hidden) source.show(at);
     if (next && !next.element.hidden) next.show(at);
     if (table && values.open) table.show(at);
-  }
-
-  // --- The state ---------------------------------------------------------------------------------------------------
-
-  function showTree() {
-    const step = steps[at];
-    const rows = renderAll(step.nodes, step.changes, "");
-    tree.replaceChildren(...(rows.length ? rows : [h("p", { class: "nothing" }, nothing())]));
-    const changed = tree.querySelector(".changed");
-    const [box, row] = [tree, changed || tree].map((each) => each.getBoundingClientRect());
-    tree.scrollTop = changed && row.bottom > box.bottom ? row.top - box.top - box.height / 3 : 0;
-  }
-
-  function nothing() {
-    return query ? "Nothing here matches." : at ? "This step changes nothing." : "The start state: nothing has changed yet.";
-  }
-
-  function isWanted(node, changes) {
-    if (node.children) return node.children.some((each) => isWanted(each, changes));
-    return (!only.checked || changes.has(node.path)) && matches(node);
-  }
-
-  function matches(leaf) {
-    return !query || `${leaf.path}: ${leaf.bag ? leaf.bag.join(", ") : leaf.text}`.toLowerCase().includes(query);
-  }
-
-  // All of them; in a large state a long row of neighbours that stay as they are is folded into one line, so that what
-  // changes is in sight.
-  function renderAll(nodes, changes, path) {
-    const rendered = (some) => some.map((each) => render(each, changes)).filter(Boolean);
-    if (isSmall || query || only.checked || !changes.size) return rendered(nodes);
-    const rows = [];
-    let from = 0;
-    while (from < nodes.length) {
-      let to = from;
-      while (to < nodes.length && !leavesOf([nodes[to]]).some((leaf) => changes.has(leaf.path))) to += 1;
-      const some = nodes.slice(from, to);
-      if (some.length > FOLDED_FROM) rows.push(unchanged(some, `${path} ${from}`, () => rendered(some)));
-      else rows.push(...rendered(some));
-      if (to < nodes.length) rows.push(...rendered([nodes[to]]));
-      from = to + 1;
-    }
-    return rows;
-  }
-
-  function unchanged(nodes, key, fill) {
-    const inside = h("div", {});
-    const isOpen = opened.get(key) ?? false;
-    const details = h("details", { open: isOpen },
-      h("summary", {}, `${nodes[0].name} … ${nodes[nodes.length - 1].name} `, h("small", {}, `${number(nodes.length)} unchanged`)), inside);
-    if (isOpen) inside.replaceChildren(...fill());
-    details.querySelector("summary").addEventListener("click", () => {
-      opened.set(key, !details.open); // it is about to turn
-      if (!details.open) inside.replaceChildren(...fill());
-    });
-    return details;
-  }
-
-  function render(node, changes) {
-    if (!isWanted(node, changes)) return null;
-    if (node.children) return isGrid(node) && !query && !only.checked ? renderGrid(node, changes) : renderGroup(node, changes);
-    return node.bag ? renderBag(node, changes.get(node.path)) : renderLeaf(node, changes.get(node.path));
-  }
-
-  function renderGroup(node, changes) {
-    const hasChanged = leavesOf([node]).some((leaf) => changes.has(leaf.path));
-    const isOpen = opened.get(node.path) ?? (isSmall || hasChanged || Boolean(query));
-    const inside = h("div", { class: "inside" });
-    const fill = () => inside.replaceChildren(...renderAll(node.children, changes, node.path));
-    const details = h("details", { open: isOpen },
-      h("summary", {}, ...marked(node.name), " ", h("small", {}, hasValue(node) ? "" : "undefined"), hasChanged && h("span", { class: "dot", title: "changed" })),
-      inside);
-    if (isOpen) fill();
-    details.querySelector("summary").addEventListener("click", () => {
-      opened.set(node.path, !details.open); // it is about to turn
-      if (!details.open) fill();
-    });
-    return details;
-  }
-
-  // A table for an array of arrays, or of records, of simple values.
-  function renderGrid(node, changes) {
-    const hasChanged = leavesOf([node]).some((leaf) => changes.has(leaf.path));
-    const details = h("details", { open: opened.get(node.path) ?? true },
-      h("summary", {}, node.name, hasChanged && h("span", { class: "dot", title: "changed" })),
-      h("div", { class: "inside scroll" }, h("table", { class: "grid" },
-        h("thead", {}, h("tr", {}, h("td", {}), node.children[0].children.map((each) => h("th", { scope: "col" }, each.name)))),
-        h("tbody", {}, node.children.map((line) => h("tr", {}, h("th", { scope: "row" }, line.name), line.children.map((leaf) => {
-          const change = changes.get(leaf.path);
-          const names = [change && "changed", leaf.isUndefined && "undefined"].filter(Boolean).join(" ");
-          return h("td", { class: names, title: change ? `${leaf.path}: ${change.was} before this step` : leaf.path }, leaf.isUndefined && !change ? "–" : leaf.text, change && h("span", { class: "was" }, change.was));
-        })))))));
-    details.querySelector("summary").addEventListener("click", () => opened.set(node.path, !details.open));
-    return details;
-  }
-
-  function renderLeaf(leaf, change) {
-    return h("div", { class: change ? "row changed" : "row", title: leaf.path },
-      h("span", { class: "name" }, ...marked(leaf.name)),
-      change && h("span", { class: "was", title: "before this step" }, change.was),
-      h("span", { class: leaf.isUndefined ? "value undefined" : "value" }, ...marked(leaf.text)));
-  }
-
-  function renderBag(leaf, change) {
-    const added = [...((change || {}).added || [])];
-    const kept = leaf.bag.map((element) => {
-      const position = added.indexOf(element);
-      if (position >= 0) added.splice(position, 1);
-      return h("div", { class: position >= 0 ? "row changed" : "row" },
-        h("span", { class: "name" }, position >= 0 ? "+" : "·"), h("span", { class: "value" }, ...marked(element)));
-    });
-    const gone = ((change || {}).removed || []).map((element) => h("div", { class: "row changed" },
-      h("span", { class: "name" }, "−"), h("span", { class: "was" }, element)));
-    const count = h("small", {}, leaf.bag.length ? plural(leaf.bag.length, "element") : "empty");
-    const isOpen = opened.get(leaf.path) ?? true;
-    const details = h("details", { open: isOpen },
-      h("summary", {}, ...marked(leaf.name), " ", count, change && h("span", { class: "dot", title: "changed" })),
-      h("div", { class: "inside" }, kept, gone));
-    details.querySelector("summary").addEventListener("click", () => opened.set(leaf.path, !details.open));
-    return details;
-  }
-
-  // Text with what is searched for marked.
-  function marked(text) {
-    const from = query ? text.toLowerCase().indexOf(query) : -1;
-    if (from < 0) return [text];
-    return [text.slice(0, from), h("mark", {}, text.slice(from, from + query.length)), text.slice(from + query.length)];
   }
 
   // --- The list ----------------------------------------------------------------------------------------------------
@@ -282,7 +146,7 @@ function stepper(result, violation) {
       steps.forEach((step, number) => {
         const isHit = leavesOf(step.nodes).some((leaf) => {
           const change = step.changes.get(leaf.path);
-          return change && (matches(leaf) || `${leaf.path}: ${change.was ?? change.removed.join(", ")}`.toLowerCase().includes(query));
+          return change && (tree.matches(leaf, query) || `${leaf.path}: ${change.was ?? change.removed.join(", ")}`.toLowerCase().includes(query));
         });
         if (isHit) hits.add(number);
       });

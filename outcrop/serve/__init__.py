@@ -1,0 +1,1 @@
+"""The explorer in the browser: a server for one reader, on this machine alone."""
