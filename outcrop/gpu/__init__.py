@@ -1,1 +1,1 @@
-"""Searching on a GPU: the same emitted model, compiled for it, and a breadth-first search in its memory."""
+"""Search on a GPU: the same emitted model, compiled for the GPU, and a breadth-first search in its memory."""

@@ -1,10 +1,10 @@
-"""The states that a search has visited, in the memory of the device: blocks of the same size, in order of discovery.
+"""The visited states in the memory of the device: blocks of equal size, in the order of discovery.
 
-A state has a position, and a level is a range of positions. Kernels find blocks by a table of their addresses. Blocks
-are allocated when they are about to be filled, so nothing is ever copied to grow.
+A state has a position, and a level is a range of positions. Kernels find blocks through a table of their addresses.
+Blocks are allocated when they are about to be filled, so growing never copies states.
 
-A search by signatures needs the states of two levels only. When memory ends, levels that have been expanded are dropped
-(a trace that needs them is found by searching again), and what has not been expanded yet may wait in host memory.
+A search by signatures needs the states of two levels only. When memory is full, expanded levels are dropped: a trace
+that needs them repeats the search. Blocks that are not expanded yet may wait in host memory.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 
 from outcrop.gpu.device import Array, Device, OutOfDeviceMemory
 
-#: Blocks that the table of addresses has room for.
+#: Number of entries in the table of block addresses.
 _MOST_BLOCKS = 1 << 16
 
 
 @dataclass
 class Budget:
-    """Bytes that arrays may take, of the device's memory or the host's."""
+    """A memory budget for arrays, in bytes, of the device or of the host."""
 
     limit: int
     used: int = 0
@@ -44,7 +44,7 @@ class Budget:
 
 
 def pinned_words(device: Device, host: Budget, count: int) -> NDArray[np.uint64]:
-    """Memory of the host that the device can use. Raises MemoryError."""
+    """Allocates host memory that the device can access. Raises MemoryError."""
     if 8 * count > host.left:
         raise MemoryError
     words = device.pinned(count)
@@ -54,7 +54,7 @@ def pinned_words(device: Device, host: Budget, count: int) -> NDArray[np.uint64]
 
 @dataclass(frozen=True)
 class Piece:
-    """Neighbouring states of one block, in the memory of the device."""
+    """Consecutive states of one block, in the memory of the device."""
 
     begin: int
     end: int
@@ -65,16 +65,18 @@ class Piece:
 
 
 class Blocks:
+    """All blocks of a search."""
+
     def __init__(self, device: Device, words: int, shift: int, budget: Budget, host: Budget) -> None:
         self._device = device
         self._words = words
         self._budget = budget
-        self._blocks: list[Array | None] = []  #: in the device; None if dropped or in host memory
+        self._blocks: list[Array | None] = []  #: in device memory; None if dropped or in host memory
         self._waiting: dict[int, NDArray[np.uint64]] = {}  #: blocks in host memory
-        self._spare: list[NDArray[np.uint64]] = []  #: host memory that is no longer used
+        self._spare: list[NDArray[np.uint64]] = []  #: unused host memory
         self._host = host
-        self._stage: tuple[int, Array] | None = None  #: the block that was last brought back, and its number
-        self._first = 0  #: before this, all blocks have been dropped
+        self._stage: tuple[int, Array] | None = None  #: the block that was brought back last, with its number
+        self._first = 0  #: number of the first block that was not dropped
         self.block_states = 1 << shift
         self._block_bytes = self.block_states * words * 8
         self.addresses = device.zeros(_MOST_BLOCKS)
@@ -82,7 +84,7 @@ class Blocks:
 
     @property
     def capacity(self) -> int:
-        """Positions that there is room for."""
+        """Number of positions in all blocks."""
         return len(self._blocks) * self.block_states
 
     @property
@@ -95,13 +97,13 @@ class Blocks:
         return len(self._waiting) * self._block_bytes
 
     def first_kept(self) -> int:
-        """The first position from which on no state has been dropped."""
+        """Returns the position from which on no state has been dropped."""
         return self._first * self.block_states
 
-    # --- Room --------------------------------------------------------------------------------------------------
+    # --- Allocation --------------------------------------------------------------------------------------------
 
     def reserve(self, positions: int) -> None:
-        """Makes room for so many positions in all. Raises OutOfDeviceMemory."""
+        """Allocates blocks for ``positions`` positions in all. Raises OutOfDeviceMemory."""
         before = len(self._blocks)
         try:
             while self.capacity < positions:
@@ -112,7 +114,7 @@ class Blocks:
 
     def _add_block(self) -> None:
         if len(self._blocks) == _MOST_BLOCKS:
-            raise OutOfDeviceMemory("more states than positions can be given to")
+            raise OutOfDeviceMemory("the table of block addresses is full")
         self._budget.take(self._block_bytes)
         try:
             block = self._device.empty(self.block_states * self._words)
@@ -126,7 +128,7 @@ class Blocks:
         self._device.copy(self.addresses[: len(self._blocks)], self._host_addresses[: len(self._blocks)])
 
     def drop(self, end: int) -> bool:
-        """Forgets blocks all of whose states come before ``end``. Says whether there were any."""
+        """Drops the blocks whose states all come before ``end``. Returns whether there were any."""
         dropped = False
         until = min(len(self._blocks), end // self.block_states)
         for number in range(self._first, until):
@@ -139,7 +141,7 @@ class Blocks:
         return dropped
 
     def clear(self) -> None:
-        """Forgets all states. What was taken of host memory is kept for the next ones."""
+        """Drops all states. Host memory is kept for the next ones."""
         self.drop(self.capacity)
         if self._stage is not None:
             self._stage = None
@@ -148,8 +150,8 @@ class Blocks:
         self._first = 0
 
     def send_away(self, begin: int, end: int) -> bool:
-        """Moves one block, all of whose states lie in the range, to host memory: the last such one, which will be
-        wanted latest. Says whether there was one, and room for it."""
+        """Moves one block, whose states all lie in the range, to host memory: the last one, which will be needed
+        latest. Returns whether there was one, and host memory for it."""
         first = -(-begin // self.block_states)
         for number in range(end // self.block_states - 1, first - 1, -1):
             block = self._blocks[number]
@@ -160,7 +162,7 @@ class Blocks:
                 return False
             self._device.copy(room, block)
             self._waiting[number] = room
-            if self._stage is None:  # so that there is room to bring blocks back
+            if self._stage is None:  # reserves device memory to bring blocks back
                 self._stage = number, block
                 self._budget.take(self._block_bytes, even_if_too_much=True)
             self._release(number)
@@ -183,7 +185,7 @@ class Blocks:
     # --- States ------------------------------------------------------------------------------------------------
 
     def pieces(self, begin: int, end: int, most: int) -> Iterator[Piece]:
-        """The states of a range, piece by piece. A piece is valid until the next but one is taken."""
+        """Yields the states of a range, piece by piece. A piece is valid until the next but one is taken."""
         while begin < end:
             number, first = divmod(begin, self.block_states)
             until = min(end, begin + most, (number + 1) * self.block_states)
@@ -199,12 +201,12 @@ class Blocks:
         held, stage = self._stage
         if held != number:
             self._device.copy(stage, self._waiting[number])
-            self._device.wait(self._device.mark(), aside=True)  # whichever row of launches expands it
+            self._device.wait(self._device.mark(), aside=True)  # either stream may expand it
             self._stage = number, stage
         return stage
 
     def append(self, position: int, states: NDArray[np.uint64]) -> None:
-        """Writes states, one a row, from a position on, for which there is room."""
+        """Writes states, one a row, from a position on. Its blocks must have been allocated."""
         while len(states):
             number, first = divmod(position, self.block_states)
             count = min(len(states), self.block_states - first)

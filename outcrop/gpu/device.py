@@ -1,7 +1,7 @@
-"""The GPU as the search sees it: memory, launches, clocks. CuPy does the work, and is imported only when it is wanted.
+"""The GPU as the search uses it: memory, launches, clocks. CuPy does the work, and is imported only on demand.
 
-There is a second Device in standin.py, which runs the same kernels on the processor; so all of the search but this file
-is tested without a GPU.
+standin.py has a second Device, which runs the same kernels on the processor. All of the search except this file is
+therefore tested without a GPU.
 """
 
 from __future__ import annotations
@@ -25,38 +25,38 @@ from outcrop.errors import OutcropError
 #: An array in the memory of the device: CuPy's, or NumPy's on the stand-in.
 Array = Any
 
-#: Functions of the model carry no qualifiers.
+#: Compiler options. Functions of the model have no qualifiers, so they are taken for device functions.
 OPTIONS = ("--std=c++17", "--device-as-default-execution-space")
 
 
-#: cudaHostRegisterMapped: kernels may use it.
+#: cudaHostRegisterMapped: lets kernels access registered host memory.
 _REGISTER_MAPPED = 2
 
-#: The name of each kernel in a translation unit.
+#: Matches the name of each kernel in a translation unit.
 KERNEL = re.compile(r"^KERNEL (?:LAUNCH_BOUNDS\(.*\)\s+)?(\w+)\(", re.MULTILINE)
 
 
 class NoDevice(OutcropError):
-    """There is no GPU to search on, or nothing to use it with; the message says which."""
+    """Raised when there is no usable GPU; the message says why."""
 
     exit_code = 2
 
 
 class OutOfDeviceMemory(Exception):
-    """The device has no room for an array."""
+    """Raised when the device has no memory for an array."""
 
 
 class Refused(Exception):
-    """The kernels of a model could not be compiled for the device."""
+    """Raised when the kernels of a model cannot be compiled for the device."""
 
 
 class Device(Protocol):
-    """What the search needs of a device. Launches follow one another; reading waits for them."""
+    """A device, as the search uses it. Launches run in order; reading waits for them."""
 
     name: str
-    bandwidth: float  #: bytes a second that the memory can deliver, 0 if not known
-    threads: int  #: that work at the same time
-    failures: tuple[type[Exception], ...]  #: what it raises when it cannot go on
+    bandwidth: float  #: memory bandwidth in bytes per second, 0 if not known
+    threads: int  #: number of threads that run at the same time
+    failures: tuple[type[Exception], ...]  #: exceptions that it raises when it fails
 
     def free_bytes(self) -> int: ...
 
@@ -64,7 +64,7 @@ class Device(Protocol):
         """Compiles kernels. Raises Refused."""
 
     def bytes_beside(self) -> int:
-        """Memory that the kernels need beside arrays: what threads keep of their own."""
+        """Returns the memory that kernels need besides arrays: the local memory of threads, in bytes."""
 
     def empty(self, count: int, kind: type = np.uint64) -> Array: ...
 
@@ -75,36 +75,36 @@ class Device(Protocol):
     def get(self, array: Array) -> NDArray[Any]: ...
 
     def copy(self, target: Array, source: Array) -> None:
-        """Between arrays of the same length, wherever they are."""
+        """Copies between arrays of the same length, in device or host memory."""
 
     def sort(self, array: Array) -> None:
-        """Puts words in order, if that can be done. Only speed may depend on it."""
+        """Sorts words, if possible. Only speed may depend on it."""
 
     def pinned(self, count: int) -> NDArray[np.uint64]:
-        """Words of host memory from which copies are fast, and which kernels can use. Raises MemoryError."""
+        """Allocates host memory with fast copies, which kernels can access. Raises MemoryError."""
 
     def address(self, array: Array) -> int: ...
 
     def set_constant(self, name: str, words: NDArray[np.uint64]) -> None: ...
 
     def launch(self, name: str, blocks: tuple[int, int], threads: int, *arguments: object, aside: bool = False) -> None:
-        """``aside``: in a second row of launches, which runs beside the first."""
+        """Launches a kernel. ``aside``: in a second stream, which runs concurrently with the first."""
 
     def mark(self, *, aside: bool = False) -> object:
-        """A point in a row of launches."""
+        """Returns a mark at the current end of a stream."""
 
     def wait(self, mark: object, *, aside: bool = False) -> None:
-        """What is launched from now on begins when what came before the mark has ended."""
+        """Makes later launches in a stream wait for everything before the mark."""
 
     def abandon(self, failure: BaseException) -> None:
-        """Forgets what a search has left behind that ended so."""
+        """Drops everything that a failed search has left."""
 
     def begin_timing(self) -> None: ...
 
     def end_timing(self) -> None: ...
 
     def kernel_seconds(self) -> float:
-        """Between begin_timing and end_timing, all pairs together, as far as they have been waited for."""
+        """Returns the time between begin_timing and end_timing, summed over all pairs, in seconds."""
 
 
 @dataclass
@@ -129,7 +129,7 @@ class CudaDevice:
         self.name = properties["name"].decode()
         self.threads = int(properties["multiProcessorCount"]) * int(properties["maxThreadsPerMultiProcessor"])
         attributes = self._cupy.cuda.Device().attributes
-        # Kilohertz, bits; two transfers a clock.
+        # Kilohertz and bits, with two transfers a clock.
         self.bandwidth = 2e3 * attributes.get("MemoryClockRate", 0) * attributes.get("GlobalMemoryBusWidth", 0) / 8
         self.failures: tuple[type[Exception], ...] = (
             runtime.CUDARuntimeError,
@@ -151,7 +151,7 @@ class CudaDevice:
         self._module = self._cupy.RawModule(code=text, options=OPTIONS, backend="nvrtc")
         try:
             self._module.compile()
-        except Exception as error:  # a compiler that is missing shows in several ways
+        except Exception as error:  # a missing compiler raises different exceptions
             raise Refused(f"its kernels cannot be compiled: {str(error)[:2000]}") from error
 
     def bytes_beside(self) -> int:
@@ -159,7 +159,7 @@ class CudaDevice:
         return self.threads * max(int(kernel.local_size_bytes) for kernel in kernels)
 
     def empty(self, count: int, kind: type = np.uint64) -> Array:
-        """Straight from the driver: what is given back can be used for arrays of another size."""
+        """Allocates directly from the driver, so that freed memory can be reused for arrays of other sizes."""
         size = max(1, count) * np.dtype(kind).itemsize
         try:
             memory = self._cupy.cuda.Memory(size)
@@ -182,7 +182,7 @@ class CudaDevice:
         return got
 
     def copy(self, target: Array, source: Array) -> None:
-        """In the first row of launches. The host waits for copies from and to its memory."""
+        """Copies in the first stream. The host waits for copies from and to its memory."""
         runtime, stream = self._cupy.cuda.runtime, self._streams[0]
         runtime.memcpyAsync(
             self.address(target), self.address(source), target.nbytes, runtime.memcpyDefault, stream.ptr
@@ -191,11 +191,11 @@ class CudaDevice:
             stream.synchronize()
 
     def sort(self, array: Array) -> None:
-        with suppress(Exception):  # no memory for it, no library
+        with suppress(Exception):  # there may be no memory, or no library, for it
             array.sort()
 
     def pinned(self, count: int) -> NDArray[np.uint64]:
-        """In large pages, if the host has them: these are pinned, and found by the device, many times faster."""
+        """Allocates huge pages, if the host has them: registering and accessing them is many times faster."""
         runtime = self._cupy.cuda.runtime
         try:
             memory = mmap.mmap(-1, 8 * count, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
@@ -234,7 +234,7 @@ class CudaDevice:
         self._streams[aside].wait_event(mark)
 
     def abandon(self, failure: BaseException) -> None:
-        """A device that has failed takes nothing back, and CuPy would say so for every single array."""
+        """Drops all references to a failed device. Freeing arrays of it fails, and CuPy would report each one."""
         hooks = sys.excepthook, sys.unraisablehook
         sys.excepthook = lambda kind, error, traceback: None
         sys.unraisablehook = lambda details: None
@@ -270,7 +270,7 @@ def _unregister(runtime: Any, address: int) -> None:
 
 
 def _argument(value: object) -> object:
-    """Memory of the host has the same address on the device."""
+    """Converts an argument of a launch. Host memory has the same address on the device."""
     if isinstance(value, np.ndarray):
         return np.uint64(value.ctypes.data)
     return np.uint64(0) if value is None else value
@@ -278,12 +278,12 @@ def _argument(value: object) -> object:
 
 def _cupy() -> Any:
     try:
-        # An optional dependency, which takes a second to import.
+        # An optional dependency that takes a second to import.
         import cupy  # type: ignore[import-not-found, unused-ignore]
     except ModuleNotFoundError:
         raise NoDevice(
-            "searching on a GPU needs CuPy, which is not installed: pip install 'outcrop[gpu]', or search with "
-            "--device cpu"
+            "searching on a GPU needs CuPy, which is not installed; install it with pip install 'outcrop[gpu]', or "
+            "search with --device cpu"
         ) from None
     except ImportError as error:
         raise NoDevice(f"CuPy does not work here ({error}); search with --device cpu") from None
@@ -297,6 +297,6 @@ def _cupy() -> Any:
 
 
 def is_there() -> bool:
-    """Whether there seems to be a GPU and something to use it with: asked by every check, so it must cost nothing."""
+    """Returns whether there seems to be a usable GPU. Every check calls it, so it must be fast."""
     has_driver = any(Path(path).exists() for path in ("/dev/nvidia0", "/dev/nvidiactl", "/dev/dxg"))
     return has_driver and importlib.util.find_spec("cupy") is not None

@@ -1,9 +1,9 @@
-"""Levels on the device: expanding them, remembering what was visited, and finding the way back.
+"""Levels on the device: expanding them, inserting new states, and finding predecessors.
 
-A level is expanded window by window: some pieces, one after the other, without waiting for the device in between. Only
-then the host looks. If a kernel had to halt, because a state has more successors than the buffer has room for, or the
-table is full, the host makes room and the whole window is done again from the counters before it: states that were
-inserted the first time are not new the second time, so nothing is lost and nothing is counted twice.
+A level is expanded window by window. A window is several pieces, one after the other, without waiting for the device in
+between. Then the host reads the results. If a kernel had to halt, because a state has more successors than the buffer
+holds, or the table is full, the host makes space and repeats the whole window from the earlier counters. States that
+the first attempt inserted are not new in the second, so nothing is lost and nothing is counted twice.
 """
 
 from __future__ import annotations
@@ -21,24 +21,26 @@ from outcrop.gpu.device import Array, OutOfDeviceMemory
 from outcrop.gpu.memory import BUCKET, WINDOW, Buffer, LowerTable, Memory
 from outcrop.kernels import Counts, Marks, States
 
-#: Pairs of a state and a predecessor that are found at a time.
+#: Largest number of pairs of a state and a predecessor that are found at a time.
 _MOST_PAIRS = 1 << 16
 
 
-#: Where in Control the number of successors is that only the lower table may have.
+#: Index in Control of the number of successors that only the lower table may have.
 _MISSING = Memory.FIELDS.index("missing")
-#: The part of the memory that may be allocated without much thought.
+#: 1/_CHEAP_PART of the memory may be allocated for a small search.
 _CHEAP_PART = 32
 
 
 class Halt(IntEnum):
+    """The reason for which a kernel has halted."""
+
     NONE = 0
     SUCCESSORS = 1
     TABLE = 2
 
 
 class Wrong(IntEnum):
-    """What kernels find to be wrong with a state: bits."""
+    """The kinds of findings in a state, as bits."""
 
     DEADLOCK = 1
     STATE = 2
@@ -46,14 +48,16 @@ class Wrong(IntEnum):
 
 
 class Engine(Memory):
+    """The kernels of a search on a device, and the order in which they are launched."""
+
     # --- Levels ------------------------------------------------------------------------------------------------
 
     def expand(
         self, begin: int, end: int, find: Callable[[Wrong, bytes], None] | None, poll: Callable[[], None]
     ) -> None:
-        """Expands a range of positions; what is new comes behind all others. ``find`` None: nothing is counted or
-        found. Raises TableFull or OutOfDeviceMemory when the device's memory ends: then some states are inserted
-        whose predecessors are not all expanded."""
+        """Expands a range of positions. New states follow all others. ``find`` None: do not count or record findings.
+        Raises TableFull or OutOfDeviceMemory when device memory is full. Then some states have been inserted although
+        not all states of the range are expanded."""
         at = begin
         while at < end:
             poll()
@@ -92,8 +96,8 @@ class Engine(Memory):
         return until
 
     def _expand_and_insert(self, begin: int, end: int) -> None:
-        """While the successors of one piece are looked up, the next one is expanded into another buffer: the one waits
-        for memory most of the time, the other computes."""
+        """Expands pieces and inserts their successors. While the successors of one piece are looked up, the next one is
+        expanded into another buffer: lookups mostly wait for memory, and expansion computes."""
         device = self.device
         aside = end - begin > self._most_piece and len(self._buffers) > 1
         if aside:
@@ -111,8 +115,8 @@ class Engine(Memory):
                 inserted.append(device.mark())
 
     def _window_end(self, begin: int, end: int) -> int:
-        """As much as there is room for, whatever it leads to."""
-        # A small search need not allocate what a large one would.
+        """Returns the end of the next window: as many states as there is space for the most successors."""
+        # A small search should not allocate as much as a large one.
         cheap = self.budget.limit // _CHEAP_PART // (8 * self._shape.words * self._room)
         usual = max(self._sizes.least_piece, self.states // self._room, cheap)
         size = min(end - begin, WINDOW * self._most_piece, usual)
@@ -219,7 +223,7 @@ class Engine(Memory):
         self.device.copy(self._control[_MISSING : _MISSING + 1], np.zeros(1, dtype=np.uint64))
 
     def _check(self, flags: Array | None, most: int, *, counts: bool = True) -> None:
-        """All states from ``_checked`` on."""
+        """Checks all states from ``_checked`` on."""
         counters = (self._fired, self._covered) if counts else (self._scratch, self._scratch)
         arguments = self.blocks.addresses, np.uint64(self._checked), flags, self._control, *counters, self._noted
         self._launch("check", most, *arguments)
@@ -227,7 +231,7 @@ class Engine(Memory):
     # --- Findings ----------------------------------------------------------------------------------------------
 
     def _examine(self, begin: int, end: int, find: Callable[[Wrong, bytes], None]) -> None:
-        """Expands states again to see which of them are wrong."""
+        """Expands states again, to find those with findings."""
         self._write_control()
         flags = self.device.zeros(self._most_piece, np.uint8)
         for piece in self.blocks.pieces(begin, end, self._most_piece):
@@ -252,10 +256,10 @@ class Engine(Memory):
             for row in rows[: self._shape.most_found]:
                 find(wrong, row)
 
-    # --- Going back --------------------------------------------------------------------------------------------
+    # --- Predecessors ------------------------------------------------------------------------------------------
 
     def predecessors(self, begin: int, end: int, targets: States) -> list[Predecessors]:
-        """The least predecessor of each target among the states of a range."""
+        """Returns the least predecessor of each target among the states of a range."""
         device, words = self.device, self._words_of(targets)
         hashes = device.empty(len(targets))
         self._launch("hash_all", len(targets), device.put(words), np.uint32(len(targets)), hashes)
@@ -309,14 +313,14 @@ class Engine(Memory):
         return *self._split(self._counted), self.device.get(self._noted)[: self._shape.notes]
 
     def fired(self) -> int:
-        """Rules, in all."""
+        """Returns the number of rules fired."""
         return int(self._counted[: self._shape.rules].sum())
 
     def level_is_complete(self) -> None:
         self._at_level = self._counted
 
     def count_at_level(self) -> tuple[Counts, Counts]:
-        """The counters when the last level was complete."""
+        """Returns the counters as of the last complete level."""
         return self._split(self._at_level)
 
     def _split(self, counters: Counts) -> tuple[Counts, Counts]:
@@ -324,8 +328,8 @@ class Engine(Memory):
         return counters[:rules], counters[rules + 1 : rules + 1 + self._shape.covers]
 
     def bytes_moved(self, fired: int) -> int:
-        """What kernels must have moved through the memory at the least, so many rules having fired: each successor
-        written and read, and its bucket; each state read and written, and its entry."""
+        """Returns the least number of bytes that kernels moved through memory for ``fired`` rules: each successor
+        written and read, and its bucket read; each state read and written, and its entry written."""
         state = 8 * self._shape.words
         passes = 4 if self._shape.prepares else 2
         return fired * (passes * state + 8 * BUCKET) + self.states * (2 * state + 8 * BUCKET)

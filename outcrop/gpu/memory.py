@@ -1,9 +1,9 @@
-"""What a search keeps in the memory of the device: the table of what was visited, buffers for successors, counters.
+"""The memory of a search on the device: the table of visited states, buffers for successors, counters.
 
 The table is an array of buckets, each of which one access fetches. Its entries are signatures, or positions of states
-with a few bits of their hash. It grows by being built anew: from the states, where the device has them all, else from
-the old table. Signatures that the device has no room for go to a second, lower table in the memory of the host, into
-which the device looks when the first one, to which nothing is added any more, does not have what it looks for.
+with a few bits of their hash. To grow, it is rebuilt: from the states, if the device has them all, otherwise from the
+old table. Signatures that do not fit in device memory go to a second, lower table in host memory. From then on nothing
+is added to the first table, and the device looks into the lower one if a signature is not in the first.
 """
 
 from __future__ import annotations
@@ -22,36 +22,35 @@ from outcrop.kernels import DeadlockRule, States
 from outcrop.outcome import Event, EventKind
 from outcrop.units import size
 
-#: Slots of a bucket, which is what one access to the memory of a GPU fetches.
+#: Number of slots in a bucket, which one memory access of a GPU fetches.
 BUCKET = 4
-#: Successors of a state that the buffer has room for at first.
+#: Number of successors of a state that the buffers hold at first.
 _FIRST_ROOM = 16
-#: The share of its slots that a table may fill before it grows, and at the end when it cannot.
+#: Load at which a table grows, and largest load when it cannot grow.
 _LOAD = 0.65
 _LAST_LOAD = 0.94
-#: How much larger a table becomes, and how small a part of the memory it is before it becomes as large as it can: while
-#: signatures go over to it, both must be there.
+#: Factor by which a table grows. The last growth but one leaves memory for both tables while signatures move.
 _GROWTH = 8
-#: What the lower table takes of the host's memory: first, and when that is full. The rest is for states that wait.
+#: Fractions of host memory for the lower table, as 1/N: first, and when it is full. The rest is for waiting blocks.
 _LOWER_PARTS = (64, 8, 2)
-#: Of Control in kernels.cu, and what is left to the next multiple of eight.
+#: Number of words of Control in kernels.cu, rounded up to a multiple of eight.
 _CONTROL_WORDS = 8
-#: Pieces that are expanded before the host looks.
+#: Number of pieces that are expanded before the host reads the results.
 WINDOW = 8
-#: Rows of blocks that a launch may have: successors of a state.
+#: Largest number of rows of blocks in a launch: successors of a state.
 _MOST_ROWS = 65_535
 
 
 @dataclass(frozen=True)
 class Shape:
-    """What the engine must know of a model and its search."""
+    """The properties of a model and its search that the engine needs."""
 
     state_bytes: int
     rules: int
     covers: int
     notes: int
-    prepares: bool  #: successors need a normal form, or are subject to assumptions
-    checks: bool  #: new states are subject to properties
+    prepares: bool  #: whether successors need a normal form, or have assumptions
+    checks: bool  #: whether new states have properties to check
     is_exact: bool
     deadlock: DeadlockRule
     seed: int
@@ -64,28 +63,28 @@ class Shape:
 
 @dataclass(frozen=True)
 class Sizes:
-    """How memory is shared out. The defaults are for a GPU; tests take smaller ones."""
+    """The partition of memory. The defaults are for a GPU; tests use smaller ones."""
 
     device_bytes: int
     host_bytes: int = 0
     first_slots: int = 1 << 27
-    buffer_bytes: int = 1 << 29  #: of successors
-    buffers: int = 2  #: of successors: one is filled while the states of the other are looked up
-    least_piece: int = 1 << 16  #: states that are expanded by one launch, if the buffer has room for them
+    buffer_bytes: int = 1 << 29  #: bytes of a buffer of successors
+    buffers: int = 2  #: number of buffers: one is filled while the successors in the other are looked up
+    least_piece: int = 1 << 16  #: fewest states expanded by one launch, if the buffer holds their successors
     most_piece: int = 1 << 21
 
     @staticmethod
     def of(device_bytes: int, host_bytes: int) -> Sizes:
-        """The first table takes a small part of a small memory."""
+        """Returns sizes in which the first table takes a small fraction of the memory."""
         return Sizes(device_bytes, host_bytes, first_slots=max(4, min(Sizes.first_slots, device_bytes // 64)))
 
 
 @dataclass(frozen=True)
 class Buffer:
-    """Successors of a piece."""
+    """The successors of a piece."""
 
     successors: Array  #: word by word: all first words of first successors, and so on
-    counts: Array  #: of each state
+    counts: Array  #: number of successors of each state
 
     @property
     def nbytes(self) -> int:
@@ -94,14 +93,14 @@ class Buffer:
 
 @dataclass
 class LowerTable:
-    """Signatures in the memory of the host. ``above``: how many the table of the device has."""
+    """A table of signatures in host memory. ``above``: number of signatures in the table of the device."""
 
     above: int
-    recent: Array  #: in the memory of the device: some that were met lately
+    recent: Array  #: a cache of recent signatures in device memory
     slots: Array | None = None
-    part: int = -1  #: which of _LOWER_PARTS it is
-    keys: Array | None = None  #: of successors that the device's table does not have, and their places in the buffer
-    places: Array | None = None
+    part: int = -1  #: index in _LOWER_PARTS
+    keys: Array | None = None  #: keys of successors that the device's table does not have
+    places: Array | None = None  #: their places in the buffer
 
     @property
     def count(self) -> int:
@@ -109,23 +108,24 @@ class LowerTable:
 
     @property
     def nbytes(self) -> int:
-        """Of the device's memory."""
+        """Device memory that it takes, in bytes."""
         lists = 0 if self.keys is None else 2 * self.keys.nbytes
         return int(self.recent.nbytes + lists)
 
     @property
     def limit(self) -> int:
-        """States that both tables take."""
+        """Largest number of states in both tables."""
         return self.above + int(self.count * (_LAST_LOAD if self.part == len(_LOWER_PARTS) - 1 else _LOAD))
 
 
 class TableFull(Exception):
-    """Neither the table nor the states have room to grow."""
+    """Raised when neither the table nor the blocks can grow."""
 
 
 class Memory:
+    """The memory of one search on a device. The device must have loaded the kernels."""
+
     def __init__(self, device: Device, tuning: Tuning, shape: Shape, sizes: Sizes) -> None:
-        """The device has loaded the kernels."""
         self.device = device
         self._shape = shape
         self._sizes = sizes
@@ -135,23 +135,23 @@ class Memory:
         self.budget = Budget(sizes.device_bytes)
         self.host = Budget(sizes.host_bytes)
         self.blocks = Blocks(device, shape.words, tuning.block_shift, self.budget, self.host)
-        # One array, so that one look shows all of it.
+        # One array, so that one copy reads all of it.
         self._status = device.zeros(_CONTROL_WORDS + shape.rules + 1 + shape.covers + 1)
         self._control, self._counters = self._status[:_CONTROL_WORDS], self._status[_CONTROL_WORDS:]
         self._fired, self._covered = self._counters[: shape.rules + 1], self._counters[shape.rules + 1 :]
-        self._seen = np.zeros(len(self._status), dtype=np.uint64)  #: when the host last looked
-        self._counted = np.zeros(len(self._counters), dtype=np.uint64)  #: the counters, without what was interrupted
-        self._at_level = self._counted  #: ... when the last level was complete
+        self._seen = np.zeros(len(self._status), dtype=np.uint64)  #: as of the last read by the host
+        self._counted = np.zeros(len(self._counters), dtype=np.uint64)  #: the counters without interrupted windows
+        self._at_level = self._counted  #: the counters as of the last complete level
         self._noted = device.zeros(shape.notes + 1, np.uint8)
         self._scratch = device.zeros(max(shape.rules, shape.covers) + 1)
-        self.states = 0  #: visited
-        self._checked = 0  #: of them, those whose properties have been
+        self.states = 0  #: number of visited states
+        self._checked = 0  #: number of states whose properties have been checked
         self.growths = 0
-        self._room = 0  #: successors of a state that buffers have room for
-        self._most_seen = 0  #: successors of a state
+        self._room = 0  #: number of successors of a state that buffers hold
+        self._most_seen = 0  #: largest number of successors of a state so far
         self._buffers: list[Buffer] = []
         self._most_piece = 0
-        self._is_last = False  #: the table cannot grow any more
+        self._is_last = False  #: whether the table cannot grow any more
         self._lower: LowerTable | None = None
         self._make_table(sizes.first_slots // BUCKET)
         self._make_buffers(_FIRST_ROOM)
@@ -167,7 +167,7 @@ class Memory:
         return self.states / self.slots
 
     def _make_table(self, buckets: int, least: int | None = None) -> None:
-        """``least``: of buckets, if others have taken memory of the device meanwhile."""
+        """Allocates a table. ``least``: smallest number of buckets, if other processes have taken device memory."""
         buckets = max(4, buckets // 2 * 2)
         self.budget.take(buckets * BUCKET * 8)
         try:
@@ -181,16 +181,16 @@ class Memory:
         self._buckets = buckets
 
     def _make_buffers(self, room: int) -> None:
-        """For successors: ``room`` of each state of a piece."""
+        """Allocates buffers for ``room`` successors of each state of a piece."""
         room = self._rounded(room)
         if room > _MOST_ROWS:
-            raise OutOfDeviceMemory(f"a state has {room:,} successors")
+            raise OutOfDeviceMemory(f"a state has {room:,} successors, and a launch handles {_MOST_ROWS:,}")
         bytes_a_state = room * self._shape.words * 8 + 4
         old = sum(each.nbytes for each in self._buffers)
         wanted = max(self._sizes.least_piece, min(self._sizes.most_piece, self._sizes.buffer_bytes // bytes_a_state))
         piece = min(wanted, (self.budget.left + old) // 4 // bytes_a_state // self._sizes.buffers)
         if piece < 1:
-            raise OutOfDeviceMemory("too little for the successors of one state")
+            raise OutOfDeviceMemory("too little device memory for the successors of one state")
         self._room, self._most_piece, self._buffers = room, piece, []
         self.budget.give_back(old)
         for _ in range(self._sizes.buffers):
@@ -199,18 +199,18 @@ class Memory:
             self._buffers.append(Buffer(successors, self.device.empty(self._most_piece, np.uint32)))
 
     def _fit_buffers(self) -> None:
-        """Once it is known how many successors states have, buffers may be smaller and pieces larger."""
+        """Makes buffers smaller and pieces larger, once the number of successors of states is known."""
         if self._most_seen and self._room * 2 >= self._rounded(self._most_seen) * 3:
             self._make_buffers(self._most_seen)
 
     def _rounded(self, room: int) -> int:
-        """Threads take successors by groups."""
+        """Rounds up to whole groups, which threads take."""
         group = self._tuning.group
         return -(-room // group) * group
 
     def _grow_table(self, keep_from: int, level_end: int) -> None:
-        """``keep_from``: the first position that is still needed; ``level_end``: where those begin that will be wanted
-        only later. Raises TableFull."""
+        """Enlarges the table. ``keep_from``: first position that is still needed. ``level_end``: first position that
+        is needed only later. Raises TableFull."""
         if self._lower is not None or (self._is_last and self._shape.is_exact):
             self._grow_lower()
             return
@@ -224,7 +224,7 @@ class Memory:
                 held = old
             rebuilds = self.blocks.has_all
             held = 0 if rebuilds else old
-        # Some room is left for the states that are yet to come.
+        # Some memory is left for the states still to come.
         spare = max(self.budget.limit // 16, 2 * self._room * self._shape.words * 8)
         wanted = min(wanted, self.budget.left + old - held - spare)
         if wanted < old + old // 4:
@@ -252,7 +252,7 @@ class Memory:
         self.growths += 1
 
     def _grow_lower(self) -> None:
-        """Takes more of the host's memory for signatures. Raises TableFull."""
+        """Takes more host memory for signatures. Raises TableFull."""
         if self._shape.is_exact:
             raise TableFull
         lower = self._lower or LowerTable(self.states, self._make_recent())
@@ -274,11 +274,11 @@ class Memory:
             self._expect_room()
             self.host.give_back(8 * before.count)
         self.growths += 1
-        text = f"table full with {self.states:,} signatures, {size(8 * count)} of the host's memory for more"
+        text = f"table full with {self.states:,} signatures, continuing with {size(8 * count)} of host memory for more"
         self.tell(Event(EventKind.SPILLED, text))
 
     def _make_lists(self, lower: LowerTable) -> tuple[Array, Array]:
-        """Room for all successors of a piece. No others are expanded meanwhile, so there need not be two buffers."""
+        """Returns lists for all successors of a piece. No other piece is expanded meanwhile, so one buffer suffices."""
         count = self._most_piece * self._room
         if lower.keys is None or len(lower.keys) < count:
             self.budget.give_back(lower.nbytes + sum(each.nbytes for each in self._buffers[1:]))
@@ -289,7 +289,7 @@ class Memory:
         return lower.keys, lower.places
 
     def _make_recent(self) -> Array:
-        """Of what is left of the device's memory, half, if there is as much as there should be."""
+        """Allocates the cache of recent signatures in half of the remaining device memory, or less if that fails."""
         count = max(1, self.budget.left // 16)
         while True:
             try:
@@ -303,7 +303,7 @@ class Memory:
                 return recent
 
     def _next_table(self, old: int) -> int:
-        """Bytes of a table that follows one of so many. A table that keeps states shares the memory with them."""
+        """Returns the bytes of the table after one of ``old`` bytes. An exact table shares memory with the states."""
         if self._shape.is_exact:
             return min(old * _GROWTH, int(self.budget.limit * 8 / (8 + _LOAD * 8 * self._shape.words)))
         largest = self.budget.limit * 7 // 8
@@ -329,13 +329,13 @@ class Memory:
             raise InternalError("a table that has just grown has no room")
 
     def _states_with_room(self) -> int:
-        """How many states could be expanded, whatever they lead to."""
+        """Returns the number of states that can be expanded, whatever they lead to."""
         return (self.blocks.capacity - self.states) // self._room
 
     def _make_room(self, positions: int, keep_from: int, level_end: int) -> None:
-        """Room for states up to a position, or at least for the successors of one state, at the cost of blocks that are
-        not needed now. What is being expanded begins at ``keep_from`` and ends at ``level_end``. Raises
-        OutOfDeviceMemory."""
+        """Makes space for states up to a position, or at least for the successors of one state, by dropping or moving
+        blocks that are not needed now. The states being expanded begin at ``keep_from`` and end at ``level_end``.
+        Raises OutOfDeviceMemory."""
         while True:
             try:
                 self.blocks.reserve(positions)
@@ -352,7 +352,7 @@ class Memory:
                     raise
 
     def _send_away(self, keep_from: int, level_end: int) -> bool:
-        """Sends a block to the host that will be wanted late. Says whether there was one."""
+        """Moves a block that will be needed late to the host. Returns whether there was one."""
         if self.blocks.send_away(level_end, self._checked):
             return True
         return self.blocks.send_away(keep_from + self._most_piece * WINDOW, level_end)
@@ -362,7 +362,7 @@ class Memory:
     FIELDS = ("used", "halted", "most", "found", "limit", "matches", "missing")
 
     def _read_control(self) -> dict[str, int]:
-        """Leaves the counters in ``_seen`` as well."""
+        """Returns the fields of Control. Updates the counters in ``_seen`` too."""
         self.device.copy(self._seen, self._status)
         return dict(zip(self.FIELDS, self._seen[: len(self.FIELDS)].tolist(), strict=True))
 
@@ -380,7 +380,7 @@ class Memory:
         share: float = 4,
         aside: bool = False,
     ) -> None:
-        """``share``: of the threads that the device runs at the same time, how many there are at most."""
+        """Launches a kernel. ``share``: largest number of threads, relative to those that the device runs at a time."""
         most = max(1, int(share * self.device.threads) // threads)
         blocks = max(1, min(most, -(-items // threads)))
         self.device.launch(name, (blocks, rows), threads, *arguments, aside=aside)
@@ -388,7 +388,7 @@ class Memory:
     # --- Start -------------------------------------------------------------------------------------------------
 
     def start(self, states: States) -> None:
-        """Takes the states of the first level, all different, which have been checked."""
+        """Takes the states of the first level, which are distinct and have been checked."""
         self.blocks.reserve(len(states))
         while len(states) > self.slots * _LOAD:
             self._grow_table(0, 0)
@@ -399,7 +399,7 @@ class Memory:
         self._enter(0, len(states))
 
     def forget(self) -> None:
-        """Back to before the start, with the table as large as it is. Counters stay."""
+        """Drops all states. The table keeps its size, and the counters stay."""
         self.blocks.clear()
         self._table[:] = 0
         if self._lower is not None:
@@ -409,7 +409,7 @@ class Memory:
         self.states = self._checked = 0
 
     def close(self) -> None:
-        """Gives memory back, which must not wait until garbage is collected. It cannot be used any more."""
+        """Frees the memory at once, without waiting for garbage collection."""
         del self.blocks, self._table, self._buffers, self._lower
 
     def _words_of(self, states: States) -> NDArray[np.uint64]:
@@ -427,7 +427,7 @@ class Memory:
 
 
 def hash_keys(words: int, seed: int) -> NDArray[np.uint64]:
-    """The keys of the hash as kernels keep them: drawn as hasher_seed of native/hash.h draws them."""
+    """Returns the keys of the hash as kernels keep them. They are drawn as by hasher_seed in native/hash.h."""
     sequence = seed % 2**64
 
     def draw() -> int:

@@ -1,11 +1,10 @@
-"""A breadth-first search on a GPU: exact, with all states in its memory, or by signatures.
+"""Breadth-first search on a GPU: exact, with all states in its memory, or by signatures.
 
-The levels, limits, findings and paths are those of every other search (explorer/explorer.py), and so are all counts: a
-level is expanded to its end, and what is reported is chosen by the bytes of states. Start states are made on the
-processor.
+Levels, limits, findings, paths and counts are those of every other search (explorer/explorer.py). A level is expanded
+to its end, and findings are chosen by the bytes of states. The processor creates the start states.
 
-When the memory of the device ends, an exact search hands all its states over to the host, which goes on from the last
-complete level. One by signatures goes on with memory of the host, and ends as unknown when that is full as well.
+When device memory is full, an exact search hands all its states over to the host, which continues from the last
+complete level. A search by signatures continues with host memory, and ends as *unknown* when that is full too.
 """
 
 from __future__ import annotations
@@ -38,22 +37,22 @@ if TYPE_CHECKING:
     from outcrop.codegen.c import Emitted
     from outcrop.ir.system import System
 
-#: The strategies of the command line that there is something of on a GPU.
+#: The strategies that can run on a GPU.
 STRATEGIES = ("auto", "ram", "compact")
-#: Bytes of a block of states.
+#: Size of a block of states, in bytes.
 BLOCK_BYTES = 1 << 28
-#: ... of which there are so many at the least, if memory is small.
+#: Smallest number of blocks, if memory is small.
 _LEAST_BLOCKS = 64
-#: After so many levels it is seen whether they have so many states on average: a level takes a device as long as some
-#: hundred states the processor.
+#: Number of levels after which their mean size is judged, and smallest mean size that pays, in states: a level takes a
+#: device as long as some hundred states take the processor.
 _MANY_LEVELS = 1000
 _FEW_STATES = 256
-#: What the processor may keep of start states at the least.
+#: Smallest memory for start states on the processor, in bytes.
 _KERNEL_BYTES = 64 << 20
-#: States that are read back from the device at a time.
+#: Number of states read back from the device at a time.
 _STATES_AT_A_TIME = 1 << 20
 
-#: What is done to successors before they are looked up, and to new states.
+#: Features that require work on successors before the lookup, and on new states.
 _PREPARED = frozenset({Feature.NORMALISE, Feature.ASSUMPTIONS})
 _CHECKED = frozenset({Feature.ASSUMPTIONS, Feature.INVARIANTS, Feature.COVER_PROPERTIES})
 
@@ -82,7 +81,7 @@ def search(
     sizes: Sizes | None = None,
     tuning: Tuning | None = None,
 ) -> Outcome:
-    """``sizes`` and ``tuning``, for tests and measurements: other than what suits the device and the model."""
+    """Runs a search on a device. ``sizes`` and ``tuning`` replace the defaults, for tests and measurements."""
     started = time.monotonic()
     is_exact = options.strategy != "compact"
     features = program.emitted.features
@@ -131,7 +130,7 @@ def search(
 
 
 def _device_budget(device: Device, wanted: int | None) -> int:
-    """Bytes for arrays."""
+    """Returns the device memory for arrays, in bytes."""
     free = int(device.free_bytes() * 0.95) - device.bytes_beside()
     return max(0, free if wanted is None else min(free, wanted))
 
@@ -145,9 +144,9 @@ class DeviceFrontier:
         self._explorer = explorer
         self.engine = engine
         self._is_exact = is_exact
-        self._ends: list[int] = [0]  #: of levels, as positions
+        self._ends: list[int] = [0]  #: ends of levels, as positions
         self._starts: States | None = None
-        self._fired = 0  #: in all complete levels
+        self._fired = 0  #: number of rules fired in all complete levels
         engine.tell = explorer.watch.tell
         explorer.frontier = self
         explorer.counters.append(engine.count)
@@ -173,8 +172,8 @@ class DeviceFrontier:
         return level >= _MANY_LEVELS and states < _FEW_STATES * level and not self.engine.blocks.first_kept()
 
     def expand(self) -> bool:
-        """Expands the newest level. Returns whether it could: False where the memory of the device has ended in the
-        middle of it, and the host can go on."""
+        """Expands the newest level. Returns False if device memory became full in the middle of it and the host can
+        continue."""
         explorer = self._explorer
         begin, end = self._ends[-2:]
         level = len(explorer.levels) - 1
@@ -189,7 +188,7 @@ class DeviceFrontier:
             stop = stopped.stop
         except (TableFull, OutOfDeviceMemory):
             text = (
-                f"the memory of the device ends at level {level:,}: {self.engine.states:,} states, table load "
+                f"device memory full at level {level:,}: {self.engine.states:,} states, table load "
                 f"{self.engine.load:.2f}, {size(self.engine.host.used)} of host memory in use"
             )
             explorer.watch.tell(Event(EventKind.DEVICE_FULL, text))
@@ -202,7 +201,7 @@ class DeviceFrontier:
         self._fired = fired
         return True
 
-    # --- Going back --------------------------------------------------------------------------------------------
+    # --- Predecessors ------------------------------------------------------------------------------------------
 
     def look(self) -> Look:
         def look(level: int, targets: States) -> list[Predecessors]:
@@ -213,8 +212,9 @@ class DeviceFrontier:
         return look
 
     def _search_again(self, level: int) -> None:
-        """Searches as far as a level whose states have been dropped. This time fewer are, because it ends there."""
-        text = f"searching again up to level {level:,}, whose states were dropped, for a trace"
+        """Repeats the search up to a level whose states were dropped. Fewer are dropped this time, because it ends
+        there."""
+        text = f"searching again up to level {level:,} for a trace, because its states were dropped"
         self._explorer.watch.tell(Event(EventKind.RETRACED, text))
         assert self._starts is not None
         self.engine.forget()
@@ -225,11 +225,11 @@ class DeviceFrontier:
                 self.engine.expand(self._ends[-2], self._ends[-1], None, lambda: None)
                 self._ends.append(self.engine.states)
         except (TableFull, OutOfDeviceMemory):
-            raise OutOfDeviceMemory("too little to search again for a trace") from None
+            raise OutOfDeviceMemory("too little device memory to search again for a trace") from None
         if self._ends[level] < self.engine.blocks.first_kept():
-            raise OutOfDeviceMemory(f"too little for level {level}, which a trace needs")
+            raise OutOfDeviceMemory(f"too little device memory for level {level}, which the trace needs")
 
-    # --- What the explorer asks --------------------------------------------------------------------------------
+    # --- Frontier ----------------------------------------------------------------------------------------------
 
     def restore(self, blocks: Iterator[States]) -> None:
         raise NotImplementedError("a device continues no snapshot")
@@ -257,10 +257,10 @@ class DeviceFrontier:
         )
         self._explorer.watch.tell(Event(EventKind.DEVICE, text))
 
-    # --- For the host ------------------------------------------------------------------------------------------
+    # --- Handover to the host ----------------------------------------------------------------------------------
 
     def snapshot(self) -> Snapshot:
-        """Returns a snapshot of the last complete level. Undefined reads may be of the next."""
+        """Returns a snapshot of the last complete level. Its undefined reads may include those of the next one."""
         explorer, engine = self._explorer, self.engine
         fired, covered, marks = explorer.search.count()
         more_fired, more_covered = engine.count_at_level()
@@ -275,7 +275,7 @@ class DeviceFrontier:
         )
         last = len(explorer.levels) - 1
         manifest = boundary.describe(explorer)
-        # What was found in the level that is expanded again is found again.
+        # The level that is expanded again will give its findings again.
         found = [row for row in manifest.found if row[2] < last or (row[2] == last and row[0] == FindingKind.STATE)]
         manifest = replace(manifest, found=found, generated=[], seconds=0.0)
         ends = list(self._ends)
@@ -284,23 +284,23 @@ class DeviceFrontier:
             begin, end = ends[level : level + 2]
             return (engine.read(at, min(end, at + _STATES_AT_A_TIME)) for at in range(begin, end, _STATES_AT_A_TIME))
 
-        event = "going on on the processor from level {level:,}, {states:,} states"
+        event = "continuing on the processor from level {level:,}, {states:,} states"
         return Snapshot(own=[manifest], everyone=[manifest], read_level=read_level, event=event)
 
 
 def explore(explorer: Explorer, frontier: DeviceFrontier) -> Stop:
-    """Expands level after level on the device. Raises Restart where the host must go on, or is faster."""
+    """Expands level after level on the device. Raises Restart if the host must continue, or is faster."""
     try:
         explorer.begin()
         while (stop := explorer.next_stop()) is None:
             frontier.engine.level_is_complete()
             if frontier.is_too_small:
                 level, states = len(explorer.levels) - 1, explorer.levels.states
-                text = f"device: {states:,} states in {level:,} levels, which are too small for a GPU"
+                text = f"device: {states:,} states in {level:,} levels, which is too few a level for a GPU"
                 explorer.watch.tell(Event(EventKind.SWITCHED, text))
                 raise Restart("levels are too small", explorer.options, explorer.watch.seconds())
             if not frontier.expand():
-                raise Restart("the memory of the device has ended", explorer.options, explorer.watch.seconds())
+                raise Restart("device memory is full", explorer.options, explorer.watch.seconds())
             explorer.level_is_complete()
         return stop
     finally:

@@ -1,7 +1,6 @@
-"""The translation unit of a model on a GPU: the text that the processor's compiler gets too, between what kernels are
-written in and the kernels.
+"""The translation unit of a model for a GPU: the emitted text, which the processor's compiler gets too, and kernels.
 
-It is put together here and includes nothing, so that whoever compiles it may keep the result by the text alone.
+It includes no other file, so a cache of compiled kernels can be keyed by the text alone.
 """
 
 from __future__ import annotations
@@ -15,11 +14,11 @@ from outcrop.codegen.features import Feature
 from outcrop.ir.system import System
 
 _NATIVE = Path(__file__).resolve().parent.parent / "native"
-#: Files here take precedence over those of the same name for processors.
+#: Directories of included files. The first takes precedence over files of the same name for processors.
 _DIRECTORIES = (Path(__file__).resolve().parent / "native", _NATIVE)
 _INCLUDE = re.compile(r'^#include (?:"(?P<own>[\w.]+)"|<[\w.]+>)$', re.MULTILINE)
 
-#: What kernels for a GPU do not have, and what is said of models that need it.
+#: Features that kernels for a GPU lack, with the reason that is reported for models that need them.
 _LACKING = {
     Feature.AUTOMATON: "its property is an automaton",
     Feature.LIVENESS: "it has liveness properties",
@@ -28,21 +27,21 @@ _LACKING = {
     Feature.WIDE_INTEGERS: "it computes with more than 64 bits",
 }
 
-#: States in words of 64 bits, of which each thread keeps a few in its memory.
+#: Widest state, in words of 64 bits, because each thread keeps a few states.
 MOST_WORDS = 64
-#: Counters that fit the memory of a block, four bytes each.
+#: Largest number of counters in the shared memory of a block, four bytes each.
 MOST_COUNTERS = 8192
-#: Past so many lines, functions of the model are no longer put in where they are called: compiling would take minutes.
+#: Number of lines from which functions of the model are not inlined: compiling would take minutes.
 MOST_INLINED_LINES = 1000
-#: Past so many lines, compiling takes minutes whatever is done (15,000 lines take half a minute).
+#: Number of lines from which compiling takes minutes in any case (15,000 lines take half a minute).
 MOST_LINES = 25_000
-#: States of so many words of 32 bits are kept in registers.
+#: Widest state kept in registers, in words of 32 bits.
 REGISTER_WORDS = 8
 
 
 @dataclass(frozen=True)
 class Tuning:
-    """Constants of the kernels. ``block_shift``: states of a block, as a power of two."""
+    """The constants of the kernels. ``block_shift``: number of states in a block, as a power of two."""
 
     block_shift: int
     register_words: int = REGISTER_WORDS
@@ -50,9 +49,9 @@ class Tuning:
     expand_blocks: int = 1
     prepare_threads: int = 128
     insert_threads: int = 256
-    insert_blocks: int = 3  #: of these on a multiprocessor: registers are to be had for so many
+    insert_blocks: int = 3  #: blocks on a multiprocessor, which limits the registers of a thread
     group: int = 1
-    expand_share: float = 2.0  #: of the threads of the device, where two kernels run side by side
+    expand_share: float = 2.0  #: threads relative to those of the device, when two kernels run concurrently
 
     @staticmethod
     def of(words: int, block_bytes: int) -> Tuning:
@@ -67,7 +66,7 @@ def words_of(emitted: Emitted) -> int:
 
 
 def why_not(system: System, emitted: Emitted) -> str | None:
-    """Why a model cannot be searched on a GPU, None if it can."""
+    """Returns why a model cannot be searched on a GPU, or None if it can."""
     for feature, reason in _LACKING.items():
         if feature in emitted.features:
             return reason
@@ -104,7 +103,7 @@ def _flat(text: str) -> str:
     def included(match: re.Match[str]) -> str:
         name = match["own"]
         if name is None:
-            return ""  # NVRTC has no C library, and nothing of it is needed
+            return ""  # NVRTC has no C library, and none is needed
         path = next(path for directory in _DIRECTORIES if (path := directory / name).exists())
         return _flat(path.read_text(encoding="utf-8"))
 

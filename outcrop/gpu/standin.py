@@ -1,4 +1,4 @@
-"""A Device without a GPU: the kernels, compiled for the processor, run by one thread that stands in for all of them."""
+"""A Device without a GPU: the kernels, compiled for the processor and run by one thread that stands in for all."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _FLAGS = ("-std=c++17", "-O1", "-fPIC", "-shared", "-fwrapv", "-fno-strict-alias
 
 
 class StandIn:
-    """``memory``: bytes that it says it has."""
+    """The stand-in for a GPU. ``memory``: size of its memory, in bytes."""
 
     name = "stand-in"
     bandwidth = 0.0
@@ -32,7 +32,7 @@ class StandIn:
     def __init__(self, memory: int = 1 << 28) -> None:
         self._compiler = shutil.which("g++") or shutil.which("clang++")
         if self._compiler is None:
-            raise NoDevice("there is no C++ compiler for the stand-in of a GPU")
+            raise NoDevice("there is no C++ compiler for the stand-in of a GPU; install g++ or clang++")
         self._memory = memory
         self._library: ctypes.CDLL | None = None
         self._began = 0.0
@@ -60,7 +60,7 @@ class StandIn:
     def empty(self, count: int, kind: type = np.uint64) -> Array:
         if count * np.dtype(kind).itemsize > self._memory:
             raise OutOfDeviceMemory
-        # A word more, so that it can begin at a multiple of 16 bytes, as on a GPU.
+        # With 16 bytes more, so that the array can start at a multiple of 16, as on a GPU.
         size = np.dtype(kind).itemsize
         room = np.empty(count * size + 16, dtype=np.uint8)
         skip = -room.ctypes.data % 16

@@ -1,14 +1,14 @@
-/* The packed bits of a model on a GPU: aligned words of 32 bits, because a load that is not aligned does not exist there.
+/* The packed bits of a model on a GPU: aligned words of 32 bits, because GPUs have no unaligned loads.
  *
- * Where a state has few words they are to stay in registers. These cannot be indexed, so that a position which is not
- * known to the compiler chooses among all words (REGISTER_WORDS of them). Wider states lie in the memory of the thread.
- * The file of the same name in outcrop/native is for processors. */
+ * States of few words stay in registers. Registers cannot be indexed, so a position that the compiler does not know
+ * selects among all words (REGISTER_WORDS of them). Wider states lie in the local memory of the thread. The file of the
+ * same name in outcrop/native is for processors. */
 #ifndef OUTCROP_BITS_H
 #define OUTCROP_BITS_H
 
-/* Whole words of 64 bits in which states lie, wherever they do; bits past the last one of a state are zero. */
+/* Number of 64-bit words of a state. Bits past the last one of a state are zero. */
 #define WORDS ((STATE_BYTES + 7) / 8)
-/* ... and what a thread keeps of one: a word more, since the last bits may be fetched together with what follows. */
+/* Bytes that a thread keeps for a state: one word more, because the last bits may be loaded together with the next. */
 #define ROOM_BYTES (8 * (WORDS + 1))
 
 #if (STATE_BITS + 31) / 32 <= MOST_REGISTER_WORDS && WIDEST_BUFFER <= ROOM_BYTES
@@ -17,17 +17,17 @@
 #define REGISTER_WORDS 0
 #endif
 
-/* What is kept in registers is read as a state is. */
+/* Buffers in registers are read as states are. */
 #define BUFFER_BYTES(bytes) (REGISTER_WORDS ? ROOM_BYTES : ((bytes) + 7) / 8 * 8)
 #define BUFFER(name, bytes) ALIGNED uint8_t name[BUFFER_BYTES(bytes)]
 
 #define PRIVATE_STATE(name, original) const uint8_t *const name = original
 
-/* Of a block of threads; no block lives long enough for more than 32 bits. */
+/* A counter of a block of threads. No block lives long enough for more than 32 bits. */
 typedef uint32_t Counter;
 #define COUNT(counter, times) add_shared(&(counter), (uint32_t)(times))
 
-/* At a multiple of eight bytes. */
+/* `at` is a multiple of eight bytes. */
 static inline uint64_t load_word(const uint8_t *at) { return *(const uint64_t *)at; }
 static inline void store_word(uint8_t *at, uint64_t word) { *(uint64_t *)at = word; }
 

@@ -1,7 +1,7 @@
-/* What kernels are written in: CUDA, as NVRTC compiles it, or plain C++, in which one thread stands in for all of them.
+/* The language of the kernels: CUDA, as NVRTC compiles it, or plain C++, in which one thread stands in for all.
  *
- * Comes first in the translation unit, which includes nothing from the system: NVRTC has no C library. Functions of the
- * model carry no qualifiers; the compiler is told to take them for device functions. */
+ * Comes first in the translation unit, which includes nothing from the system, because NVRTC has no C library.
+ * Functions of the model have no qualifiers; a compiler option makes them device functions. */
 #ifndef OUTCROP_DEVICE_H
 #define OUTCROP_DEVICE_H
 
@@ -58,18 +58,18 @@ static __device__ __forceinline__ void or_global(uint64_t *flags, uint64_t bits)
 static __device__ __forceinline__ uint64_t exchange_if(uint64_t *slot, uint64_t expected, uint64_t entry) {
   return atomicCAS(slot, expected, entry);
 }
-/* Past the first-level cache, which may hold what other multiprocessors have changed since. */
+/* Bypasses the first-level cache, which may be stale with respect to other multiprocessors. */
 static __device__ __forceinline__ uint64_t load_shared_word(const uint64_t *at) { return __ldcg(at); }
 static __device__ __forceinline__ void store_shared_word(uint64_t *at, uint64_t word) { __stcg(at, word); }
 
-/* Four words that lie in 32 aligned bytes, in one go. */
+/* Loads four words, 32 aligned bytes, at once. */
 static __device__ __forceinline__ void load_four(const uint64_t *at, uint64_t *words) {
   const ulonglong2 first = __ldcg((const ulonglong2 *)at), second = __ldcg((const ulonglong2 *)at + 1);
   words[0] = first.x, words[1] = first.y, words[2] = second.x, words[3] = second.y;
 }
 
-/* Where this thread's share begins, when each thread of the block takes so many of what the counter counts. All threads
- * must call it: one atomic operation serves them all. */
+/* Adds the `wanted` of all threads of the block to a counter, with one atomic operation. Returns the start of this
+ * thread's share. All threads must call it. */
 static __device__ __forceinline__ uint64_t claim(uint64_t *counter, uint32_t wanted) {
   __shared__ uint32_t of_warp[32];
   __shared__ uint64_t first;
@@ -125,7 +125,7 @@ static __device__ __forceinline__ int __builtin_mul_overflow(int64_t a, int64_t 
 #define UNROLL
 #define ALIGNED __attribute__((aligned(16)))
 
-/* The second number of a block, which kernels are called once for each of. */
+/* The second index of a block. Kernels are called once for each. */
 extern "C" {
 __attribute__((visibility("default"))) uint32_t outcrop_row = 0;
 }

@@ -1,8 +1,8 @@
-/* Expanding a state on a GPU: what the emitted model_expand calls for each rule instance.
+/* The expansion of a state on a GPU: functions that the emitted model_expand calls for each rule instance.
  *
- * Each thread expands one state. Its successors go to a column of a buffer that all threads share, word by word, so that
- * neighbours write neighbouring words. What follows (normal form, assumptions, look-up) is for other kernels, in which
- * every thread has a successor: here most threads of a warp wait while a few of them run the body of a rule.
+ * Each thread expands one state. Its successors go to a column of a buffer that all threads share, word by word, so
+ * that neighbouring threads write neighbouring words. Other kernels do the rest (normal form, assumptions, lookup),
+ * with one thread for each successor: here most threads of a warp wait while a few of them run the body of a rule.
  *
  * Include after state.h and before the model's functions. */
 #ifndef OUTCROP_EXPAND_H
@@ -12,11 +12,11 @@ typedef struct Expansion {
   Context *context;     /* of the block */
   uint64_t *successors; /* the column of this state */
   uint32_t stride;      /* from one word of it to the next */
-  uint32_t room;        /* successors that it has room for */
-  uint32_t count;       /* successors found */
-  uint32_t enabled;     /* some body ran to its end */
+  uint32_t room;        /* number of successors that it holds */
+  uint32_t count;       /* number of successors found */
+  uint32_t enabled;     /* whether some body ran to its end */
   uint32_t moved;       /* ... and led to a different state */
-  uint32_t failed;      /* a guard or body met a runtime error */
+  uint32_t failed;      /* whether a guard or body met a runtime error */
   ALIGNED uint64_t next[WORDS + 1];
 } Expansion;
 

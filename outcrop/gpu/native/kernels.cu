@@ -1,11 +1,11 @@
 /* The kernels of a search on a GPU. Include after the model's functions.
  *
  * A level is expanded piece by piece: `expand` fills the buffer of successors, `prepare` brings them into normal form,
- * and `insert_...` looks them up and appends those that are new to the states visited, which lie in blocks. When a
- * kernel cannot go on (a column of the buffer or the table is full) it says so in `halted`, and all that were launched
- * after it return at once. Inserting is idempotent: what was interrupted is done again from where the counters are known.
+ * and `insert_...` looks them up and appends the new ones to the visited states, which lie in blocks. If a kernel
+ * cannot continue, because a column of the buffer or the table is full, it sets `halted`, and all kernels launched
+ * after it return at once. Insertion is idempotent: interrupted work is repeated from the last known counters.
  *
- * A kernel without THREADS in its loops would run on any number of threads; on one, in the tests, they all do. */
+ * All loops advance by THREADS, so a kernel runs on any number of threads; in tests it is one. */
 
 enum { HALT_NONE, HALT_SUCCESSORS, HALT_TABLE };
 enum { FOUND_DEADLOCK = 1, FOUND_STATE = 2, FOUND_RULE = 4 };
@@ -13,16 +13,16 @@ enum { DEADLOCK_OFF, DEADLOCK_STUTTERING, DEADLOCK_STUCK };
 enum { BUCKET = 4, MOST_BUCKETS = 256 };
 
 typedef struct {
-  uint64_t used;   /* states visited: positions in the blocks */
+  uint64_t used;   /* number of visited states: positions in the blocks */
   uint64_t halted;
-  uint64_t most;   /* successors of a state */
+  uint64_t most;   /* largest number of successors of a state */
   uint64_t found;
-  uint64_t limit;  /* states that the table takes */
+  uint64_t limit;  /* largest number of states in the table */
   uint64_t matches;
-  uint64_t missing; /* successors that only the lower table may have */
+  uint64_t missing; /* number of successors that only the lower table may have */
 } Control;
 
-/* All threads of a block must agree on whether to go on, while others change what they look at. */
+/* Returns whether to stop. All threads of a block must agree, although others change the flag meanwhile. */
 static inline bool is_halted(const Control *control) {
   return any_of_block(load_shared_word(&control->halted) != HALT_NONE);
 }
@@ -40,7 +40,7 @@ typedef struct {
 
 CONSTANT(Hasher outcrop_hasher)
 
-/* As hash_state of outcrop/native/hash.h: strongly universal. */
+/* Returns the strongly universal hash of hash_state in outcrop/native/hash.h. */
 static inline uint64_t hash_words(const uint64_t *state) {
   uint64_t low = outcrop_hasher.constant_low, high = outcrop_hasher.constant_high;
   UNROLL for (int i = 0; i < WORDS; i++) {
@@ -75,10 +75,10 @@ static inline void load_successor(uint64_t *state, const uint64_t *successors, u
 
 /* --- Buckets ---------------------------------------------------------------------------------------------------- */
 
-/* Slots of a bucket fill from the first on and are never emptied: an entry goes to the first empty slot, and whoever
- * finds that it is no longer empty looks at what is there now. Zero is an empty slot. When a bucket is full the one that
- * memory delivers with it follows, and then a pair at a distance that depends on the hash: so full ones do not cluster.
- * There are at least four buckets, and an even number. */
+/* Slots of a bucket fill from the first on and are never emptied. An entry goes to the first empty slot; a thread that
+ * finds it taken examines what is there now. Zero is an empty slot. After a full bucket comes the one that memory
+ * delivers with it, and then a pair at a distance that depends on the hash, so that full buckets do not cluster. The
+ * number of buckets is even, and at least four. */
 static inline uint64_t next_bucket(uint64_t bucket, uint32_t tries, uint64_t hash, uint64_t buckets) {
   if (tries % 2 == 0) return bucket ^ 1;
   const uint64_t pairs = buckets / 2;
@@ -106,9 +106,9 @@ static inline void context_add(Context *context, uint64_t *fired, uint64_t *cove
     if (context->noted[i]) noted[i] = 1;
 }
 
-/* --- Expanding ----------------------------------------------------------------------------------------------- */
+/* --- Expansion ----------------------------------------------------------------------------------------------- */
 
-/* `counts` takes how many successors each state has; `flags`, if there is one, what is wrong with each. */
+/* Expands states. `counts` gets the number of successors of each state; `flags`, if given, its findings. */
 KERNEL LAUNCH_BOUNDS(EXPAND_THREADS, EXPAND_BLOCKS)
 expand(const uint64_t *states, uint32_t count, uint64_t *successors, uint32_t stride, uint32_t room, uint32_t *counts,
        uint8_t *flags, uint32_t deadlock, Control *control, uint64_t *fired, uint64_t *covered, uint8_t *noted) {
@@ -141,7 +141,7 @@ expand(const uint64_t *states, uint32_t count, uint64_t *successors, uint32_t st
   context_add(&context, fired, covered, noted);
 }
 
-/* Brings successors into their normal form. One that a global assumption drops is replaced by the state that was expanded,
+/* Brings successors into normal form. A successor that a global assumption drops is replaced by the expanded state,
  * which is not new. */
 KERNEL LAUNCH_BOUNDS(PREPARE_THREADS, 1)
 prepare(const uint64_t *states, uint32_t count, uint64_t *successors, uint32_t stride, const uint32_t *counts,
@@ -160,7 +160,7 @@ prepare(const uint64_t *states, uint32_t count, uint64_t *successors, uint32_t s
     model_normalise((uint8_t *)state);
 #endif
 #if HAS_ASSUMPTIONS
-    /* One that fails to evaluate keeps its state: checking the new state then finds the failure. */
+    /* An assumption that fails to evaluate keeps the state: checking the new state finds the failure. */
     int keep = 1;
     if (model_assumptions((const uint8_t *)state, &context, &keep) == OK && !keep)
       load_state(state, states + (uint64_t)x * WORDS);
@@ -215,7 +215,7 @@ static inline uint64_t signature_of(uint64_t hash) { return hash ? hash : 1; }
 
 enum { SIGNATURE_OLD, SIGNATURE_NEW, SIGNATURE_WITHOUT_ROOM };
 
-/* Looks a signature up, and enters it if it is new. `slots`: its first bucket as it was loaded. */
+/* Looks a signature up, and enters it if it is new. `slots`: its first bucket, already loaded. */
 static inline uint32_t add_signature(uint64_t *table, uint64_t buckets, uint64_t bucket, uint64_t *slots,
                                      uint64_t signature, Control *control) {
   for (uint32_t tries = 0; tries < MOST_BUCKETS; tries++) {
@@ -234,7 +234,7 @@ static inline uint32_t add_signature(uint64_t *table, uint64_t buckets, uint64_t
   return SIGNATURE_WITHOUT_ROOM;
 }
 
-/* Each thread takes GROUP successors of a state, whose buckets are fetched at the same time. */
+/* Inserts signatures. Each thread takes GROUP successors of a state, whose buckets are loaded concurrently. */
 KERNEL LAUNCH_BOUNDS(INSERT_THREADS, INSERT_BLOCKS)
 insert_signatures(const uint64_t *successors, uint32_t stride, const uint32_t *counts, uint32_t count, uint64_t *table,
                   uint64_t buckets, uint64_t *const *blocks, Control *control) {
@@ -280,15 +280,15 @@ KERNEL rehash_signatures(const uint64_t *before, uint64_t slots, uint64_t *table
 
 #include "lower.cu"
 
-/* --- Exact --------------------------------------------------------------------------------------------------- */
+/* --- Exact states -------------------------------------------------------------------------------------------- */
 
-/* An entry is the position of a state plus one, and some bits of its hash. One that has just been entered has no position
- * yet: then it is marked, and names a place in the buffer of successors, where the state can be read as well. */
+/* An entry is the position of a state plus one, and some bits of its hash. An entry that was just made has no position
+ * yet. It is marked, and gives a place in the buffer of successors, where the state can be read too. */
 enum { TAG_BITS = 23, POSITION_BITS = 40 };
 #define IN_BUFFER (UINT64_C(1) << 63)
 #define POSITION_MASK ((UINT64_C(1) << POSITION_BITS) - 1)
 
-/* The bucket comes from the upper bits of the hash. */
+/* Returns the tag of a hash. The upper bits select the bucket, so the tag has the lower ones. */
 static inline uint64_t tag_of(uint64_t hash) { return (hash & ((UINT64_C(1) << TAG_BITS) - 1)) << POSITION_BITS; }
 
 typedef struct {
@@ -311,7 +311,7 @@ static inline int is_same(const Places *places, uint64_t entry, const uint64_t *
   return difference == 0;
 }
 
-/* The slot that a new state's entry has gone to, ~0 when the state is not new. */
+/* Returns the slot of a new state's entry, ~0 if the state is not new. */
 static inline uint64_t add_state(uint64_t *table, uint64_t buckets, uint64_t hash, uint64_t *slots,
                                  const uint64_t *state, uint64_t entry, const Places *places, Control *control) {
   uint64_t bucket = multiply_high(hash, buckets);
@@ -368,7 +368,7 @@ insert_states(const uint64_t *successors, uint32_t stride, const uint32_t *count
   }
 }
 
-/* Enters visited states, all of them different, into a table that is empty or holds others. */
+/* Enters visited states, which are distinct, into a table that is empty or holds other states. */
 KERNEL enter_states(const uint64_t *states, uint64_t first, uint32_t count, uint64_t *table, uint64_t buckets, Control *control) {
   for (uint32_t x = BLOCK * THREADS + THREAD; x < count; x += BLOCKS * THREADS) {
     ALIGNED uint64_t state[WORDS + 1];
@@ -385,7 +385,7 @@ KERNEL enter_states(const uint64_t *states, uint64_t first, uint32_t count, uint
   }
 }
 
-/* The same for signatures. */
+/* Enters the signatures of visited states. */
 KERNEL enter_signatures(const uint64_t *states, uint64_t first, uint32_t count, uint64_t *table, uint64_t buckets, Control *control) {
   (void)first;
   for (uint32_t x = BLOCK * THREADS + THREAD; x < count; x += BLOCKS * THREADS) {
@@ -398,10 +398,10 @@ KERNEL enter_signatures(const uint64_t *states, uint64_t first, uint32_t count, 
   }
 }
 
-/* --- Going back ---------------------------------------------------------------------------------------------- */
+/* --- Predecessors -------------------------------------------------------------------------------------------- */
 
-/* Lists which of the states expanded lead to one of `targets`, whose hashes are sorted: pairs of a target's and a
- * state's number. */
+/* Lists the expanded states that lead to one of `targets`, whose hashes are sorted: pairs of the number of a target and
+ * the number of a state. */
 KERNEL match(const uint64_t *successors, uint32_t stride, const uint32_t *counts, uint32_t count,
              const uint64_t *targets, const uint64_t *target_hashes, uint32_t target_count,
              uint64_t *pairs, uint32_t room, Control *control) {

@@ -1,11 +1,11 @@
-/* Signatures in the memory of the host. Included by kernels.cu.
+/* Signatures in host memory. Included by kernels.cu.
  *
- * When the table is full nothing is added to it any more, and a lower one follows, in the memory of the host. The way there
- * is long, above all to places that lie apart. So it is gone for what is missing above only, in the order of buckets,
- * and not for what was there a short while ago: of that the device keeps some, at a slot that each signature determines
- * (`recent`). */
+ * When the table is full, nothing more is added to it, and a lower table in host memory follows. Access to host
+ * memory is slow, above all if it is scattered. The lower table is therefore used only for signatures that the upper
+ * one lacks, in the order of buckets. Signatures found there recently are kept in device memory, in a slot that each
+ * signature determines (`recent`), and are not looked up again. */
 
-/* Is a signature in a table to which nothing is added any more? */
+/* Returns whether a signature is in a table to which nothing is added any more. */
 static inline bool has_signature(const uint64_t *table, uint64_t buckets, uint64_t bucket, uint64_t *slots,
                                  uint64_t signature) {
   for (uint32_t tries = 0; tries < MOST_BUCKETS; tries++) {
@@ -20,12 +20,12 @@ static inline bool has_signature(const uint64_t *table, uint64_t buckets, uint64
 }
 
 static inline uint64_t *recent_slot(uint64_t *recent, uint64_t count, uint64_t signature) {
-  /* Not by the upper bits, which choose the bucket. */
+  /* Not by the upper bits, which select the bucket. */
   return &recent[multiply_high(signature * UINT64_C(0x9E3779B97F4A7C15), count)];
 }
 
-/* Lists successors that the table does not have: for each a key, the upper half of its signature before its number in the
- * list, and its place in the buffer. */
+/* Lists successors that the table does not have. Each gets a key (the upper half of its signature, then its number
+ * in the list) and its place in the buffer. */
 KERNEL LAUNCH_BOUNDS(INSERT_THREADS, INSERT_BLOCKS)
 find_missing(const uint64_t *successors, uint32_t stride, const uint32_t *counts, uint32_t count, const uint64_t *table,
              uint64_t buckets, uint64_t *recent, uint64_t recent_count, uint64_t *keys, uint64_t *places,
@@ -60,7 +60,7 @@ find_missing(const uint64_t *successors, uint32_t stride, const uint32_t *counts
   }
 }
 
-/* Looks up in the lower table what was missing above. */
+/* Inserts into the lower table the successors that the upper one lacks. */
 KERNEL LAUNCH_BOUNDS(INSERT_THREADS, INSERT_BLOCKS)
 insert_lower(const uint64_t *keys, const uint64_t *places, uint32_t count, const uint64_t *successors, uint32_t stride,
              uint64_t *table, uint64_t buckets, uint64_t *recent, uint64_t recent_count, uint64_t *const *blocks,
