@@ -1,8 +1,8 @@
 """Writes the reference page of every command and option from the parser.
 
-    python -m outcrop.cli.options_page > docs/reference/options.md
+    python tests/docs/options_page.py > docs/reference/options.md
 
-A test compares the page with this output.
+tests/unit/test_docs_options.py compares the page with this output.
 """
 
 from __future__ import annotations
