@@ -1,1 +1,1 @@
-"""The System: the one thing that front-ends produce and everything else consumes."""
+"""The System: the typed form of a model that front-ends produce and everything else reads."""

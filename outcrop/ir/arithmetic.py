@@ -1,4 +1,4 @@
-"""Integer and real arithmetic as models see it: C's 64-bit integers without wrapping, and decimal reals."""
+"""The arithmetic of models: 64-bit integers that do not wrap, and decimal reals."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from outcrop.ir.types import INT64_MIN, Real
 
 
 def wrap(value: int) -> int:
-    """The signed 64-bit integer with the low 64 bits of ``value``."""
+    """Returns the signed 64-bit integer with the low 64 bits of ``value``."""
     return (value - INT64_MIN) % 2**64 + INT64_MIN
 
 
 def divide(dividend: int, divisor: int) -> int:
-    """Truncates towards zero.
+    """Returns the quotient, truncated towards zero.
 
     >>> divide(-7, 2)
     -3
@@ -27,7 +27,7 @@ def divide(dividend: int, divisor: int) -> int:
 
 
 def remainder(dividend: int, divisor: int) -> int:
-    """Has the sign of the dividend.
+    """Returns the remainder, which has the sign of the dividend.
 
     >>> remainder(-7, 2), remainder(7, -2)
     (-1, 1)
@@ -100,7 +100,7 @@ REAL_FUNCTIONS: dict[str, Callable[..., float]] = {
 
 
 def round_real(kind: Real, value: float) -> float | None:
-    """``value`` with the digits that ``kind`` keeps; None when its exponent is too big. There is one zero.
+    """Returns ``value`` rounded to the digits of ``kind``; None if its exponent is too large. There is only one zero.
 
     >>> round_real(Real(3, 10), 2 / 3)
     0.667

@@ -1,4 +1,4 @@
-"""What assumptions leave out of a search, as diagnostics that limit its verdict."""
+"""Diagnostics about states that assumptions exclude from a search, which limit its verdict."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ from outcrop.ir.system import Function, Property, PropertyKind, Rule, StartState
 from outcrop.ir.walk import walk
 from outcrop.source import Diagnostic, Severity, Span
 
-#: Start states that are run to tell which assumptions they break; some thousand a second.
+#: Largest number of start states that are run to find the assumptions that they violate; about a thousand a second.
 _MOST_START_STATES = 1_000
 #: Longest text of an assumption that a message quotes, in characters.
 _LONGEST_TEXT = 60
 
 
 def why_no_states(system: System) -> Diagnostic:
-    """Says why a search that came to its end visited no state: which assumptions its start states break."""
+    """Returns a diagnostic for a complete search that visited no state: the assumptions that its start states
+    violate."""
     interpreter = Interpreter(system, symmetry=False)
     broken: dict[Property | None, None] = {}
     for firing in islice(interpreter.start_states(), _MOST_START_STATES):
@@ -26,25 +27,27 @@ def why_no_states(system: System) -> Diagnostic:
     reasons = list(broken)
     is_certain = sum(start.instance_count for start in system.start_states) <= _MOST_START_STATES
     if is_certain and len(reasons) == 1:
-        return _warning(f"every start state breaks {_text(reasons[0])}", _place(system, reasons[0]))
+        return _warning(f"every start state violates {_text(reasons[0])}", _place(system, reasons[0]))
     shown = ", ".join(_text(each) for each in reasons)
-    return _warning(f"every start state breaks an assumption: {shown}", _place(system, reasons[0]) if reasons else None)
+    return _warning(
+        f"every start state violates an assumption: {shown}", _place(system, reasons[0]) if reasons else None
+    )
 
 
 def what_was_left_out(system: System, start_states: int | None, successors: int | None) -> list[Diagnostic]:
-    """Says that a verdict is about fewer states than the model without its assumptions has. ``start_states`` and
-    ``successors``: how many were dropped, None where nobody counted."""
+    """Returns notes that the verdict covers fewer states than the model has without its assumptions. ``start_states``
+    and ``successors`` are the numbers of dropped ones, None if not counted."""
     notes = []
     dropped = None if start_states is None or successors is None else start_states + successors
     assumptions = system.of_kind(PropertyKind.ASSUMPTION)
     if assumptions and dropped != 0:
         kept = _text(assumptions[0]) if len(assumptions) == 1 else f"all {len(assumptions)} assumptions"
         count = "" if dropped is None else f" ({_plural(start_states or 0, successors or 0)} left out)"
-        notes.append(_note(f"the verdict is about the states that keep {kept}{count}", assumptions[0].span))
+        notes.append(_note(f"the verdict covers only states that satisfy {kept}{count}", assumptions[0].span))
     owners: list[StartState | Rule | Function] = [*system.start_states, *system.rules, *system.functions]
     statement = next((node for each in owners for node in walk(each.body) if isinstance(node, Assume)), None)
     if statement is not None:
-        text = "the verdict leaves out what follows a false assume statement, like this one"
+        text = "the verdict does not cover what follows a false assume statement, such as this one"
         notes.append(_note(text, statement.span))
     return notes
 

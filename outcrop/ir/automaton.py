@@ -1,6 +1,6 @@
-"""Büchi automata over the states of a System, and what it takes to run one beside the System.
+"""Büchi automata over the states of a System, and the hidden variables of a product.
 
-``outcrop.ltl`` has automata over the names of propositions; ``outcrop.ltl.binding`` makes those of this file from them.
+``outcrop.ltl`` has automata over names of propositions, from which ``outcrop.ltl.binding`` makes those of this file.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ STUTTER = "(nothing is enabled)"
 
 @dataclass(frozen=True, eq=False)
 class Edge:
-    """``guard``, None for true, is evaluated in the state that the system leaves."""
+    """A transition of an automaton. ``guard``, None for true, is evaluated in the state that the system leaves."""
 
     source: int
     target: int
@@ -32,10 +32,11 @@ class Edge:
 
 @dataclass(frozen=True, eq=False)
 class Automaton:
-    """Accepts the runs that *violate* the property: those with a run of the automaton beside them that meets an
-    accepting state infinitely often. States are numbered as in ``states``, which has their names.
+    """An automaton that accepts the runs that *violate* the property: those on which it can visit an accepting state
+    infinitely often. States are numbered as in ``states``, which has their names.
 
-    Guards may use the locals of ``frame``, of which ``parameters`` have the values ``arguments``."""
+    Guards may use the locals of ``frame``; its ``parameters`` have the values ``arguments``.
+    """
 
     name: str
     states: tuple[str, ...]
@@ -48,7 +49,7 @@ class Automaton:
     arguments: tuple[int, ...] = ()
 
     def leaving(self, state: int) -> dict[int, list[Expression | None]]:
-        """The states that edges lead to from a state, each with the guards of those edges."""
+        """Returns the successors of a state, each with the guards of the edges to it."""
         targets: dict[int, list[Expression | None]] = {}
         for edge in self.edges:
             if edge.source == state:
@@ -57,7 +58,7 @@ class Automaton:
 
     @cached_property
     def strength(self) -> Strength:
-        """How little a search has to do for it."""
+        """The strength, which decides how much a search has to do."""
         return strength(
             [[*self.leaving(each)] for each in range(len(self.states))], self.accepting, self._stays_accepting
         )
@@ -66,34 +67,35 @@ class Automaton:
         return any(None in guards for target, guards in self.leaving(state).items() if target in self.accepting)
 
     def label(self, arguments: tuple[int, ...]) -> str:
-        """How a trace calls the step of a system that is stuck."""
+        """Returns the label in traces for a step in which no rule is enabled."""
         return STUTTER
 
 
 @dataclass(frozen=True, eq=False)
 class Fairness:
-    """Weak fairness: whoever is able to move from some time on without a break moves again and again. Strong fairness:
-    whoever is able to move again and again does so.
+    """A fairness assumption. Weak: whatever is enabled at all times from some point on moves infinitely often. Strong:
+    whatever is enabled infinitely often moves infinitely often.
 
-    There is one set of steps for each rule instance, or for each process where rules say whose they are. A run is
-    weakly fair if for each set, again and again, it makes a step of the set or is in a state that no step of the set
-    leaves; strongly fair if again and again it makes a step of the set, or from some time on is in no state that one
-    leaves."""
+    There is one set of steps for each rule instance, or for each process if the rules name processes. A run is weakly
+    fair if, for each set, it infinitely often takes a step of the set or visits a state in which no step of the set is
+    enabled. It is strongly fair if, for each set, it infinitely often takes a step of the set, or from some point on
+    visits no state in which one is enabled.
+    """
 
-    sets: tuple[str, ...]  #: their names
-    of_rules: tuple[tuple[int, ...], ...]  #: for each rule the sets of its steps
-    by_instance: bool  #: ... of its first instance; those of the others follow
+    sets: tuple[str, ...]  #: names of the sets
+    of_rules: tuple[tuple[int, ...], ...]  #: for each rule, the sets of its steps
+    by_instance: bool  #: the sets of the first instance; those of the others follow
     is_strong: bool = False
 
     def sets_of(self, rule: int, instance: int) -> tuple[int, ...]:
-        """The sets that a step of a rule instance belongs to."""
+        """Returns the sets that a step of a rule instance belongs to."""
         return (self.of_rules[rule][0] + instance,) if self.by_instance else self.of_rules[rule]
 
 
 @dataclass(frozen=True, eq=False)
 class Product:
-    """Which hidden variables of a System hold the state of an automaton that runs beside it. If fairness is
-    counted, ``counter`` is 0 while an accepting state is waited for, and k while the k-th set is, counted from 1."""
+    """The hidden variables of a product, which hold the state of the automaton. If fairness is counted, ``counter`` is
+    0 while an accepting state is awaited, and k while set number k, counted from 1, is."""
 
     automaton: Automaton
     location: Variable
@@ -102,5 +104,5 @@ class Product:
 
     @property
     def strength(self) -> Strength:
-        """That of the automaton; but a counter cycles through accepting and other states."""
+        """The strength of the automaton; general with a counter, which cycles through accepting and other states."""
         return self.automaton.strength if self.counter is None else Strength.GENERAL

@@ -14,7 +14,7 @@ from outcrop.ir.system import Formal, Function, System
 
 
 class Calls(Places):
-    """Makes closures of calls. ``bodies`` is filled in by who can execute statements."""
+    """Compiles calls to closures. The class that executes statements fills in ``bodies``."""
 
     def __init__(self, system: System) -> None:
         super().__init__(system)
@@ -45,7 +45,7 @@ class Calls(Places):
         return call
 
     def _result(self, node: Call) -> Callable[[Store, tuple[Any] | None], Any]:
-        """What a call makes of what the body returned: it is checked and rounded like a value that is stored."""
+        """Returns a closure that checks and rounds the value that a body returned, as for a value that is stored."""
         function, span = node.function, node.span
         if function.result is None:
             return lambda state, returned: None
@@ -68,7 +68,7 @@ class Calls(Places):
         return take
 
     def _pass(self, formal: Formal, argument: Expression | Place) -> Callable[[Store, Store, Store], None]:
-        """Puts an argument into the frame of the function that is called."""
+        """Returns a closure that puts an argument into the frame of the called function."""
         offset = self.offsets[formal.local]
         if isinstance(argument, Place):
             locate = self.place(argument)

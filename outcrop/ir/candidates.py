@@ -1,12 +1,12 @@
-"""Which permutations are worth trying for a state, when there are too many to try them all.
+"""Candidate permutations of a state, for groups that are too large to try all permutations.
 
-A canonical form needs only a set of permutations that is chosen from the state in a way that does not depend on the
-names of scalarset values: then all states of an orbit have the same set of images under their candidates, and the
-least of them is the same. Two such choices are made here:
+A canonical form needs only a set of permutations whose choice does not depend on the names of scalarset values. Then
+all states of an orbit have the same set of images under their candidates, and so the same least one. This file makes
+two such choices:
 
-* elements are sorted by their *portrait*, which says where an element occurs and in what company, with every other
-  scalarset value blurred; only elements with equal portraits may change places;
-* of elements that can be swapped without changing the state, only one order is tried, for all give the same image.
+* Elements are sorted by their *portrait*: the places of an element and the values next to it, with every other
+  scalarset value blurred. Only elements with equal portraits may be exchanged.
+* Of elements that can be swapped without changing the state, only one order is tried, since all give the same image.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ from outcrop.ir.types import Array, Multiset, Record, Scalarset, Simple, Type, U
 
 #: A scalarset value: its type and ordinal.
 Element = tuple[Scalarset, int]
-#: How to get to a leaf: fields and plain indices as numbers, scalarset indices as elements, slots as None.
+#: Path to a leaf: fields and plain indices as numbers, scalarset indices as elements, slots as None.
 Path = tuple[int | Element | None, ...]
 Portrait = list[tuple[tuple[int, ...], int]]
-#: Does the state stay as it is when two elements of a scalarset change places?
+#: Returns whether the state is unchanged when two elements of a scalarset are swapped.
 SwapFixes = Callable[[Scalarset, int, int], bool]
 
 
 def element_of(kind: Simple, ordinal: int) -> Element | None:
-    """The scalarset value that a value of a simple type is, if it is one."""
+    """Returns the scalarset value that a value of a simple type is, if it is one."""
     if isinstance(kind, Union):
         return element_of(*kind.member_of(ordinal))
     return (kind, ordinal) if isinstance(kind, Scalarset) and kind.is_symmetric else None
 
 
 def paths(kind: Type, path: Path = ()) -> Iterator[Path]:
-    """The path of each leaf of a type."""
+    """Yields the path of each leaf of a type."""
     if isinstance(kind, Simple):
         yield path
     elif isinstance(kind, Record):
@@ -61,7 +61,7 @@ class Candidates:
         ]
 
     def permutations(self, encoded: tuple[int, ...], swap_fixes: SwapFixes) -> Iterator[tuple[tuple[int, ...], ...]]:
-        """For each scalarset the image of each value, in all combinations worth trying."""
+        """Yields, for each scalarset, the image of each value, in all combinations worth trying."""
         facts = [
             (path, value, element_of(kind, value - 1) if value else None)
             for path, value, kind in zip(self._paths, encoded, self._kinds, strict=True)
@@ -83,7 +83,7 @@ class Candidates:
 
 
 def _portrait(element: Element, facts: list[tuple[Path, int, Element | None]]) -> Portrait:
-    """Every leaf as the element sees it: itself, another scalarset value, or plain data."""
+    """Returns every leaf as the element sees it: itself, another scalarset value, or plain data."""
     itself, another, slot = -1, -2, -3
 
     def seen(step: int | Element | None) -> int:
@@ -97,7 +97,7 @@ def _portrait(element: Element, facts: list[tuple[Path, int, Element | None]]) -
 
 
 def _blocks(cell: list[int], kind: Scalarset, swap_fixes: SwapFixes) -> list[list[int]]:
-    """A cell cut into elements that can be swapped freely: to be swappable is an equivalence."""
+    """Returns the cell split into sets of elements that can be swapped freely. Swappability is an equivalence."""
     blocks: list[list[int]] = []
     for ordinal in cell:
         for block in blocks:
@@ -110,7 +110,7 @@ def _blocks(cell: list[int], kind: Scalarset, swap_fixes: SwapFixes) -> list[lis
 
 
 def _arrangements(blocks: list[list[int]]) -> Iterator[list[int]]:
-    """The orders of all elements in which those of each block keep theirs."""
+    """Yields the orders of all elements in which the elements of each block keep their order."""
     remaining = [block for block in blocks if block]
     if not remaining:
         yield []

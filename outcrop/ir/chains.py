@@ -1,8 +1,8 @@
-"""Long chains of an associative operator as trees of small height.
+"""Balancing of long chains of an associative operator.
 
-``a & b & c & ...`` leans to the left, so that fifty thousand operands would be fifty thousand levels, and nothing that
-follows the tree could be recursive. The same operands in a balanced tree are evaluated in the same order, and the same
-one ends a short-circuit evaluation. Generated models have such chains.
+``a & b & c & ...`` leans to the left, so that fifty thousand operands would be fifty thousand levels, too deep for
+recursion. A balanced tree evaluates the same operands in the same order, and the same operand ends a short-circuit
+evaluation. Generated models have such chains.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _ASSOCIATIVE = (
 
 
 def levels(operands: int) -> int:
-    """Returns the most levels that a balanced chain of so many operands has.
+    """Returns the largest number of levels of a balanced chain of ``operands`` operands.
 
     >>> levels(2), levels(32), levels(33), levels(50_000)
     (1, 31, 32, 42)
@@ -36,11 +36,11 @@ def levels(operands: int) -> int:
 
 
 def balanced(node: Expression) -> Expression:
-    """Returns the expression with the chain at its top balanced, if that is a long one."""
+    """Returns the expression with the chain at its top balanced, if it is a long one."""
     if not isinstance(node, Binary) or node.operator not in _ASSOCIATIVE:
         return node
     operands: list[Expression] = []
-    spans: list[Span] = []  #: of the chain up to each operand
+    spans: list[Span] = []  #: span of the chain up to each operand
     first: Expression = node
     while isinstance(first, Binary) and first.operator is node.operator:
         operands.append(first.right)

@@ -1,4 +1,4 @@
-"""Conditions and frames for the interpreter: how rules, properties and automata are evaluated in a state."""
+"""Conditions and frames for the interpreter, with which rules, properties and automata are evaluated in a state."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ class Instances:
 
 
 class Condition:
-    """An expression that reads a state and never changes it: it works on a copy should it call what writes."""
+    """A compiled condition that never changes the state: it works on a copy if it calls a function that writes."""
 
     def __init__(self, node: Expression, executor: Executor) -> None:
         self._evaluate: Evaluate = executor.defined(node)
         self._needs_copy = writes_state(node)
 
     def __call__(self, state: Store, frame: Store) -> bool:
-        """An ``assume`` statement that is false inside makes the whole condition false."""
+        """Returns the truth value. A false ``assume`` statement inside makes the condition false."""
         try:
             return bool(self._evaluate(state.copy() if self._needs_copy else state, frame))
         except Abandoned:

@@ -1,10 +1,10 @@
-"""Evaluates expressions.
+"""The evaluation of expressions.
 
-Each node is turned once into a Python closure over ``(state, frame)``; see places.py. A complex value is a tuple
-of leaves.
+Each node is compiled once to a Python closure over ``(state, frame)``; see places.py. A complex value is a tuple of
+leaves.
 
-Closures call one another directly, never through built-ins, so that a deep recursion of the model costs Python
-frames only and no C stack.
+Closures call one another directly, never through built-ins, so that a deep recursion of the model takes Python frames
+but no C stack.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _DIVISIONS = (BinaryOperator.DIVIDE, BinaryOperator.REMAINDER)
 
 
 def may_be_undefined(node: Expression) -> bool:
-    """Can an expression of simple type evaluate to undefined instead of failing?"""
+    """Returns whether an expression of simple type can evaluate to undefined instead of failing."""
     match node:
         case Constant():
             return node.value is None
@@ -68,14 +68,14 @@ def may_be_undefined(node: Expression) -> bool:
 
 
 class Evaluator(Calls):
-    """Makes closures of the expressions of one System."""
+    """Compiles the expressions of one System to closures."""
 
     def __init__(self, system: System) -> None:
         super().__init__(system)
         self.noted: set[int] = set()  #: see Property
 
     def defined(self, node: Expression) -> Evaluate:
-        """An expression whose value is used, so that undefined is a fault."""
+        """Returns a closure for an expression whose value is used, so that undefined is a fault."""
         evaluate = self.expression(node)
         if not may_be_undefined(node):
             return evaluate
@@ -151,7 +151,7 @@ class Evaluator(Calls):
                 name = self.describe(node.place, locate(state, frame), state)
                 raise Fault(FaultKind.UNDEFINED, f"{name} is undefined", node.span)
 
-        # The two most frequent reads need no location.
+        # The two most frequent kinds of reads need no location.
         if isinstance(node.place, GlobalPlace):
             offset = node.place.variable.offset
 

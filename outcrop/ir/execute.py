@@ -1,7 +1,7 @@
-"""Executes statements.
+"""The execution of statements.
 
-The closure of a statement gives None when it ran to its end, and the returned value in a tuple of one when it met
-a ``return``. Faults and false ``assume`` statements leave as exceptions.
+The closure of a statement returns None if it ran to its end, and a tuple of one if it met a ``return``. Faults and
+false ``assume`` statements raise exceptions.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ Execute = Callable[[Store, Store], Returned]
 
 
 def cleared(kind: Type) -> list[int | None]:
-    """The leaves that ``clear`` gives: the least value everywhere, multisets empty."""
+    """Returns the leaves that ``clear`` assigns: the least value everywhere, multisets empty."""
     if isinstance(kind, Simple):
         return [kind.low]
     if isinstance(kind, Record):
@@ -56,8 +56,8 @@ def cleared(kind: Type) -> list[int | None]:
 
 
 class Executor(Evaluator):
-    """Makes closures of the statements of one System, too. ``put`` takes what the model prints; with None the
-    arguments of ``put`` statements are evaluated, because that may fail, and nothing is formatted."""
+    """Compiles the statements of one System, and executes them. ``put`` receives the output of the model. If it is
+    None, the arguments of ``put`` statements are evaluated, since that may fail, but nothing is formatted."""
 
     def __init__(self, system: System, put: Callable[[str], object] | None = None) -> None:
         super().__init__(system)
@@ -68,7 +68,7 @@ class Executor(Evaluator):
 
     @contextmanager
     def recording(self) -> Iterator[list[str]]:
-        """Collects what the model prints meanwhile, piece by piece."""
+        """Collects the output of the model while the context is open, piece by piece."""
         before, texts = self.put, list[str]()
         self.put = texts.append
         try:

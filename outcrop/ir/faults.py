@@ -1,4 +1,4 @@
-"""What can go wrong while a model runs."""
+"""Runtime errors of a model."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from enum import StrEnum
 
 from outcrop.source import Span
 
-#: Calls within calls before a recursion counts as endless. Every engine has the same cap, so that all of them
-#: agree on a verdict; it is low enough for a thread's C stack and for Python's.
+#: Largest depth of nested calls; deeper recursion is a runtime error. All engines share this limit, so that their
+#: verdicts agree. It fits the C stack of a thread and the stack of Python.
 MAX_CALL_DEPTH = 1_000
 
 
-#: Python frames for so many calls of the model, each within expressions and statements that nest.
+#: Python's recursion limit for that many calls of the model, each inside nested expressions and statements.
 _RECURSION_LIMIT = 100_000
 
 
 def allow_deep_nesting() -> None:
-    """For whatever goes down the tree of a model by calling itself."""
+    """Raises Python's recursion limit, for code that descends the tree of a model recursively."""
     sys.setrecursionlimit(max(sys.getrecursionlimit(), _RECURSION_LIMIT))
 
 
@@ -40,7 +40,7 @@ class FaultKind(StrEnum):
 
 
 class Fault(Exception):
-    """A runtime error of the model: ``message`` is a plain sentence with the offending values."""
+    """A runtime error of the model. ``message`` is a plain sentence with the offending values."""
 
     def __init__(self, kind: FaultKind, message: str, span: Span) -> None:
         super().__init__(message)
@@ -50,4 +50,4 @@ class Fault(Exception):
 
 
 class Abandoned(Exception):
-    """An ``assume`` statement was false: the rule counts as not enabled."""
+    """Raised by a false ``assume`` statement: the rule counts as not enabled."""

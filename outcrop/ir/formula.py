@@ -1,8 +1,7 @@
-"""Formulas of linear temporal logic as a tree with shared nodes.
+"""LTL formulas as trees with shared nodes.
 
-Formulas that are built alike are the same object, so that comparing them costs nothing and results are remembered per
-node. A formula is kept as it was written; ``outcrop.ltl.simplify`` turns it into the normal form that the translation
-reads.
+Formulas with equal structure are the same object, so that comparing them is cheap and results can be cached per node. A
+formula is stored as it was written; ``outcrop.ltl.simplify`` converts it to the normal form that the translation needs.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from weakref import WeakValueDictionary
 
 
 class Operator(StrEnum):
-    """The value is the sign that a formula is printed with."""
+    """An operator; its value is the sign that formulas are printed with."""
 
     TRUE = "true"
     FALSE = "false"
@@ -38,7 +37,7 @@ class Operator(StrEnum):
 UNARY = frozenset((Operator.NOT, Operator.NEXT, Operator.FINALLY, Operator.GLOBALLY))
 TEMPORAL_BINARY = frozenset((Operator.UNTIL, Operator.RELEASE, Operator.WEAK_UNTIL, Operator.STRONG_RELEASE))
 
-#: How tightly an operator binds what stands beside it; the parser and the printer agree on this table.
+#: Precedence of each operator, shared by the parser and the printer.
 PRECEDENCE = {
     Operator.IFF: 1,
     Operator.IMPLIES: 2,
@@ -54,7 +53,8 @@ _Key = tuple[Operator, tuple["Formula", ...], str, bool]
 
 
 class Formula:
-    """One node. ``text`` is a proposition's name, or its expression in the model's language if it is ``verbatim``."""
+    """A node of a formula. ``text`` is the name of a proposition or, if it is ``verbatim``, its expression in the
+    language of the model."""
 
     __slots__ = ("__weakref__", "digest", "height", "operands", "operator", "text", "verbatim")
 
@@ -62,9 +62,9 @@ class Formula:
     operands: tuple[Formula, ...]
     text: str
     verbatim: bool
-    #: Orders formulas in a way that depends on nothing but their structure.
+    #: Sort key that depends only on the structure of the formula.
     digest: bytes
-    #: Levels of operators.
+    #: Number of levels of operators.
     height: int
 
     _known: ClassVar[WeakValueDictionary[_Key, Formula]] = WeakValueDictionary()
@@ -83,13 +83,13 @@ class Formula:
 
     @property
     def is_literal(self) -> bool:
-        """A proposition or its negation."""
+        """Whether the formula is a proposition or the negation of one."""
         return self.operator is Operator.PROPOSITION or (
             self.operator is Operator.NOT and self.operands[0].operator is Operator.PROPOSITION
         )
 
     def propositions(self) -> tuple[Formula, ...]:
-        """Every proposition once, in the order of reading."""
+        """Returns every proposition once, in reading order."""
         return tuple(each for each in self._nodes() if each.operator is Operator.PROPOSITION)
 
     def _nodes(self) -> Iterator[Formula]:
@@ -114,12 +114,12 @@ FALSE = Formula(Operator.FALSE)
 
 
 def proposition(text: str, verbatim: bool = False) -> Formula:
-    """A named proposition, or with ``verbatim`` an expression for the model's language to read."""
+    """Returns a named proposition or, with ``verbatim``, an expression in the language of the model."""
     return Formula(Operator.PROPOSITION, text=text, verbatim=verbatim)
 
 
 def negate(formula: Formula) -> Formula:
-    """The formula with a negation before it, or without the one that was there."""
+    """Returns the negation of a formula; a leading negation is removed."""
     if formula.operator is Operator.NOT:
         return formula.operands[0]
     if formula in (TRUE, FALSE):
@@ -135,18 +135,18 @@ def _print(formula: Formula) -> str:
         return str(operator)
     if operator in UNARY:
         operand = _enclose(operands[0], PRECEDENCE[operator])
-        # A run of letters reads well without blanks (GF p), a word needs one.
+        # A sequence of letters needs no blanks (GF p), a word needs one.
         joint = "" if operator is Operator.NOT or operand[0] in "GFX(" else " "
         return f"{operator}{joint}{operand}"
     limit = PRECEDENCE[operator]
-    # -> and the temporal operators lean to the right, the others do not mind.
+    # -> and the temporal operators associate to the right; for the others it does not matter.
     first = [_enclose(each, limit + 1) for each in operands[:-1]]
     last_limit = limit if operator is Operator.IMPLIES or operator in TEMPORAL_BINARY else limit + 1
     return f" {operator} ".join([*first, _enclose(operands[-1], last_limit)])
 
 
 def _print_expression(text: str) -> str:
-    """In braces, unless braces within would confuse them."""
+    """Returns an expression in braces, unless it has unbalanced braces."""
     depth = 0
     for character in text:
         depth += {"{": 1, "}": -1}.get(character, 0)

@@ -1,4 +1,4 @@
-"""Strongly connected components of a small directed graph, and what they say about an automaton that it belongs to."""
+"""Strongly connected components of a small directed graph, and the strength of an automaton."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 def components(successors: Sequence[Sequence[int]]) -> list[list[int]]:
-    """The strongly connected components (Tarjan 1972), each after all that it leads to."""
+    """Returns the strongly connected components (Tarjan 1972), each after all components that it leads to."""
     order: dict[int, int] = {}
     low = [0] * len(successors)
     stack: list[int] = []
@@ -16,7 +16,7 @@ def components(successors: Sequence[Sequence[int]]) -> list[list[int]]:
     for root in range(len(successors)):
         if root in order:
             continue
-        # The recursion is spelled out: an automaton may be deeper than Python's stack.
+        # An explicit stack, since an automaton may be deeper than the stack of Python.
         path = [(root, iter(successors[root]))]
         order[root] = low[root] = len(order)
         stack.append(root)
@@ -46,11 +46,11 @@ def components(successors: Sequence[Sequence[int]]) -> list[list[int]]:
 
 
 class Strength(StrEnum):
-    """How little a search for an accepting cycle has to do."""
+    """Classes of automata by the effort of a search for an accepting cycle."""
 
-    #: An accepting state, once reached, accepts whatever follows: reachability is enough.
+    #: An accepting state, once reached, accepts every continuation: reachability is enough.
     TERMINAL = "terminal"
-    #: No cycle mixes accepting and other states: any cycle through an accepting state will do.
+    #: No cycle mixes accepting and other states: any cycle through an accepting state is accepting.
     WEAK = "weak"
     GENERAL = "general"
 
@@ -58,7 +58,7 @@ class Strength(StrEnum):
 def strength(
     successors: Sequence[Sequence[int]], accepting: Collection[int], stays_accepting: Callable[[int], bool]
 ) -> Strength:
-    """Of an automaton. ``stays_accepting``: whatever comes, the state leads to an accepting one."""
+    """Returns the strength of an automaton. ``stays_accepting``: the state always leads to an accepting one."""
     for component in components(successors):
         count = sum(state in accepting for state in component)
         if count and count < len(component):

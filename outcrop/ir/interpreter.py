@@ -1,6 +1,6 @@
 """The reference semantics of a System: start states, successors, and properties of states.
 
-Slow and plain; every other engine is tested against it. A state is a tuple of leaves.
+Slow and simple; every other engine is tested against it. A state is a tuple of leaves.
 """
 
 from __future__ import annotations
@@ -20,17 +20,16 @@ from outcrop.ir.product import ProductSteps
 from outcrop.ir.symmetry import Normaliser
 from outcrop.ir.system import Property, PropertyKind, Rule, StartState, System
 
-#: Characters that are kept of what one firing prints.
+#: Largest number of characters of output that are kept of one firing.
 _LONGEST_PRINTED = 100_000
 
 
 @dataclass(frozen=True, slots=True)
 class Firing:
-    """What one instance of a rule or startstate does: it leads to a state, fails, or is abandoned.
+    """The effect of one instance of a rule or startstate: it leads to a state, fails, or is abandoned.
 
-    ``raw`` is what the body left behind, ``successor`` its normal form. One that fails may lead somewhere all the same,
-    to the error state. In a product ``origin`` is the automaton where
-    it moves beside a system that is stuck, or fails itself.
+    ``raw`` is the state after the body, ``successor`` its normal form. A firing that fails may also lead to the error
+    state. In a product ``origin`` is the automaton if no rule is enabled, or if the automaton itself fails.
     """
 
     origin: Rule | StartState | Automaton
@@ -38,7 +37,7 @@ class Firing:
     raw: State | None = None
     successor: State | None = None
     fault: Fault | None = None
-    is_enabled: bool = True  #: False when evaluating the guard is what failed
+    is_enabled: bool = True  #: False if evaluating the guard failed
 
     @property
     def is_abandoned(self) -> bool:
@@ -51,7 +50,7 @@ class Firing:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A property instance that is false in a state, or that cannot be evaluated there."""
+    """A property instance that is false in a state, or cannot be evaluated there."""
 
     subject: Property
     arguments: tuple[int, ...]
@@ -64,16 +63,16 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """What the properties say about a state: is it kept by the assumptions, and what is wrong with it."""
+    """The result of checking a state: whether the assumptions keep it, and the first property that fails."""
 
     is_kept: bool
     failure: Failure | None = None
 
 
 class Interpreter:
-    """Runs a System. ``put`` takes what the model prints; ``normalise`` replaces the normal form of states.
+    """Executes a System. ``put`` receives the output of the model; ``normalise`` replaces the normal form of states.
 
-    Counters that grow as it runs: ``covered`` (per cover goal), ``noted`` (see Property).
+    Two counters grow with the execution: ``covered`` (per cover goal) and ``noted`` (see Property).
     """
 
     def __init__(
@@ -90,7 +89,7 @@ class Interpreter:
         self._start_states = [
             (each, Instances(each, self.executor), self.executor.block(each.body)) for each in system.start_states
         ]
-        by_priority = sorted(system.rules, key=lambda rule: rule.priority)  # stable: declaration order within
+        by_priority = sorted(system.rules, key=lambda rule: rule.priority)  # a stable sort keeps the declaration order
         self._rule_groups = [
             [self._compile_rule(rule) for rule in group]
             for _, group in groupby(by_priority, key=lambda rule: rule.priority)
@@ -112,7 +111,7 @@ class Interpreter:
     # --- States and their successors ---------------------------------------------------------------------------
 
     def start_states(self) -> Iterator[Firing]:
-        """What each instance of each startstate leads to."""
+        """Yields the effect of each instance of each startstate."""
         for start, instances, body in self._start_states:
             for arguments, frame in instances:
                 yield self._fire(start, arguments, frame, body, self._undefined)
@@ -122,14 +121,14 @@ class Interpreter:
         return (None,) * self.system.leaf_count
 
     def _run_start(self, start: StartState) -> State:
-        """What one without parameters leads to."""
+        """Returns the state that a startstate without parameters leads to."""
         working = list(self._undefined)
         self.executor.block(start.body)(working, Instances(start, self.executor).frame(()))
         return tuple(working)
 
     def printed(self, firing: Firing, before: State | None) -> str:
-        """Returns what the body of a firing prints, up to its end or the point where it fails. ``before`` is the state
-        that it fires in, None for a startstate."""
+        """Returns the output of the body of a firing, up to its end or its failure. ``before`` is the state that it
+        fires in, None for a startstate."""
         origin = firing.origin
         if isinstance(origin, Automaton) or not firing.is_enabled:
             return ""
@@ -141,12 +140,12 @@ class Interpreter:
         return f"{text[:_LONGEST_PRINTED]}\n... and {more:,} more characters\n" if more > 0 else text
 
     def successors(self, state: State) -> Iterator[Firing]:
-        """What each enabled rule instance of the best priority leads to. A guard that fails counts as a firing
-        that fails, but does not enable its priority. In a product the automaton moves along."""
+        """Yields the effect of each enabled rule instance of the best priority. A guard that fails is a failing firing,
+        but does not enable its priority. In a product the automaton moves along."""
         return self._moves(state) if self.product_steps is None else self._pairs(state, self.product_steps)
 
     def _pairs(self, state: State, product_steps: ProductSteps) -> Iterator[Firing]:
-        """Every move of the system with every move of the automaton; a system that is stuck stays where it is."""
+        """Yields every move of the system with every move of the automaton. A system without enabled rules stutters."""
         automaton = product_steps.product.automaton
         try:
             targets = product_steps.targets(state)
@@ -171,13 +170,13 @@ class Interpreter:
                 yield Firing(move.origin, move.arguments, raw, successor, move.fault, move.is_enabled)
 
     def can_move(self, state: State) -> frozenset[int]:
-        """The fairness sets of a product that can move in a state."""
+        """Returns the fairness sets of a product that can move in a state."""
         assert self.product_steps is not None
         kept = (move for move in self._moves(state) if self._is_kept(move))
         return self.product_steps.sets_of((move.origin, move.arguments) for move in kept)
 
     def _is_kept(self, move: Firing) -> bool:
-        """Does it lead to a state that no assumption drops?"""
+        """Returns whether a move leads to a state that no assumption drops."""
         if move.successor is None:
             return False
         failure = self._first_failure(PropertyKind.ASSUMPTION, move.successor)
@@ -229,7 +228,7 @@ class Interpreter:
     # --- Properties of a state ---------------------------------------------------------------------------------
 
     def check(self, state: State) -> Check:
-        """Assumptions first; then the first invariant instance that is not true; then cover goals are counted."""
+        """Checks a state: assumptions first, then the first failing invariant instance; then it counts cover goals."""
         assumption = self._first_failure(PropertyKind.ASSUMPTION, state)
         if assumption is not None:
             return Check(False) if assumption.fault is None else Check(True, assumption)
@@ -239,12 +238,12 @@ class Interpreter:
         return Check(True, failure or cover_failure)
 
     def broken_assumption(self, state: State) -> Property | None:
-        """The first assumption that drops a state, None where none does."""
+        """Returns the first assumption that drops a state, None if there is none."""
         failure = self._first_failure(PropertyKind.ASSUMPTION, state)
         return failure.subject if failure is not None and failure.fault is None else None
 
     def _count_covers(self, state: State) -> Failure | None:
-        """Adds the cover properties that hold in a state to ``covered``."""
+        """Adds the cover properties that are true in a state to ``covered``. Returns one that fails."""
         for each, arguments, truth in self._evaluate(PropertyKind.COVER, state):
             if isinstance(truth, Fault):
                 return Failure(each, arguments, truth)
@@ -260,7 +259,7 @@ class Interpreter:
                 self.noted.add(each.note)
 
     def liveness(self, state: State) -> list[bool] | Failure:
-        """The truth of every instance of every liveness property, in order."""
+        """Returns the truth value of every instance of every liveness property, in order."""
         truths = []
         for each, arguments, truth in self._evaluate(PropertyKind.LIVENESS, state):
             if isinstance(truth, Fault):
@@ -269,7 +268,7 @@ class Interpreter:
         return truths
 
     def liveness_instance(self, number: int) -> tuple[Property, tuple[int, ...]]:
-        """The liveness property, and its arguments, that ``liveness`` has at a position."""
+        """Returns the liveness property, with its arguments, at a position of the result of ``liveness``."""
         for each in self.system.of_kind(PropertyKind.LIVENESS):
             for arguments in each.instances():
                 if number == 0:
@@ -289,7 +288,8 @@ class Interpreter:
         return each, Instances(each, self.executor), Condition(each.condition, self.executor)
 
     def _evaluate(self, kind: PropertyKind, state: State) -> Iterator[tuple[Property, tuple[int, ...], bool | Fault]]:
-        """Every instance of the properties of one kind with its truth; of a witness only until one is true."""
+        """Yields every instance of the properties of one kind with its truth value; witnesses only until one is
+        true."""
         working = list(state)
         for each, instances, condition in self._properties[kind]:
             for arguments, frame in instances:

@@ -1,12 +1,11 @@
-"""Where each leaf lies in the packed state.
+"""The layout of the packed state.
 
 A leaf of ``cardinality`` n takes just enough bits for 0 (undefined) and 1..n (value - low + 1), so that a state of
-zeros is undefined everywhere. Leaves follow one another without gaps, in leaf order; the first leaf takes the
-lowest bits of the first byte. Only leaves of more than 57 bits, which one unaligned 64-bit load could miss, start
-at a byte boundary. Elements of an array lie at a constant distance, its *stride*, so that an index is one
-multiplication.
+zeros is undefined everywhere. Leaves follow one another without gaps, in leaf order; the first leaf takes the lowest
+bits of the first byte. Only leaves of more than 57 bits, which one unaligned 64-bit load could miss, start at a byte
+boundary. Elements of an array lie at a constant distance, its *stride*, so that an index is one multiplication.
 
-A real is the bits of its double, inverted: all ones is a NaN, so that zero is free for undefined.
+A real is the inverted bit pattern of its double: all ones is a NaN, so that zero is free for undefined.
 """
 
 from __future__ import annotations
@@ -22,19 +21,19 @@ from outcrop.ir.types import Array, Multiset, Real, Record, Simple, Type
 Leaf = int | float | None
 State = tuple[Leaf, ...]
 
-#: The widest leaf that an 8-byte load at the byte of its first bit is sure to cover.
+#: Widest leaf, in bits, that an 8-byte load at the byte of its first bit always covers.
 WIDEST_UNALIGNED = 57
 _SEGMENT_LEAVES = 512
 
 
 def width(kind: Simple) -> int:
-    """Bits of a leaf."""
+    """Returns the width of a leaf, in bits."""
     return 64 if isinstance(kind, Real) else kind.cardinality.bit_length()
 
 
 @cache
 def alignment(kind: Type) -> int:
-    """1, or 8 for a type with a leaf that must start at a byte boundary."""
+    """Returns the alignment of a type in bits: 8 if it has a leaf that must start at a byte boundary, otherwise 1."""
     if isinstance(kind, Simple):
         return 8 if width(kind) > WIDEST_UNALIGNED else 1
     if isinstance(kind, Record):
@@ -49,7 +48,7 @@ def align(bit: int, to: int) -> int:
 
 @cache
 def size(kind: Type) -> int:
-    """Bits of a type, a multiple of its alignment."""
+    """Returns the size of a type in bits, a multiple of its alignment."""
     if isinstance(kind, Simple):
         return width(kind)
     if isinstance(kind, Record):
@@ -65,7 +64,7 @@ def size(kind: Type) -> int:
 
 @cache
 def field_offsets(kind: Record) -> tuple[int, ...]:
-    """The bit at which each field of a record starts."""
+    """Returns the first bit of each field of a record."""
     offsets, end = [], 0
     for _, each in kind.fields:
         start = align(end, alignment(each))
@@ -75,7 +74,7 @@ def field_offsets(kind: Record) -> tuple[int, ...]:
 
 
 def slot_element_offset(kind: Multiset) -> int:
-    """The bit of a slot at which its element starts; bit 0 is the flag."""
+    """Returns the first bit of the element in a slot; bit 0 is the flag."""
     return align(1, alignment(kind.element))
 
 
@@ -84,7 +83,7 @@ def slot_size(kind: Multiset) -> int:
 
 
 def leaf_offsets(kind: Type, start: int = 0) -> list[int]:
-    """The bit of each leaf of a type that starts at bit ``start``, in leaf order."""
+    """Returns the first bit of each leaf of a type that starts at bit ``start``, in leaf order."""
     if isinstance(kind, Simple):
         return [start]
     if isinstance(kind, Record):
@@ -103,7 +102,7 @@ def leaf_offsets(kind: Type, start: int = 0) -> list[int]:
 
 
 def encode(kind: Simple, value: Leaf) -> int:
-    """The packed form of one leaf."""
+    """Returns the packed form of one leaf."""
     if value is None:
         return 0
     if isinstance(kind, Real):
@@ -123,13 +122,13 @@ def decode(kind: Simple, packed: int) -> Leaf:
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """The packed form of the states of one System."""
+    """The layout of the states of one System."""
 
     system: System
 
     @cached_property
     def variable_offsets(self) -> tuple[int, ...]:
-        """The bit at which each variable starts."""
+        """First bit of each variable."""
         offsets, end = [], 0
         for variable in self.system.variables:
             start = align(end, alignment(variable.type))
@@ -139,19 +138,19 @@ class Layout:
 
     @cached_property
     def bits(self) -> int:
-        """The size of a state."""
+        """Size of a state, in bits."""
         if not self.system.variables:
             return 0
         return self.variable_offsets[-1] + size(self.system.variables[-1].type)
 
     @property
     def byte_count(self) -> int:
-        """At least one, so that a state without variables has an address."""
+        """Size of a state in bytes; at least one, so that a state without variables has an address."""
         return max(1, -(-self.bits // 8))
 
     @cached_property
     def leaves(self) -> tuple[tuple[int, int, Simple], ...]:
-        """(first bit, width, type) of each leaf."""
+        """First bit, width and type of each leaf."""
         offsets = [
             bit
             for variable, start in zip(self.system.variables, self.variable_offsets, strict=True)
@@ -161,8 +160,8 @@ class Layout:
 
     @cached_property
     def _segments(self) -> tuple[tuple[int, int, tuple[tuple[int, int, Simple], ...]], ...]:
-        """The leaves in rows of some hundred: the first byte of each row, the byte after it, and its leaves counted
-        from there. To shift a whole state for each of its leaves takes minutes where it has a million."""
+        """The leaves in segments of some hundred: the first byte of each segment, the byte after it, and its leaves
+        with offsets from there. Shifting a whole state for each of a million leaves would take minutes."""
         segments = []
         for at in range(0, len(self.leaves), _SEGMENT_LEAVES):
             leaves = self.leaves[at : at + _SEGMENT_LEAVES]
@@ -175,7 +174,7 @@ class Layout:
         packed = bytearray(self.byte_count)
         values = iter(state)
         for first, end, leaves in self._segments:
-            # The byte in which two segments meet belongs to both.
+            # Two segments share the byte in which they meet.
             part = packed[first]
             for (bit, _, kind), value in zip(leaves, values, strict=False):
                 part |= encode(kind, value) << bit

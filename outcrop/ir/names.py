@@ -1,4 +1,4 @@
-"""What the leaves of a state are called: ``node[Node_2].state``, ``net[0].dst``.
+"""The names of the leaves of a state: ``node[Node_2].state``, ``net[0].dst``.
 
 A multiset slot is written like an array element, by its number; the flag of slot 0 is ``used(net[0])``.
 """
@@ -10,7 +10,7 @@ from outcrop.ir.types import Array, Multiset, Record, Simple, Type
 
 
 def leaf_names(kind: Type, name: str) -> list[str]:
-    """The names of the leaves of something of type ``kind`` that is itself called ``name``.
+    """Returns the names of the leaves of a part of the state that has the type ``kind`` and the name ``name``.
 
     >>> from outcrop.ir.types import BOOLEAN, Range
     >>> leaf_names(Array(Range(1, 2), Record((("full", BOOLEAN), ("level", Range(0, 3))))), "cup")
@@ -29,5 +29,5 @@ def leaf_names(kind: Type, name: str) -> list[str]:
 
 
 def state_leaf_names(system: System) -> tuple[str, ...]:
-    """The name of each leaf of a state."""
+    """Returns the name of each leaf of a state."""
     return tuple(leaf for variable in system.variables for leaf in leaf_names(variable.type, variable.name))

@@ -1,8 +1,8 @@
 """Expressions, places and statements of a System.
 
-Everything a front-end had to decide is explicit here: names are resolved, constants folded, conversions written
-out, and every read says what an undefined value means. Nodes are immutable; ``span`` points at the source for
-messages and never takes part in equality.
+All decisions of a front-end are explicit here: names are resolved, constants folded, conversions written out, and every
+read says what an undefined value means. Nodes are immutable; ``span`` points at the source for messages and does not
+take part in equality.
 
 Control flow inside a rule body, function or startstate is structured; the only jump is ``Return``.
 """
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Variable:
-    """A state variable. Its leaves start at leaf ``offset`` of the state. ``is_defined``: every state that a
-    start state or a rule leads to has a value for all of it, so that compiled code need not ask."""
+    """A state variable. Its leaves start at leaf ``offset`` of the state. ``is_defined``: all of it has a value in
+    every state that a start state or a rule leads to, so that compiled code needs no test."""
 
     name: str
     type: Type
@@ -63,7 +63,7 @@ class Frame:
 
 @dataclass(frozen=True, kw_only=True)
 class Place:
-    """Something that can be read, and where the front-end allowed it, written."""
+    """A part of the state or frame that can be read and, where the front-end allows it, written."""
 
     type: Type
     span: Span = field(compare=False, repr=False)
@@ -76,7 +76,7 @@ class GlobalPlace(Place):
 
 @dataclass(frozen=True, kw_only=True)
 class LocalPlace(Place):
-    """A local, or what a reference local refers to (``local.is_reference``)."""
+    """A local, or the target of a reference local (``local.is_reference``)."""
 
     local: Local
 
@@ -115,7 +115,7 @@ class SlotPlace(Place):
 
 @dataclass(frozen=True, kw_only=True)
 class ValuePlace(Place):
-    """A complex value that lies in no variable (what a function returned), so that parts of it can be read."""
+    """A complex value that lies in no variable (the result of a function), so that its parts can be read."""
 
     value: Expression
 
@@ -124,16 +124,16 @@ class ValuePlace(Place):
 
 
 class Undefined(StrEnum):
-    """What a read does when it meets an undefined value."""
+    """The effect of reading an undefined value."""
 
-    ERROR = "error"  #: it is a runtime error
-    NOTE = "note"  #: it goes through; the place is reported once at the end of the run
-    ALLOW = "allow"  #: it goes through silently
+    ERROR = "error"  #: a runtime error
+    NOTE = "note"  #: allowed; the place is reported once at the end of the check
+    ALLOW = "allow"  #: allowed silently
 
 
 @dataclass(frozen=True, kw_only=True)
 class Expression:
-    """Evaluates to a value of ``type`` (see types.py); complex types evaluate to a row of leaves."""
+    """An expression that evaluates to a value of ``type`` (see types.py); complex types evaluate to a row of leaves."""
 
     type: Type
     span: Span = field(compare=False, repr=False)
@@ -141,14 +141,14 @@ class Expression:
 
 @dataclass(frozen=True, kw_only=True)
 class Constant(Expression):
-    """A literal, a folded constant, or with value None the literal ``undefined``."""
+    """A literal, a folded constant or, with value None, the literal ``undefined``."""
 
     value: int | float | None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Load(Expression):
-    """Reads a place. ``undefined`` matters for simple types only; a complex value is copied as it is."""
+    """A read of a place. ``undefined`` matters only for simple types; a complex value is copied unchanged."""
 
     place: Place
     undefined: Undefined = Undefined.ERROR
@@ -178,12 +178,12 @@ class BinaryOperator(StrEnum):
     LESS_EQUAL = "<="
     GREATER = ">"
     GREATER_EQUAL = ">="
-    # Arithmetic on 64-bit integers or reals; leaving 64 bits, and dividing by zero, are runtime errors.
+    # Arithmetic on 64-bit integers or reals. Results beyond 64 bits, and division by zero, are runtime errors.
     ADD = "+"
     SUBTRACT = "-"
     MULTIPLY = "*"
     DIVIDE = "/"  #: integers: truncates towards zero
-    REMAINDER = "%"  #: the sign of the dividend
+    REMAINDER = "%"  #: has the sign of the dividend
     # Bitwise on 64-bit integers. A negative shift count shifts the other way; 64 or more gives 0 (or -1 for
     # the arithmetic right shift of a negative number). Bits shifted out on the left are lost, not an error.
     BIT_AND = "bitand"
@@ -195,8 +195,8 @@ class BinaryOperator(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Binary(Expression):
-    """Both operands have been converted to one type. ``=`` on undefined simple values (reads with NOTE or
-    ALLOW): undefined equals undefined and nothing else. ``=`` on complex values compares leaf by leaf."""
+    """A binary operation on operands of one type. ``=`` on undefined simple values (reads with NOTE or ALLOW):
+    undefined equals only undefined. ``=`` on complex values compares leaf by leaf."""
 
     operator: BinaryOperator
     left: Expression
@@ -219,8 +219,8 @@ class TypeDomain:
 
 @dataclass(frozen=True, kw_only=True)
 class StepDomain:
-    """``first`` to ``last`` by ``step``; evaluated once, left to right. Empty when it points the other way.
-    A step of 0 is a runtime error."""
+    """``first`` to ``last`` by ``step``, each evaluated once, left to right. Empty if the step points away from
+    ``last``. A step of 0 is a runtime error."""
 
     first: Expression
     last: Expression
@@ -238,7 +238,7 @@ class Quantifier(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Quantified(Expression):
-    """Short-circuit over the domain in order."""
+    """A quantified expression, evaluated with short-circuit over the domain in order."""
 
     quantifier: Quantifier
     variable: Local
@@ -255,7 +255,7 @@ class IsUndefined(Expression):
 
 @dataclass(frozen=True, kw_only=True)
 class IsMember(Expression):
-    """Is a union value one of ``member``'s? False when undefined. ``operand`` is read with ALLOW."""
+    """A test whether a union value belongs to ``member``. False if undefined. ``operand`` is read with ALLOW."""
 
     operand: Expression
     member: Simple
@@ -264,15 +264,15 @@ class IsMember(Expression):
 
 @dataclass(frozen=True, kw_only=True)
 class Convert(Expression):
-    """Between a union and a member of it (a runtime error when the union value belongs to another member),
-    between two unions through their common members, or integer to real. Undefined stays undefined."""
+    """A conversion between a union and a member of it (a runtime error if the value belongs to another member), between
+    two unions through their common members, or from integer to real. Undefined stays undefined."""
 
     operand: Expression
 
 
 @dataclass(frozen=True, kw_only=True)
 class SlotUsed(Expression):
-    """Is a slot of a multiset in use? What ``choose`` adds to a guard."""
+    """A test whether a slot of a multiset is in use, which ``choose`` adds to a guard."""
 
     place: Place
     index: Expression
@@ -281,7 +281,7 @@ class SlotUsed(Expression):
 
 @dataclass(frozen=True, kw_only=True)
 class MultisetCount(Expression):
-    """How many slots in use satisfy ``condition``, in which ``variable`` is the slot number."""
+    """The number of slots in use that satisfy ``condition``, in which ``variable`` is the slot number."""
 
     variable: Local
     place: Place
@@ -290,9 +290,9 @@ class MultisetCount(Expression):
 
 @dataclass(frozen=True, kw_only=True)
 class Call(Expression):
-    """A function call. Arguments are evaluated left to right: a Place for a ``var`` formal, otherwise an
-    expression, stored into the formal like an assignment (range-checked; undefined passes). ``undefined`` says what
-    an undefined simple result means; NOTE and ALLOW are the same here, because the function noted its read."""
+    """A function call. Arguments are evaluated left to right: a Place for a ``var`` formal, otherwise an expression,
+    which is stored like an assignment (range-checked; undefined passes). ``undefined`` is the meaning of an undefined
+    simple result; NOTE and ALLOW are the same here, because the function has noted its read."""
 
     function: Function
     arguments: tuple[Expression | Place, ...]
@@ -301,8 +301,8 @@ class Call(Expression):
 
 @dataclass(frozen=True, kw_only=True)
 class RealCall(Expression):
-    """One of the real functions: log log10 exp sin cos tan fabs floor ceil sqrt fmod pow asin acos atan
-    sinh cosh tanh. A result that is not a finite number is a runtime error."""
+    """A call of a real function: log log10 exp sin cos tan fabs floor ceil sqrt fmod pow asin acos atan sinh cosh tanh.
+    A result that is not a finite number is a runtime error."""
 
     name: str
     arguments: tuple[Expression, ...]
@@ -310,7 +310,7 @@ class RealCall(Expression):
 
 @dataclass(frozen=True, kw_only=True)
 class Let(Expression):
-    """Binds aliases around an expression; each may use the ones before it."""
+    """Aliases bound around an expression; each may use the earlier ones."""
 
     bindings: tuple[Bind, ...]
     body: Expression
@@ -318,7 +318,7 @@ class Let(Expression):
 
 @dataclass(frozen=True, kw_only=True)
 class Witnessed(Expression):
-    """The truth of ``operand``. That it was true is noted, as ``note`` (see Property)."""
+    """The truth value of ``operand``. If it is true, ``note`` is recorded (see Property)."""
 
     operand: Expression
     note: int
@@ -334,7 +334,7 @@ class Statement:
 
 @dataclass(frozen=True, kw_only=True)
 class Bind(Statement):
-    """Binds an alias: a reference local to a place, or a value local to what ``target`` evaluates to."""
+    """The binding of an alias: a reference local to a place, or a value local to the value of ``target``."""
 
     local: Local
     target: Place | Expression
@@ -342,8 +342,8 @@ class Bind(Statement):
 
 @dataclass(frozen=True, kw_only=True)
 class Assign(Statement):
-    """Stores a value. A range target checks its bounds, a real one rounds; complex values are copied whole,
-    undefined parts included. The value is evaluated before the target's indices."""
+    """An assignment. A range target checks its bounds, a real one rounds; complex values are copied whole, including
+    undefined parts. The value is evaluated before the indices of the target."""
 
     target: Place
     value: Expression
@@ -357,7 +357,7 @@ class If(Statement):
 
 @dataclass(frozen=True, kw_only=True)
 class Switch(Statement):
-    """The selector is evaluated once; labels are tried in order; no fall-through."""
+    """A switch. The selector is evaluated once, labels are tried in order, and there is no fall-through."""
 
     selector: Expression
     cases: tuple[tuple[tuple[Expression, ...], tuple[Statement, ...]], ...]
@@ -373,7 +373,7 @@ class For(Statement):
 
 @dataclass(frozen=True, kw_only=True)
 class While(Statement):
-    """More than ``limit`` iterations of one execution are a runtime error; None is no limit."""
+    """A loop. More than ``limit`` iterations of one execution are a runtime error; None is no limit."""
 
     condition: Expression
     body: tuple[Statement, ...]
@@ -389,14 +389,14 @@ class CallStatement(Statement):
 
 @dataclass(frozen=True, kw_only=True)
 class Clear(Statement):
-    """Every leaf gets its least value; a multiset is emptied."""
+    """Sets every leaf to its least value, and empties multisets."""
 
     target: Place
 
 
 @dataclass(frozen=True, kw_only=True)
 class Undefine(Statement):
-    """Every leaf becomes undefined; a multiset is emptied."""
+    """Makes every leaf undefined, and empties multisets."""
 
     target: Place
 
@@ -414,7 +414,7 @@ class Assert(Statement):
 
 @dataclass(frozen=True, kw_only=True)
 class Assume(Statement):
-    """If false the rule is abandoned as if it had not been enabled."""
+    """An assumption. If it is false, the rule is abandoned as if it had not been enabled."""
 
     condition: Expression
     message: str
@@ -430,8 +430,8 @@ class Cover(Statement):
 
 @dataclass(frozen=True, kw_only=True)
 class Put(Statement):
-    """Prints a text, a place (``name:value`` for each leaf) or the value of a simple expression.
-    Undefined leaves print as ``Undefined``."""
+    """Prints a text, a place (``name:value`` for each leaf) or the value of a simple expression. Undefined leaves are
+    printed as ``Undefined``."""
 
     argument: str | Place | Expression
 
@@ -451,8 +451,8 @@ class MultisetAdd(Statement):
 
 @dataclass(frozen=True, kw_only=True)
 class MultisetRemove(Statement):
-    """Frees a slot (all its leaves become undefined); the other slots stay where they are until the state is
-    normalised after the rule. Freeing a free slot is a runtime error."""
+    """Frees a slot (all its leaves become undefined). The other slots keep their places until the state is normalised
+    after the rule. Freeing a free slot is a runtime error."""
 
     target: Place
     index: Expression

@@ -1,8 +1,8 @@
-"""Where things lie while a model runs: places, frames, and what storing a value does to it.
+"""Places, frames and assignments at run time.
 
-A place evaluates to a *location*, the list it lies in and the position there; a reference local holds such a
-location. Everything here is turned once into a Python closure over ``(state, frame)``, two flat lists of leaves:
-the state at hand, and the locals of the rule, function or property that is running.
+A place evaluates to a *location*: the list that it lies in, and its position there. A reference local holds such a
+location. Every node is compiled once to a Python closure over ``(state, frame)``, two flat lists of leaves: the current
+state, and the locals of the current rule, function or property.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ Store = list[Any]
 Location = tuple[Store, int]
 Evaluate = Callable[[Store, Store], Any]
 Locate = Callable[[Store, Store], Location]
-#: Puts a value into a location. The state at hand comes first: messages name its leaves.
+#: Function that stores a value at a location. The current state comes first, since messages name its leaves.
 Write = Callable[[Store, Location, Any], None]
 
 
 def source_text(span: Span) -> str:
-    """What the author wrote, on one line."""
+    """Returns the source text of a span on one line."""
     return " ".join(span.text.split())
 
 
 def frame_offsets(frame: Frame) -> dict[Local, int]:
-    """Where each local lies in a frame. A reference takes one position, which holds a location."""
+    """Returns the position of each local in a frame. A reference takes one position, which holds a location."""
     offsets, end = {}, 0
     for local in frame.locals:
         offsets[local] = end
@@ -61,7 +61,7 @@ def blank_frame(frame: Frame) -> Store:
 
 
 class Places:
-    """Makes closures of the places of one System."""
+    """Compiles the places of one System to closures."""
 
     def __init__(self, system: System) -> None:
         self.system = system
@@ -82,7 +82,7 @@ class Places:
         raise NotImplementedError
 
     def defined(self, node: Expression) -> Evaluate:
-        """An expression whose value is used, so that undefined is a fault."""
+        """Returns a closure for an expression whose value is used, so that undefined is a fault."""
         raise NotImplementedError
 
     def place(self, node: Place) -> Locate:
@@ -143,7 +143,7 @@ class Places:
         return locate
 
     def position(self, index: Expression, kind: Simple, base: Place) -> Callable[[Store, Store], int]:
-        """An index into ``base``, counted from 0."""
+        """Returns a closure for an index into ``base``, counted from 0."""
         evaluate = self.defined(index)
         low, count = kind.low, kind.cardinality
 
@@ -157,7 +157,7 @@ class Places:
         return locate
 
     def describe(self, place: Place, location: Location, state: Store) -> str:
-        """The name of the leaf at a location."""
+        """Returns the name of the leaf at a location."""
         store, offset = location
         if store is state:
             return self.leaf_names[offset]
@@ -169,12 +169,12 @@ class Places:
         return source_text(place.span)
 
     def writer(self, target: Place) -> Write:
-        """How a value is stored into a place."""
+        """Returns a function that stores values in a place."""
         return self.write(target.type, target.span, lambda location, state: self.describe(target, location, state))
 
     @staticmethod
     def write(kind: Type, span: Span, name: Callable[[Location, Store], str]) -> Write:
-        """How a value is stored: ranges are checked, reals rounded, complex values copied whole."""
+        """Returns a function that stores values: it checks ranges, rounds reals, and copies complex values whole."""
 
         def write_complex(state: Store, location: Location, value: Any) -> None:
             store, start = location

@@ -1,8 +1,8 @@
-"""A System as text, close to Murphi, for people to read.
+"""A System as text in a syntax close to Murphi.
 
-Everything the front-end decided is visible: constants are folded, conversions written out (``convert(x, T)``), and a
-read that lets an undefined value through is marked with a question mark (``owner?``). Expressions have the brackets
-that Murphi's precedence asks for, and no more.
+All decisions of the front-end are visible: constants are folded, conversions written out (``convert(x, T)``), and a
+read that lets an undefined value through is marked with a question mark (``owner?``). Expressions have only the
+brackets that Murphi's precedence requires.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ _BINARY = {
 }
 _UNARY = {UnaryOperator.NOT: ("!", 5), UnaryOperator.NEGATE: ("-", 10), UnaryOperator.COMPLEMENT: ("~", 10)}
 _CONDITIONAL, _PRIMARY = 0, 11
-#: Operators that cannot stand next to one of their own level without brackets.
+#: Precedence levels of operators that need brackets next to one of their own level.
 _NON_ASSOCIATIVE = (1, 6)
 
 
@@ -99,7 +99,7 @@ _NON_ASSOCIATIVE = (1, 6)
 
 
 def print_system(system: System) -> str:
-    """The whole System."""
+    """Returns the text of a whole System."""
     blocks = [
         [f"-- {system.name}"],
         [f"const {name}: {value};" for name, value in system.constants.items()],
@@ -107,7 +107,7 @@ def print_system(system: System) -> str:
         list(_variables(system)),
         *(list(_function(function)) for function in system.functions),
         *(list(_start_state(start)) for start in system.start_states),
-        *([["-- where a rule leads that fails", *_start_state(system.error_state)]] if system.error_state else []),
+        *([["-- the state after a failing rule", *_start_state(system.error_state)]] if system.error_state else []),
         *(list(_rule(rule)) for rule in system.rules),
         *(list(_property(each)) for each in system.properties),
     ]
@@ -115,7 +115,7 @@ def print_system(system: System) -> str:
 
 
 def _type_definitions(system: System) -> Iterator[tuple[str, str]]:
-    """The named types of the state, each after those that it uses."""
+    """Yields the named types of the state, each after those that it uses."""
     seen: set[str] = set()
     for variable in system.variables:
         for part in reversed(list(variable.type.parts())):
@@ -197,7 +197,7 @@ def _block(statements: Sequence[Statement]) -> Iterator[str]:
 
 
 def statement(node: Statement) -> list[str]:
-    """The lines of a statement."""
+    """Returns the lines of a statement."""
     match node:
         case If():
             return list(_if(node))
@@ -303,18 +303,18 @@ def place(node: Place) -> str:
 
 
 def expression(node: Expression) -> str:
-    """The text of an expression."""
+    """Returns the text of an expression."""
     return _expression(node)[0]
 
 
 def _within(node: Expression, least: int) -> str:
-    """The text of an operand, in brackets unless its operator binds at least so tightly."""
+    """Returns the text of an operand, in brackets unless its operator has at least the precedence ``least``."""
     text, precedence = _expression(node)
     return text if precedence >= least else f"({text})"
 
 
 def _expression(node: Expression) -> tuple[str, int]:
-    """The text of an expression and the precedence of its outermost operator."""
+    """Returns the text of an expression and the precedence of its outermost operator."""
     match node:
         case Unary():
             symbol, precedence = _UNARY[node.operator]

@@ -1,13 +1,13 @@
-"""The product of a System and an automaton: again a System, whose runs are those of both, step by step.
+"""The product of a System and an automaton: a System whose runs are those of both, step by step.
 
-Hidden variables at the end of the state hold the automaton's state and sometimes, with fairness, a counter. A step
-leaves a state s by an enabled rule, or stays there if none is enabled; at the same time the automaton leaves its state
-by an edge whose guard is true in s. Where there is no such edge, the state has no successors.
+Hidden variables at the end of the state hold the state of the automaton and sometimes, with fairness, a counter. A step
+leaves a state s by an enabled rule, or stutters if none is enabled. At the same time the automaton leaves its state by
+an edge whose guard is true in s. If there is no such edge, the state has no successors.
 
-Weak fairness may become part of what the product accepts: the counter waits for an accepting state of the automaton,
-then for each fairness set in turn, and begins anew. A state is accepting if the automaton's state is and the counter is
-0. Without a counter fairness is left to the search (search/fair.py); strong fairness always is, because to make it part
-of the product would make that exponentially larger.
+Weak fairness can be part of the product: the counter waits for an accepting state of the automaton, then for each
+fairness set in turn, and starts again. A state is accepting if the state of the automaton is and the counter is 0.
+Without a counter fairness is left to the search (search/fair.py). Strong fairness always is, because it would make the
+product exponentially larger.
 """
 
 from __future__ import annotations
@@ -23,16 +23,17 @@ from outcrop.ir.nodes import Assign, Constant, GlobalPlace, Statement, Variable
 from outcrop.ir.system import Instantiable, PropertyKind, Rule, StartState, System
 from outcrop.ir.types import Enum, Range, Simple
 
-#: No name of a model has brackets.
+#: Name of the counter; no name of a model has parentheses.
 COUNTER = "(fairness)"
 
 
 def product(system: System, automaton: Automaton, fairness: Fairness | None = None, *, counts: bool = True) -> System:
-    """The System whose accepting runs are those of the system that the automaton accepts; with ``counts``, weakly fair
-    ones if asked.
+    """Returns the System whose accepting runs are those runs of ``system`` that the automaton accepts. With ``counts``,
+    only weakly fair ones, if ``fairness`` is given.
 
-    It has no properties but assumptions, and the invariants if the automaton is the model's own: others are a matter of
-    the system alone, and the product need not reach all of its states."""
+    It has only assumptions as properties, and invariants if the automaton is that of the model. Other properties
+    concern the system alone, and the product need not reach all of its states.
+    """
     kinds = {PropertyKind.ASSUMPTION} | ({PropertyKind.INVARIANT} if automaton is system.automaton else set())
     states = Enum(automaton.states)
     location = Variable(automaton.name, states, system.leaf_count, automaton.span)
@@ -45,7 +46,7 @@ def product(system: System, automaton: Automaton, fairness: Fairness | None = No
     return replace(
         system,
         variables=(*system.variables, *hidden),
-        # Before the body, which may return early, and cannot touch what it has no name for.
+        # Before the body, which may return early, and cannot write a variable that it cannot name.
         start_states=tuple(replace(each, body=(*first, *each.body)) for each in system.start_states),
         error_state=system.error_state and replace(system.error_state, body=(*first, *system.error_state.body)),
         properties=tuple(each for each in system.properties if each.kind in kinds),
@@ -55,7 +56,7 @@ def product(system: System, automaton: Automaton, fairness: Fairness | None = No
 
 
 def weak_fairness(system: System) -> Fairness:
-    """By the processes of the model, if it has any, else by the instances of rules."""
+    """Returns weak fairness for the processes of the model, if it has any, otherwise for the rule instances."""
     processes = tuple(dict.fromkeys(name for rule in system.rules for name in rule.processes))
     if processes:
         of_rules = tuple(tuple(map(processes.index, rule.processes)) for rule in system.rules)
@@ -81,7 +82,7 @@ def _assignment(variable: Variable, value: int) -> Statement:
 
 
 class ProductSteps:
-    """What the automaton and the counter of a product do, for the interpreter."""
+    """The steps of the automaton and of the counter of a product, for the interpreter."""
 
     def __init__(self, system: System, executor: Executor) -> None:
         assert system.product is not None
@@ -104,7 +105,7 @@ class ProductSteps:
         }
 
     def location(self, state: State) -> int:
-        """The state of the automaton."""
+        """Returns the state of the automaton."""
         return _number(state[self.product.location.offset])
 
     def counter(self, state: State) -> int:
@@ -114,7 +115,7 @@ class ProductSteps:
         return self.location(state) in self.product.automaton.accepting and self.counter(state) == 0
 
     def targets(self, state: State) -> list[int]:
-        """Where the automaton may go when the system leaves the state; raises Fault where a guard fails."""
+        """Returns the next states of the automaton when the system leaves ``state``. Raises Fault if a guard fails."""
         working = list(state)
         return [
             target
@@ -123,7 +124,7 @@ class ProductSteps:
         ]
 
     def entered(self, state: State, target: int, counter: int) -> State:
-        """The state with those values of the hidden variables."""
+        """Returns the state with new values of the hidden variables."""
         leaves: list[Leaf] = list(state)
         leaves[self.product.location.offset] = target
         if self.product.counter is not None:
@@ -131,7 +132,7 @@ class ProductSteps:
         return tuple(leaves)
 
     def sets_of(self, steps: Iterable[tuple[Rule | StartState | Automaton, tuple[int, ...]]]) -> frozenset[int]:
-        """The fairness sets that some rule instances belong to."""
+        """Returns the fairness sets that some rule instances belong to."""
         fairness = self.product.fairness
         if fairness is None:
             return frozenset()
@@ -143,7 +144,8 @@ class ProductSteps:
         )
 
     def counter_after(self, state: State, enabled: frozenset[int], moving: frozenset[int]) -> int:
-        """The counter after a step of the sets ``moving`` from a state where those in ``enabled`` could move."""
+        """Returns the counter after a step of the sets ``moving`` from a state in which those in ``enabled`` can
+        move."""
         fairness, counter = self.product.fairness, self.counter(state)
         if fairness is None or self.product.counter is None:
             return 0

@@ -1,10 +1,10 @@
-"""The normal form of a state: multisets sorted and, under symmetry, the representative of its orbit.
+"""The normal form of a state: sorted multisets and, under symmetry, the representative of its orbit.
 
-This is the definition, slow and plain, that the compiled version is tested against. A permutation of the
-scalarsets renames their values wherever one is stored (a leaf of the scalarset, a part of a union) and moves the
-elements of the arrays that they index. The representative of an orbit is the least state among its images under
-all permutations, each with its multisets sorted; states are compared as tuples of encoded leaves. Only where there
-are too many permutations is it the least under those that candidates.py proposes, which identifies orbits as well.
+This is the definition, slow and simple, that the compiled version is tested against. A permutation of the scalarsets
+renames their values wherever one is stored (in a leaf of the scalarset, or in a union), and moves the elements of the
+arrays that they index. The representative of an orbit is the least state among its images under all permutations, each
+with its multisets sorted; states are compared as tuples of encoded leaves. If there are too many permutations, it is
+the least one under the candidates of candidates.py, which identifies orbits as well.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from outcrop.ir.layout import Leaf, State, decode, encode
 from outcrop.ir.system import System
 from outcrop.ir.types import Array, Multiset, Record, Scalarset, Simple, Type, Union
 
-#: The image of each value, for each scalarset of ``System.scalarsets`` in that order.
+#: Image of each value, for each scalarset of ``System.scalarsets`` in that order.
 Permutation = tuple[tuple[int, ...], ...]
 #: A state as the packed values of its leaves.
 Encoded = tuple[int, ...]
-#: For each leaf of the image: the leaf it comes from, and the packed value that each packed value becomes.
+#: For each leaf of the image: the leaf it comes from, and the map from old to new packed values.
 Action = tuple[tuple[int, ...], tuple[tuple[int, ...] | None, ...]]
 
-#: The most permutations that are tried one and all.
+#: Largest number of permutations that are all tried.
 LARGEST_GROUP = 6000
 
 
 def image(kind: Simple, renaming: dict[Scalarset, tuple[int, ...]]) -> tuple[int, ...] | None:
-    """The image of each ordinal of a simple type, None when nothing moves."""
+    """Returns the image of each ordinal of a simple type, None if nothing moves."""
     if isinstance(kind, Scalarset):
         return renaming.get(kind)
     if not isinstance(kind, Union) or not any(member in renaming for member in kind.members):
@@ -44,7 +44,7 @@ def image(kind: Simple, renaming: dict[Scalarset, tuple[int, ...]]) -> tuple[int
 
 
 def _sources(kind: Type, start: int, renaming: dict[Scalarset, tuple[int, ...]]) -> Iterator[int]:
-    """The leaves that those of a type starting at leaf ``start`` come from."""
+    """Yields the leaves that the leaves of a type starting at leaf ``start`` come from."""
     if isinstance(kind, Simple):
         yield start
     elif isinstance(kind, Record):
@@ -64,7 +64,7 @@ def _sources(kind: Type, start: int, renaming: dict[Scalarset, tuple[int, ...]])
 
 
 def _multisets(kind: Type, start: int) -> Iterator[tuple[int, Multiset]]:
-    """(first leaf, type) of every multiset inside a type, inner ones before outer ones."""
+    """Yields the first leaf and the type of every multiset inside a type, inner ones first."""
     if isinstance(kind, Record):
         for (_, each), offset in zip(kind.fields, kind.offsets, strict=True):
             yield from _multisets(each, start + offset)
@@ -78,7 +78,7 @@ def _multisets(kind: Type, start: int) -> Iterator[tuple[int, Multiset]]:
 
 
 class Normaliser:
-    """Maps a state to its normal form. With ``symmetry`` false only the multisets are sorted."""
+    """Maps a state to its normal form. If ``symmetry`` is false, only multisets are sorted."""
 
     def __init__(self, system: System, symmetry: bool) -> None:
         self._system = system
@@ -95,7 +95,7 @@ class Normaliser:
 
     @property
     def is_identity(self) -> bool:
-        """Is every state its own normal form?"""
+        """Whether every state is its own normal form."""
         return not self._sorts and not self.scalarsets
 
     @property
@@ -112,16 +112,16 @@ class Normaliser:
         return self._decode(min(self._images(encoded)))
 
     def permute(self, state: Sequence[Leaf], permutation: Permutation) -> State:
-        """The image of a state under one permutation, multisets sorted."""
+        """Returns the image of a state under one permutation, with sorted multisets."""
         return self._decode(self.apply(self.action(permutation), self._encode(state)))
 
     def orbit_size(self, state: Sequence[Leaf]) -> int:
-        """How many states (with sorted multisets) have the same normal form."""
+        """Returns the number of states (with sorted multisets) that have the same normal form."""
         encoded = self._encode(state)
         return len({self.apply(self.action(permutation), encoded) for permutation in self.permutations()})
 
     def permutations(self) -> Iterator[Permutation]:
-        """All elements of the group, the identity first."""
+        """Returns all elements of the group, the identity first."""
         return product(*(permutations(range(each.size)) for each in self.scalarsets))
 
     def _encode(self, state: Sequence[Leaf]) -> Encoded:
@@ -131,7 +131,7 @@ class Normaliser:
         return tuple(decode(kind, value) for kind, value in zip(self._kinds, encoded, strict=True))
 
     def _images(self, encoded: Encoded) -> Iterator[Encoded]:
-        """The images of a state among which the least is its normal form."""
+        """Returns the images of a state, the least of which is its normal form."""
         if self._candidates is not None:
             return self._candidate_images(self._candidates, self._sort(encoded))
         if not self._actions:
@@ -156,7 +156,7 @@ class Normaliser:
         for variable in self._system.variables:
             sources += _sources(variable.type, len(sources), renaming)
         tables = {kind: image(kind, renaming) for kind in set(self._kinds)}
-        # A packed leaf is 0 when undefined and the ordinal plus one otherwise.
+        # A packed leaf is 0 if undefined, and the ordinal plus one otherwise.
         packed = {kind: table and (0, *(value + 1 for value in table)) for kind, table in tables.items()}
         return tuple(sources), tuple(packed[kind] for kind in self._kinds)
 

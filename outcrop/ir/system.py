@@ -1,9 +1,9 @@
-"""The System: what a front-end makes of a model.
+"""The System: the typed form of a model that a front-end produces.
 
-A state is a row of leaves (types.py), those of the variables in declaration order. Successors of a state: for
-each rule in order, for each combination of its parameter values (the last parameter varies fastest), if the
-guard holds, what the body makes of a copy of the state, then normalised: the slots of every multiset sorted,
-those in use first, and under symmetry reduced to the representative of its orbit.
+A state is a row of leaves (types.py), those of the variables in declaration order. The successors of a state are made
+for each rule in order, and for each combination of its parameter values (the last parameter varies fastest). If the
+guard is true, the body runs on a copy of the state, which is then normalised: the slots of every multiset are sorted,
+those in use first, and under symmetry the state is reduced to the representative of its orbit.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from outcrop.source import Source, Span
 
 @dataclass(frozen=True, eq=False)
 class Parameter:
-    """A parameter of a rule, startstate or property: a local of its frame and the constant values it takes."""
+    """A parameter of a rule, startstate or property: a local of its frame, with its constant values."""
 
     local: Local
     values: range
@@ -36,7 +36,7 @@ class Parameter:
 
 @dataclass(frozen=True, eq=False)
 class Instantiable:
-    """What stands inside rulesets: one copy for each combination of parameter values."""
+    """A rule, startstate or property with parameters: there is one instance for each combination of their values."""
 
     name: str
     parameters: tuple[Parameter, ...]
@@ -51,11 +51,11 @@ class Instantiable:
         return count
 
     def instances(self) -> Iterator[tuple[int, ...]]:
-        """The parameter values of each instance, the last parameter varying fastest."""
+        """Returns the parameter values of each instance; the last parameter varies fastest."""
         return product(*(parameter.values for parameter in self.parameters))
 
     def label(self, arguments: tuple[int, ...]) -> str:
-        """``name, p: value, q: value`` as traces print it."""
+        """Returns ``name, p: value, q: value``, as traces print it."""
         shown = [
             f"{parameter.local.name}: {parameter.type.show(value)}"
             for parameter, value in zip(self.parameters, arguments, strict=True)
@@ -65,18 +65,18 @@ class Instantiable:
 
 @dataclass(frozen=True, eq=False)
 class Rule(Instantiable):
-    """``guard`` None is always enabled. Among the enabled rules of a state only those with the smallest
-    ``priority`` fire. Guards never change the state: should one call a function that does, it works on a copy."""
+    """A rule. Without a ``guard`` it is always enabled. Of the enabled rules in a state, only those with the smallest
+    ``priority`` fire. A guard never changes the state: if it calls a function that does, it works on a copy."""
 
     guard: Expression | None
     body: tuple[Statement, ...]
     priority: int = 0
-    processes: tuple[str, ...] = ()  #: whose step it is, in languages that have processes
+    processes: tuple[str, ...] = ()  #: processes that take part in the step, in languages with processes
 
 
 @dataclass(frozen=True, eq=False)
 class StartState(Instantiable):
-    """Runs on a state that is undefined everywhere (multisets empty)."""
+    """A startstate. It runs on a state that is undefined everywhere, with empty multisets."""
 
     body: tuple[Statement, ...]
 
@@ -85,38 +85,37 @@ class PropertyKind(StrEnum):
     INVARIANT = "invariant"  #: true in every reachable state
     ASSUMPTION = "assume"  #: states in which it is false are dropped
     COVER = "cover"  #: true in some reachable state; all instances of one property share one counter
-    LIVENESS = "liveness"  #: from every reachable state a state where it is true can be reached (AG EF)
-    WITNESS = "witness"  #: is it true in some reachable state? Noted, and nothing else; a failure in it is no matter
+    LIVENESS = "liveness"  #: a state where it is true can be reached from every reachable state (AG EF)
+    WITNESS = "witness"  #: whether it is true in some reachable state; only noted, and failures in it are ignored
 
 
 @dataclass(frozen=True, eq=False)
 class Property(Instantiable):
-    """Notes say what has happened at least once: the offset in the source of a NOTE read that met an undefined value,
-    or, for a WITNESS, the negative number that it has as its ``note``."""
+    """A property of states. Notes record events that happened at least once: the source offset of a NOTE read that met
+    an undefined value or, for a WITNESS, its negative number ``note``."""
 
     kind: PropertyKind
     condition: Expression
-    cover: int | None = None  #: for COVER, the counter: an index into System.covers
+    cover: int | None = None  #: for COVER, its counter: an index into System.covers
     note: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class TemporalProperty(Instantiable):
-    """A formula of linear temporal logic that every run must satisfy; ``meaning`` has an expression over states for
-    each of its propositions."""
+    """An LTL formula that every run must satisfy. ``meaning`` has an expression over states for each proposition."""
 
     formula: Formula
     meaning: dict[Formula, Expression]
-    has_scalarset_values: bool = False  #: propositions speak of them one by one
+    has_scalarset_values: bool = False  #: whether propositions name single scalarset values
 
     @property
     def names_scalarset_values(self) -> bool:
-        """Does an instance speak of one value of a scalarset, which symmetry would confuse with the others?"""
+        """Whether an instance names a single scalarset value, which symmetry would confuse with others."""
         return self.has_scalarset_values or any(map(_has_symmetry, self.parameters))
 
 
 def has_symmetry(kind: Type) -> bool:
-    """Can values be renamed?"""
+    """Returns whether the values of a type can be renamed by symmetry."""
     members = getattr(kind, "members", ()) if not isinstance(kind, Scalarset) else (kind,)
     return any(isinstance(each, Scalarset) and each.is_symmetric for each in members)
 
@@ -127,7 +126,7 @@ def _has_symmetry(parameter: Parameter) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class CoverGoal:
-    """A cover property or statement; one that is never met is a violation."""
+    """A cover property or statement. One that is never met is a violation."""
 
     name: str
     span: Span
@@ -135,7 +134,8 @@ class CoverGoal:
 
 @dataclass(frozen=True, eq=False)
 class Formal:
-    """``by_reference``: a ``var`` formal; its local is a reference. Otherwise a read-only copy."""
+    """A formal parameter. ``by_reference``: a ``var`` formal, whose local is a reference. Otherwise a read-only
+    copy."""
 
     local: Local
     by_reference: bool
@@ -143,8 +143,8 @@ class Formal:
 
 @dataclass(eq=False)
 class Function:
-    """A function, or with ``result`` None a procedure. ``frame`` and ``body`` are filled in after creation,
-    because a body may call its own function. Falling off the end of a function is a runtime error."""
+    """A function or, if ``result`` is None, a procedure. ``frame`` and ``body`` are filled in after creation, because a
+    body may call its own function. Reaching the end of a function is a runtime error."""
 
     name: str
     formals: tuple[Formal, ...]
@@ -153,30 +153,32 @@ class Function:
     frame: Frame = field(default_factory=Frame)
     body: tuple[Statement, ...] = ()
     is_recursive: bool = False
-    writes_state: bool = False  #: it, or something it calls, may assign a state variable (also through ``var``)
+    #: Whether it, or a function that it calls, may assign a state variable (also through ``var``).
+    writes_state: bool = False
 
 
 @dataclass(frozen=True, eq=False)
 class System:
-    """A model, ready to be interpreted, printed, or compiled."""
+    """A model, ready to be interpreted, printed or compiled."""
 
     name: str
     source: Source
-    constants: dict[str, int | float | str]  #: the values of the model's top-level constants, -D applied
+    constants: dict[str, int | float | str]  #: values of the top-level constants, with -D applied
     variables: tuple[Variable, ...]
     functions: tuple[Function, ...]  #: in declaration order: each calls only itself and earlier ones
     start_states: tuple[StartState, ...]
     rules: tuple[Rule, ...]
     properties: tuple[Property, ...]
     covers: tuple[CoverGoal, ...]
-    integers: Range = INTEGER  #: leaving it in arithmetic is a runtime error
+    integers: Range = INTEGER  #: range of arithmetic; a value outside it is a runtime error
     temporal: tuple[TemporalProperty, ...] = ()
-    automaton: Automaton | None = None  #: of the runs that violate a property of infinite runs
-    product: Product | None = None  #: set where the automaton runs beside the rules (see product.py)
-    #: Where a rule leads whose guard or body fails, in languages that go on from there. None: nowhere.
+    automaton: Automaton | None = None  #: automaton of the runs that violate a property
+    product: Product | None = None  #: set if the automaton runs together with the rules (see product.py)
+    #: The state after a rule whose guard or body fails, in languages that continue from there; None: no state.
     error_state: StartState | None = None
-    undefined_hint: str = ""  #: why reading an undefined value is permitted, and the remedy, in the language's words
-    forgives_failures: bool = False  #: to be led there is nothing to report
+    #: Why reading an undefined value is permitted, and the remedy, in the terms of the language.
+    undefined_hint: str = ""
+    forgives_failures: bool = False  #: whether reaching the error state is not reported
 
     @cached_property
     def leaf_types(self) -> tuple[Simple, ...]:
@@ -189,7 +191,7 @@ class System:
 
     @cached_property
     def scalarsets(self) -> tuple[Scalarset, ...]:
-        """The scalarsets that carry symmetry, in order of declaration."""
+        """The scalarsets with symmetry, in order of declaration."""
         found: dict[int, Scalarset] = {}
         for variable in self.variables:
             for part in variable.type.parts():
@@ -201,9 +203,9 @@ class System:
 
     @cached_property
     def allows_symmetry(self) -> bool:
-        """May states be reduced to orbit representatives? A liveness property about one scalarset value says
-        something about the way between two states of which representatives, each renamed in its own way, know
-        nothing; all other properties speak of single states."""
+        """Whether states may be reduced to orbit representatives. A liveness property about a single scalarset value
+        relates two states, whose representatives may be renamed in different ways. All other properties concern single
+        states."""
         return not any(
             _has_symmetry(parameter) for each in self.of_kind(PropertyKind.LIVENESS) for parameter in each.parameters
         )

@@ -1,9 +1,9 @@
 """The finite types of a model.
 
-Two types are the same when they are equal as values: structure decides for enumerations, ranges, records and
-arrays, the declaration decides for scalarsets (two scalarsets of one size are different symmetries).
+Types are compared by value: structure decides for enumerations, ranges, records and arrays, the declaration decides for
+scalarsets (two scalarsets of one size are different symmetries).
 
-A *simple* type has ``cardinality`` values and one more, undefined. An expression of simple type evaluates to
+A *simple* type has ``cardinality`` values, and undefined. An expression of simple type evaluates to
 
 * an integer for a range,
 * the ordinal, counted from 0, for an enumeration (``false`` is 0, ``true`` is 1), a scalarset or a union
@@ -11,9 +11,9 @@ A *simple* type has ``cardinality`` values and one more, undefined. An expressio
 * a float, already rounded, for a real,
 * ``None`` for undefined.
 
-Every type is a row of *leaves*: simple values in a fixed order. A record is the leaves of its fields, an array
-the leaves of its elements in index order, a multiset ``capacity`` slots, each a flag (is the slot in use?)
-followed by the leaves of the element. ``leaf_count`` says how many; see ``layout.py`` for where they lie.
+Every type is a row of *leaves*: simple values in a fixed order. A record consists of the leaves of its fields, an array
+of the leaves of its elements in index order, a multiset of ``capacity`` slots, each a flag (whether the slot is in use)
+followed by the leaves of the element. ``leaf_count`` is their number; layout.py says where they lie.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ UINT64_MAX = 2**64 - 1
 
 @dataclass(frozen=True)
 class Type:
-    """Common base; use the concrete classes."""
+    """Common base of all types; use the concrete classes."""
 
     @property
     def leaf_count(self) -> int:
@@ -40,11 +40,11 @@ class Type:
         return False
 
     def leaves(self) -> Iterator[Simple]:
-        """The simple types of the leaves, in order."""
+        """Yields the simple types of the leaves, in order."""
         raise NotImplementedError
 
     def parts(self) -> Iterator[Type]:
-        """This type and every type it is built from, outermost first."""
+        """Yields this type and every type that it is built from, outermost first."""
         yield self
 
 
@@ -65,7 +65,7 @@ class Simple(Type):
 
     @property
     def cardinality(self) -> int:
-        """How many values, undefined not counted."""
+        """Number of values, without undefined."""
         raise NotImplementedError
 
     @property
@@ -78,13 +78,13 @@ class Simple(Type):
         return self.low + self.cardinality - 1
 
     def show(self, value: int | float | None) -> str:
-        """The text of a value, as the model's author would write it."""
+        """Returns the text of a value, as the author of the model would write it."""
         raise NotImplementedError
 
 
 @dataclass(frozen=True)
 class Enum(Simple):
-    """An enumeration; ``boolean`` is the one called BOOLEAN below. Its name does not take part in equality."""
+    """An enumeration; BOOLEAN below is ``boolean``. Its name does not take part in equality."""
 
     members: tuple[str, ...]
     name: str = field(default="", compare=False)
@@ -126,16 +126,16 @@ class Range(Simple):
         return self.name or f"{self.lower}..{self.upper}"
 
 
-#: The type of arithmetic: what an integer expression has before it is stored. Never the type of a leaf.
+#: The type of integer arithmetic, before a value is stored. Never the type of a leaf.
 INTEGER = Range(INT64_MIN, INT64_MAX, "integer")
 
-#: What INTEGER stands for in a model that writes numbers past it: signed and unsigned 64-bit numbers alike.
+#: The arithmetic type of a model that writes larger numbers: signed and unsigned 64-bit numbers.
 WIDE_INTEGER = Range(INT64_MIN, UINT64_MAX, "integer")
 
 
 @dataclass(frozen=True)
 class Scalarset(Simple):
-    """``size`` interchangeable values. ``uid`` tells declarations apart; anonymous ones carry no symmetry."""
+    """``size`` interchangeable values. ``uid`` distinguishes declarations; anonymous scalarsets carry no symmetry."""
 
     name: str
     size: int
@@ -168,7 +168,7 @@ class Union(Simple):
         return sum(member.cardinality for member in self.members)
 
     def offset(self, member: Simple) -> int | None:
-        """The ordinal at which the values of ``member`` start, None when it is not one of ours."""
+        """Returns the ordinal at which the values of ``member`` start, None if it is not a member."""
         start = 0
         for ours in self.members:
             if ours == member:
@@ -177,7 +177,7 @@ class Union(Simple):
         return None
 
     def member_of(self, value: int) -> tuple[Enum | Scalarset, int]:
-        """The member type that holds ordinal ``value``, and the ordinal within it."""
+        """Returns the member type that contains ordinal ``value``, and the ordinal within it."""
         for ours in self.members:
             if value < ours.cardinality:
                 return ours, value
@@ -196,7 +196,7 @@ class Union(Simple):
 
 @dataclass(frozen=True)
 class Real(Simple):
-    """A decimal number of ``digits`` significant digits, kept as the nearest double, rounded at every store."""
+    """A decimal number of ``digits`` significant digits, stored as the nearest double and rounded at every store."""
 
     digits: int
     max_exponent: int
@@ -213,7 +213,7 @@ class Real(Simple):
         return self.name or f"real({self.digits}, {self.max_exponent})"
 
 
-#: The type of real arithmetic before it is stored.
+#: The type of real arithmetic, before a value is stored.
 DOUBLE = Real(17, 308, "real")
 
 
@@ -224,7 +224,7 @@ class Record(Type):
 
     @cached_property
     def offsets(self) -> tuple[int, ...]:
-        """The leaf at which each field starts."""
+        """First leaf of each field."""
         offsets, at = [], 0
         for _, kind in self.fields:
             offsets.append(at)
@@ -281,7 +281,7 @@ class Array(Type):
 
 @dataclass(frozen=True)
 class Multiset(Type):
-    """At most ``capacity`` elements; their order means nothing."""
+    """At most ``capacity`` elements, in no order."""
 
     capacity: int
     element: Type
@@ -289,7 +289,7 @@ class Multiset(Type):
 
     @cached_property
     def index(self) -> Range:
-        """The type of a slot number, which ``choose`` and the multiset statements bind."""
+        """The type of slot numbers, which ``choose`` and the multiset statements bind."""
         return Range(0, self.capacity - 1)
 
     @property
@@ -313,5 +313,5 @@ class Multiset(Type):
         return self.name or f"multiset [{self.capacity}] of {self.element}"
 
 
-#: The first leaf of a multiset slot: undefined when the slot is free, 0 when it is in use. (One value, one bit.)
+#: Type of the first leaf of a multiset slot: undefined if the slot is free, 0 if it is in use (one value, one bit).
 SLOT_FLAG = Enum(("used",), "slot")

@@ -1,12 +1,12 @@
-"""Properties that hold because they are never put to the test.
+"""Vacuity: properties that hold only because their conditions are never met.
 
-``A -> B`` is true wherever A is false. Where A is true in no reachable state it says nothing, and to hear that it
-holds is to be told less than one believes. So a search also notes of every such A in an invariant or formula whether
-it was ever true. In an invariant that is done where A is evaluated anyway. What a formula asks for is not evaluated
-in the search for bad states, so there A becomes a property of its own, a witness, which is looked at until it is met.
+``A -> B`` is true wherever A is false. If A is true in no reachable state, the property says nothing, and *holds* would
+promise more than it means. So a search also notes, for every such A in an invariant or formula, whether it was ever
+true. In an invariant that happens where A is evaluated anyway. The search for bad states does not evaluate formulas, so
+there A becomes a separate property, a witness, which is evaluated until it is met.
 
 This is the plainest kind of vacuity, antecedent failure: I. Beer, S. Ben-David, C. Eisner and Y. Rodeh, "Efficient
-detection of vacuity in temporal model checking" (2001). Parts that do not matter for other reasons are not looked for.
+detection of vacuity in temporal model checking" (2001). Other kinds are not detected.
 """
 
 from __future__ import annotations
@@ -48,33 +48,33 @@ Subject = Property | TemporalProperty
 
 @dataclass(frozen=True, eq=False)
 class Antecedent:
-    """What stands before an arrow in a property. ``note``: see Property."""
+    """The left side of an implication in a property. ``note``: see Property."""
 
     subject: Subject
     text: str
     span: Span
     note: int
-    within: Antecedent | None  #: the arrow that this one stands behind
-    is_part: bool  #: the property says something beside it
+    within: Antecedent | None  #: the implication that this one is inside of
+    is_part: bool  #: whether the property says something else too
 
     def warning(self) -> Diagnostic:
         is_formula = isinstance(self.subject, TemporalProperty)
         kind, this = ("ltl", f"'{self.text}'") if is_formula else ("invariant", "this")
         subject = f'{"part of " if self.is_part else ""}{kind} "{self.subject.name}"'
-        text = f"{subject} says nothing: {this} is true in no state reached"
+        text = f"{subject} holds vacuously: {this} is true in no state reached"
         return Diagnostic(Severity.WARNING, text, self.span, bears_on_verdict=True)
 
 
 @dataclass(frozen=True)
 class Vacuity:
-    """``system``: what to search. ``asked``: the properties of which it will be known."""
+    """The result of preparing a vacuity check. ``system`` is the System to search, ``asked`` the properties covered."""
 
     system: System
     antecedents: list[Antecedent]
     asked: frozenset[Subject]
 
     def unmet(self, noted: Iterable[int]) -> list[Antecedent]:
-        """Those that were never true. What stands behind such an arrow goes without saying."""
+        """Returns the antecedents that were never true, without those inside another one."""
         met = set(noted)
         return [
             each
@@ -84,9 +84,9 @@ class Vacuity:
 
 
 def vacuity(system: System, formulas: Iterable[TemporalProperty] = (), prints: bool = False) -> Vacuity:
-    """Of all invariants, and of some formulas. Left out are formulas that speak of single values of scalarsets, which
-    symmetry renames, and those whose conditions would be noticed to be evaluated once more. ``prints``: so would be
-    a ``put`` statement."""
+    """Prepares the vacuity check of all invariants and of some formulas. Left out are formulas about single scalarset
+    values, which symmetry renames, and those for which another evaluation of their conditions would be visible. With
+    ``prints``, an evaluated ``put`` statement is visible too."""
     effects = (Put, Cover) if prints else (Cover,)
     found: list[Antecedent] = []
     properties: list[Property] = []
@@ -110,7 +110,7 @@ def vacuity(system: System, formulas: Iterable[TemporalProperty] = (), prints: b
 
 
 def _note(subject: Subject, text: str, span: Span) -> int:
-    """The same for any number of ranks, and in a search that goes on with another one's checkpoint."""
+    """Returns the number of a note. It is the same for any number of ranks, and after resuming a checkpoint."""
     key = f"{subject.name}\0{subject.span.start}\0{span.start}\0{text}".encode()
     return -1 - int.from_bytes(blake2b(key, digest_size=6).digest())
 
@@ -119,7 +119,7 @@ def _note(subject: Subject, text: str, span: Span) -> int:
 
 
 class _Marking:
-    """Has an invariant note which of its arrows it comes to."""
+    """Marks the implications of an invariant, so that the search notes which left sides were true."""
 
     def __init__(self, subject: Property) -> None:
         self._subject = subject
@@ -154,7 +154,7 @@ class _Marking:
 
 # --- Formulas ----------------------------------------------------------------------------------------------
 
-#: The operands that leave nothing to be said if they say nothing.
+#: Operands that make the whole formula vacuous if they are vacuous.
 _DECISIVE = {
     Operator.NEXT: slice(None),
     Operator.FINALLY: slice(None),
@@ -176,7 +176,7 @@ _Arrow = tuple[Antecedent, Expression]
 
 
 def _arrows(subject: TemporalProperty, formula: Formula, within: Antecedent | None, is_part: bool) -> Iterator[_Arrow]:
-    """What stands before the arrows of a formula, each with the condition that must be true in some state."""
+    """Yields the left sides of implications in a formula, each with a condition that must be true in some state."""
     operator, operands = formula.operator, formula.operands
     if operator is Operator.IMPLIES:
         yield from _arrow(subject, operands[0], operands[1], within, is_part)
@@ -199,7 +199,7 @@ def _arrow(
 
 
 def _needed(formula: Formula) -> Formula | None:
-    """What must be true in some state of a run of which the formula is; None: nothing that one state shows.
+    """Returns a condition that is true in some state of every run that satisfies the formula; None if there is none.
 
     >>> from outcrop.ir.formula import proposition
     >>> p, q = proposition("p"), proposition("q")
@@ -236,8 +236,8 @@ def _witness(antecedent: Antecedent, condition: Expression) -> Property:
 
 
 def _has_effects(condition: Expression, effects: tuple[type[Statement], ...]) -> bool:
-    """Does evaluating it once more show? Statements of the types ``effects`` in functions do, and notes of undefined
-    values."""
+    """Returns whether another evaluation would be visible: through statements of the types ``effects`` in functions, or
+    through notes of undefined values."""
     waiting: list[object] = [condition]
     entered: set[Function] = set()
     while waiting:
@@ -251,13 +251,13 @@ def _has_effects(condition: Expression, effects: tuple[type[Statement], ...]) ->
 
 
 def _silenced(node: Any) -> Any:
-    """What a formula reads is not noted in a search of its own either."""
+    """Returns the node without notes, since reads of a formula are not noted in its own search either."""
     is_noted = isinstance(node, Load) and node.undefined is Undefined.NOTE
     return replace(node, undefined=Undefined.ALLOW) if is_noted else node
 
 
 def _expression(subject: TemporalProperty, formula: Formula) -> Expression:
-    """Of a formula without temporal operators."""
+    """Returns the expression for a formula without temporal operators."""
     operator, span = formula.operator, subject.span
     if operator is Operator.PROPOSITION:
         return changed(subject.meaning[formula], _silenced)  # type: ignore[no-any-return]

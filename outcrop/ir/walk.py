@@ -1,4 +1,4 @@
-"""Visits the nodes of expressions, places and statements."""
+"""Traversal of expressions, places and statements."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def _parts_backwards(kind: type) -> tuple[str, ...]:
 
 
 def walk(node: Any) -> Iterator[Any]:
-    """``node`` and every node in it, outermost first; the bodies of called functions are not entered."""
+    """Yields ``node`` and every node in it, outermost first. The bodies of called functions are not entered."""
     pending = [node]
     while pending:
         each = pending.pop()
@@ -31,7 +31,7 @@ def walk(node: Any) -> Iterator[Any]:
 
 
 def changed(node: Any, change: Callable[[Any], Any]) -> Any:
-    """``node`` with every node in it changed, outermost first; the bodies of called functions stay."""
+    """Returns ``node`` with every node in it changed, outermost first. The bodies of called functions stay."""
     if isinstance(node, tuple):
         return tuple(changed(each, change) for each in node)
     if not isinstance(node, NODE_TYPES):
@@ -41,5 +41,5 @@ def changed(node: Any, change: Callable[[Any], Any]) -> Any:
 
 
 def writes_state(node: Any) -> bool:
-    """Does an expression, or one of a tuple, call a function that may assign a state variable?"""
+    """Returns whether an expression, or one of a tuple, calls a function that may assign a state variable."""
     return any(isinstance(each, Call) and each.function.writes_state for each in walk(node))

@@ -27,7 +27,7 @@ NO_STATES = REPOSITORY / "tests" / "models" / "assume_no_states.m"
 NO_STATEMENT = REPOSITORY / "tests" / "models" / "assume_statement_no_states.m"
 ASSUMES = REPOSITORY / "tests" / "models" / "assume_property.m"
 FORMULA = ("--ltl", "F {x = 99}")
-REASON = "every start state breaks 'assume \"begun\" x > 0'"
+REASON = "every start state violates 'assume \"begun\" x > 0'"
 NATIVE = names(finds_cycles=False)
 
 
@@ -71,7 +71,7 @@ def test_the_sentence_says_why_nothing_was_checked(cli: Command) -> None:
     run = cli("check", NO_STATES, "--engine", "interpreter", "--quiet")
     assert run.out == f"UNKNOWN: {NO_STATES}: nothing was checked: {REASON}.\n"
     run = cli("check", NO_STATEMENT, "--engine", "interpreter", "--quiet")
-    assert "nothing was checked: every start state breaks an assume statement." in run.out
+    assert "nothing was checked: every start state violates an assume statement." in run.out
 
 
 def test_several_assumptions_that_leave_no_state(cli: Command, tmp_path: Path) -> None:
@@ -81,7 +81,7 @@ def test_several_assumptions_that_leave_no_state(cli: Command, tmp_path: Path) -
     )
     run = cli("check", tmp_path / "m.m", "--engine", "interpreter", "--quiet")
     assert run.code == 3
-    assert "every start state breaks an assumption: 'assume x = 1', 'assume x = 0'" in run.out
+    assert "every start state violates an assumption: 'assume x = 1', 'assume x = 0'" in run.out
 
 
 def test_no_report_of_a_search_without_states_is_green(cli: Command, tmp_path: Path) -> None:
@@ -91,7 +91,7 @@ def test_no_report_of_a_search_without_states_is_green(cli: Command, tmp_path: P
     cases = ElementTree.parse(files["junit"]).getroot().findall("testsuite/testcase")
     assert cases and all(case.find("error") is not None for case in cases)
     assert all(REASON in (each.get("message") or "") for case in cases for each in case)
-    assert "Nothing was checked: every start state breaks" in files["report"].read_text()
+    assert "Nothing was checked: every start state violates" in files["report"].read_text()
     (found,) = json.loads(files["sarif"].read_text())["runs"][0]["results"]
     assert (found["ruleId"], found["level"], found["message"]["text"]) == ("unknown", "warning", REASON)
 
@@ -121,8 +121,8 @@ def test_a_sweep_says_why_nothing_was_checked(cli: Command, tmp_path: Path) -> N
     )
     run = cli("sweep", tmp_path / "m.m", "-D", "N=0..1", "--engine", "interpreter", "--deadlock", "off")
     assert run.code == 3
-    assert "N=0: unknown: every start state breaks 'assume x < N'" in run.out
-    assert "N=1: the verdict is about the states that keep 'assume x < N' (1 successor left out)" in run.out
+    assert "N=0: unknown: every start state violates 'assume x < N'" in run.out
+    assert "N=1: the verdict covers only states that satisfy 'assume x < N' (1 successor left out)" in run.out
 
 
 @pytest.mark.parametrize(
@@ -157,7 +157,7 @@ def test_an_empty_dve_model_is_refused(cli: Command, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("options", [("--engine", "interpreter"), (), ("--strategy", "cached")], ids=" ".join)
 def test_assumptions_limit_a_verdict(cli: Command, tmp_path: Path, options: tuple[str, ...]) -> None:
-    note = "the verdict is about the states that keep 'assume \"small\" x <= 2' (1 start state, 1 successor left out)"
+    note = "the verdict covers only states that satisfy 'assume \"small\" x <= 2' (1 start state, 1 successor left out)"
     files = {name: tmp_path / name for name in ("junit", "report", "sarif")}
     words = [word for name, path in files.items() for word in (f"--{name}", path)]
     run = cli("check", ASSUMES, "--quiet", *options, *words)
@@ -190,8 +190,8 @@ def test_properties_that_say_nothing_are_named_in_quiet(cli: Command, tmp_path: 
         'var x: 0..1; startstate begin x := 0; end; rule begin x := 1 - x; end; invariant "odd" x > 1 -> x = 3;'
     )
     run = cli("check", tmp_path / "m.m", "--engine", "interpreter", "--quiet", "--junit", tmp_path / "run.xml")
-    assert run.code == 0 and 'warning: invariant "odd" says nothing' in run.out.splitlines()[1]
-    assert 'invariant "odd" says nothing' in (tmp_path / "run.xml").read_text()
+    assert run.code == 0 and 'warning: invariant "odd" holds vacuously' in run.out.splitlines()[1]
+    assert 'invariant "odd" holds vacuously' in (tmp_path / "run.xml").read_text()
 
 
 # --- Under what a verdict was reached ------------------------------------------------------------------------------

@@ -88,7 +88,7 @@ def test_invariants(engine: str, model: Path) -> None:
     result = check(model, "\n".join(properties), engine=engine)
     assert str(result.verdict) == "holds"
     assert unmet(result) == [expected for _, expected in INVARIANTS]
-    warnings = [note for note in result.notes if "says nothing" in note.message]
+    warnings = [note for note in result.notes if "holds vacuously" in note.message]
     assert [note.span.text for note in warnings if note.span] == [text for _, texts in INVARIANTS for text in texts]
     assert all(note.severity is Severity.WARNING for note in warnings)
 
@@ -97,7 +97,7 @@ def test_invariants(engine: str, model: Path) -> None:
 def test_formulas(formula: str, expected: list[str], model: Path) -> None:
     result = check(model, "", formula, engine="interpreter")
     assert unmet(result) == [expected]
-    assert sum("says nothing" in note.message for note in result.notes) == len(expected)
+    assert sum("holds vacuously" in note.message for note in result.notes) == len(expected)
     assert not any("undefined value" in note.message for note in result.notes)
 
 
@@ -150,7 +150,7 @@ def test_only_a_complete_search_knows(model: Path) -> None:
     result = check(model, 'invariant "it" x > 20 -> false;', depth=5)
     assert str(result.verdict) == "unknown"
     assert unmet(result) == [None]
-    assert not any("says nothing" in note.message for note in result.notes)
+    assert not any("holds vacuously" in note.message for note in result.notes)
 
 
 def test_what_prints_is_not_asked_twice(model: Path) -> None:
@@ -183,7 +183,7 @@ def test_only_what_is_checked(model: Path) -> None:
     formulas = 'ltl "a" : G ({x > 20} -> false); ltl "b" : G ({x < 0} -> false);'
     result = check(model, formulas, engine="interpreter", properties=("b",))
     told = [note.message for note in result.notes if "says" in note.message]
-    assert told == ["ltl \"b\" says nothing: '{x < 0}' is true in no state reached"]
+    assert told == ["ltl \"b\" holds vacuously: '{x < 0}' is true in no state reached"]
 
 
 def test_nothing_is_said_of_what_is_violated(model: Path) -> None:
@@ -191,7 +191,7 @@ def test_nothing_is_said_of_what_is_violated(model: Path) -> None:
         model, 'invariant "it" x < 20 & (x > 20 -> false); invariant "never" x > 20 -> false;', max_errors=None
     )
     assert unmet(result) == [None, None]
-    assert not any("says nothing" in note.message for note in result.notes)
+    assert not any("holds vacuously" in note.message for note in result.notes)
 
 
 def test_parts_are_told_from_the_whole(model: Path) -> None:

@@ -87,7 +87,7 @@ def test_deadlock() -> None:
         (
             "rule x = 8 ==> end;",
             Deadlock.STUTTERING,
-            "or --deadlock stuck, which only requires that some rule is enabled",
+            "--deadlock stuck, which only requires that some rule is enabled",
         ),
     ],
 )
