@@ -52,6 +52,7 @@ def test_wrong_expressions(text: str, message: str) -> None:
         ("var x: 3;", "expected '..' and the upper bound of a range, found ';'"),
         ("var x: (T);", "expected '..' and the upper bound of a range, found ';'"),
         ("type T: enum {A B};", "expected '}' or ',' after this enum member, found 'B'"),
+        ("type T: enum {A, Return};", "expected the name of an enum member, found 'return'"),
         ("type T: record a: U", "expected the name of a field, 'end' or 'endrecord', found the end of the file"),
         ('externfun f(x: T; var y: T): T "f.h";', "external C++ functions (externfun) are not supported"),
         ("externproc p(var x: T); var y: T;", "external C++ procedures (externproc) are not supported"),
@@ -86,7 +87,7 @@ def test_wrong_declarations(text: str, message: str) -> None:
         ("startstate var x: T; x := 1; end", "expected 'begin' after the declarations, found 'x'", ""),
         ("function f(a: T, b: T); end", "expected ';' or ')' after this parameter, found ','", "semicolons"),
         ("var rule: T;", "expected a name, found 'rule'", "reserved"),
-        ("var x, rule: T;", "expected ':' or ',' after this name, found 'rule'", ""),
+        ("var x, rule: T;", "expected a name, found 'rule'", "'rule' is a reserved word, in capitals too"),
         ("ruleset i: T do function f(); end; end", "'function' cannot stand inside 'ruleset'", ""),
     ],
 )  # fmt: skip

@@ -153,7 +153,7 @@ class Cursor:
         if self.kinds[at] != IDENTIFIER:
             hint = ""
             if self.kinds[at] in KEYWORDS:
-                hint = f"'{self.texts[at]}' is a reserved word"
+                hint = f"'{self.texts[at]}' is a reserved word, in capitals too"
             self.fail_expected(what, hint)
         text = self.texts[at]
         if text.lower() in CONTEXTUAL:
@@ -165,7 +165,7 @@ class Cursor:
         """Parses names separated by commas; a trailing comma is allowed."""
         result = [self.name(what)]
         while self.accept(","):
-            if self.kinds[self.at] != IDENTIFIER:
+            if self.kinds[self.at] != IDENTIFIER and self.kinds[self.at] not in KEYWORDS:
                 break
             result.append(self.name(what))
         return result
