@@ -31,11 +31,11 @@ from outcrop.errors import UsageError
 from outcrop.explorer.tuning import tuned
 from outcrop.strategies import STRATEGIES, CachedOptions, names
 
-#: Of the models that OUTCROP_MODELS names.
+#: Names of subdirectories of OUTCROP_MODELS.
 MOST_STATES = 20_000
-#: Strategies that visit the same states whatever memory the ranks have together. A cache forgets others.
+#: Strategies that visit the same states for every total memory of the ranks. A cache evicts others.
 SAME = [name for name in names(ranks=True, finds_cycles=False) if CachedOptions not in STRATEGIES[name].options]
-#: With memory for all states, and with next to none.
+#: Memory for all states, and for very few.
 STATE_SEARCHES: dict[str, tuple[str, ...]] = {
     **{name: ("--strategy", name) for name in SAME},
     **{f"{name}, 8K": ("--strategy", name, "--state-memory", "8K") for name in SAME if STRATEGIES[name].past_ram},
@@ -44,7 +44,7 @@ CYCLE_SEARCHES: dict[str, tuple[str, ...]] = {
     "owcty": ("--strategy", "owcty"),
     "owcty --compact": ("--strategy", "owcty", "--compact"),
 }
-#: A model, by what is printed of it, with the options that belong to it.
+#: A model, with its printed name and its options.
 _Subject = tuple[str, Path, tuple[str, ...]]
 
 
@@ -65,7 +65,7 @@ def _outside(*names: str) -> Path:
 
 
 def state_subjects() -> Iterator[_Subject]:
-    """Models whose states are looked at."""
+    """Yields the models that are searched for bad states."""
     for path in (*EXAMPLES, *TEST_MODELS):
         expected = expectation(path)
         if expected.verdict != "rejected":
@@ -83,7 +83,7 @@ def state_subjects() -> Iterator[_Subject]:
 
 
 def cycle_subjects() -> Iterator[_Subject]:
-    """Models whose runs are looked at."""
+    """Yields the models that are searched for accepting cycles."""
     small = {row["file"] for row in _rows("dve", "EXPECTED.csv") if _is_small(row["states"])}
     for row in _rows("dve", "PROPERTIES.csv"):
         if row["kind"] == "ltl" and row["file"].split(".prop")[0] + ".dve" in small:
@@ -94,7 +94,7 @@ def cycle_subjects() -> Iterator[_Subject]:
 
 
 def jobs() -> Iterator[tuple[str, str, Path, tuple[str, ...]]]:
-    """What is searched, how, and the words that say so."""
+    """Yields each search: its name, its strategy, the model and the options."""
     for subjects, searches in ((state_subjects(), STATE_SEARCHES), (cycle_subjects(), CYCLE_SEARCHES)):
         for name, path, options in subjects:
             for search, words in searches.items():

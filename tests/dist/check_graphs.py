@@ -1,4 +1,4 @@
-"""Run by mpiexec, or alone: looks for accepting cycles in random graphs, and prints what came of each as JSON."""
+"""Searches random graphs for accepting cycles, and prints each result as JSON. Runs under mpiexec, or alone."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def main() -> None:
     for number, graph in enumerate(islice(random_graphs(seed, count), count)):
         strength = ("general", "weak", "terminal")[number % 3]
         shaped = {"general": lambda each: each, "weak": weakened, "terminal": terminated}[strength](graph)
-        # Two threads in every fourth one, and enough disk for the queues of a compacted search.
+        # Two threads in every fourth graph, and enough disk for the queues of a compacted search.
         options = replace(SEARCHES[name], ranks=ranks, threads=1 + (number % 4 == 0))
         outcome = shaped.search(options, strength)
         expected = shaped.has_accepting_cycle()

@@ -1,6 +1,6 @@
-"""Run by mpiexec, or alone: checks a list of models, each with some options, and prints what came of each as JSON.
+"""Checks a list of models, each with some options, and prints each result as JSON. Runs under mpiexec, or alone.
 
-One start of several processes for many checks: that is what takes the time.
+Starting the processes takes most of the time, so one start serves many checks.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from outcrop.dist.transport import Transport, transport_of
 from outcrop.explorer.tuning import tuned
 from outcrop.result import Result
 
-#: What must not depend on the number of ranks.
+#: Fields that must not depend on the number of ranks.
 SAME = (
     "verdict",
     "kind",
@@ -46,13 +46,13 @@ def summary(result: Result) -> dict[str, Any]:
 
 
 def begin() -> tuple[int, Transport]:
-    """The ranks that were started, which do with small models what they otherwise do with large ones."""
+    """Returns the number of ranks and the transport. Ranks treat small models as they otherwise treat large ones."""
     compile_quickly()
     ranks = started_ranks()
     return ranks, transport_of(ranks)
 
 
-#: Ranks learn owners early, and wake threads however few the states.
+#: Tuning with which ranks learn ownership early, and wake threads for few states.
 SMALL = {"large": 200, "short_level": 0.0}
 
 

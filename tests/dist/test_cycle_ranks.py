@@ -1,4 +1,4 @@
-"""Accepting cycles are found, and shown, alike by any number of ranks."""
+"""Accepting cycles: every number of ranks finds and shows the same ones."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_verdicts_levels_and_lassos_are_those_of_one_rank(ranks: int) -> None:
 
 @pytest.mark.parametrize("ranks", [2, 3])
 def test_verdicts_and_levels_are_those_of_one_rank_with_compaction(ranks: int) -> None:
-    """Which of several cycles is shown depends on who comes upon it first."""
+    """With compaction, the order of discovery decides which of several cycles is shown."""
     alone, together = ([json.loads(line)[:3] for line in results(each, "owcty --compact", 30)] for each in (1, ranks))
     assert len(alone) == 30
     assert together == alone

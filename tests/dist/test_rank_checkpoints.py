@@ -1,4 +1,4 @@
-"""A search over several ranks goes on from its checkpoint with any number of them, and any strategy."""
+"""Checkpoints of several ranks: a search resumes with any number of ranks, and with any strategy."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.skipif(importlib.util.find_spec("mpi4py") is None, reas
 
 HERE = Path(__file__).parent
 MODEL = str(HERE / "grid.m")
-#: Each goes on from what another one has saved.
+#: Each strategy resumes from the checkpoint of another one.
 STRATEGIES = names(ranks=True, checkpoints=True, finds_cycles=False)
 
 
@@ -46,7 +46,7 @@ def test_going_on_with_another_number_of_ranks(tmp_path: Path) -> None:
         for before, (first, second) in itertools.product(
             numbers, zip(STRATEGIES, [*STRATEGIES[1:], STRATEGIES[0]], strict=True)
         ):
-            # Saves itself once more on the way, which removes the parts that it began with.
+            # Saves another checkpoint on the way, which removes the parts that it resumed from.
             again = str(tmp_path / f"{first}-{before}-{ranks}")
             shutil.copytree(tmp_path / f"{first}-{before}", again)
             resumes.append({"strategy": second, "depth": 15, "resume": again})
@@ -59,7 +59,7 @@ def test_going_on_with_another_number_of_ranks(tmp_path: Path) -> None:
 
 
 def test_the_checkpoint_that_all_ranks_have(tmp_path: Path) -> None:
-    """A run that died while some ranks had saved and others had not."""
+    """Resumes after a search died while only some ranks had saved."""
     (alone,) = check_all(1, [{"strategy": "ram"}])
     place, older = tmp_path / "place", tmp_path / "older"
     check_all(2, [{"strategy": "ram", "depth": 5, "checkpoint": str(place)}])

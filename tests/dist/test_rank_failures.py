@@ -1,4 +1,4 @@
-"""What goes wrong with several ranks is named, and ends all of them within seconds."""
+"""Failures of single ranks: the reason is named, and all ranks end within seconds."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ needs_mpi = pytest.mark.skipif(importlib.util.find_spec("mpi4py") is None, reaso
 
 
 def run_each(*ranks: Sequence[str]) -> subprocess.CompletedProcess[str]:
-    """Starts one rank with each of these arguments."""
+    """Starts one rank with each of these argument lists."""
     command = [find_mpiexec()]
     for number, arguments in enumerate(ranks):
         command += [":"] * (number > 0) + ["-n", "1", *CHECK, *arguments]
@@ -84,7 +84,7 @@ COUNTS = ("verdict", "states", "rules_fired", "levels")
 
 @needs_mpi
 def test_a_full_disk_on_one_rank_when_a_checkpoint_is_taken(tmp_path: Path) -> None:
-    """The others do not wait for it."""
+    """The other ranks do not wait for the one whose disk is full."""
     place = str(tmp_path / "saved")
     saving = [MODEL, "--continue", "--depth", "40", "--checkpoint", place]
     assert run_each(saving, saving).returncode in (1, 3)
@@ -102,7 +102,7 @@ def result_alone() -> dict[str, Any]:
 
 
 def saved_levels(part: Path) -> int:
-    """Of the checkpoint of a rank."""
+    """Returns the number of levels in the checkpoint of a rank."""
     try:
         return len(json.loads((part / "manifest.json").read_text())["levels"])
     except FileNotFoundError:
@@ -110,11 +110,11 @@ def saved_levels(part: Path) -> int:
 
 
 def kill_one_and_resume(place: Path, strategies: tuple[str, str], before: int, after: int) -> None:
-    """Kills a rank some time after the checkpoint of some level, and goes on with another number of them."""
+    """Kills a rank some time after the checkpoint of some level, and resumes with another number of ranks."""
     command = [*CHECK, *LARGER, "--strategy", strategies[0], "--ranks", str(before)]
     command += ["--checkpoint", str(place), "--checkpoint-every", "0s"]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-    # The rest takes much longer than to look; and it is before the search begins anew with other owners.
+    # The rest takes much longer than to poll, and the search has not yet restarted with learned ownership.
     level = random.randrange(1, len(result_alone()["levels"]) // 3)
     while min(saved_levels(place / f"{each}-of-{before}") for each in range(before)) < level:
         assert process.poll() is None
@@ -139,7 +139,7 @@ def test_a_killed_rank_ends_the_run_and_it_goes_on_from_the_checkpoint(tmp_path:
 @pytest.mark.slow
 @pytest.mark.parametrize("turn", range(30))
 def test_ranks_killed_at_any_moment(turn: int, tmp_path: Path) -> None:
-    """Any strategy that saves itself, any number of ranks before and after."""
+    """Tries every strategy with checkpoints, and several numbers of ranks before and after."""
     strategies = random.choices(names(ranks=True, checkpoints=True, finds_cycles=False), k=2)
     before, after = random.randint(2, 4), random.randint(1, 4)
     kill_one_and_resume(tmp_path / "save", (strategies[0], strategies[1]), before, after)
@@ -147,7 +147,7 @@ def test_ranks_killed_at_any_moment(turn: int, tmp_path: Path) -> None:
 
 @needs_mpi
 def test_a_rank_that_is_stopped_for_a_while(tmp_path: Path) -> None:
-    """The others wait for it, and nothing is lost."""
+    """The other ranks wait for it, and nothing is lost."""
     options = [MODEL, "-D", "N=20", "--continue", "--threads", "1", "--json", "--trace", "off"]
     alone = subprocess.run([*CHECK, *options], capture_output=True, text=True, timeout=120, check=False)
     process = subprocess.Popen([*CHECK, *options, "--ranks", "2"], stdout=subprocess.PIPE, text=True)
@@ -164,7 +164,7 @@ def test_a_rank_that_is_stopped_for_a_while(tmp_path: Path) -> None:
 
 
 def ranks_under(pid: int) -> list[int]:
-    """The processes below this one that run outcrop."""
+    """Returns the descendants of a process that run outcrop."""
     rows = subprocess.run(["ps", "-eo", "pid,ppid,args"], capture_output=True, text=True, check=True).stdout
     parents, ranks = {}, []
     for row in rows.splitlines()[1:]:

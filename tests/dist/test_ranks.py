@@ -1,4 +1,4 @@
-"""Several ranks come to the result of one, whatever the strategy: counts, levels, verdict and traces."""
+"""Several ranks: every strategy gives the counts, levels, verdict and traces of one process."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ pytestmark = pytest.mark.skipif(importlib.util.find_spec("mpi4py") is None, reas
 HERE = Path(__file__).parent
 MODELS = HERE.parent / "models"
 STRATEGIES = names(ranks=True, finds_cycles=False)
-#: Findings of every kind, start states, covers, prints, notes, symmetry, and levels that some ranks have nothing of.
+#: Models with findings of every kind, start states, covers, prints, notes, symmetry, and levels that are empty on some
+#: ranks.
 SMALL = (
     "max_errors.m",
     "scalarset_orbits.m",
@@ -36,7 +37,7 @@ SMALL = (
 )
 
 
-#: Bits of states whose parities name their owners, for so many ranks. Those of "00" leave all states to the first.
+#: Masks of states whose parities select the owner, by number of ranks. Those of "00" leave all states to the first.
 PARTS = {"2": "2d96", "4": "2d96,53c3"}
 UNEVEN = {"2": "00", "4": "00,53"}
 BY_HASH = {"2": "hash", "3": "hash", "4": "hash"}
@@ -52,7 +53,7 @@ def jobs() -> list[tuple[str, dict[str, Any], dict[str, Any]]]:
         options = {"strategy": strategy, "threads": 2, "max_errors": 3}
         listed.append((str(HERE / "grid.m"), {}, {**options, "owners": PARTS} if number % 2 else options))
     listed.append((str(HERE / "grid.m"), {}, {"strategy": "ram", "owners": UNEVEN, "max_errors": None}))
-    # Past RAM, in the middle of a level.
+    # The handover to disk happens in the middle of a level.
     for strategy in ("auto", "layered"):
         options = {"strategy": strategy, "threads": 2, "state_memory": "8K", "max_errors": None}
         listed.append((str(HERE / "grid.m"), {}, options))
@@ -84,7 +85,7 @@ def test_all_strategies_agree_with_one_rank(ranks: int) -> None:
 
 
 def test_states_of_one_signature_have_one_owner() -> None:
-    """By the hash. With next to no bits, several ranks then have no more signatures than one."""
+    """With ownership by the hash and very few bits, several ranks have no more signatures than one."""
     bits, listed = 8, jobs()
     few = next(number for number, (_, _, options) in enumerate(listed) if options.get("bits") == bits)
     for ranks in (2, 3, 4):
@@ -92,7 +93,7 @@ def test_states_of_one_signature_have_one_owner() -> None:
 
 
 def test_states_and_signatures_find_their_owners_alike() -> None:
-    """By parities too: as many successors are another rank's."""
+    """With ownership by parities too, the same number of successors goes to other ranks."""
     given = [
         number
         for number, (path, _, options) in enumerate(jobs())
@@ -116,7 +117,7 @@ def test_ranks_report_what_they_did() -> None:
 
 
 def test_states_are_shared_out_evenly() -> None:
-    """Also where that is found out on the way."""
+    """The partition is even, also if ownership is learned during the search."""
     by_hash = next(number for number, (path, *_) in enumerate(jobs()) if Path(path).name == "grid.m")
     uneven = next(number for number, (*_, options) in enumerate(jobs()) if options.get("owners") == UNEVEN)
     for ranks in (2, 4):

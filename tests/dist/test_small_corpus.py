@@ -1,4 +1,4 @@
-"""Every strategy comes to the same with one, two, three and four ranks, over all the small models there are.
+"""Small models: every strategy gives the same result with one, two, three and four ranks.
 
 OUTCROP_MODELS=../shared pytest -m slow tests/dist/test_small_corpus.py
 """
@@ -25,9 +25,9 @@ pytestmark = [
 
 HERE = Path(__file__).parent
 _SECONDS = 3000
-#: What a search visits again, or takes for visited, depends on what each rank remembers.
+#: Strategies whose revisits depend on what each rank remembers.
 _REVISITS = ("states_visited", "duplicates", "events")
-#: Which of several cycles is shown depends on who comes upon it first.
+#: Strategies with which the order of discovery decides which of several cycles is shown.
 _CYCLE = ("traces", "messages")
 
 
@@ -42,7 +42,7 @@ def results(ranks: int) -> list[dict[str, Any]]:
 
 
 def comparable(row: dict[str, Any]) -> dict[str, Any]:
-    """What must not depend on the number of ranks."""
+    """Returns the fields that must not depend on the number of ranks."""
     left_out = {"locality, 8K": _REVISITS, "owcty --compact": _CYCLE}.get(row["search"], ())
     same = {name: value for name, value in row["same"].items() if name not in left_out}
     same["properties"] = [{**each, "seconds": None} for each in same["properties"]]
@@ -62,7 +62,7 @@ def test_all_searches_agree_with_one_rank(ranks: int) -> None:
 
 
 def test_the_corpus_is_not_lost() -> None:
-    """Nearly all of it is searched, and both verdicts are met with every search."""
+    """Nearly all of the corpus is searched, and every search gives both verdicts."""
     searched = [row for row in results(2) if "refused" not in row]
     assert len(searched) > 0.9 * len(results(2))
     verdicts = Counter((row["search"], row["same"]["verdict"]) for row in searched)

@@ -1,4 +1,4 @@
-"""Two network namespaces as two machines: ranks that have only a network between them."""
+"""Two network namespaces as two machines: their ranks share nothing but a network."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def ip(*arguments: str) -> None:
 
 @pytest.fixture
 def machines() -> Iterator[tuple[str, str]]:
-    """Two namespaces, 10.99.0.1 and 10.99.0.2, with a cable between them."""
+    """Yields two namespaces, 10.99.0.1 and 10.99.0.2, with a virtual cable between them."""
     names = (f"oc{os.getpid()}a", f"oc{os.getpid()}b")
     try:
         for name in names:
@@ -45,7 +45,7 @@ def machines() -> Iterator[tuple[str, str]]:
     except (OSError, subprocess.CalledProcessError):
         pytest.skip("network namespaces cannot be made here")
     else:
-        time.sleep(2)  # MPI, once it starts, takes only interfaces that are up by then
+        time.sleep(2)  # MPI uses only interfaces that are up when it starts
         yield names
     finally:
         for name in names:
@@ -54,7 +54,7 @@ def machines() -> Iterator[tuple[str, str]]:
 
 def test_ranks_on_two_machines(machines: tuple[str, str], tmp_path: Path) -> None:
     here, there = machines
-    # What MPICH's mpiexec takes for ssh: it is called with options, a host, and a command.
+    # MPICH's mpiexec calls this instead of ssh: with options, a host, and a command.
     launcher = tmp_path / "launch"
     launcher.write_text(
         '#!/bin/sh\nwhile [ "${1#-}" != "$1" ]; do shift; done\nshift\n'
@@ -63,7 +63,7 @@ def test_ranks_on_two_machines(machines: tuple[str, str], tmp_path: Path) -> Non
     launcher.chmod(0o700)
     hosts = ["-launcher", "ssh", "-launcher-exec", str(launcher), "-localhost", "10.99.0.1"]
     mpiexec = ["ip", "netns", "exec", here, find_mpiexec(), *hosts, "-hosts", "10.99.0.1,10.99.0.2", "-n", "2"]
-    # Its transport would find out that the two machines are one, and go through memory.
+    # Its transport would detect that both machines are the same one, and use shared memory.
     only_tcp = {**os.environ, "UCX_TLS": "tcp", "FI_PROVIDER": "tcp"}
     together = subprocess.run(
         [*mpiexec, *CHECK], capture_output=True, text=True, timeout=120, check=False, env=only_tcp

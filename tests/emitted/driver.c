@@ -1,4 +1,4 @@
-/* What tests call in an emitted model. Compiled behind it. */
+/* Functions that tests call in an emitted model. Compiled after it. */
 static Context the_context;
 static Expansion the_expansion = {.context = &the_context};
 
@@ -8,7 +8,7 @@ static uint8_t *working_copy(const uint8_t *state) {
   return copy;
 }
 
-/* Runs a startstate instance; gives the status. */
+/* Runs a startstate instance. Returns its status. */
 int driver_start(uint64_t instance, uint8_t *raw, uint8_t *normal) {
   uint8_t *state = working_copy(0);
   int status = model_start(instance, state, &the_context);
@@ -21,7 +21,7 @@ int driver_start(uint64_t instance, uint8_t *raw, uint8_t *normal) {
   return status;
 }
 
-/* Fires everything; gives the number of firings. */
+/* Fires everything. Returns the number of firings. */
 uint64_t driver_expand(const uint8_t *from) {
   uint8_t *state = working_copy(from);
   the_expansion.count = 0;
@@ -40,7 +40,7 @@ void driver_firing(uint64_t number, uint32_t *rule, int32_t *status, uint8_t *ra
   memcpy(normal, firing->normal, STATE_BYTES);
 }
 
-/* 0 kept, 1 dropped by an assumption, 2 not kept apart: an assumption fails. */
+/* Returns 0 if the state is kept, 1 if an assumption drops it, 2 if an assumption fails. */
 int driver_assumptions(const uint8_t *from) {
   uint8_t *state = working_copy(from);
   int keep = 1, status = model_assumptions(state, &the_context, &keep);

@@ -1,10 +1,10 @@
-/* Stands in for native/expand.h where the tests run emitted code without kernels: every firing is written down. */
+/* A stand-in for native/expand.h, for tests that run emitted code without kernels: it records every firing. */
 #include <stdlib.h>
 #include <string.h>
 
 typedef struct Firing {
   uint32_t rule;
-  int32_t status; /* of the body; -1 where the guard failed */
+  int32_t status; /* of the body; -1 if the guard failed */
   uint8_t raw[STATE_BYTES];
   uint8_t normal[STATE_BYTES];
 } Firing;
@@ -13,7 +13,7 @@ typedef struct Expansion {
   Context *context;
   Firing *firings;
   uint64_t count, room;
-  uint8_t *working; /* exactly the room that is promised, so that sanitizers see what goes beyond it */
+  uint8_t *working; /* exactly the promised size, so that sanitizers notice accesses beyond it */
   int failed;
 } Expansion;
 

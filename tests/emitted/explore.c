@@ -1,5 +1,5 @@
-/* Explores an emitted model on its own and calls everything it has, for runs under sanitizers: explore MOST_STATES.
- * Every state lies in a heap block of exactly the promised size. */
+/* Explores an emitted model alone and calls all of its functions, for runs under sanitizers: explore MOST_STATES. Every
+ * state lies in a heap block of exactly the promised size. */
 #include <stdio.h>
 
 static Context the_context;

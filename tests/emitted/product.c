@@ -1,4 +1,4 @@
-/* What tests call in an emitted product. Compiled behind it, with the expand.h of the kernels. */
+/* Functions that tests call in an emitted product. Compiled after it, with the expand.h of the kernels. */
 #include <stdlib.h>
 
 static Context the_context;
@@ -12,7 +12,7 @@ static void write_down(Expansion *expansion) {
   expansion->count = 0;
 }
 
-/* Runs a startstate instance; gives the status. */
+/* Runs a startstate instance. Returns its status. */
 int driver_start(uint64_t instance, uint8_t *state) {
   uint8_t *room = calloc(STATE_BYTES + 8, 1);
   int status = model_start(instance, room, &the_context);
@@ -24,7 +24,7 @@ int driver_start(uint64_t instance, uint8_t *state) {
   return status;
 }
 
-/* Gives the number of successors, and says whether something failed. */
+/* Returns the number of successors, and whether something failed. */
 uint64_t driver_expand(const uint8_t *from, int *failed) {
   uint8_t *state = calloc(STATE_BYTES + 8, 1);
   memcpy(state, from, STATE_BYTES);

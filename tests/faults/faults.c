@@ -1,11 +1,11 @@
-/* A disk that fails, to be preloaded: the N-th call of one kind on a file under a directory goes wrong. Or memory that
- * ends: the N-th time that a library under a directory asks for some.
+/* A library to be preloaded, which makes calls fail: the N-th call of one kind on a file under a directory, or the N-th
+ * allocation by a library under a directory.
  *
- * FAULT_CALL: open, read, write, truncate, sync, rename, unlink, map or memory. FAULT_AT: which one, counted from 1; it
- * and all after it, or with FAULT_ONCE it alone. FAULT_KIND: an error number, or one of the names below. FAULT_UNDER: the
- * directory. FAULT_MARK: a file that is made when a call has failed so.
+ * FAULT_CALL: open, read, write, truncate, sync, rename, unlink, map or memory. FAULT_AT: the number of the first call
+ * that fails, counted from 1; all later ones fail too, unless FAULT_ONCE is set. FAULT_KIND: an error number, or one of
+ * the names below. FAULT_UNDER: the directory. FAULT_MARK: a file that is created when a call has failed.
  *
- * FAULT_CLOCK: what the clock on the wall shows jumps to and fro by so many seconds, each time that it is looked at. */
+ * FAULT_CLOCK: number of seconds by which the wall clock jumps to and fro, each time that it is read. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -28,7 +28,7 @@ static int is_asked_for(const char *call) {
   return wanted && getenv("FAULT_UNDER") && getenv("FAULT_AT") && getenv("FAULT_KIND") && !strcmp(wanted, call);
 }
 
-/* Whether this call, on or from what has this path, is one that fails. */
+/* Returns whether this call, on or from this path, is one that fails. */
 static int is_due(const char *path) {
   static long count;
   const char *under = getenv("FAULT_UNDER");
@@ -43,7 +43,7 @@ static int is_due(const char *path) {
   return due;
 }
 
-/* Whether a call on a name fails, and has said so in errno. */
+/* Returns whether a call on a name fails, with errno set. */
 static int fails(const char *path, const char *call) {
   if (!is_asked_for(call) || !path || !is_due(path)) return 0;
   errno = atoi(getenv("FAULT_KIND"));
@@ -67,7 +67,7 @@ static int kind_now(int file, const char *call) {
 
 typedef ssize_t Vector(int, const struct iovec *, int, off_t);
 
-/* Does part of the call, or it with one bit changed, or says that it is done when only its first half is. */
+/* Does a part of the call, or all of it with one bit changed, or does half of it and reports success. */
 static ssize_t faulty(int kind, Vector *real, int file, const struct iovec *pieces, int count, off_t at, int is_write) {
   size_t total = 0, done = 0;
   for (int i = 0; i < count; i++) total += pieces[i].iov_len;
@@ -164,7 +164,7 @@ static int open_really(int directory, const char *path, int flags, mode_t mode) 
   return fails(path, "open") ? -1 : (int)syscall(SYS_openat, directory, path, flags, mode);
 }
 
-/* The mode is there only if the flags say so. */
+/* The mode is passed only if the flags require it. */
 #define FAULTY_OPEN(name, directory, ...)                                     \
   int name(__VA_ARGS__ const char *path, int flags, ...) {                    \
     va_list more;                                                             \
@@ -186,7 +186,7 @@ int unlink(const char *path) {
   return fails(path, "unlink") ? -1 : (int)syscall(SYS_unlinkat, AT_FDCWD, path, 0);
 }
 
-/* --- The end of a write -------------------------------------------------------------------------------------- */
+/* --- Syncing ------------------------------------------------------------------------------------------------- */
 
 int fsync(int file) {
   int (*real)(int) = (int (*)(int))dlsym(RTLD_NEXT, "fsync");

@@ -1,4 +1,4 @@
-"""The library that makes calls fail (faults.c), and trials of the command under it."""
+"""Fault injection: the library that makes calls fail (faults.c), and trials of the command under it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import pytest
 
 HERE = Path(__file__).parent
 
-#: Runs the command once for each trial, in a child of its own, and says what came of each. A child that hangs dies.
+#: Runs the command once for each trial, in a child process, and prints each result. A child that hangs is killed.
 _DRIVER = """
 import json, os, signal, sys, tempfile
 from outcrop.cli.main import main
@@ -62,7 +62,7 @@ def shim(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @dataclass(frozen=True)
 class Fault:
-    """The ``at``-th call of a kind on a file under a directory fails with an error; ``once``: that one alone."""
+    """A fault: the ``at``-th call of a kind on a file under a directory fails; ``once``: only that one."""
 
     call: str
     error: int
@@ -77,7 +77,7 @@ class Fault:
 
 @dataclass(frozen=True)
 class Trial:
-    """The command with a fault. ``under``: the directory that it happens in. ``environment``: what more is set."""
+    """A command with a fault. ``under``: the directory in which it happens. ``environment``: further variables."""
 
     arguments: Sequence[str]
     fault: Fault
@@ -87,7 +87,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class Ending:
-    """What came of a trial; ``struck``: the fault has happened."""
+    """The result of a trial. ``struck``: whether the fault has happened."""
 
     code: int
     out: str
@@ -101,8 +101,8 @@ class Ending:
 
 
 def run(trials: Sequence[Trial], shim: Path, warm_up: Sequence[str] = ()) -> list[Ending]:
-    """Runs all trials, one after the other. ``warm_up``: arguments of a run in the process from which the others are
-    forked, which saves them what it has imported and found out."""
+    """Runs all trials, one after the other. ``warm_up``: arguments of a first command in the process from which the
+    others are forked, so that they need not import modules again."""
     request = [(trial.arguments, {**trial.environment, **trial.fault.environment(trial.under)}) for trial in trials]
     done = subprocess.run(
         [sys.executable, "-c", _DRIVER],

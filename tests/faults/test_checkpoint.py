@@ -1,5 +1,5 @@
-"""Checkpoints under fire: searches that are interrupted or killed anywhere, and files that are cut, flipped or missing,
-end in the result of a search that was left alone, or are refused. Never in another one."""
+"""Checkpoints under interruption and damage: searches that are interrupted or killed at any time, and files that are
+truncated, flipped or missing. The result is that of an undisturbed search, or a refusal, and never another one."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from outcrop.store.frontier import RowFile
 from outcrop.store.workdir import DiskFull
 from outcrop.strategies import names
 
-#: 1,728 states in 34 levels, with ways back, a cover that is counted and reads of something undefined.
+#: 1,728 states in 34 levels, with back edges, a cover that is counted and undefined reads.
 GRID = """
 const N : 11;
 type Count : 0 .. N;
@@ -79,7 +79,7 @@ rule x = 150 ==> begin end;
 """,
 }
 
-#: Options with which strategies work hard on small models.
+#: Options with which strategies reach their limits on small models.
 SETTINGS: dict[str, dict[str, Any]] = {
     "layered": {"state_memory": 9_000, "layers": 3},
     "compact": {"bits": 60},
@@ -90,9 +90,9 @@ SETTINGS: dict[str, dict[str, Any]] = {
 }
 PAST_RAM: dict[str, dict[str, Any]] = {"auto past RAM": {"state_memory": 9_000}}
 STRATEGIES = {**each_strategy(SETTINGS, {}, checkpoints=True, finds_cycles=False), **PAST_RAM}
-#: Those that visit no state twice.
+#: Strategies that visit no state twice.
 EXACT = (*names(checkpoints=True, finds_cycles=False, exact=True, revisits=False), *PAST_RAM)
-#: Those of them that hold all states in one place, so that levels are right even after states were visited twice.
+#: Strategies of these that hold all states in one place, so that levels are right even after revisits.
 WHOLE = ("ram", "auto", *PAST_RAM)
 
 
@@ -110,7 +110,7 @@ def compiled(name: str) -> Native:
     return native
 
 
-#: So that searches of small models, too, come to a checkpoint now and then.
+#: Tuning with which searches of small models take checkpoints too.
 FEW_LEVELS_AT_A_TIME = Context(tuning=Tuning(levels_a_checkpoint=2))
 
 
@@ -131,12 +131,12 @@ def expected(name: str) -> Outcome:
 
 
 class Crash(Exception):
-    """The process ends here."""
+    """Raised where the simulated process ends."""
 
 
 class Trap:
-    """Lets the search run until something has happened for the n-th time; then it crashes or is interrupted. A block
-    that is being written when it crashes is written in part."""
+    """A trap for a search: when something happens for the n-th time, the search crashes or is interrupted. A block that
+    is being written during a crash is written in part."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.left = 0
@@ -204,7 +204,7 @@ def test_interrupted_anywhere_and_resumed_with_anything(
             break
         assert outcome.stop in (Stop.INTERRUPTED, Stop.COLLISIONS), strategies
     assert outcome is not None
-    if strategies[-1] != "cached":  # which may give up
+    if strategies[-1] != "cached":  # it may give up
         assert outcome.stop is wanted.stop, strategies
         assert [finding.kind for finding in outcome.findings] == [finding.kind for finding in wanted.findings]
         assert [len(finding.path) for finding in outcome.findings] == [len(finding.path) for finding in wanted.findings]
@@ -262,7 +262,7 @@ def test_a_checkpoint_elsewhere_leaves_the_first_as_it_was(tmp_path: Path) -> No
 
 
 def test_a_manifest_is_never_changed_in_its_place(tmp_path: Path) -> None:
-    """A process that dies in the middle leaves the old one: whoever has it open still reads it whole."""
+    """A process that dies in the middle leaves the old manifest: a reader that has it open still reads all of it."""
     native, place = compiled("grid"), tmp_path / "checkpoint"
     search(native, "ram", checkpoint=str(place), depth=10)
     with (place / "manifest.json").open("rb") as file:
@@ -289,7 +289,7 @@ def test_later_checkpoints_write_only_what_is_new(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A checkpoint with one before it."""
+    """Returns a checkpoint that has a previous one."""
     place = tmp_path_factory.mktemp("saved")
     search(compiled("violated"), "ram", checkpoint=str(place), depth=8)
     search(compiled("violated"), "cached", resume=str(place), depth=14, state_memory=None)
@@ -297,7 +297,7 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def resumed(place: Path, strategy: str = "ram") -> str:
-    """What became of a damaged checkpoint."""
+    """Resumes a damaged checkpoint. Returns what happened."""
     try:
         outcome = search(compiled("violated"), strategy, resume=str(place))
     except DamagedFile as error:
@@ -384,7 +384,7 @@ def test_a_state_file_of_another_search_is_refused(saved: Path, tmp_path: Path) 
     assert resumed(other) == "refused"
 
 
-# --- What is refused ---------------------------------------------------------------------------------------------
+# --- Refusals ----------------------------------------------------------------------------------------------------
 
 
 def test_another_search_is_refused_with_what_differs(cli: Callable[..., Any], tmp_path: Path) -> None:
@@ -445,7 +445,7 @@ def test_a_disk_budget_below_the_checkpoint(strategy: str, tmp_path: Path) -> No
 
 
 def test_a_disk_that_is_full(process: Callable[..., Any], tmp_path: Path) -> None:
-    """Keeps everything on a small file system of its own, then goes on elsewhere."""
+    """Keeps everything on a small file system, then resumes elsewhere."""
     model, script = tmp_path / "grid.m", tmp_path / "run"
     model.write_text(GRID.replace("N : 11", "N : 59"))
     script.write_text(

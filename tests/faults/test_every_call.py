@@ -1,5 +1,5 @@
-"""Every call that touches a file of ours fails in every way that it can: the verdict is the right one, or unknown with
-the reason, or the command is refused. Never a crash, a hang or an internal error, and never a broken checkpoint."""
+"""Faults in every file system call: each call fails in every possible way. The verdict is right, or unknown with the
+reason, or the command is refused. There is never a crash, a hang, an internal error or a broken checkpoint."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from test_injected import GRID, STATES
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux" or not shutil.which("cc"), reason="needs cc and Linux")
 
-#: How each strategy is told to use the disk for a model of 2,197 states.
+#: Options that make each strategy use the disk for a model of 2,197 states.
 _TINY = ["--keep", "states", "--block-states", "50", "--block-size", "50", "--blocks", "7", "--calibration", "3"]
 _SETTINGS = {
     "auto": ["--state-memory", "6K"],
@@ -32,7 +32,7 @@ _SETTINGS = {
     "layered": ["--state-memory", "3K", "--layers", "4", "--block-states", "50"],
 }
 STRATEGIES = each_strategy(_SETTINGS, [], finds_cycles=False, decides=True)
-#: What each call may fail with. After EINTR it is made again, so that one comes once.
+#: Error numbers of each call. After EINTR a call is repeated, so it happens once.
 ERRORS = {
     "open": (EACCES, EMFILE, ENOSPC, EIO, ENOMEM, errno.EINTR),
     "read": (EIO, errno.EINTR),
@@ -46,12 +46,12 @@ ERRORS = {
 
 
 NOTHING = Fault("nothing", 0, 0, once=False)
-#: Calls that fail: one by one at first, then fewer and fewer, until there are none left.
+#: Numbers of the calls that fail: one by one at first, then fewer and fewer, until there are none left.
 TIMES = (1, 2, 3, 5, 9, 17, 33, 65, 129, 257)
 
 
 class Place:
-    """A model, and directories in which searches of it keep files, one for each."""
+    """A model, and a directory for each search of it."""
 
     def __init__(self, path: Path) -> None:
         self.model = path / "grid.m"
@@ -63,7 +63,7 @@ class Place:
         return ["check", str(self.model), "--strategy", strategy, *options, "--workdir", str(files / "work"), *more]
 
     def trial(self, strategy: str, fault: Fault, saved: Path | None = None) -> Trial:
-        """A search that saves itself all the time; one that goes on from a copy of ``saved``, if that is given."""
+        """Returns a search that saves checkpoints all the time; with ``saved``, one that resumes from a copy of it."""
         self._count += 1
         files = self._files / str(self._count)
         (files / "work").mkdir(parents=True)
@@ -73,7 +73,7 @@ class Place:
         return Trial(self.command(files, strategy, *how), fault, files)
 
     def resumed(self, trial: Trial) -> Trial:
-        """The same search, gone on with from what a fault has left."""
+        """Returns the same search, resumed from what a fault has left."""
         return Trial(self.command(trial.under, "auto", "--resume", str(trial.under / "save")), NOTHING, trial.under)
 
 
@@ -83,7 +83,7 @@ def place(tmp_path: Path) -> Place:
 
 
 def hold(trial: Trial, ending: Ending) -> None:
-    """Holds what came of a trial to what may."""
+    """Asserts that the result of a trial is a permitted one."""
     about = (trial, ending)
     assert ending.code in (0, 2, 3), about
     if ending.code == 0:
@@ -97,7 +97,7 @@ def hold(trial: Trial, ending: Ending) -> None:
 
 
 def hold_all(place: Place, trials: list[Trial], shim: Path) -> bool:
-    """Whether some fault has happened. What each search saved, it must be possible to go on with."""
+    """Runs and asserts all trials. Returns whether some fault has happened. Every saved checkpoint must be usable."""
     endings = run(trials, shim, place.trial("auto", NOTHING).arguments)
     for trial, ending in zip(trials, endings, strict=True):
         hold(trial, ending)
@@ -132,7 +132,7 @@ def test_some_calls(strategy: str, place: Place, shim: Path) -> None:
 @pytest.mark.parametrize("call", ERRORS)
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_every_call(strategy: str, call: str, place: Place, shim: Path) -> None:
-    """In a search from the start, and in one that goes on from a checkpoint."""
+    """Tries a search from the start, and one that resumes from a checkpoint."""
     hows = [(error, once) for error in ERRORS[call] for once in (False, True) if once or error != errno.EINTR]
     started = place.trial(strategy, NOTHING)
     (first,) = run([replace(started, arguments=[*started.arguments, "--depth", "12"])], shim)
@@ -144,7 +144,7 @@ def test_every_call(strategy: str, call: str, place: Place, shim: Path) -> None:
                 break
 
 
-#: A compiler that copies what was compiled before.
+#: A compiler that copies an earlier result.
 COPIER = """#!/bin/sh
 for argument; do
   case $argument in --version|-E) exit 0;; esac
@@ -157,7 +157,7 @@ CALLS_OF_A_CACHE = {"open": 9, "read": 5, "write": 5, "rename": 1, "unlink": 3}
 
 @pytest.mark.slow
 def test_the_cache(place: Place, shim: Path, tmp_path: Path) -> None:
-    """While a model is compiled, and while what was compiled is read."""
+    """Faults happen while a model is compiled, and while the result is read."""
     (tmp_path / "cc").write_text(COPIER)
     (tmp_path / "cc").chmod(0o700)
     command = place.command(tmp_path, "ram")
@@ -168,7 +168,7 @@ def test_the_cache(place: Place, shim: Path, tmp_path: Path) -> None:
     copied = {"CC": str(tmp_path / "cc"), "COMPILED": str(next(filled.rglob("*.so")))}
     trials = []
     for call, times in CALLS_OF_A_CACHE.items():
-        errors = [error for error in ERRORS[call] if error != errno.EINTR]  # after which a compiler does not go on
+        errors = [error for error in ERRORS[call] if error != errno.EINTR]  # compilers do not continue after it
         for error, at in product(errors, range(1, times + 1)):
             cache = tmp_path / "caches" / f"{call}-{error}-{at}"
             fault = Fault(call, error, at, once=False)

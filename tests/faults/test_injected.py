@@ -1,5 +1,5 @@
-"""A disk that fails in every way that disks do, under every strategy that uses one: the answer is the right one, or it
-is unknown with the reason. Never another one, never a traceback."""
+"""Disk faults of every kind, under every strategy that uses the disk. The verdict is right, or unknown with the reason.
+It is never wrong, and there is never a traceback."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from matrices import each_strategy
 HERE = Path(__file__).parent
 pytestmark = pytest.mark.skipif(sys.platform != "linux" or not shutil.which("cc"), reason="needs cc and Linux")
 
-#: 2,197 states in 37 levels, with ways back to levels long past.
+#: 2,197 states in 37 levels, with back edges to much earlier levels.
 GRID = """
 type Count : 0 .. 12;
 var a : array [0 .. 2] of Count;
@@ -31,7 +31,7 @@ end;
 """
 STATES = 13**3
 
-#: Checks the model once for each fault given, in a child of its own, and says what came of each.
+#: Checks the model once for each fault, in a child process, and prints each result.
 DRIVER = """
 import json, os, sys
 import outcrop
@@ -62,7 +62,7 @@ TINY: dict[str, Any] = {
     "calibration": 3,
     "threads": 2,
 }
-#: Memory so small that all of them use the disk.
+#: Memory so small that all strategies use the disk.
 SETTINGS: dict[str, dict[str, Any]] = {
     "auto": {"state_memory": 6_000},
     "disk": {"state_memory": 3_000, **TINY},
@@ -87,7 +87,7 @@ KINDS = {
 
 
 def hold(strategy: str, at: int, shim: Path, directory: Path) -> None:
-    """Searches with every kind of fault in turn, and holds each to what it may say."""
+    """Searches with every kind of fault, and asserts that each result is a permitted one."""
     model, work = directory / "grid.m", directory / "work"
     model.write_text(GRID)
     work.mkdir()

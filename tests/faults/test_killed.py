@@ -1,4 +1,4 @@
-"""Searches that are killed again and again, and go on from what they have saved."""
+"""Searches that are killed again and again, and resume from their checkpoints."""
 
 from __future__ import annotations
 

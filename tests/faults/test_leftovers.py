@@ -1,4 +1,4 @@
-"""What a killed search leaves on the disk goes with the next one; what belongs to a living one stays."""
+"""Files of killed searches: the next search removes them, and keeps those of running ones."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from outcrop.store.workdir import WorkDirectory
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs Linux")
 
-#: Makes a work directory with a file in it, and dies.
+#: Makes a work directory with a file in it, and is killed.
 KILLED = """
 import os, sys
 from outcrop.store.workdir import WorkDirectory
@@ -28,7 +28,7 @@ CHECKPOINT = {"manifest.json", "states-0"}
 
 
 class Place:
-    """A model with a checkpoint of some of its levels, in which and beside which a killed search has left files."""
+    """A model with a checkpoint of some of its levels, with files of a killed search in it and next to it."""
 
     def __init__(self, path: Path) -> None:
         self.checkpoint, self.work = path / "save", path / "work"
@@ -76,7 +76,7 @@ def test_a_new_checkpoint_in_a_place_where_one_was_begun(place: Place) -> None:
 
 
 def test_what_a_damaged_manifest_may_name_is_kept(place: Place) -> None:
-    """Nobody has found out yet whether the checkpoint before it is whole."""
+    """It is not yet known whether the previous checkpoint is complete."""
     whole = (place.checkpoint / "manifest.json").read_bytes()
     (place.checkpoint / "manifest.previous.json").write_bytes(whole)
     (place.checkpoint / "manifest.json").write_bytes(whole[:100])

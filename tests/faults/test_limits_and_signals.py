@@ -1,5 +1,5 @@
-"""What the system does to a process: memory that ends, processes that are stopped, clocks that jump, files that are cut
-short under a search. The answer is the right one, or none with the reason; never another one, never a crash."""
+"""Interference by the system: memory limits, stopped processes, clocks that jump, files that are truncated during a
+search. The verdict is right, or missing with the reason. It is never wrong, and there is never a crash."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ HERE = Path(__file__).parent
 pytestmark = pytest.mark.skipif(sys.platform != "linux" or not shutil.which("cc"), reason="needs cc and Linux")
 CHECK = [sys.executable, "-m", "outcrop", "check", "--deadlock", "off", "--json"]
 
-#: What each strategy needs to go to its limits, as the command line writes it.
+#: Options that make each strategy reach its limits.
 OPTIONS = {
     "ram": [],
     "compact": [],
@@ -41,7 +41,7 @@ OPTIONS = {
 
 @pytest.fixture(scope="module")
 def wide(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Of 64,000 states, 40 bytes each."""
+    """Returns a model of 64,000 states, 40 bytes each."""
     path = tmp_path_factory.mktemp("limits") / "wide.m"
     grown = GRID.replace("12", "39").replace("var a", "var filling : array [0 .. 299] of boolean; a")
     path.write_text(grown.replace("begin for", "begin for i : 0 .. 299 do filling[i] := false; end; for", 1))
@@ -52,7 +52,7 @@ WIDE = 40**3
 
 
 def right_or_unknown(done: subprocess.CompletedProcess[str], states: int = WIDE) -> bool:
-    """Was there a verdict? Then it must be right; and if not, the reason must be given."""
+    """Returns whether there was a verdict. Asserts that it is right, or that the reason is given."""
     if done.returncode == 0:
         result = json.loads(done.stdout)
         assert (result["verdict"], result["states"]) == ("holds", states)
@@ -75,7 +75,7 @@ def limited(which: int, count: int) -> Callable[[], None]:
     ids=["addresses-auto", "addresses-compact", "data-ram"],
 )
 def test_limits_of_a_process(which: int, strategy: str, wide: Path, tmp_path: Path) -> None:
-    """As ``ulimit -v`` and ``ulimit -d`` set them: from where nothing can run to where all can."""
+    """Tries limits as ``ulimit -v`` and ``ulimit -d`` set them, from too little to start to enough for everything."""
     answers = set()
     for megabytes in (60, 110, 160, 1200):
         done = subprocess.run(
@@ -116,7 +116,7 @@ for part in range(8):
 
 @pytest.mark.parametrize("strategy", ["compact", "cached"])
 def test_addresses_for_the_queue_leave_some_for_the_table(strategy: str, wide: Path, tmp_path: Path) -> None:
-    """However large the disk is, and whatever part of it the limit of addresses comes to."""
+    """Tries several sizes of the disk, and several fractions of it as the limit of addresses."""
     done = subprocess.run(
         [sys.executable, "-c", _WITH_ANY_DISK, str(wide), strategy, str(tmp_path)],
         capture_output=True,
@@ -130,7 +130,7 @@ def test_addresses_for_the_queue_leave_some_for_the_table(strategy: str, wide: P
 
 
 def test_auto_fits_into_what_a_limit_leaves(wide: Path, tmp_path: Path) -> None:
-    """Addresses for 100 MB less than it would reserve: it takes less, and goes to disk if it must."""
+    """With 100 MB of addresses less than it would reserve, it takes less, and goes to disk if it must."""
     done = subprocess.run(
         [*CHECK, str(wide), "--threads", "1", "--workdir", str(tmp_path)],
         capture_output=True,
@@ -142,7 +142,7 @@ def test_auto_fits_into_what_a_limit_leaves(wide: Path, tmp_path: Path) -> None:
     assert right_or_unknown(done)
 
 
-#: Asks kernels to work in a child of its own for each allocation that is to fail, and says what came of each.
+#: Runs kernels in a child process for each allocation that is to fail, and prints each result.
 DRIVER = """
 import json, os, sys
 import outcrop
@@ -184,7 +184,7 @@ HUNGRY: dict[str, dict[str, Any]] = {
 
 
 def hold_without_memory(strategies: list[str], times: Sequence[int], shim: Path, directory: Path) -> None:
-    """All of them in one process, which is what takes the time, each trial in a child of its own."""
+    """Runs all strategies in one process, because its start takes the time, and each trial in a child process."""
     model, work, cache = directory / "grid.m", directory / "work", directory / "cache"
     model.write_text(GRID)
     work.mkdir()
@@ -228,7 +228,7 @@ def test_whenever_memory_ends(strategies: list[str], shim: Path, tmp_path: Path)
 
 
 def test_a_table_that_cannot_grow(wide: Path, tmp_path: Path) -> None:
-    """There are addresses for what is there, and not for a larger table beside it."""
+    """There are addresses for the existing table, and not for a larger one next to it."""
     native = build(outcrop.load(wide).system, symmetry=False)[0]
     taken = 0
     for spare in (12, 40):
@@ -248,13 +248,13 @@ def test_a_table_that_cannot_grow(wide: Path, tmp_path: Path) -> None:
 
 
 def data_bytes() -> int:
-    """What RLIMIT_DATA counts of this process."""
+    """Returns what RLIMIT_DATA counts of this process, in bytes."""
     return int(Path("/proc/self/statm").read_text().split()[5]) * resource.getpagesize()
 
 
 @pytest.fixture
 def group() -> Iterator[Path]:
-    """A control group of our own, where the system lets us make one."""
+    """Yields a new control group, if the system lets us create one."""
     for base in ("/sys/fs/cgroup/memory", "/sys/fs/cgroup"):
         path = Path(base, f"outcrop-test-{os.getpid()}")
         try:
@@ -271,7 +271,7 @@ def group() -> Iterator[Path]:
 
 @pytest.mark.parametrize("strategy", ["auto", "ram"])
 def test_a_container_that_is_small(strategy: str, group: Path, wide: Path, tmp_path: Path) -> None:
-    """The search stays inside, whatever the strategy: nobody kills it, and ``auto`` comes to its end."""
+    """The search stays within the limit with every strategy: it is not killed, and ``auto`` completes."""
     subprocess.run([*CHECK, str(wide), "--states", "9"], capture_output=True, check=False)  # compiles
     limit = next(each for each in (group / "memory.max", group / "memory.limit_in_bytes") if each.exists())
     limit.write_text(str(90 << 20))
@@ -290,7 +290,7 @@ def test_a_container_that_is_small(strategy: str, group: Path, wide: Path, tmp_p
 
 
 def begun(command: list[str], sign: Callable[[], bool], **options: Any) -> subprocess.Popen[str]:
-    """A process that has come to where something shows."""
+    """Starts a process, and waits until ``sign`` shows how far it is."""
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
     while not sign():
         assert process.poll() is None, process.communicate()
@@ -314,7 +314,7 @@ def test_stopped_and_continued(options: list[str], wide: Path, tmp_path: Path) -
 
 @pytest.mark.parametrize(("strategy", "files"), [("auto", "outcrop-*/run-*"), ("layered", "outcrop-*/run-*")])
 def test_mapped_files_that_are_cut_short(strategy: str, files: str, wide: Path, tmp_path: Path) -> None:
-    """The process ends as every search without a verdict does, and says why."""
+    """The process ends as every search without a verdict does, and reports the reason."""
     command = [*CHECK, str(wide), "--strategy", strategy, "--workdir", str(tmp_path), *OPTIONS[strategy]]
     process = begun(command, lambda: len(list(tmp_path.glob(files))) > 1)
     process.send_signal(signal.SIGSTOP)
@@ -339,7 +339,7 @@ def test_a_bus_error_of_somebody_else_is_left_alone(wide: Path, tmp_path: Path) 
 
 
 def test_a_clock_that_jumps(wide: Path, shim: Path, tmp_path: Path) -> None:
-    """To and fro whenever it is looked at: limits, checkpoints and progress go by another clock."""
+    """The wall clock jumps to and fro whenever it is read: limits, checkpoints and progress use another clock."""
     environment = {**os.environ, "LD_PRELOAD": str(shim), "FAULT_CLOCK": str(365 * 86400)}
     seen = [sys.executable, "-c", "import time; print([round(time.time()) for _ in range(2)])"]
     one, other = json.loads(subprocess.run(seen, env=environment, capture_output=True, text=True, check=True).stdout)

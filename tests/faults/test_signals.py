@@ -28,7 +28,7 @@ needs_mpi = pytest.mark.skipif(importlib.util.find_spec("mpi4py") is None, reaso
 OUTCROP = [sys.executable, "-m", "outcrop"]
 CHECK = [*OUTCROP, "check", "--deadlock", "off"]
 
-#: More states than any test waits for.
+#: A model with more states than any test waits for.
 ENDLESS = """
 type Count : 0 .. 3;
 var a : array [0 .. 20] of Count;
@@ -47,8 +47,8 @@ def endless(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @contextmanager
 def begun(command: list[str], has_begun: Callable[[int], bool], **options: Any) -> Iterator[subprocess.Popen[str]]:
-    """A process in a group of its own that has come to where something shows. A suite that runs under nohup has SIGHUP
-    ignored, which is not what is tested."""
+    """Yields a process in its own group, after ``has_begun`` shows how far it is. Under nohup SIGHUP would be ignored,
+    so it is reset."""
     options.setdefault("preexec_fn", lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL))
     process = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True, **options
@@ -65,7 +65,7 @@ def begun(command: list[str], has_begun: Callable[[int], bool], **options: Any) 
 
 
 def has_workers(pid: int) -> bool:
-    """Whether a search has started its threads."""
+    """Returns whether a search has started its threads."""
     return len(list(Path(f"/proc/{pid}/task").iterdir())) > 1
 
 
@@ -80,7 +80,7 @@ def has_workers(pid: int) -> bool:
     ids=lambda options: options[1],
 )
 def test_sigterm_saves_reports_and_ends(options: list[str], endless: Path, tmp_path: Path) -> None:
-    """Also when it comes twice, as timeout sends it."""
+    """The signal may come twice, as timeout sends it."""
     place, work = tmp_path / "save", tmp_path / "work"
     saving = ["--checkpoint", str(place), "--checkpoint-every", "0s", "--workdir", str(work)]
     command = [*CHECK, str(endless), *options, *saving, "--threads", "2"]
@@ -115,7 +115,7 @@ def test_a_second_interrupt_waits_for_nobody(strategy: str, apart: float, endles
         time.sleep(apart)
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=60)
-    # The last of these is what a shell calls 130: the second signal came when the command had stopped listening.
+    # The last of these is what a shell calls 130: the second signal came after the command had stopped listening.
     assert process.returncode in (3, 130, -signal.SIGINT)
 
 
@@ -133,7 +133,7 @@ def test_ranks_stop_together(number: signal.Signals, endless: Path, tmp_path: Pa
 
 @needs_mpi
 def test_one_rank_that_gets_a_signal_stops_all(endless: Path, tmp_path: Path) -> None:
-    """As clusters do it that know nothing of mpiexec."""
+    """Clusters that do not know mpiexec signal single ranks."""
     place, numbers = tmp_path / "save", tmp_path / "pids"
     numbers.mkdir()
     rank = ["sh", "-c", f'touch {numbers}/$$; exec "$@"', "sh", *CHECK, str(endless)]
@@ -174,7 +174,7 @@ def test_nohup(endless: Path) -> None:
     assert process.returncode == 3 and "time limit reached" in out.splitlines()[0]
 
 
-#: A compiler that starts a process, leaves a file, and is never done.
+#: A compiler that starts a process, leaves a file, and never ends.
 SLOW_COMPILER = """#!/bin/sh
 for argument; do case $argument in --version|-E) exec cc "$@";; esac; done
 sleep 600 &
@@ -205,7 +205,7 @@ def test_a_compiler_ends_with_us(confined: bool, endless: Path, tmp_path: Path) 
 
 
 def has_ended(pid: int) -> bool:
-    """Whether a process is gone, but for the entry that its parent may still have to take away."""
+    """Returns whether a process is gone, except for a zombie that its parent has not waited for."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] in "ZX"
     except FileNotFoundError:
@@ -231,7 +231,7 @@ def is_sweeping(pid: int) -> bool:
 
 
 def is_reading(pid: int) -> bool:
-    """Whether a process waits for what is typed."""
+    """Returns whether a process waits for terminal input."""
     return (
         Path(f"/proc/{pid}/wchan").read_text() == "pipe_read" or Path(f"/proc/{pid}/syscall").read_text()[:4] == "0 0x"
     )

@@ -1,4 +1,4 @@
-"""Searches that are ended at the wrong moment: nothing that was found is lost, and nothing crashes."""
+"""Searches that end at a bad moment: no finding is lost, and nothing crashes."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def grid(tmp_path: Path) -> Path:
     ids=str,
 )
 def test_what_fails_while_workers_are_at_work(options: dict[str, object], grid: Path, tmp_path: Path) -> None:
-    """They are waited for before what they work on is gone."""
+    """The search waits for its workers before it frees their memory."""
     states = 0
 
     def progress(now: Progress) -> None:

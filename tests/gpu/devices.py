@@ -1,4 +1,4 @@
-"""Searching with a device, and comparing what it gives with the processor's search."""
+"""Searches with a device, compared with the search on the processor."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from outcrop.options import CheckOptions
 from outcrop.outcome import Outcome
 from outcrop.search import ram
 
-#: Everything has to grow, and levels are expanded in many pieces.
+#: Sizes with which everything has to grow, and levels are expanded in many pieces.
 TINY = Sizes(
     device_bytes=1 << 26, host_bytes=1 << 26, first_slots=64, buffer_bytes=1 << 12, least_piece=8, most_piece=32
 )
@@ -42,7 +42,7 @@ def compare(
     sizes: Sizes | None = TINY,
     tuning: Tuning | None = TINY_TUNING,
 ) -> Outcome:
-    """Searches with the device. Everything but times and events must be as in RAM."""
+    """Searches with the device. Asserts that everything but times and events is as in RAM."""
     expected = ram.search(made.native, dataclasses.replace(options, strategy="ram", threads=1))
     got = search(made, device, options, sizes=sizes, tuning=tuning)
     common = {"seconds": 0.0, "events": [], "device": "", "omission_bound": 0.0, "enabled": None, "deeper": None}

@@ -23,7 +23,7 @@ from outcrop.oracle import search as reference
 pytestmark = [pytest.mark.gpu, pytest.mark.skipif(not is_there(), reason="needs a GPU and CuPy")]
 
 _SMALL = [path for path in (*EXAMPLES, *TEST_MODELS) if expectation(path).verdict != "rejected"]
-#: States up to which a model of EXPECTED.csv is a small one.
+#: Largest model of EXPECTED.csv that counts as small, in states.
 _MOST_STATES = 30_000_000
 
 
@@ -64,7 +64,7 @@ def test_generated_models(seed: int, device: Device) -> None:
 
 
 def _known() -> list[dict[str, str]]:
-    """What is known of the outside models."""
+    """Returns the expected results of the models in OUTCROP_MODELS."""
     path = Path(os.environ.get("OUTCROP_MODELS", "")) / "models/murphi/EXPECTED.csv"
     if not path.exists():
         return []

@@ -1,4 +1,4 @@
-"""The compiler of GPUs takes what the emitter writes. Needs NVRTC, of CUDA or of the package nvidia-cuda-nvrtc, but
+"""The GPU compiler accepts what the emitter writes. Needs NVRTC, from CUDA or from the package nvidia-cuda-nvrtc, but
 no GPU."""
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def _library() -> ctypes.CDLL | None:
     for folder in map(Path, site.getsitepackages()):
         found = sorted(folder.glob("nvidia/*/lib/libnvrtc.so.*"))
         if found:
-            # NVRTC looks for its other half by name only.
+            # NVRTC finds its second library by name only.
             for half in found[-1].parent.glob("libnvrtc-builtins.so.*"):
                 ctypes.CDLL(str(half), ctypes.RTLD_GLOBAL)
             return ctypes.CDLL(str(found[-1]))
@@ -35,7 +35,7 @@ def _library() -> ctypes.CDLL | None:
 
 
 def _compile(text: str) -> str:
-    """What the compiler objects to; "" when it takes the text."""
+    """Returns the errors of the compiler; "" if it accepts the text."""
     library = _library()
     if library is None:
         pytest.skip("there is no NVRTC")

@@ -1,4 +1,4 @@
-"""The search on a GPU, all of it but the GPU: its kernels run by one thread that stands in for all of them."""
+"""The search on a GPU without the GPU: one thread runs its kernels and stands in for all threads."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def _compare_generated(seed: int, device: StandIn) -> None:
 
 @pytest.fixture
 def ring(tmp_path: Path) -> Path:
-    """Counters that go round: 7 ** 4 states, and a violation in the deepest level if asked for."""
+    """Returns a model of counters in a ring: 7 ** 4 states, with a violation in the deepest level if asked for."""
     path = tmp_path / "ring.m"
     path.write_text(
         """
@@ -124,7 +124,7 @@ def test_tables_and_buffers_grow(ring: Path, device: StandIn, strategy: str) -> 
 
 
 def test_old_levels_are_dropped_and_searched_again_for_a_trace(ring: Path, device: StandIn) -> None:
-    # The table must have its full size early: then it need not hold two at once.
+    # The table must reach its full size early, so that memory need not hold two at once.
     sizes = dataclasses.replace(TINY, device_bytes=40_000, first_slots=4096, buffer_bytes=512)
     made = load_program(ring)
     got = compare(made, device, CheckOptions(strategy="compact"), sizes)
@@ -177,7 +177,7 @@ def test_buffers_are_made_to_fit_once(ring: Path, device: StandIn) -> None:
 
 
 def test_less_memory_than_there_seemed_to_be(ring: Path, device: StandIn) -> None:
-    """Somebody else takes what the table was to have."""
+    """Another process takes the memory that the table was to have."""
     made, zeros = load_program(ring, Worst=25), device.zeros
 
     def refuses(count: int, kind: type = np.uint64) -> Any:
@@ -214,7 +214,7 @@ def test_an_exact_search_goes_on_on_the_host(ring: Path, device: StandIn, worst:
 
 
 def test_states_with_the_same_hash_are_told_apart(ring: Path, device: StandIn) -> None:
-    made = load_program(ring, Worst=12)  # few enough for one run of slots
+    made = load_program(ring, Worst=12)  # few enough for one row of slots
     with patch.object(memory, "hash_keys", lambda words, seed: np.zeros(2 * words + 2, dtype=np.uint64)):
         compare(made, device, CheckOptions(strategy="ram"), dataclasses.replace(TINY, first_slots=4096))
 
@@ -226,7 +226,7 @@ def test_states_in_memory_and_in_registers_give_the_same(ring: Path, device: Sta
 
 
 def test_all_kernels_are_known(ring: Path, device: StandIn) -> None:
-    """A real device asks each of them how much memory a thread needs."""
+    """A real device asks each kernel how much memory a thread needs."""
     text = translation_unit(load_program(ring).emitted, TINY_TUNING)
     device.load(text)
     names = KERNEL.findall(text)
@@ -243,11 +243,11 @@ def test_limits(ring: Path, device: StandIn) -> None:
     assert got.stop is Stop.TIME
 
 
-# --- Where to search ---------------------------------------------------------------------------------------
+# --- Choice of the device ----------------------------------------------------------------------------------
 
 
 def _why_not(path: Path, prints: bool = False) -> str:
-    """Why a model cannot run on a GPU."""
+    """Returns why a model cannot run on a GPU."""
     reason = load_program(path, prints=prints).why_not
     assert reason is not None
     return reason
@@ -287,7 +287,7 @@ def test_a_model_that_cannot_run_there_says_why(repository: Path, device: StandI
 
 
 def test_a_model_that_would_print_runs_there_and_stays_silent(tmp_path: Path, device: StandIn) -> None:
-    """With --print it is searched on the processor."""
+    """With --print it is searched on the processor instead."""
     path = tmp_path / "chatty.m"
     path.write_text("var x: 0..9; startstate x := 0; end; rule x < 9 ==> put x; put 9 / (9 - x); x := x + 1; end;")
     made = load_program(path)

@@ -1,6 +1,6 @@
-/* Several threads insert overlapping sets of states into one visited set that starts small and grows many times; then
- * they expand the levels of the model together. To be run under the thread sanitizer; also counts what was new.
- * Arguments: exact (0 or 1), wide (0 or 1), and whether it is a cache (0 or 1). */
+/* Several threads insert overlapping sets of states into one visited set that starts small and grows many times. Then
+ * they expand the levels of the model together. Runs under the thread sanitizer, and counts the new states. Arguments:
+ * exact (0 or 1), wide (0 or 1), and whether it is a cache (0 or 1). */
 #define N 4
 #include "toy_model.c"
 
@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-/* Of four processes, as the interpreter counts. */
+/* Number of states of four processes, as the interpreter counts them. */
 enum { REACHABLE = 22281 };
 
 enum { THREADS = 4, STATES = 20000, SHIFT = 5000 };
@@ -43,7 +43,7 @@ static void together(void *(*work)(void *)) {
   for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
 }
 
-/* A cache begins with next to nothing, and may become large enough to forget nothing. */
+/* A cache starts very small, and may become large enough to evict nothing. */
 static void open_visited(Settings *settings, int cached) {
   const uint64_t exact = settings->exact;
   if (cached) settings->exact = 1;

@@ -1,5 +1,5 @@
-/* A product that is a graph given at run time: nodes with accepting ones among them, node 0 the start. Thousands of graphs
- * need one compilation. */
+/* A product that is a graph given at run time: nodes, some of them accepting, with node 0 as the start. Thousands of
+ * graphs need one compilation. */
 #define STATE_BITS 72
 #define STATE_BYTES 9
 #define RULE_COUNT 1
@@ -38,7 +38,7 @@ __attribute__((visibility("default"), used)) void graph_set(const uint32_t *new_
 }
 
 #if HAS_MOVERS
-static const uint32_t *movers, *partners; /* of each edge */
+static const uint32_t *movers, *partners; /* fairness sets of each edge */
 
 __attribute__((visibility("default"), used)) void graph_set_movers(const uint32_t *new_movers,
                                                                    const uint32_t *new_partners) {
@@ -66,7 +66,7 @@ static int model_expand(const uint8_t *state, Expansion *expansion) {
     expansion->partner = partners[i];
 #endif
     set_bits(next, 0, 32, targets[i]);
-    /* The node again, elsewhere: bytes that only a comparison of all of them sees. */
+    /* A copy of the node elsewhere: bytes that only a comparison of all bytes sees. */
     set_bits(next, 40, 32, targets[i] * UINT32_C(2654435761));
     successor_end(expansion, state, 0, OK);
   }

@@ -1,4 +1,4 @@
-"""The interface of the kernels: one text, which C and Python read alike."""
+"""The interface of the kernels: C and Python read the same declarations."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NATIVE = PACKAGE / "native"
 HEADERS = sorted(NATIVE.glob("abi*.h"))
 CC = os.environ.get("CC", "cc")
 
-#: Models that among them have all kernels.
+#: Models that together have all kernels.
 MODELS = {
     "walks": ("toy_model.c", ("HAS_COVERAGE=1",)),
     "squeezed": ("toy_model.c", ("SQUEEZED_BYTES=6",)),
@@ -28,7 +28,7 @@ MODELS = {
 
 
 def check_c(source: str, directory: Path, *flags: str) -> str:
-    """Has the compiler read a translation unit, and returns its warnings; an error fails the test."""
+    """Compiles a translation unit for its warnings, and returns them. An error fails the test."""
     path = directory / "unit.c"
     path.write_text(source)
     command = [CC, "-std=gnu11", "-fsyntax-only", *flags, "-I", str(NATIVE), "-I", str(HERE), str(path)]
@@ -52,7 +52,7 @@ def test_python_binds_every_declared_function_and_no_other() -> None:
 
 @pytest.mark.parametrize("model", MODELS)
 def test_the_compiler_holds_definitions_to_the_declarations(model: str, tmp_path: Path) -> None:
-    """Types that differ are an error in C anyway; a file that forgets to include its header is one only here."""
+    """Types that differ are an error in C anyway. A file that does not include its header is an error only here."""
     file, constants = MODELS[model]
     source = f'#include "{file}"\n#include "kernels.c"\n'
     warnings = check_c(source, tmp_path, "-Wmissing-prototypes", *(f"-D{each}" for each in constants))

@@ -1,4 +1,4 @@
-"""Expanding and checking blocks of states that lie outside the arena, against the search in RAM."""
+"""Expansion and checks of blocks of states outside the arena, compared with the search in RAM."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The compiled normal form against the brute-force one: equal for two states exactly when their orbits are."""
+"""The compiled normal form, compared with the brute-force one: equal for two states exactly if their orbits are."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ Normalise = Callable[[Sequence[State]], list[State]]
 
 @contextmanager
 def compiled(system: System, symmetry: bool = True, flags: Sequence[str] = ("-O0",)) -> Iterator[Normalise]:
-    """The emitted normal form, as a function on rows of states."""
+    """Yields the emitted normal form as a function on rows of states."""
     layout = Layout(system)
     size = layout.byte_count
     text = PRELUDE.format(size=size) + emit_normalise(system, layout, symmetry) + MAIN
@@ -74,7 +74,7 @@ def shuffled(system: System, generator: random.Random) -> Permutation:
 
 
 def check(system: System, seed: int, rows: int, flags: Sequence[str]) -> None:
-    """Random states and images of each: the same form if and only if the same orbit, and a form in the orbit."""
+    """Asserts, for random states and their images: same form if and only if same orbit, with the form in it."""
     generator = random.Random(seed)
     oracle = Normaliser(system, symmetry=True)
     states: list[State] = []
@@ -140,7 +140,7 @@ def test_multisets_are_sorted_as_defined_without_symmetry(name: str) -> None:
 
 
 def check_images(system: System, states: Sequence[State], seed: int = 4) -> list[State]:
-    """For groups too large to enumerate: all images of a state have one form. Gives the forms."""
+    """Asserts that all images of a state have one form, for groups too large to enumerate. Returns the forms."""
     generator = random.Random(seed)
     oracle = Normaliser(system, symmetry=True)
     images = [[oracle.permute(state, shuffled(system, generator)) for _ in range(8)] for state in states]
@@ -171,7 +171,7 @@ def test_eight_scalarsets() -> None:
 
 
 def cycles(*lengths: int) -> State:
-    """A permutation of 0, 1, ... with cycles of these lengths."""
+    """Returns a permutation of 0, 1, ... with cycles of these lengths."""
     image: list[int] = []
     for length in lengths:
         start = len(image)
@@ -180,7 +180,7 @@ def cycles(*lengths: int) -> State:
 
 
 def test_ties_that_only_a_search_can_break() -> None:
-    """Cycles look alike to refinement, whatever their lengths."""
+    """Refinement cannot tell cycles of different lengths apart."""
     system = system_of(Array(Scalarset("node", 6, 0), Scalarset("node", 6, 0)))
     forms = check_images(system, [cycles(6), cycles(3, 3), cycles(2, 2, 2), cycles(4, 2), cycles(1, 5)])
     assert len(set(forms)) == 5
@@ -193,13 +193,13 @@ def test_cycles_do_not_cost_a_factorial(lengths: tuple[int, ...]) -> None:
 
 
 def test_matched_pairs_do_not_cost_a_factorial() -> None:
-    """Every node holds a value of its own: swapping two nodes is undone only by swapping their values too."""
+    """Every node holds its own value: swapping two nodes is undone only by swapping their values too."""
     node, value = Scalarset("node", 12, 0), Scalarset("value", 12, 1)
     check_images(system_of(Array(node, value)), [tuple(range(12))])
 
 
 def test_a_graph_that_refinement_cannot_begin_to_split() -> None:
-    """The four-dimensional cube: every node has the same number of neighbours."""
+    """In the four-dimensional cube every node has the same number of neighbours."""
     node = Scalarset("node", 16, 0)
     matrix = [int((a ^ b).bit_count() == 1) for a in range(16) for b in range(16)]
     check_images(system_of(Array(node, Array(node, BOOLEAN))), [tuple(matrix)])

@@ -1,4 +1,4 @@
-"""The kernels on their own, with a model written by hand: tables, arena, levels, paths."""
+"""The kernels alone, with a model written by hand: tables, arena, levels, paths."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_concurrent_inserts_take_each_state_once(visited_set: str) -> None:
         assert sum(map(len, fresh)) == len(everything)
         assert as_set(np.concatenate(fresh)) == everything
         assert search.finish_level() == len(everything)
-        # The holes between what the workers claimed are closed, and the table knows where the states went.
+        # The holes between the workers' claims are closed, and the table has the new indexes of the moved states.
         assert as_set(search.read_block(0, len(everything))) == everything
         assert not search.insert_block(0, pool[: len(pool) // 2][::-1])[-1]
         assert not any(search.insert_block(1, np.concatenate(blocks)))
@@ -109,7 +109,7 @@ def test_signature_collisions_are_as_rare_as_the_bits_say() -> None:
     missed = 0
     for seed in range(20):
         with native.search(Settings(bits=bits, seed=seed)) as search:
-            # Counters in the low bytes: the kind of regular set on which a weak hash fails.
+            # Counters in the low bytes: a regular set on which a weak hash fails.
             block = np.zeros((count, native.state_bytes), dtype=np.uint8)
             block[:, :4] = np.arange(count, dtype="<u4").view(np.uint8).reshape(count, 4)
             missed += count - int(search.insert_block(0, block).sum())
@@ -140,7 +140,7 @@ def test_out_of_memory_stops_and_keeps_what_it_has(visited_set: str) -> None:
 
 
 def test_a_large_table_of_signatures_grows() -> None:
-    """Past 16 MB the number of lines is no power of two any more, and a signature less easily told from its place."""
+    """Past 16 MB the number of lines is no power of two, so rebuilding a signature from its line needs rounding."""
     native, blocks = toy(), 13
     with native.search(Settings(bits=40, budget=1 << 30)) as search:
         fresh = [int(search.insert_block(0, random_states(native, 500_000, seed)).sum()) for seed in range(blocks)]
@@ -151,7 +151,7 @@ def test_a_large_table_of_signatures_grows() -> None:
 
 
 def test_firings_that_lead_nowhere_for_want_of_memory_are_not_counted() -> None:
-    """Each firing of this model gives a successor; both are counted, or neither is."""
+    """Each firing of this model gives a successor. Both are counted, or neither is."""
     for kilobytes in (500, 900, 1700):
         with toy("N=5").search(Settings(budget=kilobytes << 10)) as search:
             search.start()
@@ -175,7 +175,7 @@ def test_out_of_disk_stops() -> None:
 
 @pytest.mark.parametrize("workers", [1, 3])
 def test_levels_of_peterson(workers: int) -> None:
-    """As counted by other model checkers: 628,868 states and 3,144,340 rules for five processes."""
+    """Other model checkers count 628,868 states and 3,144,340 rules for five processes."""
     outcome = ram.search(toy("N=5"), CheckOptions(threads=workers))
     assert (outcome.states, outcome.rules_fired, len(outcome.levels)) == (628_868, 3_144_340, 74)
     assert outcome.stop is Stop.COMPLETE
@@ -206,7 +206,7 @@ def test_findings_and_paths_do_not_depend_on_workers() -> None:
 
 
 def test_a_state_is_found_once() -> None:
-    """Also by a search that comes to it again: it would take the room of others. Without room, the least stay."""
+    """A state that is found again takes no second place in the list. If the list is full, the least states stay."""
     native = toy("N=3", "BREAK_INVARIANT")
     outcome = ram.search(native, CheckOptions(threads=1, max_errors=None))
     found = sorted({each.path[-1] for each in outcome.findings if each.kind is FindingKind.STATE})[:3]
@@ -236,7 +236,7 @@ def test_predecessors_are_the_least() -> None:
                 state.tobytes() for state in search.read_block(ends[-3], ends[-2]) if leads_to(native, state, target)
             ]
             assert predecessor.tobytes() == min(parents)
-            # Alone, and the least comes last, when greater ones need no longer be looked at.
+            # With a single target, whose least predecessor comes last, greater states are skipped.
             others = [target.tobytes()] * 5_000
             among = np.frombuffer(b"".join([max(parents), *others, min(parents), *others]), dtype=np.uint8)
             alone, is_alone_found = native.states(1), np.zeros(1, dtype=np.uint8)
@@ -246,13 +246,13 @@ def test_predecessors_are_the_least() -> None:
 
 
 def expand_levels(search: Search, most: int) -> list[int]:
-    """The sizes of the new levels."""
+    """Returns the sizes of the new levels."""
     sizes = np.zeros(most, dtype=np.uint64)
     return [int(size) for size in sizes[: search.expand_levels(0, sizes, np.zeros_like(sizes), 1000)]]
 
 
 def leads_to(native: Native, state: States, target: States) -> bool:
-    """Expands one state in a search of its own."""
+    """Returns whether one state leads to another, by expanding it in a new search."""
     with native.search(Settings()) as search:
         search.insert_block(0, state.reshape(1, -1))
         search.finish_level()

@@ -1,4 +1,4 @@
-"""What a search over several processes does beside: messages, and a visited set that grows between levels."""
+"""Kernels of a search over several ranks: messages, and a visited set that grows between levels."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from outcrop.kernels.route import Route
 
 @cache
 def native_of(width: int) -> Native:
-    """Of a model whose states have so many bytes."""
+    """Returns a model whose states have ``width`` bytes."""
     text = f"""
     var on: array [1 .. {4 * width}] of boolean; -- 2 bits each: they may be undefined
     startstate clear on; end;
@@ -32,7 +32,7 @@ def native_of(width: int) -> Native:
 
 
 def random_states(width: int, count: int, changed: float) -> States:
-    """Each differs from the one before it in some of its bytes."""
+    """Returns states that each differ from the previous one in some bytes."""
     random = np.random.default_rng(width)
     changes = random.integers(1, 256, size=(count, width), dtype=np.uint8)
     changes[random.random((count, width)) >= changed] = 0
@@ -41,7 +41,7 @@ def random_states(width: int, count: int, changed: float) -> States:
 
 @pytest.mark.parametrize("width", [1, 7, 8, 9, 17, 56, 63, 64, 65, 72, 128, 205])
 def test_messages_are_read_as_they_were_written(width: int) -> None:
-    """Whole words or not, and more than those whose masks stand together."""
+    """Tries states of whole words and of others, and of more words than one group of masks covers."""
     with native_of(width).search(Settings()) as search:
         assert search.native.state_bytes == width
         route = Route(search, 0, 2)
@@ -78,7 +78,7 @@ def test_room_is_made_between_levels(workers: int, bits: int | None) -> None:
 
 
 def test_room_is_not_made_past_the_budget() -> None:
-    """It is no reason to stop: perhaps there will be fewer states than expected."""
+    """A set that cannot grow is no reason to stop: there may be fewer states than expected."""
     with native_of(17).search(Settings(budget=1 << 22)) as search:
         route = Route(search, 0, 2)
         growths = 0

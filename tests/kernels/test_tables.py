@@ -1,4 +1,4 @@
-"""The cache and table M on their own, against Python sets."""
+"""The cache and table M alone, compared with Python sets."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def hashed(search: Search, states: States) -> tuple[States, Counts]:
 
 
 def new(search: Search, states: States, worker: int = 0) -> States:
-    """Those of some states that a search with a cache takes for new."""
+    """Returns the states that a search with a cache takes for new."""
     return states[search.insert_block(worker, states)]
 
 
@@ -58,7 +58,7 @@ def test_a_cache_with_room_forgets_nothing(bits: int | None, chain: int, idle: b
 def test_a_cache_that_grows_keeps_what_it_has(bits: int | None, idle: bool, processes: int) -> None:
     native = toy(f"N={processes}")
     block = random_states(native, 9_000, 1)
-    block[:, 8:] = block[np.arange(len(block)) % 90, 8:]  # so that some can be packed
+    block[:, 8:] = block[np.arange(len(block)) % 90, 8:]  # makes some of them packable
     with (
         native.search(Settings(seed=7)) as search,
         Cache(search, 1_000, bits, 16, idle, most_bytes=1 << 20) as cache,
@@ -68,7 +68,7 @@ def test_a_cache_that_grows_keeps_what_it_has(bits: int | None, idle: bool, proc
         assert as_set(fresh) == as_set(block) or bits == 24
         assert cache.slots > 20 * before
         assert not cache.has_forgotten
-        # And none of them is new.
+        # None of them is new now.
         assert len(new(search, block)) == 0
         strangers = random_states(native, 1_000, 2)
         expected = set(keys_of(search, strangers, bits)) - set(keys_of(search, block, bits))
@@ -76,7 +76,7 @@ def test_a_cache_that_grows_keeps_what_it_has(bits: int | None, idle: bool, proc
 
 
 def test_states_whose_first_bits_look_alike_are_told_apart() -> None:
-    """Of an exact cache: what stands for the first bits is the same for all of these, so the rest must be compared."""
+    """In an exact cache, what is kept of the first bits is the same for all of these, so the rest must be compared."""
 
     def rest_hash(rest: int) -> int:
         total = (rest ^ rest >> 32) * 0x9E3779B97F4A7C15 % 2**64
@@ -96,7 +96,7 @@ def test_states_whose_first_bits_look_alike_are_told_apart() -> None:
 
 
 def rest_hash(rest: bytes) -> int:
-    """As in cache.c: what the first four bytes of a state are combined with."""
+    """Returns the hash of cache.c that the first four bytes of a state are combined with."""
     one, other, wide = 0x9E3779B97F4A7C15, 0xD6E8FEB86659FD93, (1 << 64) - 1
     total, factor = 0, one
     for at in range(0, len(rest), 8):
@@ -108,7 +108,7 @@ def rest_hash(rest: bytes) -> int:
 
 @pytest.mark.parametrize("is_packed", [False, True])
 def test_states_that_agree_in_all_but_their_rest_are_told_apart(is_packed: bool) -> None:
-    """All have the same bits in the places that are compared first."""
+    """All of them have the same bits in the places that are compared first."""
     native = toy("N=9")
     block = random_states(native, 8, 1)
     for row in block:
@@ -140,7 +140,7 @@ def test_a_packed_cache_holds_more_and_loses_nothing() -> None:
 
 
 def test_threads_may_insert_together() -> None:
-    """Each state is new to one of them, however often the cache and its dictionary grow meanwhile."""
+    """Each state is new to one thread, however often the cache and its dictionary grow meanwhile."""
     native = toy("N=9")
     blocks = [random_states(native, 20_000, 1) for _ in range(3)]
     for block in blocks:
@@ -219,7 +219,7 @@ def test_table_m(bits: int | None) -> None:
             strangers = random_states(native, 1_000, 77)
             present = sum(key in entered for key in keys_of(search, strangers, bits))
             assert len(table.keep(strangers)[0]) == present
-            # Half of them are old; some come twice, and from several threads.
+            # Half of them are old. Some come twice, and from several threads.
             old = np.concatenate([keys[::2], keys[:100:2]])
             removed = [0] * 3
 
@@ -237,7 +237,7 @@ def test_table_m(bits: int | None) -> None:
 
 @pytest.mark.parametrize("bits", [None, 40, 64])
 def test_table_m_and_a_file(bits: int | None, tmp_path: Path) -> None:
-    """Blocks of all lengths around those that checksums are made of are read as they were written, or not at all."""
+    """Blocks of lengths around the row size of checksums are read as they were written, or not at all."""
     native = toy()
     with native.search(Settings()) as search, MemoryTable(search, 400_000, bits) as table:
         states, hashes = hashed(search, random_states(native, 9_000, 1))

@@ -1,5 +1,5 @@
-/* Peterson's algorithm for N processes, written by hand against the model ABI: what an emitted model looks like to the
- * kernels. -DBREAK_INVARIANT and the like make it violate things. */
+/* Peterson's algorithm for N processes, written by hand for the model ABI: an example of an emitted model as the
+ * kernels see it. -DBREAK_INVARIANT and similar flags add violations. */
 #ifndef N
 #define N 3
 #endif

@@ -1,4 +1,4 @@
-"""The search that goes on past RAM, with so little memory that it must, against the search in RAM."""
+"""The strategy auto past RAM, with so little memory that it goes to disk, compared with the search in RAM."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ from outcrop.store.runs import Runs
 REPOSITORY = Path(__file__).parents[2]
 MODELS = sorted((REPOSITORY / "tests" / "models").glob("[!r]*.m")) + sorted((REPOSITORY / "examples").glob("*.*"))
 
-#: 8,000 states in 58 levels; ``reset`` leads back to levels long past. States take 12 bytes, of which the first word
-#: alone tells few apart.
+#: 8,000 states in 58 levels; ``reset`` leads back to much earlier levels. States take 12 bytes, and many agree in the
+#: first word.
 GRID = """
 type Count : 0 .. 19;
 var a : array [0 .. 2] of Count; wide : array [0 .. 39] of boolean; late : Count;
@@ -43,7 +43,7 @@ end;
 cover "far" a[0] = 19 & a[1] = 19;
 """
 VIOLATED = GRID + 'invariant "sum" a[0] + a[1] + a[2] < 40;\n'
-#: 400 start states, all of them in level 0.
+#: 400 start states, all in level 0.
 STARTS = """
 type Count : 0 .. 19;
 var a : Count; b : Count; steps : 0 .. 9;
@@ -60,7 +60,7 @@ rule x < 2999 ==> begin x := x + 1; y := (y + 7) % 100; end;
 
 @pytest.fixture
 def part_of_the_kernels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Native, Path]:
-    """A model without the kernels of searches past RAM, and where they are going to be."""
+    """Returns a model without the kernels of searches past RAM, and the path at which they will be."""
     cache = tmp_path / "cache"
     cache.mkdir()
     monkeypatch.setattr(compiler, "cache_directory", lambda: cache)
@@ -102,7 +102,7 @@ def test_memory_has_ended_when_they_cannot_be_compiled(
     assert found.stop is Stop.MEMORY and found.events[-1].kind is EventKind.GAVE_UP
 
 
-#: Different states often have the same hash.
+#: Tuning with which different states often have the same hash.
 WEAK_HASH = Context(tuning=Tuning(weak_hash=True))
 
 
@@ -261,7 +261,7 @@ def test_liveness_past_ram_is_unknown(options: Callable[..., CheckOptions]) -> N
 
 @pytest.mark.parametrize("place", [0.05, 0.3, 0.6, 0.95])
 def test_a_run_that_changes_on_disk_is_noticed(place: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing is looked up there any more, and it is too late to be merged."""
+    """The run is not looked up any more, and is not merged."""
     check = SortedRuns.check_files
 
     def damage_first(levels: SortedRuns) -> None:

@@ -1,4 +1,4 @@
-"""Bitstate hashing: violations are real, and a search without any is never said to hold."""
+"""Bitstate hashing: violations are real, and a search without any never says *holds*."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_it_refuses_what_it_cannot_do(tmp_path: Path) -> None:
 
 
 def test_coverage_of_rules_is_counted_too(tmp_path: Path) -> None:
-    """For which a model is compiled with all kernels."""
+    """Counting coverage compiles the model with all kernels."""
     path = tmp_path / "grid.m"
     path.write_text(GRID)
     result = outcrop.load(path).check(strategy="bitstate", deadlock="off", workdir=str(tmp_path), coverage=True)

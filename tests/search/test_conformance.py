@@ -1,4 +1,4 @@
-"""The conformance suite of another Murphi checker: what to refuse, what passes and fails, and with which counts."""
+"""The conformance suite of another Murphi checker: refusals, verdicts and counts."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_verdict_and_counts(row: dict[str, str], engine: Engine, shared: Path) -
         shared / "conformance" / "murphi" / row["file"],
         *("--engine", engine, "--undefined", "error", "--deadlock", row["deadlock"], *bound),
     )
-    # Where the suite stops at its bound it says "pass"; we say that we do not know.
+    # If the suite stops at its bound, it says "pass"; we say *unknown*.
     is_bounded = result.verdict is Verdict.UNKNOWN and result.kind == Stop.DEPTH
     passed = result.verdict is Verdict.HOLDS or (bool(bound) and is_bounded)
     assert passed == (row["expect"] == "pass"), result.violations and result.violations[0].message

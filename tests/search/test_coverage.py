@@ -1,4 +1,4 @@
-"""What is counted per level and per rule for a report: the same for every engine, thread count and way of searching."""
+"""Counts per level and per rule for reports: the same for every engine, thread count and strategy."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ LEVELS = names(exact=True, liveness=True, finds_cycles=False)
 
 @pytest.mark.parametrize("strategy", [each for each in names(finds_cycles=False, decides=True) if each not in LEVELS])
 def test_strategies_that_keep_no_levels(strategy: str, tmp_path: Path) -> None:
-    """How often a rule is enabled they know; whether it led deeper they do not, and say so."""
+    """They know how often a rule is enabled. They do not know whether it led deeper, and say so."""
     model = outcrop.load(MODEL)
     exact, other = (model.check(strategy=each, coverage=True, workdir=str(tmp_path)) for each in ("ram", strategy))
     assert other.duplicates == exact.duplicates

@@ -1,4 +1,4 @@
-"""Transition locality: against a plain count with the interpreter, and against the published table."""
+"""Transition locality, compared with a plain count by the interpreter and with the published table."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PUBLISHED = {
 
 
 def counted(model: outcrop.Model, symmetry: bool, with_loops: bool) -> dict[int, tuple[float, float]]:
-    """Mean and standard deviation for each k, from the definition."""
+    """Returns mean and standard deviation for each k, from the definition."""
     interpreter = Interpreter(model.system, symmetry)
     levels: dict[State, int] = {firing.successor: 0 for firing in interpreter.start_states() if firing.successor}
     pending = list(levels)

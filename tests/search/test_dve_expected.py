@@ -1,4 +1,4 @@
-"""The models of BEEM give BEEM's numbers of states, transitions and levels."""
+"""The models of BEEM: numbers of states, transitions and levels as published."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from optimisation import optimised
 import outcrop
 from outcrop.options import Engine
 
-#: Larger models belong to the benchmarks; a model is compiled in seconds, so that only some are.
+#: Largest model, in states. Larger ones belong to the benchmarks, and compiling takes seconds, so only some are run.
 _MOST_STATES_INTERPRETED = 3_500
 _COMPILED = ("elevator2.2", "needham.2", "peterson.2", "sorter.5", "synapse.2", "hanoi.2", "lamport.5")
 _COMPILERS = ("cc", "gcc", "clang")
 
 
 def _rows() -> list[dict[str, str]]:
-    # Parameters are wanted before fixtures run; without the models there is nothing to parametrise over.
+    # Parameters are needed before fixtures run. Without the models there is nothing to parametrise over.
     table = Path(os.environ.get("OUTCROP_MODELS", ""), "models", "dve", "EXPECTED.csv")
     if not table.is_file():
         return []
@@ -87,7 +87,7 @@ def test_both_engines_go_on_from_the_error_state(tmp_path: Path) -> None:
     one, other = ((each.states, each.rules_fired, each.levels, each.to_dict()["coverage"]) for each in found)
     assert one == other
     assert [each.message for each in found[0].violations] == [each.message for each in found[1].violations]
-    # It starts anew in a state of zeroes: Q makes its way to where it waits for a slot.
+    # It starts over in a state of zeroes: Q goes to where it waits for a slot.
     assert any(step.state[3] is None for each in found[0].violations if each.trace for step in each.trace.steps)
 
 

@@ -1,4 +1,4 @@
-"""The protocols of the CMurphi distribution give the counts that CMurphi and rumur agree on."""
+"""The protocols of the CMurphi distribution: counts on which CMurphi and rumur agree."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from expectations import ENGINES, check
 
 from outcrop.options import Engine
 
-#: Larger models belong to the benchmarks.
+#: Largest model, in states. Larger ones belong to the benchmarks.
 _MOST_STATES = {Engine.INTERPRETER: 5_000, Engine.NATIVE: 300_000}
 
 
 def _rows() -> list[dict[str, str]]:
-    # Parameters are wanted before fixtures run; without the models there is nothing to parametrise over.
+    # Parameters are needed before fixtures run. Without the models there is nothing to parametrise over.
     table = Path(os.environ.get("OUTCROP_MODELS", ""), "models", "murphi", "EXPECTED.csv")
     if not table.is_file():
         return []
@@ -26,7 +26,7 @@ def _rows() -> list[dict[str, str]]:
 
 def _suits(row: dict[str, str], engine: Engine) -> bool:
     if row["canonical"] == "heuristic?" and row["verdict"] == "holds":
-        return False  # the number of a normal form that is not canonical is not ours
+        return False  # counts of a normal form that is not canonical differ from ours
     if row["verdict"] == "violated":
         return engine is Engine.NATIVE or row["file"].startswith(("toy/", "others/"))
     if engine is Engine.INTERPRETER and row["symmetry"] == "on":

@@ -1,4 +1,4 @@
-"""Lists of violations: each once, and the same ones, whatever a search remembers and whoever finds them."""
+"""Lists of violations: each once, and the same ones for every visited set and number of workers."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from outcrop.result import Violation
 from outcrop.search import ram
 from outcrop.strategies import STRATEGIES, names
 
-#: How many violations are listed.
+#: Number of violations that are listed.
 LISTED = 10_000
 
-#: More violating states than are listed in one level, and rules that lead back to them from later levels.
+#: More violating states in one level than are listed, and rules that lead back to them from later levels.
 MANY = """
 const N: 105;
 var x, z: 0 .. N; y: 0 .. 3;
@@ -32,7 +32,7 @@ rule "next" y = 3 & x < N ==> begin x := x + 1; y := 2; end;
 invariant "never" y != 2;
 """
 
-#: Deadlocks, failing rules and a false invariant, in states that transitions lead back to from everywhere.
+#: Deadlocks, failing rules and a false invariant, in states to which transitions lead back from everywhere.
 SOME = """
 const N: 16;
 var x, y: 0 .. N;

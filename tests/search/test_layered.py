@@ -1,4 +1,4 @@
-"""The layered search, with so little memory that it must go to disk, against the search in RAM."""
+"""The strategy layered, with so little memory that it goes to disk, compared with the search in RAM."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from outcrop.report.layers import layers_document
 from outcrop.search import layered, ram
 from outcrop.store.layers import Group, LayerFiles
 
-#: Fig. 2 of Della Penna et al. (2004): from x one may go anywhere up to x + 1.
+#: Fig. 2 of Della Penna et al. (2004): from x a transition leads to every state up to x + 1.
 NON_LOCAL = """
 const n : 1000;
 type state : 1 .. n;
@@ -88,7 +88,7 @@ def test_one_state_a_level(options: Callable[..., CheckOptions]) -> None:
 
 
 def test_a_step_from_a_state_to_itself_makes_no_candidate(options: Callable[..., CheckOptions]) -> None:
-    """By then RAM does not hold the state any more: layers are larger than it."""
+    """RAM no longer holds the state by then, because layers are larger than RAM."""
     model = """
 var a, b : 0 .. 9999;
 startstate begin a := 0; b := 0; end;
@@ -112,7 +112,7 @@ def test_non_local_system(options: Callable[..., CheckOptions], layers: int | st
     assert (found.stop, found.states, found.levels) == (Stop.COMPLETE, 1000, [1] * 1000)
 
 
-# --- Forgetting -------------------------------------------------------------------------------------------------
+# --- Deleted layers ---------------------------------------------------------------------------------------------
 
 
 def test_without_layers_a_search_may_go_round(options: Callable[..., CheckOptions]) -> None:
@@ -144,7 +144,7 @@ def test_traces_are_found_again(options: Callable[..., CheckOptions], layers: in
         assert found.findings == expected.findings
 
 
-#: Layers of 20 and of 400 states by turns: RAM is full in the middle of a large one. The last states are deadlocks.
+#: Layers of 20 and of 400 states in turn: RAM is full in the middle of a large one. The last states are deadlocks.
 UNEVEN = """
 const LAST: 11;
 var level: 0 .. LAST; at: 0 .. 399; wide: array [0 .. 20] of 0 .. 1000000;
@@ -196,7 +196,7 @@ def test_layers_are_read_one_by_one_or_several_together(
 def test_predecessors_are_of_the_layer_before(
     options: Callable[..., CheckOptions], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Not of the same one, in which some states have predecessors too."""
+    """Some states have predecessors in their own layer too."""
     monkeypatch.setattr("outcrop.store.layers._WINDOW_BYTES", 1)
     native = compiled("""
 var y : 0 .. 60; x : 0 .. 60;
@@ -244,7 +244,7 @@ def test_a_full_disk_does_not_keep_it_from_finding_traces(options: Callable[...,
             found = layered.search(native, options(state_memory=memory, max_errors=None, disk=disk))
             assert {finding.path for finding in found.findings} <= paths
             full += [found.stop is Stop.DISK and bool(found.findings)]
-        assert any(full) is (memory == 20_000)  # with more of it the disk is full before anything is found
+        assert any(full) is (memory == 20_000)  # with more of it the disk is full before there is a finding
 
 
 def test_a_time_limit_ends_it(options: Callable[..., CheckOptions], tmp_path: Path) -> None:
@@ -273,7 +273,7 @@ def test_every_successor_is_accounted_for(options: Callable[..., CheckOptions]) 
 def test_a_flipped_bit_of_a_packed_layer_is_noticed(
     options: Callable[..., CheckOptions], monkeypatch: pytest.MonkeyPatch, moment: str
 ) -> None:
-    """Before the search says that it is complete, and when packed layers are merged."""
+    """It is noticed before the search says that it is complete, and when packed layers are merged."""
     native = compiled("var tail : array [0 .. 20] of 0 .. 255;\n" + CHAIN.replace("2999", "599"))
     whole = getattr(LayerFiles, moment)
     flipped = []

@@ -1,4 +1,4 @@
-"""A search leaves nothing behind in its process: no open files, no threads. Programs make many of them."""
+"""Leaks: a search leaves no open files and no threads in its process, because programs run many of them."""
 
 from __future__ import annotations
 
@@ -28,5 +28,5 @@ def test_nothing_stays_open(strategy: str, tmp_path: Path) -> None:
                 thread.join(0.2)
         return len(list(Path("/proc/self/fd").iterdir())), threading.active_count()
 
-    gc.collect()  # what other tests have left
+    gc.collect()  # leftovers of other tests
     assert things() == things()

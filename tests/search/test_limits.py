@@ -1,4 +1,4 @@
-"""Limits on time, memory and disk, and Ctrl-C: an honest *unknown* with what is known so far."""
+"""Limits on time, memory and disk, and Ctrl-C: the verdict is *unknown*, with what is known so far."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ TOY = TOY_PATH.read_text()
 
 @pytest.fixture(scope="module")
 def endless() -> Native:
-    """Eight processes: more states than any test waits for."""
+    """Returns a model of eight processes, with more states than any test waits for."""
     return compile_model(TOY, flags=(*FLAGS, "-DN=8"))
 
 
@@ -35,7 +35,7 @@ def test_time_limit(endless: Native, strategy: object) -> None:
     outcome = strategy.search(endless, CheckOptions(time_limit=0.3, threads=2))  # type: ignore[attr-defined]
     assert outcome.stop is Stop.TIME
     assert outcome.states > 0
-    # Eight rules fire in every state that was expanded: none is counted half.
+    # Eight rules fire in every expanded state: no state is counted half.
     assert outcome.rules_fired % 8 == 0
     assert sum(outcome.levels[:-2]) * 8 <= outcome.rules_fired <= outcome.states * 8
 

@@ -1,4 +1,4 @@
-"""Every example and every one-idea model under tests/models gives what its header says, with every engine."""
+"""Every example, and every one-idea model under tests/models: the result of its header, with every engine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""With symmetry the native engine counts orbits, neither more nor fewer, of what is reachable without it."""
+"""Symmetry: the native engine counts exactly the orbits of the states that are reachable without it."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from outcrop.ir.symmetry import Normaliser
 from outcrop.options import Engine
 from outcrop.result import Verdict
 
-#: Steps in which random models are explored.
+#: Number of steps up to which random models are explored.
 DEPTH = 4
 
-#: Instances small enough to enumerate every permutation of every state, of models that published counts exist for.
-#: Those of mcslock1, ldash and larger newlist6 come from normal forms that are not canonical.
+#: Instances small enough to enumerate every permutation of every state, of models with published counts. Those of
+#: mcslock1, ldash and larger newlist6 come from normal forms that are not canonical.
 SMALL = [
     ("mux/mcslock1.m", {"N": 3}),
     ("mux/n_peterson.m", {"N": 4}),
@@ -31,7 +31,7 @@ SMALL = [
 
 
 def orbits(model: Model, depth: int | None = None) -> set[State]:
-    """The representatives of all states that so many steps reach, found without reduction but of multisets."""
+    """Returns the representatives of all states within ``depth`` steps, found without reduction except of multisets."""
     interpreter, normalise = Interpreter(model.system, symmetry=False), Normaliser(model.system, symmetry=True)
     reached = {firing.successor for firing in interpreter.start_states() if firing.successor is not None}
     frontier = list(reached)
@@ -58,7 +58,7 @@ def test_engines_agree_under_symmetry(name: str, constants: dict[str, int], shar
     assert (native.states, native.rules_fired, native.levels) == (plain.states, plain.rules_fired, plain.levels)
 
 
-#: Declaration, how it starts, and conditions and effects that speak of nodes i and j and item k.
+#: Declaration, startstate, and conditions and effects about nodes i and j and item k.
 FEATURES = [
     ("colour: array [Node] of 0..1;", "for n: Node do colour[n] := 0 end;", "colour[i] = 0", "colour[i] := 1"),
     ("next: array [Node] of Node;", "", "next[i] != j", "next[i] := j"),
@@ -76,7 +76,7 @@ FEATURES = [
 
 
 def model_text(random: Random) -> str:
-    """A small model that is symmetric because its rules speak of any nodes and any item."""
+    """Returns a small model that is symmetric, because its rules treat all nodes and all items alike."""
     declarations, starts, conditions, effects = zip(*random.sample(FEATURES, 3), strict=True)
     rules = [
         f"rule {random.choice([*conditions, 'i != j'])} ==> var x: Message; begin {random.choice(effects)}; "

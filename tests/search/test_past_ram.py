@@ -1,4 +1,4 @@
-"""The searches past RAM against the one in RAM, with memory so small that every path of theirs is taken."""
+"""The searches past RAM, with memory so small that every path is taken, compared with the search in RAM."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ from outcrop.outcome import Outcome, Stop
 from outcrop.search import cached, compact, locality, ram
 from outcrop.strategies import Replacement, names
 
-#: Those that check liveness past RAM, too, have tests of their own.
+#: Strategies past RAM. Those that also check liveness have their own tests.
 STRATEGIES = {name: registry.STRATEGIES[name].function() for name in names(past_ram=True, liveness=False)}
 
 
 class Watch:
-    """Notes what a search did."""
+    """A record of what a search did."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.states: list[bytes] = []  #: visited, in their order
+        self.states: list[bytes] = []  #: visited states, in order
         run = Explorer.run
 
         def watched(explorer: Explorer, explore: Callable[[], Stop]) -> Outcome:
@@ -73,14 +73,14 @@ def watch(monkeypatch: pytest.MonkeyPatch) -> Watch:
 def compare(
     watch: Watch, strategy: str, native: Native, options: CheckOptions, context: Context = DEFAULT_CONTEXT
 ) -> Outcome:
-    """Runs a strategy, and asserts what must be as it is in RAM."""
+    """Runs a strategy, and asserts what must be as in RAM."""
     expected = ram.search(native, dataclasses.replace(options, state_memory=None))
     outcome = watch.search(strategy, native, options, context)
     if outcome.stop is Stop.COLLISIONS:
         assert strategy == "cached"
         return outcome
     if outcome.stop is Stop.STATES and expected.stop is not Stop.STATES:
-        assert outcome.revisits  # the bound is one of visits
+        assert outcome.revisits  # the bound is on visits
         return outcome
     assert outcome.stop is expected.stop
     assert outcome.findings == expected.findings
@@ -100,7 +100,7 @@ def compare(
     return outcome
 
 
-#: Steps from a state to itself, of some; and levels in which states have few and very many successors.
+#: Steps from some states to themselves, and levels in which states have few or very many successors.
 UNEVEN = """
 var a, b: 0 .. 40; wide: array [0 .. 19] of 0 .. 9;
 startstate begin a := 0; b := 0; clear wide; end;
@@ -172,7 +172,7 @@ def larger(shared: Path) -> list[Native]:
 def test_same_result_whatever_the_threads(strategy: str) -> None:
     _, native = compiled(MODELS[0].parent / "interleaved.m", False)
     options = CheckOptions(strategy=strategy, replacement=Replacement.RANDOM, **{**TINY, "state_memory": 2_000})
-    # What a cache forgets depends on who comes first.
+    # The order of discovery decides what a cache evicts.
     counts = (1, 1) if strategy in ("cached", "serial") else (1, 2, 4)
     one, *others = (STRATEGIES[strategy](native, dataclasses.replace(options, threads=threads)) for threads in counts)
     for other in others:
@@ -180,7 +180,7 @@ def test_same_result_whatever_the_threads(strategy: str) -> None:
 
 
 def test_every_path_is_taken(watch: Watch, monkeypatch: pytest.MonkeyPatch, shared: Path) -> None:
-    """What the tiny sizes are for: M full inside a level, calibrations that grow and shrink, the queues on disk."""
+    """The tiny sizes take every path: M full inside a level, calibrations that grow and shrink, queues on disk."""
     events: Counter[str] = Counter()
     calibrate, check = locality.Locality.Calibrate, locality.Locality.Checktable
 

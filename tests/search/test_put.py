@@ -1,4 +1,4 @@
-"""``put`` statements: a search leaves them out, and traces, walks and ``--print`` show what they print."""
+"""``put`` statements: a search skips them; traces, walks and ``--print`` show what they print."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from outcrop.report.text import report
 from outcrop.strategies import names
 from outcrop.tools.simulate import SimulationOptions, simulate
 
-#: Prints in every place that it can; nothing that it prints can fail.
+#: A model that prints in every possible place; nothing that it prints can fail.
 CHATTY = r"""
 var x: 0..6; a: array [0..2] of record b: boolean; end; last: 0..2;
 function loud(n: 0..6): boolean; begin put "asked "; put n; return n < 6; end;
@@ -39,7 +39,7 @@ def loaded(text: str) -> outcrop.Model:
 
 
 def printed_by(model: outcrop.Model, **options: object) -> Counter[str]:
-    """The lines that a check prints, in any order."""
+    """Returns the lines that a check prints, without their order."""
     texts: list[str] = []
     result = model.check(deadlock="off", output=texts.append, **options)
     assert str(result.verdict) == "holds"
@@ -92,7 +92,7 @@ def test_a_formula_is_checked_in_silence_after_the_states() -> None:
 
 
 def test_code_without_printing_is_that_of_a_model_without_put() -> None:
-    """But for its functions, this is: a call of one that does nothing is a call all the same."""
+    """Except for functions: a call of a function that does nothing is still a call."""
     text = "\n".join(line for line in CHATTY.split("\n") if not line.startswith(("function", "procedure")))
     text = text.replace("loud(x)", "x < 6").replace("show(x);", "for j: 0..2 do put j; put a[j].b; end;")
     chatty, silent = (load_text(each, "m.m", LoadOptions())[0] for each in (text, PUT.sub("", text)))
@@ -108,7 +108,7 @@ def test_code_without_printing_records_nothing() -> None:
     assert Feature.PRINTING in printing.features and "put_word" in printing.source
 
 
-#: What a put may fail at, or do beside. In each ``x`` becomes 0, 1, 2, 3.
+#: Failures and side effects of put statements. In each ``x`` becomes 0, 1, 2, 3.
 EVALUATED = {
     "division": "put 6 / (2 - x);",
     "undefined": "put u + 1;",
@@ -127,7 +127,7 @@ EVALUATED = {
 
 @pytest.mark.parametrize("engine", ["interpreter", "native"])
 def test_an_argument_that_can_fail_is_evaluated(engine: str) -> None:
-    """Whether it is printed or not, it fails in the same state in the same way, and changes the same."""
+    """Printed or not, it fails in the same state in the same way, and has the same side effects."""
     for name, statement in EVALUATED.items():
         model = loaded(evaluating(statement))
         results = [
@@ -280,7 +280,7 @@ def test_a_walk_prints_what_its_steps_print() -> None:
 
 
 def test_walks_print_everything() -> None:
-    """More than workers keep until they hand it over."""
+    """The output is larger than workers keep before they hand it over."""
     long = WALK.replace('put "up from ";', "for i: 0..999 do put i + 0; end;")
     lines = walked(long, steps=20, walks=20, threads=2, weights={"never": 0}, deadlock="off").splitlines()
     numbers = "".join(map(str, range(1000)))

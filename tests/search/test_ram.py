@@ -1,4 +1,4 @@
-"""The native searches against the interpreter's, over the corpus of small models."""
+"""The native searches, compared with the interpreter's, over the corpus of small models."""
 
 from __future__ import annotations
 

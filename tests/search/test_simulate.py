@@ -1,4 +1,4 @@
-"""Random walks: what they find is real, shrunk and the same every time."""
+"""Random walks: their findings are real, shrunk and deterministic."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from outcrop.outcome import Progress, WalkProgress
 from outcrop.report.walk_progress import WalkLine
 from outcrop.tools.simulate import SimulationOptions, simulate
 
-#: A counter that goes up and down; something is wrong at 12, and nowhere else.
+#: A counter that goes up and down, with a violation at 12 only.
 COUNTER = """
 var n: 0..20;
 startstate begin n := 3; end;

@@ -1,4 +1,4 @@
-"""Searches that squeeze their states when memory ends, against the search in RAM that never does."""
+"""Squeezing: searches that squeeze their states when memory is full, compared with the search in RAM."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from outcrop.store.workdir import DiskFull
 
 REPOSITORY = Path(__file__).parents[2]
 
-#: 9,261 states of 53 bytes, of which a few bits change; ``far`` only when ``a[0]`` has come to its end, and one of
+#: 9,261 states of 53 bytes, of which few bits change; ``far`` only when ``a[0]`` has reached its end, and one of
 #: ``late`` for each step of ``a[1]`` from there on.
 WIDE = """
 type Count : 0 .. 20;
@@ -63,7 +63,7 @@ end;
 cover "far" a[0] = 20 & a[1] = 20;
 """
 VIOLATED = WIDE + 'invariant "sum" a[0] + a[1] + a[2] < 45;\n'
-#: 1,001 states, one a level; the last one has 4,000 successors, more than a buffer holds, and the last of these change
+#: 1,001 states, one a level. The last one has 4,000 successors, more than a buffer holds, and the last of these change
 #: bits that no other state does.
 BURST = """
 var unused : array [0 .. 9] of 0 .. 1000000; x : 0 .. 1001; y : 0 .. 4095; late : array [0 .. 19] of boolean;
@@ -79,9 +79,9 @@ end;
 CONTINUED, DISK_FULL, RESUMED = EventKind.CONTINUED, EventKind.DISK_FULL, EventKind.RESUMED
 SPILLED, SQUEEZED, WIDENED = EventKind.SPILLED, EventKind.SQUEEZED, EventKind.WIDENED
 
-#: States are squeezed early, and handed over so few at a time that workers take parts of every level.
+#: Tuning with which states are squeezed early, and handed over so few at a time that workers share every level.
 EARLY = Tuning(least_states=100, seconds_to_compile=1000.0, states_a_part=16)
-#: No places for bits that change later, but those that rounding leaves.
+#: Tuning without spare places for bits that change later, except those that rounding leaves.
 NO_SPARE_PLACES = dataclasses.replace(
     EARLY, spare_places=0, least_spare_places=0, bits_a_spare_place=10**9, bytes_step=1
 )
@@ -100,12 +100,12 @@ def comparable(outcome: Outcome) -> Outcome:
 
 
 def told(outcome: Outcome, kind: EventKind) -> list[Event]:
-    """The events of a kind."""
+    """Returns the events of a kind."""
     return [event for event in outcome.events if event.kind is kind]
 
 
 def restarts(outcome: Outcome) -> list[int]:
-    """The levels that the search has gone on from when it had to restart; 0 for its beginning."""
+    """Returns the levels from which the search continued when it had to restart; 0 for the start states."""
     return [event.data["from_level"] for event in outcome.events if "from_level" in event.data]
 
 
@@ -123,7 +123,7 @@ def options(tmp_path: Path) -> Callable[..., CheckOptions]:
 
 @cache
 def opened(width: int) -> Native:
-    """A model whose states have so many bytes, compiled for some that are squeezed."""
+    """Returns a model whose states have ``width`` bytes, compiled for squeezed states."""
     native = compiled(
         f"var a : array [0 .. {width - 1}] of 0 .. 254; startstate begin a[0] := 0; end; rule true ==> end;"
     )
@@ -148,7 +148,7 @@ def test_what_is_squeezed_can_be_spread_again(data: st.DataObject, width: int) -
 
     form = Form(first, mask(known), native.state_bytes)
     values = [np.frombuffer(each, dtype=np.uint8) for each in data.draw(st.lists(row, min_size=1, max_size=20))]
-    # Bits get places as they change, and later states change more of them.
+    # Bits get places when they change, and later states change more of them.
     states = np.array(
         [first ^ (value & mask(known + (bits - known) * i // len(values))) for i, value in enumerate(values, 1)]
     )
@@ -181,7 +181,7 @@ def test_it_may_squeeze_anywhere(
 def test_traces_are_those_of_ram(options: Callable[..., CheckOptions], strategy: str, max_errors: int | None) -> None:
     native = compiled(VIOLATED)
     expected = ram.search(native, options(max_errors=max_errors))
-    # With most of them memory ends in levels in which every state is one to be found.
+    # With most of them memory is full in levels in which every state is a finding.
     for memory in (60_000, 300_000, *(range(500_000, 550_000, 10_000) if max_errors is None else ())):
         limits = options(strategy=strategy, threads=2, max_errors=max_errors, state_memory=memory)
         found = STRATEGIES[strategy](native, limits)
@@ -191,7 +191,7 @@ def test_traces_are_those_of_ram(options: Callable[..., CheckOptions], strategy:
 
 
 def test_it_ends_with_the_level_in_which_something_is_found(options: Callable[..., CheckOptions]) -> None:
-    """Also if memory ends in that level, after it was found."""
+    """Memory may be full in the same level, after the finding."""
     native = compiled(WIDE + 'rule "bad" a[0] = 20 & a[1] = 20 & a[2] = 4 ==> begin error "bad"; end;\n')
     expected = ram.search(native, options())
     ended_there = 0
@@ -269,7 +269,7 @@ def test_states_that_become_too_wide_and_no_room_on_disk_to_take_the_others_up(
 def test_files_that_were_damaged_before_states_became_too_wide(
     options: Callable[..., CheckOptions], strategy: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What was looked up in them may have been taken for old."""
+    """States that were looked up in them may have been taken for old."""
     native = compiled(VIOLATED)
 
     def damaged(files: object) -> None:
@@ -284,7 +284,7 @@ def test_files_that_were_damaged_before_states_became_too_wide(
 def test_states_that_do_not_fit_when_memory_is_full(
     options: Callable[..., CheckOptions], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """There is no room to carry the search over into one with wider states."""
+    """There is no memory to hand the search over to one with wider states."""
     monkeypatch.setattr(squeezing, "hand_over", _without_room(squeezing.hand_over))
     native = compiled(WIDE)
     found = STRATEGIES["auto"](native, options(state_memory=300_000), NO_SPARE_PLACES)
@@ -361,7 +361,7 @@ def test_time_goes_on_where_states_become_too_wide(
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_states_that_become_as_wide_as_declared(options: Callable[..., CheckOptions], strategy: str) -> None:
-    """They are not squeezed once more when memory ends the next time, before all of their bits have changed."""
+    """They are not squeezed again at the next end of memory, before all of their bits have changed."""
     native = compiled("""
 type Count : 0 .. 20;
 var a : array [0 .. 2] of Count; late : array [0 .. 399] of boolean;
@@ -397,7 +397,7 @@ ruleset i : 0 .. 2 do rule a[i] < 30 ==> begin a[i] := a[i] + 1; end; end;
 def test_checkpoints_hold_states_as_the_model_packs_them(
     options: Callable[..., CheckOptions], strategy: str, tmp_path: Path
 ) -> None:
-    """So that any search can go on from there."""
+    """Any search can then resume from them."""
     native = compiled(VIOLATED)
     native.identity = {"model": "wide"}
     expected = ram.search(native, options())
@@ -419,7 +419,7 @@ def test_checkpoints_hold_states_as_the_model_packs_them(
 def test_states_that_become_too_wide_where_checkpoints_are_kept(
     options: Callable[..., CheckOptions], strategy: str, every: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It is saved then, if it was not before."""
+    """A checkpoint is saved then, if there was none."""
     native = compiled(VIOLATED)
     expected = ram.search(native, options())
     place = str(tmp_path / "saved")

@@ -1,4 +1,4 @@
-"""Properties that hold because what stands before an arrow in them is never true."""
+"""Vacuity: properties that hold because the antecedent of an implication is never true."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from outcrop.result import Result
 from outcrop.source import Severity
 from outcrop.strategies import names
 
-#: Counts up from 0 to 20; ``gone`` is true in the first state only, ``last`` in the last one.
+#: A counter from 0 to 20; ``gone`` is true in the first state only, ``last`` in the last one.
 COUNTER = """
 var x: 0..20; y: array [0..2] of 0..20;
 startstate begin x := 0; for i: 0..2 do y[i] := i; end; end;
@@ -42,7 +42,7 @@ def unmet(result: Result) -> list[list[str] | None]:
     return [row["vacuous"] for row in result.to_dict()["properties"] if "vacuous" in row]
 
 
-#: Invariants, and what stands before an arrow in them and is never true.
+#: Invariants, and their antecedents that are never true.
 INVARIANTS = [
     ("x <= 20", []),
     ("x = 0 -> x < 1", []),
@@ -52,7 +52,7 @@ INVARIANTS = [
     ("!(x > 20) | x = 3", ["x > 20"]),
     ("x <= 20 & (x > 20 -> false)", ["x > 20"]),
     ("x > 3 -> (x < 4 -> false)", ["x < 4"]),
-    ("x > 20 -> (x < 4 -> false)", ["x > 20"]),  # and not what stands behind it
+    ("x > 20 -> (x < 4 -> false)", ["x > 20"]),  # and not the one behind it
     ("odd(x) -> (x % 2 = 0 -> false)", ["x % 2 = 0"]),
     ("forall i: 0..2 do x = i + 18 -> x > 17 end", []),
     ("forall i: 0..2 do i = 5 -> false end", ["i = 5"]),
@@ -60,9 +60,9 @@ INVARIANTS = [
     ("forall i: 0..2 do x < 21 -> (i = 1 -> y[0] = 0) end", []),
     ("forall i: 0..2 do forall j: 0..2 do i < j & x = j + 20 -> false end end", ["i < j & x = j + 20"]),
     ("(x > 20 -> false) & (x < 0 -> false) & (x = 1 -> true)", ["x > 20", "x < 0"]),
-    ("(x > 20 -> false) | x < 30", []),  # not looked for: it may well be needed
+    ("(x > 20 -> false) | x < 30", []),  # not examined: it may be needed
     ("!(x = 3 -> x = 4) | x < 30", []),
-    # What stands in front protects what follows, there as here.
+    # The part in front protects what follows, there as here.
     ("x > 0 -> (20 / x > 30 -> false)", ["20 / x > 30"]),
     ("(isundefined(y[1]) | true) & (!isundefined(y[1]) -> (y[1] = 7 -> false))", ["y[1] = 7"]),
 ]
@@ -74,10 +74,10 @@ FORMULAS = [
     ("F G {x = 20} && G ({x > 20} -> X {x = 4})", ["{x > 20}"]),
     ("GF {x > 20} -> G {x = 4}", ["{x > 20}"]),
     ("({x < 9} U {x > 20}) -> G {x = 4}", ["{x > 20}"]),
-    ("G (({x = 3} && F {x > 20}) -> F {x = 4})", []),  # the first of both decides
+    ("G (({x = 3} && F {x > 20}) -> F {x = 4})", []),  # the first operand decides
     ("G ({x = 3} && !{x < 4} -> {x = 7})", ["{x = 3} && !{x < 4}"]),
     ("G ({x = 3} -> ({x = 4} -> false))", []),  # each is true somewhere
-    ("({x > 20} -> {x = 3}) U {x = 20}", []),  # it still says that 20 is reached
+    ("({x > 20} -> {x = 3}) U {x = 20}", []),  # the formula still says that 20 is reached
     ("({x > 20} -> {x = 3}) W {x = 19}", ["{x > 20}"]),
 ]
 
@@ -102,14 +102,14 @@ def test_formulas(formula: str, expected: list[str], model: Path) -> None:
 
 
 def test_formulas_in_compiled_code(model: Path) -> None:
-    """Declared in the model, and given beside it."""
+    """Formulas may be declared in the model, or given on the command line."""
     result = check(model, 'ltl "it" : G ({x = 3} -> F {x = 4});', "G ({x > 20} -> F {x = 4})")
     assert unmet(result) == [[], ["{x > 20}"]]
 
 
 @pytest.mark.parametrize("engine", ["interpreter", "native"])
 def test_a_failure_is_that_of_the_formula(engine: str, model: Path) -> None:
-    """What stands before its arrow fails from 3 on: the search for bad states says nothing about that."""
+    """Its antecedent fails from 3 on: the search for bad states says nothing about that."""
     result = check(model, "", "G ({y[x] = 20} -> F {x = 4})", engine=engine, max_errors=None)
     assert len(result.violations) == 1
     assert unmet(result) == [None]
@@ -119,14 +119,14 @@ def test_a_failure_is_that_of_the_formula(engine: str, model: Path) -> None:
 
 @pytest.mark.parametrize("engine", ["interpreter", "native"])
 def test_what_fails_where_the_formula_does_not_look_is_not_true_there(engine: str, model: Path) -> None:
-    """It asks about the start state alone; from 3 on what it asks for cannot be evaluated."""
+    """It asks about the start state alone; from 3 on its antecedent cannot be evaluated."""
     result = check(model, "", "{y[x] = 20} -> F {x = 4}", engine=engine)
     assert str(result.verdict) == "holds"
     assert unmet(result) == [["{y[x] = 20}"]]
 
 
 def test_instances_share_what_they_are_about(model: Path) -> None:
-    """An invariant inside rulesets is put to the test if one of its instances is."""
+    """An invariant inside rulesets is not vacuous if one of its instances is not."""
     some = 'ruleset i: 10..30 do invariant "some" x = i -> x > 9; end;'
     none = 'ruleset i: 21..30 do invariant "none" x = i -> false; end;'
     named = 'alias z: y[0] do invariant "named" z = 1 -> false; end;'
@@ -164,7 +164,7 @@ def test_what_prints_is_not_asked_twice(model: Path) -> None:
 
 
 def test_what_changes_the_state_meanwhile(model: Path) -> None:
-    """A turn of a loop begins with what the one before it has left."""
+    """An iteration of a loop starts with the state that the previous one has left."""
     bump = "function bump(): boolean; begin x := (x + 1) % 21; return true; end;"
     assert unmet(check(model, bump + 'invariant "it" forall i: 0..20 do (x = 30 - i -> true) & bump() end;')) == [[]]
 
@@ -208,7 +208,7 @@ def test_what_choose_stands_for_is_no_arrow(model: Path) -> None:
 
 
 def test_code_grows_with_the_model(model: Path) -> None:
-    """And not with its square, where every arrow stands behind all others."""
+    """It does not grow with the square, if every implication stands behind all others."""
     sizes = []
     for count in (20, 80):
         arrows = " & ".join(f"(x = {number % 20} & y[0] = {number} -> x < 21)" for number in range(count))
@@ -219,7 +219,7 @@ def test_code_grows_with_the_model(model: Path) -> None:
 
 @pytest.mark.parametrize("strategy", names(finds_cycles=False, decides=True))
 def test_strategies(strategy: str, model: Path, tmp_path: Path) -> None:
-    """Each new state is asked, wherever it is found to be new."""
+    """Every strategy checks each new state for it."""
     model.write_text("""
         var x: 0..40; y: 0..40;
         startstate begin x := 0; y := 0; end;
@@ -238,7 +238,7 @@ def test_strategies(strategy: str, model: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("strategy", ["ram", "auto", "layered"])
 def test_resumed(strategy: str, model: Path, tmp_path: Path) -> None:
-    """What was true before a checkpoint is not forgotten; of formulas that may be new nothing is said."""
+    """What was true before a checkpoint is remembered. Nothing is said about formulas that may be new."""
     place = str(tmp_path / "saved")
     properties = 'invariant "first" x = 0 -> true; invariant "never" x > 20 -> true;'
     check(model, properties, checkpoint=place, depth=10)
