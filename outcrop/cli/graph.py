@@ -1,30 +1,49 @@
-"""``outcrop graph``: writes the state graph in a format that other programs draw."""
+"""``outcrop graph``: writes the state graph, as a picture or for programs that draw."""
 
 from __future__ import annotations
 
 import argparse
+import json
+import shutil
+import subprocess
 from pathlib import Path
 
 from outcrop.api import load
 from outcrop.cli.files import keep_apart, write
 from outcrop.cli.output import complain, emit
 from outcrop.errors import UsageError
-from outcrop.explore.formats import FORMATS
-from outcrop.explore.graph import around, explore, unknown_names
+from outcrop.explore.formats import dot, graphml, mermaid, svg
+from outcrop.explore.graph import Graph, around, explore, unknown_names
+from outcrop.explore.picture import Picture, picture
 from outcrop.explore.saved import read
 
-_SUFFIXES = {".dot": "dot", ".gv": "dot", ".graphml": "graphml", ".json": "json"}
+#: Time that Graphviz may take, in seconds.
+_MOST_SECONDS = 120
+
+_SUFFIXES = {
+    ".dot": "dot",
+    ".gv": "dot",
+    ".graphml": "graphml",
+    ".json": "json",
+    ".svg": "svg",
+    ".png": "png",
+    ".mmd": "mermaid",
+}
 
 
 def run(arguments: argparse.Namespace) -> int:
-    layout = arguments.format or _SUFFIXES.get(Path(arguments.output or "").suffix, "dot")
+    """Writes the graph in the format that was asked for."""
+    layout = arguments.format or _format_of(arguments.output)
+    if layout == "png" and not arguments.output:
+        raise UsageError("A PNG is not printed. Name a file with -o FILE.png.")
     if arguments.around is None and arguments.radius is not None:
         raise UsageError("--radius needs --around; name a saved trace with --around FILE")
     if not arguments.states:
         raise UsageError("--states must be at least 1")
     keep_apart((arguments.model, arguments.around), (arguments.output,))
     model = load(arguments.model, dict(arguments.constants))
-    for name in unknown_names(model.system, arguments.show or ()):
+    chosen = [arguments.color] if arguments.color not in ("property", "level") else []
+    for name in unknown_names(model.system, [*(arguments.show or ()), *arguments.by, *chosen]):
         raise UsageError(
             f"the model has no variable, field or element '{name}' to show; 'outcrop show' lists the variables"
         )
@@ -38,9 +57,61 @@ def run(arguments: argparse.Namespace) -> int:
             f"the graph is cut off: {len(graph.open_nodes):,} of its {len(graph.nodes):,} states have successors that "
             "are not drawn; raise the limits with --states and --depth (or --radius)"
         )
-    text = FORMATS[layout](graph, arguments.show)
+    drawing = picture(graph, arguments.show, arguments.by, arguments.color)
+    if layout == "png":
+        _write_png(arguments.output, dot(drawing))
+        return 0
+    text = _text(layout, graph, drawing)
     if arguments.output:
         write(arguments.output, text)
     else:
         emit(text)
     return 0
+
+
+def _format_of(output: str | None) -> str:
+    """The format that the suffix of a file names. Raises UsageError for one that names none."""
+    if output is None:
+        return "dot"
+    suffix = Path(output).suffix.lower()
+    if suffix not in _SUFFIXES:
+        raise UsageError(f"'{output}' names no format. Use one of {', '.join(_SUFFIXES)}, or --format.")
+    return _SUFFIXES[suffix]
+
+
+def _text(layout: str, graph: Graph, drawing: Picture) -> str:
+    match layout:
+        case "json":
+            return json.dumps(drawing.to_dict() if drawing.by else graph.to_dict(), ensure_ascii=False, indent=1)
+        case "graphml":
+            return graphml(drawing)
+        case "mermaid":
+            return mermaid(drawing)
+        case "svg":
+            return _graphviz("svg", dot(drawing)).decode() if shutil.which("dot") else svg(drawing)
+    return dot(drawing)
+
+
+def _write_png(path: str, text: str) -> None:
+    if not shutil.which("dot"):
+        raise UsageError("A PNG needs Graphviz, and there is no command 'dot'. Install Graphviz, or write -o FILE.svg.")
+    content = _graphviz("png", text)
+    try:
+        Path(path).write_bytes(content)
+    except OSError as error:
+        raise UsageError(f"cannot write '{path}': {error.strerror}") from None
+
+
+def _graphviz(kind: str, text: str) -> bytes:
+    """What Graphviz draws. Raises UsageError where it fails, as it does on graphs that are too large for it."""
+    try:
+        done = subprocess.run(
+            ["dot", f"-T{kind}"], input=text.encode(), capture_output=True, timeout=_MOST_SECONDS, check=True
+        )
+    except subprocess.TimeoutExpired:
+        raise UsageError(
+            f"Graphviz took more than {_MOST_SECONDS} s. Draw fewer states with --states or --by."
+        ) from None
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise UsageError(f"Graphviz failed: {error}. Write DOT with -o FILE.dot, and draw it yourself.") from None
+    return done.stdout

@@ -31,6 +31,8 @@ examples:
 _GRAPH_EPILOG = """\
 examples:
   outcrop graph ring.m | dot -Tsvg > ring.svg
+  outcrop graph ring.m -o ring.svg
+  outcrop graph ring.m --by phase,holder -o phases.svg
   outcrop graph ring.m --show turn --show state -o ring.graphml
   outcrop graph ring.m --around bug.json --radius 2 | dot -Tsvg > bug.svg"""
 
@@ -108,14 +110,14 @@ def _graph(verbs: Any) -> Parser:
     parser: Parser = verbs.add_parser(
         "graph",
         help="write the state graph",
-        description="Writes the state graph of a model, or the part around a trace, for drawing programs.",
+        description="Writes the state graph of a model, or its part around a trace, as a picture or as data.",
         epilog=_GRAPH_EPILOG,
         usage="%(prog)s MODEL [-D NAME=VALUE]... [options]",
     )
     add_model(parser)
     parser.add_argument(
         "--format",
-        choices=["dot", "graphml", "json"],
+        choices=["dot", "svg", "png", "mermaid", "graphml", "json"],
         help="output format (default: by the suffix of the output file, or dot)",
     )
     parser.add_argument("-o", "--output", metavar="FILE", help="output file (default: stdout)")
@@ -130,6 +132,20 @@ def _graph(verbs: Any) -> Parser:
         metavar="NAME",
         action="append",
         help="variable, field or element to show in each state; may be repeated (default: all that are defined)",
+    )
+    parser.add_argument(
+        "--by",
+        metavar="NAME,NAME",
+        type=names,
+        default=[],
+        help="draw one node for all states with the same values of these variables, fields or elements",
+    )
+    parser.add_argument(
+        "--color",
+        metavar="WHAT",
+        default="property",
+        help="property: violations red (the default); level: darker with the distance from a start state; a variable, "
+        "field or element: one colour for each of its values",
     )
     parser.add_argument(
         "--symmetry",

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 _SWEEPS = 6
-_GAP_X, _GAP_Y = 28, 56
+_GAP_X, _GAP_Y = 64, 84
 
 
 @dataclass(frozen=True)

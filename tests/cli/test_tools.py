@@ -83,6 +83,11 @@ def test_graph(cli: Cli, repository: Path, tmp_path: Path) -> None:
     assert cli("graph", model).out.startswith("digraph")
     assert cli("graph", model, "-o", tmp_path / "graph.json").code == 0
     assert json.loads((tmp_path / "graph.json").read_text())["complete"] is True
+    unknown = cli("graph", model, "-o", tmp_path / "graph.pdf")
+    assert unknown.code == 2 and "names no format" in unknown.err and not (tmp_path / "graph.pdf").exists()
+    assert cli("graph", model, "-o", tmp_path / "graph.svg").code == 0
+    assert "<svg" in (tmp_path / "graph.svg").read_text()
+    assert cli("graph", model, "--by", "nothing").code == 2
     few = cli("graph", model, "--states", "4", "--format", "graphml")
     assert few.out.startswith("<?xml")
     assert "not drawn" in few.err

@@ -11,8 +11,9 @@ import pytest
 import outcrop
 from outcrop.errors import UsageError
 from outcrop.explore.evaluate import Scope
-from outcrop.explore.formats import dot, graphml
+from outcrop.explore.formats import dot, graphml, mermaid, svg
 from outcrop.explore.graph import around, explore
+from outcrop.explore.picture import picture
 from outcrop.explore.session import Session
 from outcrop.explore.shell import Shell
 from outcrop.lang import load_open
@@ -203,17 +204,44 @@ def test_around_a_trace(session: Session) -> None:
 
 def test_formats(session: Session) -> None:
     graph = explore(session.system, False, 6, None)
-    text = dot(graph, ["seen[who_1]"])
+    text = dot(picture(graph, ["seen[who_1]"], (), "property"))
     assert text.count(" -> ") == len(graph.links)
     assert "seen[who_1] = false" in text
     assert "n = " not in text
-    root = ElementTree.fromstring(graphml(graph, None))
+    root = ElementTree.fromstring(graphml(picture(graph, None, (), "level")))
     tag = "{http://graphml.graphdrawing.org/xmlns}"
     assert len(root.findall(f".//{tag}node")) == len(graph.nodes)
     assert len(root.findall(f".//{tag}edge")) == len(graph.links)
     document = json.loads(json.dumps(graph.to_dict()))
     assert document["nodes"][0]["state"]["n"] == 0
     assert document["complete"] is False
+
+
+def test_a_picture_has_every_state_and_link(session: Session) -> None:
+    drawing = picture(explore(session.system, False, 6, None), None, (), "n")
+    tag = "{http://www.w3.org/2000/svg}"
+    root = ElementTree.fromstring(svg(drawing))
+    assert len(root.findall(f"{tag}rect")) == len(drawing.shapes) + 1  # and the paper
+    assert len([each for each in root.findall(f"{tag}path") if "link" in each.attrib["class"]]) == len(drawing.lines)
+    assert len({each.fill for each in drawing.shapes}) == len({each.lines[0] for each in drawing.shapes})
+    assert mermaid(drawing).count("-->") == len(drawing.lines)
+
+
+def test_a_quotient_counts_states(session: Session) -> None:
+    graph = explore(session.system, False, 100, None)
+    drawing = picture(graph, None, ("n",), "property")
+    assert sum(each.states for each in drawing.shapes) == len(graph.nodes)
+    assert [each.values for each in drawing.shapes] == [{"n": str(value)} for value in range(len(drawing.shapes))]
+    classes = {(each.source, each.target) for each in drawing.lines}
+    assert len(classes) == len(drawing.lines), "parallel links are one line"
+    assert drawing.to_dict()["by"] == ["n"]
+
+
+def test_a_large_graph_needs_graphviz(session: Session) -> None:
+    drawing = picture(explore(session.system, False, 100, None), None, (), "property")
+    drawing.shapes *= 300
+    with pytest.raises(UsageError, match="Install Graphviz"):
+        svg(drawing)
 
 
 def test_steps_and_expressions_show_what_they_print() -> None:
