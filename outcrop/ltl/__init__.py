@@ -1,1 +1,1 @@
-"""Linear temporal logic: formulas, their files, and the Büchi automata that they become."""
+"""Linear temporal logic: formulas, files of formulas, and translation to Büchi automata."""

@@ -1,7 +1,7 @@
-"""What is asked of an accepting run: cleaned up component by component, then brought down to one set of states.
+"""Acceptance conditions: simplified component by component, then reduced to one set of states.
 
-Only what a run does for ever matters, and that happens within one strongly connected component. So each component has
-promises of its own, as few as possible, and transitions outside the accepting components have none to keep.
+Only the infinite part of a run matters, and that lies within one strongly connected component. So each component has
+its own promises, as few as possible, and transitions outside the accepting components have none.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def _component_of(edges: Edges) -> tuple[list[int], list[list[int]]]:
 
 
 def _within(edges: Edges, members: list[int], component: list[int]) -> list[Edge]:
-    """The transitions that stay in a component."""
+    """Returns the transitions that stay in a component."""
     return [each for state in members for each in edges[state] if component[each.target] == component[state]]
 
 
@@ -39,9 +39,8 @@ def prune(edges: Edges, live: Sequence[bool], component: list[int], found: list[
 
 
 def clean(automaton: Generalised, filler: int) -> Generalised:
-    """Keeps in each accepting component only the promises that matter, numbered from 0. Transitions between
-    components, on which nothing depends, get the promises ``filler``: any choice is right, and which one lets more
-    states merge differs."""
+    """Keeps in each accepting component only the promises that matter, numbered from 0. Transitions between components,
+    on which nothing depends, get the promises ``filler``. Any choice is correct, but some let more states merge."""
     component, found = _component_of(automaton.edges)
     renamings: list[dict[int, int] | None] = []
     for members in found:
@@ -52,7 +51,7 @@ def clean(automaton: Generalised, filler: int) -> Generalised:
         renamings.append(None if broken or not inside else _needed(inside))
     live = [renaming is not None for renaming in renamings]
     edges = prune(automaton.edges, live, component, found)
-    # At least one, for the components that do not accept never to be free of.
+    # At least one, which components that do not accept never fulfil.
     count = max((len(renaming) for renaming in renamings if renaming), default=1)
     everything = (1 << count) - 1
 
@@ -69,8 +68,8 @@ def clean(automaton: Generalised, filler: int) -> Generalised:
 
 
 def _needed(inside: list[Edge]) -> dict[int, int]:
-    """The promises that an accepting component needs, with their new numbers. One that only ever accompanies another
-    is kept whenever that one is."""
+    """Returns the promises that an accepting component needs, with their new numbers. A promise that only occurs
+    together with another is fulfilled whenever that one is."""
     made: dict[frozenset[int], int] = {}
     count = max(each.promises.bit_length() for each in inside)
     for promise in range(count):
@@ -83,17 +82,18 @@ def _needed(inside: list[Edge]) -> dict[int, int]:
 
 @dataclass
 class Buchi:
-    """``promises`` of a transition is 0 if its source is accepting and 1 if not. State 0 is initial."""
+    """A Büchi automaton. ``promises`` of a transition is 0 if its source is accepting, otherwise 1. State 0 is
+    initial."""
 
     edges: Edges
     accepting: list[bool]
 
 
 def degeneralise(automaton: Generalised, order: Sequence[int], enter_accepting: bool) -> Buchi:
-    """One set of accepting states instead of several promises (Gastin and Oddoux, CAV 2001).
+    """Returns an automaton with one set of accepting states instead of several promises (Gastin and Oddoux, CAV 2001).
 
     A copy of a state at level i waits for a transition free of the i-th promise in ``order``; the last level accepts
-    and begins anew. A transition may climb several levels. A component without promises has one accepting level, one
+    and starts again. A transition may climb several levels. A component without promises has one accepting level; one
     that does not accept has one level too.
     """
     component, found = _component_of(automaton.edges)
@@ -145,8 +145,8 @@ def _climb(promises: int, needed: list[int], level: int) -> int:
 
 
 def _redirected(edges: Edges, states: list[int]) -> Edges:
-    """Leads transitions between components to the copy of their target that lies deepest: levels may be changed
-    finitely often, and so the copies that only lead there become superfluous."""
+    """Returns the transitions with those between components redirected to the copy of their target that lies deepest.
+    Levels may be changed finitely often, and copies that only lead there become superfluous."""
     component, _ = _component_of(edges)
     deepest: dict[int, int] = {}
     for copy, state in enumerate(states):
@@ -163,7 +163,7 @@ def _redirected(edges: Edges, states: list[int]) -> Edges:
 
 def settle(automaton: Buchi) -> Buchi:
     """Decides acceptance where it does not matter: states on no accepting cycle do not accept, and in a component
-    without other cycles all states do. Drops what reaches no accepting cycle."""
+    without other cycles all states do. Drops states that reach no accepting cycle."""
     edges, accepting = automaton.edges, [*automaton.accepting]
     component, found = _component_of(edges)
     live = []
@@ -188,12 +188,12 @@ def _has_cycle(edges: Edges, states: list[int]) -> bool:
 
 
 def from_edges(edges: Edges) -> Buchi:
-    """The automaton whose states accept if their transitions say so."""
+    """Returns the automaton whose states accept if their transitions say so."""
     return Buchi(edges, [bool(leaving) and not leaving[0].promises for leaving in edges])
 
 
 def merge_transient(automaton: Buchi) -> Buchi:
-    """A state on no cycle may become any other with the same transitions, accepting or not."""
+    """Merges states on no cycle with other states that have the same transitions, accepting or not."""
     edges = automaton.edges
     component, found = _component_of(edges)
     first: dict[frozenset[tuple[int, int]], int] = {}

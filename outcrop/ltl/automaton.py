@@ -1,7 +1,7 @@
 """Büchi automata whose transitions carry conjunctions of propositions and negated propositions.
 
-A run begins in the initial state; in each state of the word it takes a transition whose label is true *there* and goes
-on with the next state of the word. It accepts if it meets an accepting state infinitely often.
+A run begins in the initial state. At each position of the word it takes a transition whose label is true *there*, and
+continues with the next position. It accepts if it visits an accepting state infinitely often.
 """
 
 from __future__ import annotations
@@ -16,17 +16,18 @@ from outcrop.ir.graph import Strength, components, strength
 
 @dataclass(frozen=True)
 class Label:
-    """True where all of ``positive`` hold and none of ``negative``; the empty one is true everywhere."""
+    """A conjunction that is true where all of ``positive`` hold and none of ``negative``; the empty one is always
+    true."""
 
     positive: tuple[Formula, ...] = ()
     negative: tuple[Formula, ...] = ()
 
     def holds_in(self, position: Collection[Formula]) -> bool:
-        """``position`` has the propositions that are true."""
+        """Returns whether the label is true at a position, given as the collection of true propositions."""
         return all(each in position for each in self.positive) and not any(each in position for each in self.negative)
 
     def excludes(self, other: Label) -> bool:
-        """No position satisfies both."""
+        """Returns whether no position satisfies both labels."""
         return bool({*self.positive} & {*other.negative} or {*self.negative} & {*other.positive})
 
     def __str__(self) -> str:
@@ -42,8 +43,8 @@ class Transition:
 
 @dataclass(frozen=True)
 class Automaton:
-    """States are numbers from 0, ``transitions[s]`` are those that leave ``s``. A state lies on a cycle or is not
-    accepting, and every state but perhaps the initial one reaches an accepting cycle."""
+    """A Büchi automaton. States are numbers from 0; ``transitions[s]`` leave ``s``. A state lies on a cycle or is not
+    accepting, and every state except perhaps the initial one reaches an accepting cycle."""
 
     propositions: tuple[Formula, ...]
     initial: int
@@ -74,12 +75,12 @@ class Automaton:
 
     @cached_property
     def very_weak(self) -> bool:
-        """Every cycle is a self-loop."""
+        """Whether every cycle is a self-loop."""
         return all(len(component) == 1 for component in self.components)
 
     @cached_property
     def deterministic(self) -> bool:
-        """No two transitions of a state can be taken at once."""
+        """Whether no two transitions of a state can be taken at once."""
         return all(
             one.label.excludes(other.label)
             for leaving in self.transitions
@@ -88,7 +89,7 @@ class Automaton:
         )
 
     def to_text(self) -> str:
-        """One block a state: its number and role, then its transitions."""
+        """Returns one block for each state: its number and role, then its transitions."""
         lines = []
         for state, leaving in enumerate(self.transitions):
             roles = [name for name, has in self._roles(state) if has]
@@ -101,7 +102,8 @@ class Automaton:
         return [("initial", state == self.initial), ("accepting", state in self.accepting)]
 
     def to_dot(self, name: str) -> str:
-        """A graph for Graphviz; accepting states have a double rim, transitions between the same states one arrow."""
+        """Returns a graph for Graphviz. Accepting states have a double border; transitions between two states share an
+        arrow."""
         lines = [
             "digraph automaton {",
             f"  label={_quoted(name)};",
@@ -120,7 +122,7 @@ class Automaton:
         return "\n".join([*lines, "}"])
 
     def to_json(self) -> dict[str, object]:
-        """The automaton in numbers and strings, for a JSON document."""
+        """Returns the automaton as numbers and strings, for a JSON document."""
         return {
             "propositions": [{"text": each.text, "verbatim": each.verbatim} for each in self.propositions],
             "states": self.size,

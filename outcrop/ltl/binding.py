@@ -1,4 +1,4 @@
-"""From an automaton over the names of propositions to one over the states of a System."""
+"""Translates an automaton over the names of propositions to one over the states of a System."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from outcrop.ltl.automaton import Automaton as Unbound
 from outcrop.ltl.automaton import Label
 from outcrop.source import Span
 
-#: Of the variable that holds the automaton's state: no name of a model has brackets.
+#: Name of the variable that holds the automaton's state; no name of a model has parentheses.
 LOCATION = "(automaton)"
 
 
@@ -26,7 +26,7 @@ def bind(
     parameters: Sequence[Parameter] = (),
     arguments: Sequence[int] = (),
 ) -> Automaton:
-    """The same automaton with expressions for its propositions, which may use the locals of ``frame``."""
+    """Returns the automaton with expressions for its propositions, which may use the locals of ``frame``."""
     return Automaton(
         name=LOCATION,
         states=tuple(map(str, range(automaton.size))),

@@ -1,7 +1,7 @@
-"""``.ltl`` files, as DiVinE reads them: propositions and properties for a model beside them.
+"""``.ltl`` files in the format of DiVinE: propositions and properties for a model of the same name.
 
 ``#define NAME text`` names an expression of the model's language, ``#property FORMULA`` is a property; every other line
-is a remark. The formulas are stated as they should hold, not negated.
+is a comment. The formulas say what should hold; they are not negated.
 """
 
 from __future__ import annotations
@@ -18,14 +18,15 @@ from outcrop.source import Diagnostic, Source, Span, whole
 
 _LINE = re.compile(r"^[ \t]*\#[ \t]*(define|property)\b((?:\\\r?\n|[^\n])*)", re.MULTILINE)
 _DEFINITION = re.compile(r"[ \t]*([A-Za-z_]\w*)(\(?)")
-#: Behind a definition: where it is used, something else may follow.
+#: A comment after a definition, which must not become part of it.
 _REMARK = re.compile(r"//.*|/\*.*?\*/")
 _WORD = re.compile(r"[A-Za-z_]\w*")
 
 
 @dataclass(frozen=True)
 class Definition:
-    """``text`` is an expression of the model's language in which the names of other definitions are replaced."""
+    """A definition. ``text`` is an expression of the model's language in which the names of other definitions are
+    expanded."""
 
     name: str
     text: str
@@ -34,7 +35,8 @@ class Definition:
 
 @dataclass(frozen=True)
 class FormulaFile:
-    """``properties`` are in the order of the file; the first is number 1 for the user. ``spans``: where they stand."""
+    """The contents of a file. ``properties`` are in the order of the file, with their places in ``spans``; the first
+    one is number 1."""
 
     definitions: dict[str, Definition]
     properties: tuple[Parsed, ...]
@@ -42,7 +44,7 @@ class FormulaFile:
 
 
 def parse_file(source: Source) -> FormulaFile:
-    """Reads a file; raises ModelError with all that is wrong in it."""
+    """Reads a file. Raises ModelError with all mistakes in it."""
     return _Reader(source).run()
 
 
@@ -83,12 +85,14 @@ class _Reader:
         if match.group(2):
             raise refuse(f"'{name.text}' is a macro with parameters, which is not supported", name)
         if name.text in WORDS:
-            raise refuse(f"'{name.text}' has a meaning of its own in formulas", name)
+            raise refuse(f"'{name.text}' is a reserved word of formulas", name)
         if name.text in self.names:
             raise refuse(f"'{name.text}' is defined twice", name, f"first in line {self.names[name.text].line}")
         body = _trimmed(Span(self.source, name.end, line.end))
         if body.start == body.end:
-            raise refuse(f"'{name.text}' is defined as nothing", name, "an expression of the model follows the name")
+            raise refuse(
+                f"'{name.text}' is defined as nothing", name, "write an expression of the model after the name"
+            )
         self.names[name.text] = name
         self.bodies[name.text] = body
 
@@ -96,14 +100,12 @@ class _Reader:
         parsed = parse_span(_trimmed(line), self.names)
         for each, span in parsed.propositions.items():
             if not each.verbatim and each.text not in self.names:
-                raise refuse(
-                    f"'{each.text}' is not defined", span, f"#define {each.text} EXPRESSION says what it means"
-                )
+                raise refuse(f"'{each.text}' is not defined", span, f"define it with #define {each.text} EXPRESSION")
         return parsed
 
     def _expand(self, text: str, above: tuple[str, ...]) -> str:
-        """Replaces the names of definitions by what they stand for, in brackets; a name within its own definition
-        stays, as in C."""
+        """Returns the text with the names of definitions expanded, in brackets. A name within its own definition stays,
+        as in C."""
 
         def replace(match: re.Match[str]) -> str:
             name = match.group()
@@ -115,14 +117,14 @@ class _Reader:
 
 
 def formula_texts(file: FormulaFile | None, more: Sequence[Span]) -> tuple[FormulaText, ...]:
-    """The properties of a file, and formulas that may use its definitions too, for a front-end to read."""
+    """Returns the properties of a file, then further formulas that may use its definitions, for a front-end to read."""
     definitions = {} if file is None else {name: _place(each) for name, each in file.definitions.items()}
     spans = [*(() if file is None else file.spans), *more]
     return tuple(FormulaText(" ".join(_joined(span.text).split()), span, definitions) for span in spans)
 
 
 def _place(definition: Definition) -> Span:
-    """Where the text of a definition stands; one with names replaced stands nowhere else."""
+    """Returns the place of a definition. An expanded one gets a source of its own."""
     if definition.text == definition.span.text:
         return definition.span
     name = f"{definition.span.source.name} line {definition.span.line}, #define {definition.name}"
@@ -130,7 +132,7 @@ def _place(definition: Definition) -> Span:
 
 
 def _joined(text: str) -> str:
-    """Lines that a backslash ends, as one."""
+    """Returns the text with lines that end in a backslash joined."""
     return text.replace("\\\r\n", " ").replace("\\\n", " ")
 
 

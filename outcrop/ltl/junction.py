@@ -1,6 +1,6 @@
 """Simplified conjunctions of normal forms; disjunctions are their duals.
 
-Two operands that say together what one formula says are replaced by it, until no rule applies to any pair.
+Two operands that are equivalent to one formula are replaced by it, until no rule applies to any pair.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from outcrop.ir.formula import FALSE, TRUE, Formula, Operator
 if TYPE_CHECKING:
     from outcrop.ltl.simplify import Simplifier
 
-#: Beyond this many operands only the cheap rules are worth their time: the others compare all pairs.
+#: Largest number of operands for which all pairs are compared. Beyond it only the cheap rules are worth their time.
 MAX_PAIRED = 60
 
 
 def conjoin(simplifier: Simplifier, operands: Iterable[Formula]) -> Formula:
-    """The conjunction of normal forms, in normal form."""
+    """Returns the conjunction of normal forms, in normal form."""
     waiting = [*operands]
     kept: list[Formula] = []
     while waiting:
@@ -39,7 +39,8 @@ def conjoin(simplifier: Simplifier, operands: Iterable[Formula]) -> Formula:
 
 
 def _join_with_one(simplifier: Simplifier, one: Formula, kept: list[Formula]) -> Formula | None:
-    """Takes a formula out of ``kept`` that ``one`` can be joined with and gives what they become; None if none can."""
+    """Removes a formula from ``kept`` that ``one`` can be joined with, and returns the joined formula; None if none
+    can."""
     for index, other in enumerate(kept):
         joined = _join(simplifier, one, other) or _join(simplifier, other, one)
         if joined is not None:
@@ -49,7 +50,7 @@ def _join_with_one(simplifier: Simplifier, one: Formula, kept: list[Formula]) ->
 
 
 def _join(simplifier: Simplifier, one: Formula, other: Formula) -> Formula | None:
-    """One formula for the conjunction of two, different in form from just that, or None."""
+    """Returns one formula for the conjunction of two that differs in form from it, or None."""
     if simplifier.implies(one, other):
         return one
     if simplifier.excludes(one, other):
@@ -67,7 +68,7 @@ def _join(simplifier: Simplifier, one: Formula, other: Formula) -> Formula | Non
 
 
 def _both(one: Formula, other: Formula) -> Formula:
-    """Two operands to go on with: a conjunction that is taken apart at once."""
+    """Returns two operands as a conjunction, which the caller splits again."""
     return Formula(Operator.AND, one, other)
 
 

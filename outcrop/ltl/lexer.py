@@ -1,7 +1,7 @@
-"""Cuts the text of a formula into tokens.
+"""The lexer of formulas.
 
-The letters of temporal operators need no blanks around them (``GFp`` is G F p), so propositions begin with a lower-case
-letter. A word that is known as a proposition is one, whatever it begins with or contains.
+The letters of temporal operators need no blanks around them (``GFp`` is G F p), so that propositions begin with a
+lower-case letter. A word that is known as a proposition is one, whatever it begins with or contains.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ EXPRESSION = "expression"
 OPEN = "("
 CLOSE = ")"
 END = "end"
-#: A quantifier over a formula, with what it binds, up to ``do``; and the ``end`` that closes it.
+#: A quantifier over a formula, with its bindings, up to ``do``; and the ``end`` that closes it.
 FORALL = "forall"
 EXISTS = "exists"
 CLOSE_QUANTIFIER = "end of a quantifier"
 
-#: What an operator may be written as.
+#: Spellings of the operators.
 SPELLINGS = {
     "true": Operator.TRUE,
     "1": Operator.TRUE,
@@ -66,9 +66,9 @@ SPELLINGS = {
 WORDS = frozenset(each for each in SPELLINGS if each.isalpha() and each.islower())
 LETTERS = frozenset(each for each in SPELLINGS if each.isupper())
 
-_EVERY_RUN = "an LTL formula speaks of every run: write {}"
-_SOME_RUN = "to ask whether some run does so, check that no run does: {}; its violation is such a run"
-#: Operators of CTL, and how to ask the same in LTL.
+_EVERY_RUN = "an LTL formula is about every run: write {}"
+_SOME_RUN = "to ask whether some run does so, check that no run does: {}; a violation is such a run"
+#: Operators of CTL, with the corresponding LTL.
 _CTL = {
     "A": _EVERY_RUN.format("p U q for A[p U q]"),
     "AG": _EVERY_RUN.format("G p for AG p"),
@@ -91,19 +91,20 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE,
 )
-#: A line of a file goes on in the next one after a backslash.
+#: A line continues in the next one after a backslash.
 _BLANKS = re.compile(r"(?:\s|\\\r?\n)*")
 _QUANTIFIER = re.compile(r"(forall|exists)(\s+\w+\s*:.*?)\bdo\b", re.DOTALL)
 _QUANTIFIER_BEGINS = re.compile(r"(forall|exists)\s+\w+\s*:")
 _QUANTIFIER_ENDS = frozenset(("end", "endforall", "endexists"))
-#: A name that a binary operator clings to, as in ``p1U(q)``.
+#: A name with a binary operator attached, as in ``p1U(q)``.
 _CLINGING = re.compile(r"([a-z_]\w*?[a-z0-9_]|[a-z_])([URVWM][GFXO]*)")
 _OPERAND_AHEAD = re.compile(r"\s*([(!~{\"\[A-Za-z_]|<>)")
 
 
 @dataclass(frozen=True)
 class Token:
-    """``kind`` is an operator or one of the names above; ``text`` what stands in the source, or in its braces."""
+    """A token. ``kind`` is an operator or one of the names above; ``text`` is the source text, or that in its
+    braces."""
 
     kind: str
     text: str
@@ -115,7 +116,7 @@ def refuse(message: str, span: Span, hint: str = "") -> ModelError:
 
 
 def tokenize(source: Source, start: int, end: int, known: Collection[str]) -> list[Token]:
-    """The tokens of a stretch of a source; the last one is the end."""
+    """Returns the tokens of a span; the last one is the end."""
     return _Lexer(source, start, end, known).run()
 
 
@@ -150,7 +151,7 @@ class _Lexer:
         return self.tokens
 
     def _skip_blanks(self) -> bool:
-        """Is there anything behind them?"""
+        """Skips blanks. Returns whether anything follows."""
         blanks = _BLANKS.match(self.text, self.at, self.end)
         self.at = blanks.end() if blanks else self.at
         return self.at < self.end
@@ -161,7 +162,7 @@ class _Lexer:
         self.at += width
 
     def _word(self, word: str) -> None:
-        """A word is a proposition, or letters of operators with perhaps a proposition after them."""
+        """Reads a word: a proposition, or letters of operators with perhaps a proposition after them."""
         if word in WORDS:
             self._add(SPELLINGS[word], len(word))
         elif word in (FORALL, EXISTS) and _QUANTIFIER_BEGINS.match(self.text, self.at, self.end):
@@ -175,12 +176,14 @@ class _Lexer:
             self._add(SPELLINGS[word[0]], 1)
         elif operator := _CTL_WORD.match(self.text, self.at, self.end):
             where = Span(self.source, self.at, self.at + len(word))
-            raise refuse(f"'{word}' is CTL, and formulas here are LTL", where, _CTL[operator[1] or operator[2]])
+            raise refuse(
+                f"'{word}' is an operator of CTL, and formulas are LTL", where, _CTL[operator[1] or operator[2]]
+            )
         elif word[0].isupper():
             raise refuse(
                 f"'{word}' is neither an operator nor a proposition",
                 Span(self.source, self.at, self.at + len(word)),
-                f"a proposition begins with a lower-case letter; any other expression stands in braces: {{{word}}}",
+                f"a proposition begins with a lower-case letter; write any other expression in braces: {{{word}}}",
             )
         else:
             self._name(word)
@@ -196,8 +199,8 @@ class _Lexer:
         self.at = match.end()
 
     def _name(self, word: str) -> None:
-        """A proposition. An operator's letter at its end is one where an operand follows, which nothing else allows;
-        and within a word that is unknown where the part before it is known."""
+        """Reads a proposition. A letter of an operator at its end is an operator if an operand follows, which nothing
+        else allows. Within an unknown word it is one if the part before it is known."""
         clinging = _CLINGING.fullmatch(word)
         if clinging and self._operand_follows(self.at + len(word)):
             word = clinging.group(1)
@@ -236,8 +239,8 @@ class _Lexer:
         span = Span(self.source, self.at, self.at + 1)
         if character == '"':
             return refuse("this string is not closed before the end of the line", span)
-        hint = "an expression of the model stands in braces, as in G {x < 3}" if character in "<>=.-%/:[]'" else ""
-        return refuse(f"'{character}' has no place in a formula", span, hint)
+        hint = "write an expression of the model in braces, as in G {x < 3}" if character in "<>=.-%/:[]'" else ""
+        return refuse(f"'{character}' is not allowed in a formula", span, hint)
 
 
 _INFIX = frozenset((Operator.AND, Operator.OR, Operator.XOR, Operator.IMPLIES, Operator.IFF))

@@ -1,7 +1,7 @@
-"""Reads a formula: text to tree, by precedence.
+"""The parser of formulas, by precedence.
 
 From weakest to strongest: ``<->``, ``->``, ``^``, ``||``, ``&&``, the temporal U R V W M, and the prefix operators.
-``->`` and the temporal operators lean to the right (a U b U c is a U (b U c)), the others to the left.
+``->`` and the temporal operators associate to the right (a U b U c is a U (b U c)), the others to the left.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ from outcrop.ltl.lexer import (
 )
 from outcrop.source import Source, Span
 
-#: Levels of nesting: the passes over the tree recurse, and Python's stack is not deep.
+#: Largest number of nesting levels, since the passes over the tree recurse.
 MAX_NESTING = 100
-#: Operators and propositions in all; those under quantifiers count once for each value.
+#: Largest number of operators and propositions; those under quantifiers count once per value.
 MAX_TOKENS = 2_000
 
 _BINARY = frozenset(PRECEDENCE) - UNARY
 _RIGHT = TEMPORAL_BINARY | {Operator.IMPLIES}
-#: What people write who are used to another syntax.
+#: Spellings of other syntaxes, with ours.
 _FOREIGN = {
     "always": "G",
     "eventually": "F",
@@ -58,7 +58,7 @@ _FOREIGN = {
 
 @dataclass(frozen=True)
 class Bound:
-    """A variable that a quantifier over a formula binds, and one of its values: as text, and as the model has it."""
+    """A variable that a quantifier over a formula binds, with one value: as text, and as an expression of the model."""
 
     name: str
     shown: str
@@ -66,13 +66,13 @@ class Bound:
 
 
 Binding = tuple[Bound, ...]
-#: The values that a quantifier stands for, within the quantifiers around it.
+#: Function that returns the values that a quantifier stands for, within the quantifiers around it.
 Instances = Callable[[Span, Binding], list[Binding]]
 
 
 @dataclass(frozen=True)
 class Parsed:
-    """A formula, where each of its propositions stands first, and what is bound there."""
+    """A formula, with the first place of each proposition, and the bindings there."""
 
     formula: Formula
     propositions: dict[Formula, Span]
@@ -80,19 +80,19 @@ class Parsed:
 
 
 def parse(text: str | Source, known: Collection[str] = ()) -> Parsed:
-    """Reads a formula; raises ModelError with a caret where it cannot. A word in ``known`` is a proposition even where
-    it begins with a capital."""
+    """Reads a formula. Raises ModelError, with the place, if it is invalid. A word in ``known`` is a proposition even
+    if it begins with a capital."""
     source = text if isinstance(text, Source) else Source("formula", text)
     return parse_span(Span(source, 0, len(source.text)), known)
 
 
 def parse_span(span: Span, known: Collection[str] = (), instances: Instances | None = None) -> Parsed:
-    """Reads the formula in a stretch of a source. ``instances`` knows what quantifiers over formulas stand for."""
+    """Reads the formula in a span. ``instances`` returns the values of quantifiers over formulas."""
     return _Parser(tokenize(span.source, span.start, span.end, known), instances).run()
 
 
 def outermost_forall(span: Span, known: Collection[str] = ()) -> tuple[Span, Span] | None:
-    """What is bound by the quantifier that a formula consists of, and the formula under it."""
+    """Returns the bindings of the quantifier around a whole formula, and the formula under it."""
     tokens = tokenize(span.source, span.start, span.end, known)
     depth = 0
     for number, token in enumerate(tokens):
@@ -122,14 +122,14 @@ class _Parser:
 
     def run(self) -> Parsed:
         if len(self.tokens) > MAX_TOKENS:
-            raise refuse(f"this formula is too long: more than {MAX_TOKENS:,} words and signs", self.tokens[-1].span)
+            raise refuse(f"this formula is too long: more than {MAX_TOKENS:,} tokens", self.tokens[-1].span)
         formula = self._binary(1)
         if self.here.kind != END:
             self._fail("expected an operator or the end of the formula")
         return Parsed(formula, self.propositions, self.bindings)
 
     def _binary(self, limit: int) -> Formula:
-        """An operand and all the operators after it that bind at least as tightly as ``limit``."""
+        """Parses an operand and all operators after it that bind at least as tightly as ``limit``."""
         left = self._prefixed()
         chain: Operator | None = None
         while (operator := self._operator()) and PRECEDENCE[operator] >= limit:
@@ -137,7 +137,7 @@ class _Parser:
             self._enter()
             right = self._binary(PRECEDENCE[operator] + (operator not in _RIGHT))
             self.nesting -= 1
-            # A chain of && is one conjunction, however long.
+            # A chain of && is one conjunction of any length.
             chained = operator is chain and operator in (Operator.AND, Operator.OR)
             left = Formula(operator, *(left.operands if chained else (left,)), right)
             chain = operator
@@ -146,7 +146,7 @@ class _Parser:
         return left
 
     def _operator(self) -> Operator | None:
-        """The binary operator here, if there is one."""
+        """Returns the current binary operator, if there is one."""
         kind = self.here.kind
         return kind if isinstance(kind, Operator) and kind in _BINARY else None
 
@@ -183,7 +183,7 @@ class _Parser:
         return result
 
     def _proposition(self, token: Token) -> Formula:
-        """With values in place of the variables that quantifiers bind."""
+        """Returns a proposition with values in place of bound variables."""
         self.operands += 1
         if self.operands > MAX_TOKENS:
             raise refuse(f"this formula is too long: more than {MAX_TOKENS:,} propositions", token.span)
@@ -196,10 +196,10 @@ class _Parser:
         return result
 
     def _quantified(self, token: Token) -> Formula:
-        """The conjunction, or disjunction, of what the formula is for each value."""
+        """Returns the conjunction, or disjunction, of the formula for each value."""
         if self.instances is None:
-            hint = "in a model, quantifiers may also stand inside the braces of a proposition"
-            raise refuse("a formula about this model can have no quantifiers", token.span, hint)
+            hint = "a quantifier can be inside the braces of a proposition"
+            raise refuse("formulas about this model cannot have quantifiers", token.span, hint)
         begin, around = self.at, self.bound
         operands = []
         self._enter()
@@ -242,9 +242,7 @@ class _Parser:
             if token.text in _FOREIGN:
                 return f"'{token.text}' is written {_FOREIGN[token.text]}"
         if self.here.kind in (NAME, EXPRESSION, OPEN):
-            return "there is an operator missing between two propositions"
+            return "an operator is missing between two propositions"
         if self.here.kind in TEMPORAL_BINARY:
-            return (
-                f"{self.here.text} stands between two operands; a name with a capital goes into braces, as in {{Ready}}"
-            )
+            return f"{self.here.text} is a binary operator; write a name with a capital in braces, as in {{Ready}}"
         return ""

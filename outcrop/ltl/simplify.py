@@ -1,11 +1,11 @@
-"""Brings a formula into negation normal form and makes it smaller.
+"""Negation normal form of formulas, and their simplification.
 
-In normal form there are propositions, negated propositions, conjunctions and disjunctions of two or more, and the
-temporal operators. The rules are those of Somenzi and Bloem (Efficient Büchi automata from LTL formulae, CAV 2000),
+A normal form has propositions, negated propositions, conjunctions and disjunctions of two or more, and the temporal
+operators. The rules are those of Somenzi and Bloem (Efficient Büchi automata from LTL formulae, CAV 2000), and of
 Etessami and Holzmann (Optimizing Büchi automata, CONCUR 2000) with their classes of eventual formulas (true of a word
-if true of one of its suffixes) and universal ones (true of all suffixes of a word of which they are true), and
-their extension to formulas that are both, whose truth does not depend on any finite beginning (Babiak, Křetínský,
-Řehák, Strejček: LTL to Büchi automata translation: fast and more deterministic, TACAS 2012).
+if true of one of its suffixes) and universal ones (true of all suffixes of a word of which they are true), and their
+extension to formulas that are both, whose truth does not depend on any finite prefix (Babiak, Křetínský, Řehák,
+Strejček: LTL to Büchi automata translation: fast and more deterministic, TACAS 2012).
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ _DUAL |= {dual: operator for operator, dual in _DUAL.items()}
 
 
 def normal_form(formula: Formula) -> Formula:
-    """An equivalent formula in negation normal form, simplified."""
+    """Returns an equivalent formula in negation normal form, simplified."""
     return Simplifier().normal(formula, True)
 
 
 def gathered(formula: Formula) -> Formula:
-    """An equivalent normal form with F (a || b) for F a || b where b is eventual, everywhere. As a formula it is not
-    simpler, but its automaton can wait for a and b in one state."""
+    """Returns an equivalent normal form with F (a || b) for F a || b where b is eventual. The formula is not simpler,
+    but its automaton can wait for a and b in one state."""
     simplifier = Simplifier()
     known: dict[Formula, Formula] = {}
 
@@ -58,7 +58,7 @@ def _gather_disjunction(simplifier: Simplifier, formula: Formula) -> Formula:
 
 
 class Simplifier:
-    """Remembers what it found out about each formula, since formulas share their parts."""
+    """Simplifier that caches its findings per formula, since formulas share their parts."""
 
     def __init__(self) -> None:
         self._normal: dict[tuple[Formula, bool], Formula] = {}
@@ -69,7 +69,7 @@ class Simplifier:
     # --- Negation normal form ------------------------------------------------------------------------------
 
     def normal(self, formula: Formula, positive: bool) -> Formula:
-        """The formula (or its negation, unless ``positive``) in simplified normal form."""
+        """Returns the formula (or its negation, unless ``positive``) in simplified normal form."""
         key = (formula, positive)
         if key not in self._normal:
             self._normal[key] = self._normalise(formula, positive)
@@ -94,7 +94,7 @@ class Simplifier:
         return self.build(operator if positive else _DUAL[operator], parts)
 
     def negation(self, formula: Formula) -> Formula:
-        """The negation of a normal form, in normal form; not simplified any further, so that it is cheap."""
+        """Returns the negation of a normal form, in normal form. It is not simplified further, so that it is cheap."""
         if formula not in self._negations:
             if formula.is_literal:
                 positive = formula.operator is Operator.PROPOSITION
@@ -109,7 +109,7 @@ class Simplifier:
         return self._negations[formula]
 
     def build(self, operator: Operator, operands: list[Formula]) -> Formula:
-        """A simplified normal form from operands that are."""
+        """Returns a simplified normal form, made from operands in normal form."""
         if not operands:
             return Formula(operator)
         if operator is Operator.AND:
@@ -123,7 +123,8 @@ class Simplifier:
     # --- Classes of formulas -------------------------------------------------------------------------------
 
     def eventual(self, formula: Formula) -> bool:
-        """If it holds of a suffix of a word, then of the word (by its syntax)."""
+        """Returns whether the formula is eventual by its syntax: it holds of a word if it holds of one of its
+        suffixes."""
         if formula not in self._eventual:
             operator, operands = formula.operator, formula.operands
             if operator is Operator.FINALLY or (not operands and operator is not Operator.PROPOSITION):
@@ -138,17 +139,18 @@ class Simplifier:
         return self._eventual[formula]
 
     def universal(self, formula: Formula) -> bool:
-        """If it holds of a word, then of all its suffixes (by its syntax)."""
+        """Returns whether the formula is universal by its syntax: if it holds of a word, it holds of all its
+        suffixes."""
         return self.eventual(self.negation(formula))
 
     def suspendable(self, formula: Formula) -> bool:
-        """Its truth depends on no finite beginning of the word."""
+        """Returns whether the truth of the formula does not depend on any finite prefix of the word."""
         return self.eventual(formula) and self.universal(formula)
 
     # --- Implication ---------------------------------------------------------------------------------------
 
     def implies(self, one: Formula, other: Formula) -> bool:
-        """Whether ``one`` implies ``other``, as far as their syntax shows; no is no proof of the contrary."""
+        """Returns whether ``one`` implies ``other`` by their syntax. False does not prove the contrary."""
         if one is other or one is FALSE or other is TRUE:
             return True
         if one is TRUE or other is FALSE:
@@ -159,7 +161,7 @@ class Simplifier:
         return self._implied[key]
 
     def _left_implies(self, one: Formula, other: Formula) -> bool:
-        """By what ``one`` is."""
+        """Returns whether the form of ``one`` shows that it implies ``other``."""
         operands = one.operands
         match one.operator:
             case Operator.AND:
@@ -167,7 +169,7 @@ class Simplifier:
             case Operator.OR:
                 return all(self.implies(each, other) for each in operands)
             case Operator.NEXT:
-                # X a implies a where a is eventual.
+                # X a implies a if a is eventual.
                 return (other.operator is Operator.NEXT and self.implies(operands[0], other.operands[0])) or (
                     self.eventual(operands[0]) and self.implies(operands[0], other)
                 )
@@ -188,7 +190,7 @@ class Simplifier:
         return False
 
     def _right_implied(self, one: Formula, other: Formula) -> bool:
-        """By what ``other`` is."""
+        """Returns whether the form of ``other`` shows that ``one`` implies it."""
         operands = other.operands
         same = one.operator is other.operator
         match other.operator:
@@ -224,11 +226,11 @@ class Simplifier:
         return self.implies(one.operands[0], other.operands[0]) and self.implies(one.operands[1], other.operands[1])
 
     def excludes(self, one: Formula, other: Formula) -> bool:
-        """They are never true together, as far as their syntax shows."""
+        """Returns whether the formulas are never true together, by their syntax."""
         return self.implies(one, self.negation(other))
 
     def exhausts(self, one: Formula, other: Formula) -> bool:
-        """One of them is always true, as far as their syntax shows."""
+        """Returns whether one of the formulas is always true, by their syntax."""
         return self.implies(self.negation(one), other)
 
     # --- Conjunction and disjunction -----------------------------------------------------------------------
@@ -261,7 +263,7 @@ def _finally(simplifier: Simplifier, operand: Formula) -> Formula:
             always = _globally(simplifier, operands[0])
             return _finally(simplifier, simplifier.disjunction([always, operands[1]]))
         case Operator.OR:
-            # Only what depends on the beginning of the word needs the operator.
+            # Only operands that depend on a prefix of the word need the operator.
             free = [each for each in operands if simplifier.eventual(each)]
             if free:
                 rest = simplifier.disjunction(each for each in operands if not simplifier.eventual(each))
@@ -277,7 +279,7 @@ def _finally(simplifier: Simplifier, operand: Formula) -> Formula:
 
 
 def _finally_globally(simplifier: Simplifier, always: Formula) -> Formula:
-    """FG (a || b) where b is eventual is FG a || GF b."""
+    """Returns FG a || GF b for FG (a || b) where b is eventual."""
     inner = always.operands[0]
     if inner.operator is Operator.NEXT:
         return _finally(simplifier, _globally(simplifier, inner.operands[0]))
@@ -297,7 +299,7 @@ def _globally(simplifier: Simplifier, operand: Formula) -> Formula:
 
 
 def _dually(simplifier: Simplifier, rule: Callable[..., Formula], *operands: Formula) -> Formula:
-    """The rule of the dual operator, applied to the negations."""
+    """Returns the result of the rule of the dual operator, applied to the negations."""
     return simplifier.negation(rule(simplifier, *map(simplifier.negation, operands)))
 
 
@@ -318,7 +320,7 @@ def _until(simplifier: Simplifier, left: Formula, right: Formula) -> Formula:
     if left.operator is Operator.UNTIL and left.operands[1] is right:
         return left
     if left.operator is Operator.OR:
-        # What the right side grants anyway need not be promised by the left one.
+        # Operands that the right side implies anyway need not be promised by the left one.
         kept = [each for each in left.operands if not simplifier.implies(each, right)]
         if len(kept) < len(left.operands):
             return _until(simplifier, simplifier.disjunction(kept), right)

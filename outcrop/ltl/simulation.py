@@ -1,28 +1,28 @@
-"""Makes an automaton smaller by comparing what its states can do (Somenzi and Bloem, CAV 2000).
+"""Reduction of automata by simulation (Somenzi and Bloem, CAV 2000).
 
-State t simulates s if t has for every transition of s one that asks for no more, promises no more and leads to a state
-that simulates the target. States that simulate each other are merged, and a transition is dropped beside one of the
-same state that can do all it can. The same is done backwards, with the transitions that enter a state.
+State t simulates s if for every transition of s it has one that asks for no more, promises no more, and leads to a
+state that simulates the target. States that simulate each other are merged. A transition is dropped if another one of
+the same state can do all that it can. The same is done backwards, with the transitions that enter a state.
 """
 
 from __future__ import annotations
 
 from outcrop.ltl.tableau import Edge
 
-#: Comparing all pairs of transitions is not worth it beyond this many pairs; states that are alike still merge.
+#: Largest number of pairs of transitions that are compared. Beyond it only states with equal transitions merge.
 MAX_PAIRS = 2_000_000
 
-#: Labels are compared by the assignments that satisfy them up to this many propositions.
+#: Largest number of propositions for which labels are compared by the assignments that satisfy them.
 MAX_COVERED = 6
 
 Edges = list[list[Edge]]
-#: For each state the set of states that simulate it, as bits.
+#: For each state, the set of states that simulate it, as bits.
 Relation = list[int]
 
 
 def reduce(edges: Edges, thorough: bool) -> Edges:
-    """An automaton with the same language; state 0 stays the initial one. ``thorough`` also sees where only several
-    transitions together can do what one can, and takes longer."""
+    """Returns an automaton with the same language; state 0 stays the initial one. ``thorough`` also finds transitions
+    that only several others together can replace, and takes longer."""
     while True:
         before = size(edges)
         edges = merge_labels(reachable(edges))
@@ -35,7 +35,7 @@ def reduce(edges: Edges, thorough: bool) -> Edges:
 
 
 def size(edges: Edges) -> tuple[int, int]:
-    """States and transitions."""
+    """Returns the numbers of states and transitions."""
     return len(edges), sum(map(len, edges))
 
 
@@ -44,8 +44,8 @@ def _too_large(edges: Edges) -> bool:
 
 
 def _reduce_backwards(edges: Edges, thorough: bool) -> Edges:
-    """The same with the transitions that enter a state. The initial state stays alone, and states that promise
-    different things apart: of a Büchi automaton these are the accepting ones and the others."""
+    """Reduces by the transitions that enter a state. The initial state stays alone. States with different promises stay
+    apart; in a Büchi automaton these are the accepting ones and the others."""
     entering: Edges = [[] for _ in edges]
     for state, leaving in enumerate(edges):
         for each in leaving:
@@ -61,7 +61,8 @@ def _reduce_backwards(edges: Edges, thorough: bool) -> Edges:
 
 
 def _weaker_targets(edges: Edges) -> dict[tuple[int, int], list[int]]:
-    """For each label and promises that occur: where each state gets to asking for and promising no more, as bits."""
+    """Returns, for each label and promises, the states that each state reaches asking for and promising no more, as
+    bits."""
     kinds: dict[tuple[int, int], list[int]] = {(each[0], each[1]): [] for leaving in edges for each in leaving}
     for (label, promises), targets in kinds.items():
         for leaving in edges:
@@ -74,7 +75,7 @@ def _weaker_targets(edges: Edges) -> dict[tuple[int, int], list[int]]:
 
 
 def _simulation(edges: Edges, colours: list[int], minterms: Minterms) -> Relation:
-    """The greatest simulation among states of the same colour."""
+    """Returns the greatest simulation among states of the same colour."""
     weaker = _weaker_targets(edges)
     moves = [[(weaker[each[0], each[1]], each[2]) for each in leaving] for leaving in edges]
     classes: dict[int, int] = {}
@@ -101,8 +102,8 @@ def _simulation(edges: Edges, colours: list[int], minterms: Minterms) -> Relatio
 
 
 class Minterms:
-    """For each label the set of assignments to the propositions that satisfy it, as bits; so one can see whether
-    several labels together cover another one. Empty where there are too many propositions for that."""
+    """For each label, the assignments to the propositions that satisfy it, as bits, to decide whether several labels
+    together cover another one. Empty if there are too many propositions."""
 
     def __init__(self, edges: Edges) -> None:
         labels = {each.label for leaving in edges for each in leaving}
@@ -110,7 +111,7 @@ class Minterms:
         self.sets: dict[int, int] = {}
         if count <= MAX_COVERED:
             everything = (1 << (1 << count)) - 1
-            # Bit a of a mask is assignment a; a proposition is true in every second stretch of 2^i assignments.
+            # Bit a of a mask is assignment a; proposition i is true in every second range of 2^i assignments.
             positive = [everything // ((1 << (1 << index)) + 1) << (1 << index) for index in range(count)]
             signs = [mask for each in positive for mask in (each, everything ^ each)]
             for label in labels:
@@ -122,8 +123,8 @@ class Minterms:
 
 
 def _covered(edge: Edge, candidates: list[Edge], relation: Relation, minterms: Minterms) -> bool:
-    """Whatever position allows the edge allows one of the candidates, which promise no more and lead to states that
-    can do more."""
+    """Returns whether every position that allows the edge allows one of the candidates, which promise no more and lead
+    to states that can do more."""
     if not minterms.sets:
         return False
     left, promises, better = minterms.sets[edge.label], ~edge.promises, relation[edge.target]
@@ -136,7 +137,7 @@ def _covered(edge: Edge, candidates: list[Edge], relation: Relation, minterms: M
 
 
 def _apply(edges: Edges, colours: list[int], thorough: bool) -> Edges:
-    """Merges and prunes; merged states are left behind without transitions."""
+    """Merges and prunes. Merged states are left behind without transitions."""
     minterms = Minterms(edges if thorough else [])
     relation = _simulation(edges, colours, minterms)
     leader = [_leader(state, relation) for state in range(len(edges))]
@@ -156,20 +157,20 @@ def _apply(edges: Edges, colours: list[int], thorough: bool) -> Edges:
 
 
 def _leader(state: int, relation: Relation) -> int:
-    """The first of the states that simulate this one and are simulated by it."""
+    """Returns the first of the states that simulate this one and are simulated by it."""
     return next(other for other in range(state + 1) if relation[state] >> other & relation[other] >> state & 1)
 
 
 def _beats(one: Edge, other: Edge, relation: Relation) -> bool:
-    """``one`` asks for no more, promises no more, and leads to a state that can do more."""
+    """Returns whether ``one`` asks for no more, promises no more, and leads to a state that can do more."""
     return not (one.label & ~other.label or one.promises & ~other.promises) and bool(
         relation[other.target] >> one.target & 1
     )
 
 
 def separate(edges: Edges) -> Edges:
-    """Makes transitions exclude each other where that takes one more literal: where q holds, nothing is lost if a
-    transition is not taken beside one with the label q that can do all it can. Fewer runs have to be looked at so."""
+    """Makes transitions exclude one another where that takes one more literal. Where q holds, a transition is not
+    needed next to one with the label q that can do all that it can. A search then has fewer runs to follow."""
     relation = [1 << state for state in range(len(edges))]
     if not _too_large(edges):
         relation = _simulation(edges, [0] * len(edges), Minterms([]))
@@ -194,7 +195,7 @@ def _separate_leaving(leaving: list[Edge], relation: Relation) -> list[Edge]:
 
 
 def _merge_alike(edges: Edges) -> Edges:
-    """Merges states with equal transitions, again and again."""
+    """Merges states with equal transitions until nothing changes."""
     while True:
         first: dict[frozenset[Edge], int] = {}
         leader = [first.setdefault(frozenset(leaving), state) for state, leaving in enumerate(edges)]
@@ -206,7 +207,7 @@ def _merge_alike(edges: Edges) -> Edges:
 
 
 def reachable(edges: Edges) -> Edges:
-    """Numbers the states anew, from the initial one on; what it does not reach is dropped."""
+    """Renumbers the states from the initial one on, and drops unreachable ones."""
     numbers = {0: 0}
     waiting = [0]
     for state in waiting:
@@ -218,7 +219,7 @@ def reachable(edges: Edges) -> Edges:
 
 
 def merge_labels(edges: Edges) -> Edges:
-    """Makes one transition of two to the same state whose labels differ in the sign of one proposition only."""
+    """Merges two transitions to the same state whose labels differ only in the sign of one proposition."""
     return [_merge_opposites(leaving) for leaving in edges]
 
 

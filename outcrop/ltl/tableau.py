@@ -1,9 +1,9 @@
-"""From a formula in normal form to a generalised Büchi automaton.
+"""Translation of a formula in normal form to a generalised Büchi automaton.
 
 This is the construction of Couvreur (On-the-fly verification of linear temporal logic, FM 1999) with the improvements
 of Gastin and Oddoux (Fast LTL to Büchi automata translation, CAV 2001). A state is a set of obligations: formulas that
 the rest of the word has to satisfy. A transition has a label (literals that hold now), the obligations that are left
-for the next position, and *promises*: the formulas a U b (or F b, or a M b) that it puts off. A run accepts if it is
+for the next position, and *promises*: the formulas a U b (or F b, or a M b) that it postpones. A run accepts if it is
 free of each promise infinitely often.
 
 Sets of literals, obligations and promises are bits of an integer, so that "says less than" is one comparison.
@@ -21,7 +21,7 @@ from outcrop.ir.formula import Formula, Operator
 #: Limits on the automaton before it is reduced. Formulas that people write stay far below.
 MAX_STATES = 4_000
 MAX_TRANSITIONS = 40_000
-#: Alternatives of one state, before those that say more than another are dropped.
+#: Largest number of alternatives of a state, before those that say more than another are dropped.
 MAX_ALTERNATIVES = 4_000
 
 
@@ -30,13 +30,13 @@ class TooLarge(UsageError):
 
     def __init__(self, what: str) -> None:
         super().__init__(
-            f"the automaton of this formula has more than {what}: check the parts of a conjunction one by one, "
-            "or leave out some of the assumptions"
+            f"the automaton of this formula has more than {what}; check the parts of a conjunction one by one, or "
+            "leave out some of its assumptions"
         )
 
 
 class Edge(NamedTuple):
-    """``label`` has bit 2i for proposition i and bit 2i + 1 for its negation."""
+    """A transition. ``label`` has bit 2i for proposition i, and bit 2i + 1 for its negation."""
 
     label: int
     promises: int
@@ -51,7 +51,7 @@ class Generalised:
     promises: int
 
 
-#: What one way to satisfy a formula now asks for: literals, promises, obligations for the next position.
+#: One way to satisfy a formula now: literals, promises, and obligations for the next position.
 Alternative = Edge
 
 
@@ -66,7 +66,7 @@ class Tableau:
         self._alternatives: dict[Formula, list[Alternative]] = {}
 
     def build(self, formula: Formula) -> Generalised:
-        """The automaton of a formula in normal form."""
+        """Returns the automaton of a formula in normal form."""
         initial = self._without_implied(self._obligation_set(formula))
         numbers = {initial: 0}
         waiting = [initial]
@@ -90,7 +90,7 @@ class Tableau:
     # --- States --------------------------------------------------------------------------------------------
 
     def _obligation_set(self, formula: Formula) -> int:
-        """The bits of the conjuncts of a formula."""
+        """Returns the bits of the conjuncts of a formula."""
         if formula.operator is Operator.TRUE:
             return 0
         if formula.operator is Operator.AND:
@@ -115,7 +115,7 @@ class Tableau:
         return self._obligations[formula]
 
     def _without_implied(self, obligations: int) -> int:
-        """Leaves out what satisfying the other obligations includes anyway."""
+        """Returns the obligations without those that the others include."""
         implied = 0
         for number in _bits(obligations):
             implied |= self._implied[number]
@@ -123,13 +123,13 @@ class Tableau:
 
     def _leaving(self, state: int) -> list[Alternative]:
         parts = [self._ways(self._formulas[number]) for number in _bits(state)]
-        # The short ones first keep the products small.
+        # Short factors first keep the products small.
         ways = self._product(sorted(parts, key=len))
         kept = [Alternative(each.label, self._open_promises(each), self._without_implied(each.target)) for each in ways]
         return weakest(kept)
 
     def _open_promises(self, way: Alternative) -> int:
-        """The promises of a way, without those that it happens to fulfil."""
+        """Returns the promises of a way, without those that it happens to fulfil."""
         promises = way.promises
         for formula, number in self._promises.items():
             if promises >> number & 1 and any(_says_less(each, way) for each in self._fulfilling(formula)):
@@ -139,7 +139,7 @@ class Tableau:
     # --- Formulas ------------------------------------------------------------------------------------------
 
     def _ways(self, formula: Formula) -> list[Alternative]:
-        """All ways to satisfy a formula now, none of which says more than another."""
+        """Returns all ways to satisfy a formula now, none of which says more than another."""
         if formula not in self._alternatives:
             self._alternatives[formula] = weakest(self._find_ways(formula))
         return self._alternatives[formula]
@@ -169,14 +169,15 @@ class Tableau:
         return self._product([self._ways(operands[1]), [*self._ways(operands[0]), self._later(formula)]])
 
     def _later(self, formula: Formula) -> Alternative:
-        """Puts a formula off to the next position, with a promise where that must not go on for ever."""
+        """Returns the way that postpones a formula to the next position, with a promise if it must not do so
+        forever."""
         promises = 0
         if formula.operator in (Operator.FINALLY, Operator.UNTIL, Operator.STRONG_RELEASE):
             promises = 1 << self._promises.setdefault(formula, len(self._promises))
         return Alternative(0, promises, 1 << self._number(formula))
 
     def _fulfilling(self, formula: Formula) -> list[Alternative]:
-        """The ways to satisfy a formula without a promise of it."""
+        """Returns the ways to satisfy a formula without a promise of it."""
         if formula.operator is Operator.STRONG_RELEASE:
             return self._product([self._ways(each) for each in formula.operands])
         return self._ways(formula.operands[-1])
@@ -203,20 +204,20 @@ def _bits(number: int) -> Iterable[int]:
 
 
 def _says_less(one: Alternative, other: Alternative) -> bool:
-    """Whatever ``one`` asks for, ``other`` asks for too."""
+    """Returns whether ``other`` asks for everything that ``one`` asks for."""
     return not (one.label & ~other.label or one.promises & ~other.promises or one.target & ~other.target)
 
 
 def weakest(ways: Iterable[Alternative]) -> list[Alternative]:
-    """Those of the ways that do not say more than another one. Targets are sets of obligations."""
+    """Returns the ways that do not say more than another one. Targets are sets of obligations."""
     different = {*ways}
     if len(different) > MAX_ALTERNATIVES:
         raise TooLarge(f"{MAX_ALTERNATIVES:,} transitions in one state")
-    # All that a way says in one number: most of the time of a large formula is spent here.
+    # Everything that a way says in one number, since large formulas spend most of their time here.
     first = max((way.label.bit_length() for way in different), default=0)
     second = first + max((way.promises.bit_length() for way in different), default=0)
     packed = [(way.label | way.promises << first | way.target << second, way) for way in different]
-    # What says less has fewer bits, so only what was kept before can make a way superfluous.
+    # A way that says less has fewer bits, so that only kept ways can make another one superfluous.
     packed.sort(key=lambda pair: (pair[0].bit_count(), pair[0]))
     kept: list[Alternative] = []
     said: list[int] = []

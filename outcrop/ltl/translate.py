@@ -1,8 +1,8 @@
-"""From a formula to a small Büchi automaton.
+"""Translation of a formula to a small Büchi automaton.
 
-The formula is simplified and becomes a generalised automaton (``outcrop.ltl.tableau``), which is cleaned up, reduced
-by simulation, brought to one acceptance set, and reduced again. Where a choice decides about the size of the result
-(in which order promises are kept, what transitions are taken for that do not matter), the choices are tried.
+The formula is simplified and becomes a generalised automaton (``outcrop.ltl.tableau``), which is simplified, reduced by
+simulation, degeneralised to one acceptance set, and reduced again. Some choices influence the size of the result, such
+as the order of promises and the promises of transitions that do not matter. The choices are tried.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from outcrop.ltl.simplify import gathered, normal_form
 from outcrop.ltl.simulation import reduce, separate, size
 from outcrop.ltl.tableau import Generalised, Tableau
 
-#: So many transitions are worth building to find the best choices.
+#: Largest number of transitions that are built to find the best choices.
 EFFORT = 1_000
 
 
 def translate(formula: Formula) -> Automaton:
-    """An automaton that accepts exactly the words that satisfy the formula; raises TooLarge."""
+    """Returns an automaton that accepts exactly the words that satisfy the formula. Raises TooLarge."""
     normal = normal_form(formula)
     propositions = [each for each in formula.propositions() if each in {*normal.propositions()}]
     best: Buchi | None = None
@@ -54,7 +54,7 @@ def _candidates(tableau: Generalised) -> Iterator[Buchi]:
 
 
 def _reduced(automaton: Generalised, filler: int) -> Generalised:
-    """Until reducing shows no more promises that could be dropped."""
+    """Reduces until no more promises can be dropped."""
     while True:
         smaller = clean(Generalised(reduce(automaton.edges, thorough=True), automaton.promises), filler)
         if (size(smaller.edges), smaller.promises) >= (size(automaton.edges), automaton.promises):

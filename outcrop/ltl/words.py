@@ -1,8 +1,8 @@
-"""What a formula means, said directly: its truth on one infinite word, with no automaton in sight.
+"""The meaning of formulas, defined directly: the truth of a formula on one infinite word, without any automaton.
 
-A lasso word is a finite stem and a loop that repeats for ever after it; each position says which propositions are true
-there. Every formula that can be satisfied is satisfied by a lasso word, so these are all the words that matter. This is
-the oracle for the translation, and the judge of a counterexample before it is shown.
+A lasso word is a finite stem followed by a loop that repeats forever; each position has the propositions that are true
+there. Every satisfiable formula is satisfied by a lasso word, so that these words suffice. This is the oracle for the
+translation, and the test of every lasso before it is shown.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ Position = Collection[Formula]
 
 @dataclass(frozen=True)
 class Lasso:
-    """``stem`` once, then ``loop`` for ever; a position is the collection of propositions that are true there."""
+    """A lasso word: ``stem`` once, then ``loop`` forever. A position is the collection of propositions that are true
+    there."""
 
     stem: Sequence[Position]
     loop: Sequence[Position]
@@ -48,8 +49,8 @@ _BOOLEAN: dict[Operator, Callable[[list[bool]], bool]] = {
     Operator.IFF: lambda values: values[0] == values[1],
 }
 
-#: For a fixpoint operator: the value to begin with (false: least, true: greatest fixpoint), and a position's value from
-#: the operands there and the value after it.
+#: For a fixpoint operator: the initial value (false: least, true: greatest fixpoint), and the value at a position from
+#: the operands there and the value at the next position.
 _FIXPOINTS: dict[Operator, tuple[bool, Callable[[list[bool], bool], bool]]] = {
     Operator.FINALLY: (False, lambda now, after: now[0] or after),
     Operator.GLOBALLY: (True, lambda now, after: now[0] and after),
@@ -61,12 +62,12 @@ _FIXPOINTS: dict[Operator, tuple[bool, Callable[[list[bool], bool], bool]]] = {
 
 
 def truth(formula: Formula, word: Lasso) -> list[bool]:
-    """The truth of a formula at every position of the word's stem and loop."""
+    """Returns the truth of a formula at every position of the word's stem and loop."""
     return _truth(formula, word, {})
 
 
 def holds(formula: Formula, word: Lasso) -> bool:
-    """Whether the word satisfies the formula, that is: whether it is true at the first position."""
+    """Returns whether the word satisfies the formula: whether it is true at the first position."""
     return truth(formula, word)[0]
 
 
@@ -93,7 +94,7 @@ def _truth(formula: Formula, word: Lasso, known: dict[Formula, list[bool]]) -> l
 def _fixpoint(operator: Operator, columns: list[list[bool]], word: Lasso) -> list[bool]:
     start, step = _FIXPOINTS[operator]
     values = [start] * len(word)
-    # Backwards, what one round does not settle is what has yet to come round the loop once.
+    # Going backwards, a second round settles the values that depend on one turn around the loop.
     for _ in range(2):
         for index in reversed(range(len(word))):
             values[index] = step(columns[index], values[word.after(index)])
@@ -101,10 +102,10 @@ def _fixpoint(operator: Operator, columns: list[list[bool]], word: Lasso) -> lis
 
 
 def accepts(automaton: Automaton, word: Lasso) -> bool:
-    """Whether the automaton has a run over the word that meets accepting states infinitely often."""
+    """Returns whether the automaton has a run over the word that visits accepting states infinitely often."""
     reached = {(automaton.initial, 0)}
     _spread(automaton, word, reached)
-    # Only a position in the loop comes back; a node accepts if it is accepting and reaches itself.
+    # Only positions in the loop recur; a node accepts if it is accepting and reaches itself.
     for state, index in sorted(reached):
         if state in automaton.accepting and index >= len(word.stem):
             onwards = _successors(automaton, word, state, index)

@@ -51,7 +51,7 @@ def test_mistakes_are_all_reported() -> None:
         (1, "expected a name after #define"),
         (2, "'p' is a macro with parameters, which is not supported"),
         (3, "'p' is defined as nothing"),
-        (4, "'and' has a meaning of its own in formulas"),
+        (4, "'and' is a reserved word of formulas"),
         (6, "'q' is defined twice"),
         (7, "'r' is not defined"),
         (8, "expected a proposition, a prefix operator or '(', found the end of the formula"),

@@ -82,5 +82,5 @@ def test_mistakes(formula: str, message: str, tmp_path: Path) -> None:
 def test_dve_has_none(tmp_path: Path) -> None:
     path = tmp_path / "m.dve"
     path.write_text("process P { state s; init s; } system async;", encoding="utf-8")
-    with pytest.raises(ModelError, match="a formula about this model can have no quantifiers"):
+    with pytest.raises(ModelError, match="formulas about this model cannot have quantifiers"):
         outcrop.load(path, ltl=["exists i: Node do G {P.s} end"])

@@ -289,7 +289,7 @@ def test_errors_are_found_in_a_product(tmp_path: Path) -> None:
         ("G {red + 1}", "--ltl:1:8: error"),
         ("G {red &}", "found the end of the expression"),
         ("G gren", "did you mean 'green'?"),
-        ("G Red", "a name with a capital goes into braces"),
+        ("G Red", "a name with a capital in braces"),
         ("G (red", "this bracket is never closed"),
         ("F {change}", "unknown name 'change'"),
     ],
