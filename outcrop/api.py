@@ -31,6 +31,7 @@ from outcrop.errors import UsageError
 from outcrop.ir.system import System
 from outcrop.ir.vacuity import vacuity
 from outcrop.lang import front_end, require_start_state
+from outcrop.lang import load_class as lower_class
 from outcrop.lang.registry import OPTIONS, read_options
 from outcrop.options import (
     CheckOptions,
@@ -101,6 +102,26 @@ def load(
     source = read_source(path)
     options = LoadOptions(texts, read_options(source.name, own), formulas, given_invariants(invariants))
     system, warnings = front_end(source.name)(source, options)
+    require_start_state(system)
+    return Model(system, tuple(warnings), options)
+
+
+def load_class(
+    cls: type,
+    constants: Mapping[str, object],
+    *,
+    invariants: str | Iterable[str] = (),
+    ltl: str | Iterable[str] = (),
+    **named: object,
+) -> Model:
+    """Compiles a model class (see outcrop/model.py); ``constants`` replace the values that it gives them."""
+    own = {name: named.pop(name) for name in OPTIONS if name in named}
+    for name in named:
+        raise UsageError(f"load has no option '{name}'")
+    texts = {name: repr(value) for name, value in constants.items()}
+    formulas = _formulas("", _texts_of(ltl), None)
+    options = LoadOptions(texts, read_options("model.py", own), formulas, given_invariants(invariants))
+    system, warnings = lower_class(cls, options)
     require_start_state(system)
     return Model(system, tuple(warnings), options)
 

@@ -52,3 +52,9 @@ def require_start_state(system: System) -> None:
 
 def _module(name: str) -> ModuleType:
     return import_module(language_of(name).front_end)
+
+
+def load_class(cls: type, options: LoadOptions) -> tuple[System, list[Diagnostic]]:
+    """Returns the System that a class describes, and the warnings about it. Raises ModelError for an invalid model."""
+    made: tuple[System, list[Diagnostic]] = import_module("outcrop.lang.python.lowering").lower_loaded(cls, options)
+    return made

@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from outcrop.declared import option
 from outcrop.lang.language import Language
-from outcrop.units import parse_count
+from outcrop.lang.while_limit import LoopOptions
 
 
 class UndefinedReads(StrEnum):
@@ -17,25 +17,11 @@ class UndefinedReads(StrEnum):
     ERROR = "error"  #: as in rumur: a runtime error
 
 
-def parse_limit(text: str) -> int | None:
-    """Reads a limit; 0 means none.
-
-    >>> parse_limit("1,000"), parse_limit("0")
-    (1000, None)
-    """
-    return parse_count(text) or None
-
-
 @dataclass(frozen=True)
 class MurphiOptions:
     undefined: UndefinedReads = option(
         UndefinedReads.PERMIT,
         "copying an undefined value: allowed where CMurphi allows it (permit, the default), or an error, as in rumur",
-    )
-    while_limit: int | None = option(
-        1_000_000,
-        "largest number of iterations of a while loop (default: 1,000,000); 0: no limit",
-        convert=parse_limit,
     )
 
 
@@ -43,6 +29,6 @@ LANGUAGE = Language(
     name="Murphi",
     suffixes=(".m",),
     front_end="outcrop.lang.murphi.lowering",
-    options=(MurphiOptions,),
+    options=(MurphiOptions, LoopOptions),
     explain_no_start="outcrop.lang.murphi.start:explain_no_start",
 )

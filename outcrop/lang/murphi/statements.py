@@ -42,6 +42,7 @@ from outcrop.lang.murphi.scope import UNKNOWN, LocalSymbol, PlaceSymbol, Unknown
 from outcrop.lang.murphi.types import has_scalarset
 from outcrop.lang.murphi.undefined import converts_unread, is_same_type, returns_unread
 from outcrop.lang.murphi.warnings import warn_dependent_iterations
+from outcrop.lang.while_limit import LoopOptions
 from outcrop.options import LoadOptions
 from outcrop.source import Source, Span
 
@@ -188,7 +189,7 @@ class StatementLowering(ExpressionLowering):
     def _while(self, node: syntax.WhileStatement) -> Statements:
         condition = self.condition(node.condition, "the condition of 'while'")
         body = self.statements(node.body)
-        return [While(span=node.span, condition=condition, body=body, limit=self.options.of(MurphiOptions).while_limit)]
+        return [While(span=node.span, condition=condition, body=body, limit=self.options.of(LoopOptions).while_limit)]
 
     def _alias(self, node: syntax.AliasStatement) -> Statements:
         with self.block():

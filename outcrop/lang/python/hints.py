@@ -1,0 +1,82 @@
+"""Constructs of Python that models do not have, each as a message names it and with what to do instead."""
+
+from __future__ import annotations
+
+import ast
+
+#: Name and hint by syntax node.
+NODES: dict[type[ast.AST], tuple[str, str]] = {
+    ast.Lambda: ("a lambda", "write a method, or a function of the module, with annotations"),
+    ast.Try: ("'try'", "nothing is raised in a model: test for the case with 'if'"),
+    ast.With: ("'with'", ""),
+    ast.AsyncFor: ("'async'", "a rule is one atomic step"),
+    ast.AsyncWith: ("'async'", "a rule is one atomic step"),
+    ast.Await: ("'await'", "a rule is one atomic step; write two rules and a phase between them"),
+    ast.Yield: ("'yield'", "a rule is one atomic step"),
+    ast.YieldFrom: ("'yield'", "a rule is one atomic step"),
+    ast.Global: ("'global'", "what changes is a field of the model"),
+    ast.Nonlocal: ("'nonlocal'", "closures cannot change; use a field of the model"),
+    ast.Import: ("'import' inside a method", "import at the top of the file"),
+    ast.ImportFrom: ("'import' inside a method", "import at the top of the file"),
+    ast.FunctionDef: ("a function inside a method", "write a method, or a function of the module"),
+    ast.AsyncFunctionDef: ("'async def'", "a rule is one atomic step"),
+    ast.ClassDef: ("a class inside a method", "define it at the top of the file"),
+    ast.Delete: ("'del'", "assign None to a field that is declared with '| None', or use discard()"),
+    ast.JoinedStr: ("an f-string", "texts stand only in messages of 'assert' and 'print'"),
+    ast.Starred: ("'*'", "write the parts out"),
+    ast.GeneratorExp: ("a generator", "it stands inside all(), any(), sum(), min(), max()"),
+    ast.NamedExpr: ("':='", "assign in a statement of its own"),
+    ast.Slice: ("a slice", "pick one element, or write a comprehension"),
+    ast.ListComp: ("a list", "a sequence has a fixed length: assign it to a field declared Array[..., n]"),
+    ast.List: ("a list", "a sequence has a fixed length: assign it to a field declared Array[..., n]"),
+    ast.Dict: ("a dict", "assign it to a field declared dict[..., ...]"),
+    ast.DictComp: ("a dict", "assign it to a field declared dict[..., ...]"),
+    ast.Set: ("a set", "assign it to a field declared set[...]"),
+    ast.SetComp: ("a set", "assign it to a field declared set[...]"),
+}
+
+#: Built-in functions, and functions of the standard library, that people would like to call.
+CALLS: dict[str, str] = {
+    "list": "a sequence has a fixed length: Array[..., n]",
+    "sorted": "iterate over the values in their own order",
+    "map": "write a generator: all(f(x) for x in ...)",
+    "filter": "write a generator with 'if'",
+    "zip": "iterate over the keys, and index both",
+    "next": "any value that satisfies a condition is chosen by choose(...) and when(...)",
+    "iter": "use 'for'",
+    "isinstance": "compare with 'is', or match",
+    "input": "a model has no input: use choose(...)",
+    "open": "a model has no files",
+    "str": "there are no texts in a model",
+    "float": "there are no fractions: count in the smallest unit",
+    "round": "there are no fractions: divide with //",
+    "hash": "",
+    "id": "",
+    "getattr": "write the name of the field",
+    "setattr": "write the name of the field",
+    "reversed": "write range(n - 1, -1, -1)",
+    "random": "use choose(...): every possibility is explored",
+    "choice": "use choose(...): every possibility is explored",
+    "randint": "use choose(range(...)): every possibility is explored",
+    "sleep": "time is not modelled: write a rule that may happen at any moment",
+    "time": "time is not modelled: write a rule that may happen at any moment",
+    "super": "call the helper by its own name",
+}
+
+#: Methods of containers that ours do not have.
+METHODS: dict[str, str] = {
+    "append": "a sequence has a fixed length: keep a count, and assign to the element",
+    "pop": "choose an element with choose(...), then remove() it",
+    "popleft": "a sequence has a fixed length: keep a count, and assign to the elements",
+    "get": "every key has a value: write d[key]",
+    "setdefault": "every key has a value: write d[key]",
+    "union": "write a | b",
+    "intersection": "write a & b",
+    "difference": "write a - b",
+    "issubset": "write a <= b",
+    "issuperset": "write a >= b",
+    "copy": "write copy(x), from the module copy",
+    "append_left": "",
+    "extend": "add the elements one by one",
+    "index": "iterate with range(...)",
+}
