@@ -1,13 +1,13 @@
-"""Times `auto` with a fraction of the memory that a model needs against `ram` with all of it, in one run, and shows
-where the time goes.
+"""Times `auto` with a fraction of the memory that a model needs, and `ram` with all of it, in one process. Shows where
+the time goes.
 
     python bench/auto.py --models ../shared/models/murphi [--only NAME]... [--fraction 0.1] [--threads 2] [--repeat N]
         [--squeeze off]
 
-The memory is M(p) of Table 2 in Della Penna et al. (2004), (states + longest queue) x bytes of a state, the latter
-rounded up to four; the longest queue is taken to be the largest level. The two run by turns, and the least of each
-counts. CPU seconds are those of all threads; they are what counts on a machine with other work on it. States and rules
-are compared: a fast wrong answer stops the run.
+The memory is M(p) of Table 2 in Della Penna et al. (2004), (states + longest queue) x bytes of a state, with the bytes
+rounded up to four. The largest level stands for the longest queue. The two searches alternate, and the least time of
+each counts. CPU seconds are those of all threads; on a busy machine they are the figures to use. States and rules are
+compared: a fast wrong result ends the benchmark.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ MODELS: dict[str, tuple[str, dict[str, int]]] = {
     "ldash": ("dash/ldash.m", {}),
     "eadash": ("dash/eadash.m", {}),
 }
-#: What is timed, and what it is called.
+#: The functions that are timed, with their labels.
 PARTS = {
     (Spill, "expand"): "expand, look up in the arena",
     (Spill, "resolve"): "compare with runs",
@@ -59,7 +59,7 @@ PARTS = {
 
 
 class Timer:
-    """CPU seconds of each part, added up over threads."""
+    """CPU seconds of each part, summed over threads."""
 
     def __init__(self) -> None:
         self.seconds: defaultdict[str, float] = defaultdict(float)
@@ -83,7 +83,7 @@ def native_of(path: Path, constants: dict[str, int]) -> Native:
 
 
 def timed(search: Callable[[], Outcome]) -> tuple[float, float, Outcome]:
-    """Wall and CPU seconds."""
+    """Returns wall-clock seconds, CPU seconds and the outcome of a search."""
     started = time.process_time()
     outcome = search()
     return outcome.seconds, time.process_time() - started, outcome
@@ -122,7 +122,7 @@ def measure(name: str, path: Path, constants: dict[str, int], arguments: argpars
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--models", type=Path, required=True)
-    parser.add_argument("--only", action="append", metavar="NAME", help="models whose name contains it")
+    parser.add_argument("--only", action="append", metavar="NAME", help="run only models whose name contains NAME")
     parser.add_argument("--fraction", type=float, default=0.1)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--repeat", type=int, default=1)

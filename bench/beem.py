@@ -1,12 +1,12 @@
-"""The BEEM models: how many states they have, the verdicts of their LTL properties by all three searches, and which of
-their goals can be reached, smallest models first.
+"""Checks the BEEM models, the smallest first: their numbers of states, the verdicts of their LTL properties by all
+three searches, and the reachability of their goals.
 
     python bench/beem.py ../shared --minutes 10 --processes 8
 
-Each check has a process of its own and one thread. Prints what differs from what BEEM says, and how much was decided.
+Each check runs in its own process, with one thread. Prints what differs from BEEM, and how much was decided.
 
-A goal is reached where the invariant that it never is, is violated. What goals mean is written with macros for some
-models; of these only "more than one process is in its critical section" is expanded here, and the others are left out.
+A goal is reachable if the invariant that it is never reached is violated. Some models define goals with macros.
+Only "more than one process is in its critical section" is expanded here, and the others are left out.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ SEARCHES: dict[str, dict[str, Any]] = {
     "ndfs": {"strategy": "ndfs"},
     "owcty --compact": {"strategy": "owcty", "compact": True, "disk": "3G"},
 }
-#: Transitions that fail lead to a state as well, and BEEM counts it.
+#: Options of counts. Transitions that fail lead to a state too, and BEEM counts it.
 COUNT = {"strategy": "ram", "max_errors": None}
-#: To the first violation: to explain all of them can take longer than the search.
+#: Options of reachability. The search ends at the first violation, because explaining all of them can take longer.
 GOAL = {"strategy": "auto"}
 VERDICTS = {"reachable": "violated", "unreachable": "holds"}
 
 
 @dataclass(frozen=True)
 class Row:
-    """What BEEM says of a model: a verdict, or how many states it has. ``goal``: of states, to be reached."""
+    """What BEEM says about a model: a verdict, or its number of states. ``goal``: states to be reached."""
 
     file: str
     expected: str
@@ -68,7 +68,7 @@ def never(goal: str) -> str:
 
 
 def goals(directory: Path) -> Iterator[Row]:
-    """The reachability properties whose verdict is known."""
+    """Yields the reachability properties whose verdict is known."""
     atoms: dict[tuple[str, str], str] = {}
     for row in read(directory / "ATOMS.csv"):
         if row["has_m4_macros"] == "no" or "P_`'i.CS" in row["expression"]:
@@ -117,12 +117,12 @@ def rows(directory: Path) -> list[Row]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("shared", type=Path, help="where models/dve lies")
+    parser.add_argument("shared", type=Path, help="directory that contains models/dve")
     parser.add_argument("--minutes", type=float, default=10)
     parser.add_argument("--processes", type=int, default=available_cores())
-    parser.add_argument("--seconds", type=float, default=60, help="for each search (default: %(default)s)")
-    parser.add_argument("--only", choices=("states", "ltl", "reachability"), help="of all that there is")
-    parser.add_argument("--memory", default="3G", help="for each search (default: %(default)s)")
+    parser.add_argument("--seconds", type=float, default=60, help="time limit of each search (default: %(default)s)")
+    parser.add_argument("--only", choices=("states", "ltl", "reachability"), help="run only one kind of check")
+    parser.add_argument("--memory", default="3G", help="memory of each search (default: %(default)s)")
     chosen = parser.parse_args()
     directory = chosen.shared / "models" / "dve"
     end = time.monotonic() + 60 * chosen.minutes

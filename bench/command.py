@@ -1,4 +1,4 @@
-"""What the benchmarks share: running `outcrop check` as a process, and the memory that the papers compute."""
+"""Common parts of the benchmarks: `outcrop check` as a process, and the memory that the papers compute."""
 
 from __future__ import annotations
 

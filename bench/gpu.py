@@ -1,10 +1,10 @@
-"""Times searches on a GPU against one thread of the processor beside it, in one run.
+"""Times searches on a GPU and with one thread of the processor, in one process each.
 
     python bench/gpu.py --models ../shared/models/murphi [--only NAME]... [--largest] [--processor-states N]
 
-The processor searches only so many states, which is enough to know its speed. Seconds are those of the search; what it
-takes to compile is told apart. Where a count is known it is compared: a fast wrong answer stops the run. Each model
-runs in a process of its own, so that none profits from another's memory.
+The processor searches only enough states to measure its speed. Seconds are those of the search; compile times are
+listed separately. Known counts are compared: a fast wrong result ends the benchmark. Each model runs in its own
+process, so that none profits from another's memory.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ class Case:
     path: str
     constants: dict[str, int] = field(default_factory=dict)
     symmetry: bool = False
-    states: int | None = None  #: if known
+    states: int | None = None  #: expected number, if known
     strategies: tuple[str, ...] = ("compact", "ram")
-    most_states: int | None = None  #: on the GPU too; all of them
+    most_states: int | None = None  #: bound on the states of the GPU too; None for all
 
 
 CASES = {
@@ -50,9 +50,9 @@ CASES = {
     "newlist6 7, symmetry": Case("multiset+sym/newlist6.m", {"CellCount": 7}, symmetry=True),
     "sci 3, symmetry": Case("sci/sci.m", {"NumDataValues": 3}, symmetry=True),
 }
-#: Seconds past which a search is not repeated.
+#: Duration from which a search is not repeated, in seconds.
 _LONG = 3.0
-#: More than ten thousand million states.
+#: Models with more than ten thousand million states.
 LARGEST = {
     "german 7, three values": Case("others/german.m", {"NODE_NUM": 7, "DATA_NUM": 3}, strategies=("compact",)),
     "mcslock2 4": Case("mux/mcslock2.m", {"N": 4}, strategies=("compact",)),

@@ -1,12 +1,12 @@
-"""Times `layered` with RAM for a part of the states against `ram` with all it wants, in one run, and shows what becomes
-of duplicates and how much disk it takes.
+"""Times `layered` with RAM for a fraction of the states, and `ram` with all of it, in one process. Shows the duplicates
+and the disk space.
 
     python bench/layered.py --models ../shared/models/murphi [--only NAME]... [--fraction 0.01] [--threads 2]
         [--layers all,10,auto] [--forget] [--repeat N]
 
-RAM for a state is its packed bytes and eight more. The searches run by turns, and the least of each counts. CPU seconds
-are those of all threads. Counts are compared: a fast wrong answer stops the run. The columns are those of Tables 1 and
-3 of Lamborn and Hansen (2008).
+RAM for a state is its packed bytes and eight more. The searches alternate, and the least time of each counts. CPU
+seconds are those of all threads. Counts are compared: a fast wrong result ends the benchmark. The columns are those of
+Tables 1 and 3 of Lamborn and Hansen (2008).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from outcrop.report.layers import layers_document
 from outcrop.search import layered, ram
 from outcrop.strategies import parse_layers
 
-#: File, constants, symmetry.
+#: Models: file, constants, symmetry.
 MODELS: dict[str, tuple[str, dict[str, int], bool]] = {
     "n_peterson N=6": ("mux/n_peterson.m", {"N": 6}, False),
     "german NODE_NUM=5": ("others/german.m", {"NODE_NUM": 5}, False),
@@ -50,7 +50,7 @@ def native_of(path: Path, constants: dict[str, int], symmetry: bool) -> Native:
 
 
 class Timed:
-    """A search, and the least of what it has taken."""
+    """A search, and its least times."""
 
     def __init__(self, search: Callable[[], Outcome]) -> None:
         self._search = search
@@ -113,7 +113,7 @@ def duplicates(outcome: Outcome) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--models", type=Path, required=True)
-    parser.add_argument("--only", action="append", metavar="NAME", help="models whose name contains it")
+    parser.add_argument("--only", action="append", metavar="NAME", help="run only models whose name contains NAME")
     parser.add_argument("--fraction", type=float, default=0.01)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--layers", default="all")

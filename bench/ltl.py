@@ -1,4 +1,4 @@
-"""Searches for accepting cycles on the BEEM models: their verdicts, and how fast and how large they are.
+"""Searches for accepting cycles on the BEEM models: verdicts, speed and memory.
 
     python bench/ltl.py verdicts --models ../shared/models/dve [--least N] [--most N] [--only TEXT]...
     python bench/ltl.py speed --models ../shared/models/dve [--only TEXT]... [--repeat N]
@@ -7,12 +7,12 @@
     python bench/ltl.py spin --models bench/spin [--repeat N]
 
 `verdicts` compares ndfs, owcty and owcty --compact with PROPERTIES.csv on the models whose system, without the
-property, has between --least and --most states. `speed` runs each search as a process of its own on properties that
-hold, one thread and two, and prints seconds, the ratio to ndfs, peak memory, and which part of the states --compact has
-visited. `threads` runs owcty on the same properties with one thread and two by turns, in one process: the machine's
-moods hit both alike. `fairness` runs them with two threads as processes of their own: without fairness, with weak
-fairness as the product counts it and by components, and with strong fairness. `spin` compares with spin, which must be
-installed, on models written in both languages.
+property, has between --least and --most states. `speed` runs each search in its own process on properties that hold,
+with one and two threads, and prints seconds, the ratio to ndfs, peak memory, and the coverage of --compact. `threads`
+alternates owcty with one and two threads on the same properties, in one process, so that other load affects both alike.
+`fairness` runs them with two threads in their own processes: without fairness, with weak fairness counted by the
+product and by components, and with strong fairness. `spin` compares with spin, which must be installed, on models
+written in both languages.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from pathlib import Path
 
 from command import check
 
-#: Options of each search, as the command takes them.
+#: Options of each search, as on the command line.
 SEARCHES = {
     "ndfs": ("--strategy", "ndfs", "--threads", "1"),
     "owcty": ("--strategy", "owcty", "--threads", "1"),
@@ -47,7 +47,7 @@ FAIRNESS = {
     "strong": ("--fair", "strong", "--threads", "2"),
 }
 
-#: Properties that hold, on products of about a million states or more.
+#: Properties that hold, with products of about a million states or more.
 SPEED = (
     "peterson/peterson.4.prop4.dve",
     "elevator/elevator.4.prop3.dve",
@@ -65,8 +65,8 @@ SPEED = (
 @dataclass(frozen=True)
 class Property:
     file: str
-    verdict: str  #: as BEEM has it
-    states: int  #: of the system alone; 0 where nobody has counted them
+    verdict: str  #: according to BEEM
+    states: int  #: number of states of the system alone; 0 if not known
 
 
 def properties(models: Path) -> list[Property]:
@@ -82,7 +82,7 @@ def properties(models: Path) -> list[Property]:
 
 
 def verdicts(models: Path, chosen: list[Property]) -> int:
-    """Gives how many verdicts differ."""
+    """Returns the number of verdicts that differ."""
     import outcrop
 
     wrong = 0
@@ -106,7 +106,7 @@ def verdicts(models: Path, chosen: list[Property]) -> int:
 
 
 def run(models: Path, file: str, options: tuple[str, ...], repeat: int) -> dict[str, float]:
-    """The least of some runs."""
+    """Returns the least figures of some runs."""
     best: dict[str, float] = {}
     for _ in range(repeat):
         result = check(models / file, options)
@@ -129,7 +129,7 @@ def speed(models: Path, files: list[str], repeat: int) -> None:
         row = [Path(file).stem, f"{exact['states']:,}", f"{exact['state_bits']:.0f}", *cells, coverage]
         print(f"| {' | '.join(row)} |", flush=True)
     means = [f"{name} {statistics.geometric_mean(values):.2f}" for name, values in ratios.items()]
-    print(f"\nSeconds as multiples of those of ndfs, geometric means: {', '.join(means)}.")
+    print(f"\nSeconds relative to ndfs, geometric means: {', '.join(means)}.")
 
 
 def threads(models: Path, files: list[str], repeat: int) -> None:
@@ -164,17 +164,17 @@ def fairness(models: Path, files: list[str], repeat: int) -> None:
         print(f"| {' | '.join([Path(file).stem, *cells])} |", flush=True)
 
 
-# --- Against spin --------------------------------------------------------------------------------------------------
+# --- Comparison with spin ------------------------------------------------------------------------------------------
 
 
 def spin(directory: Path, repeat: int) -> None:
-    """Models that are written in both languages, rule for rule: products have the same states."""
+    """Compares models that are written in both languages, rule for rule: the products have the same states."""
     print("| model | states, spin | spin s | states | ndfs s | owcty s | owcty, 2 threads s | spin / ndfs, per state |")
     print("|---|---|---|---|---|---|---|---|")
     for promela in sorted(directory.glob("*.pml")):
         with tempfile.TemporaryDirectory() as place:
             subprocess.run(["spin", "-a", promela.resolve()], cwd=place, check=True, capture_output=True)
-            # Without partial-order reduction, which we do not have: the same states, all of them in full.
+            # Without partial-order reduction, because ndfs has none: all states, in full.
             subprocess.run(
                 ["cc", "-O2", "-w", "-DNOREDUCE", "-DMEMLIM=8000", "-o", "pan", "pan.c"], cwd=place, check=True
             )
@@ -189,12 +189,12 @@ def spin(directory: Path, repeat: int) -> None:
 
 
 def _pan(place: Path) -> tuple[float, int]:
-    """Seconds and states."""
+    """Returns the seconds and the number of states."""
     done = subprocess.run(["./pan", "-a", "-m2000000"], cwd=place, check=True, capture_output=True, text=True)
     stored = re.search(r"^\s*([\d.e+]+) states, stored", done.stdout, re.MULTILINE)
     elapsed = re.search(r"elapsed time ([\d.]+) seconds", done.stdout)
     if "errors: 0" not in done.stdout or stored is None or elapsed is None:
-        sys.exit(f"spin found an error, or said something else than expected:\n{done.stdout}")
+        sys.exit(f"spin found an error, or printed something unexpected:\n{done.stdout}")
     return float(elapsed[1]), round(float(stored[1]))
 
 
@@ -205,8 +205,8 @@ def chosen_files(all_files: list[str], only: list[str]) -> Iterator[str]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=["verdicts", "speed", "threads", "fairness", "spin"])
-    parser.add_argument("--models", type=Path, required=True, help="the directory of the models")
-    parser.add_argument("--only", action="append", default=[], metavar="TEXT", help="files with this in their name")
+    parser.add_argument("--models", type=Path, required=True, help="directory of the models")
+    parser.add_argument("--only", action="append", default=[], metavar="TEXT", help="run only files named with TEXT")
     parser.add_argument("--least", type=int, default=1)
     parser.add_argument("--most", type=int, default=1_000_000)
     parser.add_argument("--repeat", type=int, default=2)

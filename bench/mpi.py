@@ -1,18 +1,18 @@
-"""What several ranks gain and cost: one rank and then more, each with one thread, in turn, ratios taken in one run.
+"""Measures what several ranks gain and cost: one rank and then more, each with one thread, alternating.
 
     python bench/mpi.py SHARED [--models "n_peterson 6,german 5"] [--ranks 2] [--strategy ram] [--repeat N]
 
-SHARED is a directory with models. Symmetry off, deadlocks not looked for. For each model it says
+SHARED is a directory with models. Symmetry and deadlock checks are off. For each model it prints
 
-- seconds with one rank, and by what factor more are faster: by the least time of each, by the median, and by CPU time
-  of the busiest rank. On a machine where others are at work only the last means something;
-- bytes sent for each byte of a distinct remote successor: one that a rank makes and another owns, counted once for each
-  rank that makes it, which a run with a filter that forgets hardly anything counts;
-- memory of the largest rank for each byte of an even share: what one rank took for its states, divided by their number.
-  What every process takes before it has any states is left out.
+- seconds with one rank, and the speed-up of more ranks: by the least time of each, by the median, and by the CPU time
+  of the busiest rank. On a busy machine only the last one is meaningful;
+- bytes sent for each byte of a distinct remote successor: one that a rank generates and another owns, counted once for
+  each rank that generates it. A search with a filter that evicts almost nothing counts them;
+- memory of the largest rank for each byte of an even share, which is the state memory of one rank divided by the number
+  of ranks. The memory that every process takes before it has any states is left out.
 
-``--strategy "owcty --compact"`` is owcty with compaction. Where searches have phases in which nothing is filtered,
-more is sent than what is distinct.
+``--strategy "owcty --compact"`` is owcty with compaction. Searches with phases without a filter send more than the
+distinct successors.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ MODELS: dict[str, tuple[str, dict[str, object]]] = {
     "bakery.6": ("dve/bakery/bakery.6.dve", {}),
     "lamport.6": ("dve/lamport/lamport.6.dve", {}),
     "at.4": ("dve/at/at.4.dve", {}),
-    # With owcty and owcty --compact.
+    # For owcty and owcty --compact.
     "szymanski.4.prop4": ("dve/szymanski/szymanski.4.prop4.dve", {}),
     "pgm_protocol.8.prop3": ("dve/pgm_protocol/pgm_protocol.8.prop3.dve", {}),
     "anderson.6.prop2": ("dve/anderson/anderson.6.prop2.dve", {}),
@@ -54,7 +54,7 @@ COLUMNS = (
 
 
 def check(path: str, constants: dict[str, object], strategy: str, forgets: bool) -> None:
-    """One rank's part; the first prints what came of it."""
+    """Runs one rank's part; the first rank prints the result."""
     import outcrop
     from outcrop.dist.launch import started_ranks
     from outcrop.dist.transport import transport_of
@@ -69,7 +69,7 @@ def check(path: str, constants: dict[str, object], strategy: str, forgets: bool)
     model.check(**options, depth=3)  # compiles it
     base = peak_rss()
     begun = time.process_time()
-    # Without forgetting, the filter keeps all that was sent.
+    # A filter without eviction keeps everything that was sent.
     with tuned(**({} if forgets else {"filter_share": 4.0})):
         result = model.check(**options)
     cpu = time.process_time() - begun

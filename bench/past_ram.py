@@ -1,11 +1,11 @@
-"""What searching past RAM costs: each strategy against `ram` on the papers' models, ratios taken in one run.
+"""Measures the cost of searching past RAM: each strategy compared with `ram` on the papers' models.
 
     python bench/past_ram.py SHARED [--models "mcslock2,sci 2"] [--cases "cached 0.6,disk"] [--repeat N]
 
 SHARED is a directory with models/murphi. M(p) is the memory that Table 2 of "Exploiting transition locality in
 automatic verification of finite-state concurrent systems" computes, |Reach| * b + MaxQ * StateBytes, where b is
 StateBytes, or 5 with signatures of 40 bits. StateBytes are those of Murphi, which rounds a state up to whole words of 4
-bytes; for MaxQ we take our largest level. It is given to `--state-memory`. Deadlocks are not looked for.
+bytes. Our largest level stands for MaxQ. M(p) is given to `--state-memory`. Deadlock checks are off.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from outcrop.options import CheckOptions, Deadlock, Keep
 from outcrop.outcome import Outcome, Stop
 from outcrop.strategies import STRATEGIES, Replacement
 
-#: The models of Tables 5, 6 and 8 that can be had, the small ones with constants that make them larger.
+#: The models of Tables 5, 6 and 8 that are available, the small ones with larger constants.
 MODELS: dict[str, tuple[str, dict[str, object]]] = {
     "n_peterson 7": ("mux/n_peterson.m", {}),
     "n_peterson 9": ("mux/n_peterson.m", {"N": 9}),
@@ -87,13 +87,13 @@ CASES = (
 class Figures:
     outcome: Outcome
     seconds: float
-    processor_seconds: float  #: of all threads, which a busy machine distorts less
-    read: float  #: bytes a state, from files, whether they were in memory or not
+    processor_seconds: float  #: of all threads; a busy machine distorts them less
+    read: float  #: bytes read from files for each state, whether or not they were in memory
     written: float
 
 
 def measure(native: Native, repeat: int, **options: Any) -> Figures:
-    """The least of a few runs."""
+    """Returns the least figures of a few runs."""
     chosen = CheckOptions(deadlock=Deadlock.OFF, **options)
     seconds, processor = [], []
     begin = transferred_bytes()
@@ -107,7 +107,7 @@ def measure(native: Native, repeat: int, **options: Any) -> Figures:
 
 
 def memory(native: Native, outcome: Outcome, signatures: bool) -> int:
-    """M(p)."""
+    """Returns M(p), in bytes."""
     return paper_memory(outcome.visited, max(outcome.levels), native.state_bits, 5 if signatures else None)
 
 
@@ -115,7 +115,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="time of searches past RAM, as ratios to ram")
     parser.add_argument("shared", type=Path)
     parser.add_argument("--models", default=",".join(MODELS))
-    parser.add_argument("--cases", default="", help="parts of their names")
+    parser.add_argument("--cases", default="", help="run only cases named with one of these words")
     parser.add_argument("--repeat", type=int, default=2)
     arguments = parser.parse_args()
     cases = [case for case in CASES if any(part in case.name for part in arguments.cases.split(","))]

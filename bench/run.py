@@ -1,9 +1,9 @@
-"""Times `outcrop check` on models of known size and prints ratios, all taken in one run.
+"""Times `outcrop check` on models of known size and prints ratios to other tools.
 
     python bench/run.py --models ../shared/models/murphi [--peer rumur=/usr/bin/rumur]
         [--prototype ../shared/prototype/peterson.c] [--only NAME]... [--threads 1,2] [--repeat N]
 
-Each figure is the least of N runs. Counts are compared with those expected: a fast wrong answer stops the run.
+Each figure is the least of N runs. Counts are compared with the expected ones: a fast wrong result ends the benchmark.
 A peer is given the model as it is. `rumur` generates C, which is compiled with `cc -O3`; only its search is timed.
 """
 
@@ -37,7 +37,7 @@ class Model:
         return " ".join([self.name, *(f"{name}={value}" for name, value in self.constants.items())])
 
 
-#: All with symmetry off. The counts of ldash and of mcslock1 N=5 are our own: nobody else has published them.
+#: The models, all with symmetry off. The counts of ldash and of mcslock1 N=5 are our own; there are no published ones.
 MODELS = (
     Model("n_peterson", "mux/n_peterson.m", {"N": 5}, 628_868, 3_144_340, ("rumur",)),
     Model("n_peterson", "mux/n_peterson.m", {"N": 6}, 17_704_917, 106_229_502, ("rumur",)),
@@ -55,9 +55,9 @@ MODELS = (
 
 @dataclass(frozen=True)
 class Timing:
-    seconds: float  #: of the search
+    seconds: float  #: of the search alone
     compile_seconds: float
-    bytes_a_state: float  #: peak RSS over states, less the packed state
+    bytes_a_state: float  #: peak RSS divided by states, less the packed state
 
 
 def outcrop(model: Model, directory: Path, threads: int, extra: list[str]) -> Timing:
@@ -90,7 +90,7 @@ def rumur(binary: str, model: Model, directory: Path, threads: int) -> float:
 
 
 def prototype(source: str) -> float:
-    """Seconds that the hand-written search of n_peterson N=6 takes."""
+    """Returns the seconds that the hand-written search of n_peterson N=6 takes."""
     with tempfile.TemporaryDirectory() as scratch:
         program = Path(scratch, "prototype")
         subprocess.run(["cc", "-O3", "-march=native", "-DN=6", source, "-o", program], check=True)
@@ -126,7 +126,7 @@ def main() -> None:
     print("|---" * (6 + len(threads) + 2 * len(peers)) + "|")
     for model in chosen:
         rows: dict[int, list[Timing]] = {each: [] for each in threads}
-        for each in threads * arguments.repeat:  # in turn, because machines are faster at one time than at another
+        for each in threads * arguments.repeat:  # alternating, because the speed of a machine varies
             rows[each].append(outcrop(model, arguments.models, each, extra))
         seconds = {each: min([timing.seconds for timing in row]) for each, row in rows.items()}
         first = rows[threads[0]][0]

@@ -1,10 +1,10 @@
-"""Search after search in one process, with all strategies that use a disk, under a memory budget, for as long as asked.
+"""Runs search after search in one process, with all strategies that use the disk, under a memory budget.
 
     python bench/soak.py --minutes 60 --memory 200M
 
-Nothing may grow: resident memory, open files, what lies in the work directory. What the C library's allocator holds
-free for later is handed back before memory is looked at: how it cuts its heap up moves for hours without anything being
-lost. One line for each round: all strategies once.
+Nothing may grow: resident memory, open files, or the content of the work directory. Before each measurement, free
+memory of the C library's allocator is returned to the system, because its fragmentation varies for hours without a
+leak. Prints one line for each round, in which every strategy runs once.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import outcrop
 from outcrop.strategies import STRATEGIES, names
 from outcrop.units import parse_size
 
-#: By how much resident memory may move between the second tenth of the rounds and the last.
+#: Largest difference of resident memory between the second tenth of the rounds and the last.
 TOLERANCE = 1.03
 _C_LIBRARY = ctypes.CDLL(None)
 
@@ -50,7 +50,7 @@ def main() -> int:
     constants = dict(each.split("=", 1) for each in chosen.constants)
     model = outcrop.load(chosen.model, constants)
     end = time.monotonic() + chosen.minutes * 60
-    memory, files = array("q"), array("q")  # after each round; these do grow, by 16 bytes
+    memory, files = array("q"), array("q")  # one entry a round; the arrays themselves grow by 16 bytes
     states: set[int] = set()
     with TemporaryDirectory(prefix="outcrop-soak-") as work:
         while time.monotonic() < end:
@@ -73,7 +73,7 @@ def main() -> int:
             if left or len(states) > 1:
                 return 1
     tenth = max(1, len(memory) // 10)
-    # The first rounds warm up: allocators keep what they once had.
+    # The first rounds are a warm-up, because allocators keep memory.
     before, after = median(memory[tenth : 2 * tenth] or memory), median(memory[-tenth:])
     grown = after > TOLERANCE * before or files[-1] > files[min(tenth, len(files) - 1)]
     print(

@@ -80,9 +80,9 @@ class Row:
     signature: int | None = None  #: bytes a visited state in M(p), instead of those of a state
 
 
-#: The first row of each group is that of --quick. Searches that forget states have one thread: with more, the number of
-#: revisits differs from run to run. `auto` and `layered` squeeze states where that seems to pay for compiling, which
-#: depends on the time; only elevator2.3 is squeezed in every run.
+#: The first row of each group is that of --quick. Searches with eviction have one thread: with more, the number of
+#: revisits varies. `auto` and `layered` squeeze states if that seems to pay for compiling, which depends on the time;
+#: only elevator2.3 is squeezed in every run.
 ROWS = (
     Row("ram1", "sci 2", "--strategy ram --threads 1"),
     Row("ram1", "n_peterson 6", "--strategy ram --threads 1"),
@@ -325,7 +325,7 @@ def main() -> int:
         side.verify()
     models = arguments.models.resolve()
     if not models.is_dir():
-        sys.exit(f"{models} is no directory. Name the directory with murphi/ and dve/ by --models.")
+        sys.exit(f"{models} is no directory; name the directory that contains murphi/ and dve/ with --models")
     repeat = arguments.repeat or (3 if arguments.quick else 5)
     budgets = Budgets(sides[0], models)
     groups: dict[str, list[Ratios]] = {group: [] for group in chosen_groups(arguments.only)}

@@ -1,4 +1,4 @@
-"""The report in a real browser: what it shows, what the keys do, what it copies, and what it does not run."""
+"""The report in a real browser: its content, its keys, its clipboard, and the scripts that it must not run."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def test_clicking_and_filtering(open_page: Open, rich: tuple[Result, Path]) -> N
     assert shown.text(".place").startswith("1 of ")
     shown.all(".stepper input[type=checkbox]")[0].click()
     assert all("changed" in each.get_attribute("class") for each in shown.all(".tree .row"))
-    assert "+" in " ".join(shown.texts(".row.changed"))  # an element came
+    assert "+" in " ".join(shown.texts(".row.changed"))  # an element was added
     shown.all("[aria-label='Previous step']")[0].click()
     assert shown.text(".tree .nothing").startswith("The start state")
 
@@ -270,7 +270,7 @@ def test_charts_and_tables(open_page: Open, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("levels", [0, 1, 20_000])
 def test_odd_shapes(open_page: Open, tmp_path: Path, levels: int) -> None:
-    """Nothing at all, and far more than there are pixels."""
+    """Tries an empty report, and one with far more levels than pixels."""
     result = outcrop.load(REPOSITORY / "examples" / "peterson.m").check(engine="interpreter").to_dict()
     rows = [k % 97 + 1 for k in range(levels)]
     result |= {"levels": rows, "duplicates": rows, "missed": None, "samples": {}, "coverage": [], "properties": []}
@@ -302,7 +302,7 @@ invariant "early" clock < 60;
 
 
 def test_a_large_state_shows_what_changes(open_page: Open, tmp_path: Path) -> None:
-    """What stays as it is gets one line a stretch, which opens; the rest stays in sight."""
+    """A stretch that stays the same takes one line, which opens; the rest stays in sight."""
     (tmp_path / "wide.m").write_text(WIDE)
     _, place = report(tmp_path / "wide.m", tmp_path / "run.html")
     shown = open_page(place)

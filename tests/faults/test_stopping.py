@@ -136,5 +136,5 @@ def test_errors_of_others_are_not_taken_for_those_of_the_queue(grid: Path, tmp_p
 
 @pytest.mark.parametrize("name", ["checkpoint", "resume", "workdir"])
 def test_directories_have_names(name: str) -> None:
-    with pytest.raises(UsageError, match="must have a name"):
+    with pytest.raises(UsageError, match="name of a directory"):
         CheckOptions(**{name: ""})

@@ -1,8 +1,8 @@
-"""Differential fuzzing for as long as you like: ``./dev fuzz --minutes 60``.
+"""Differential fuzzing for any length of time: ``./dev fuzz --minutes 60``.
 
-Generates Murphi and DVE models and searches each with everything that can: for bad states, for runs that violate
-formulas, and with several ranks. A model on which two searches disagree, or on which one fails, is made smaller and
-kept under ``tests/fuzz/found``, where the suite tries it from then on.
+Generates Murphi and DVE models, and searches each in every possible way: for bad states, for runs that violate
+formulas, and with several ranks. A model on which two searches disagree, or on which one fails, is minimised and kept
+under ``tests/fuzz/found``, where the suite tries it from then on.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from outcrop.machine import available_cores
 compile_quickly()
 
 FOUND = Path(__file__).parent / "found"
-#: Models for which ranks are started at a time, and how many tries to make one smaller are worth their time.
+#: Number of models for which ranks are started at a time, and number of attempts to minimise one.
 _MODELS_AT_ONCE = 12
 _TRIES = {"ranks": 60}
 _SECONDS_BETWEEN_NOTES = 300
@@ -45,7 +45,7 @@ _SECONDS_BETWEEN_NOTES = 300
 
 @dataclass(frozen=True)
 class Kind:
-    """What is generated, and how it is looked at: ``disagreement(text, file name, seed)``, "" if there is none."""
+    """A kind of model and its comparison: ``disagreement(text, file name, seed)`` returns "" if there is none."""
 
     suffix: str
     generate: Callable[[Random], str]
@@ -57,7 +57,7 @@ class Kind:
 
 
 def without_liveness(random: Random) -> str:
-    """Ranks do not check it, nor does what searches past RAM."""
+    """Returns a model without liveness properties, which ranks and most searches past RAM do not check."""
     while "liveness" in (text := generate(random)):
         pass
     return text
@@ -71,14 +71,14 @@ KINDS = {
     "m_ranks": Kind("m", without_liveness, rank_disagreement),
     "dve_ranks": Kind("dve", generate_dve, rank_disagreement),
 }
-#: In which order seeds go through them. Ranks take many models at a time.
+#: The order in which seeds go through the kinds. Ranks take many models at a time.
 _ORDER = ("m", "m_ltl", "dve", "m", "dve_ltl", "m_ltl", "m", "dve", "m_ltl", "m", "dve_ltl", "ranks")
 
 
 @dataclass
 class Tried:
-    """What came of a trial: how many models of each kind, how often each search was held against another, and what went
-    wrong."""
+    """The result of a campaign: the number of models of each kind, the number of comparisons of each search, and the
+    failures."""
 
     models: Counter[str] = field(default_factory=Counter)
     compared: Counter[str] = field(default_factory=Counter)
@@ -126,7 +126,7 @@ def rank_trial(seed: int) -> Tried:
 
 
 def keep(name: str, seed: int, text: str, found: str) -> str:
-    """Makes a bad model smaller and keeps it; says where, and what is wrong with it."""
+    """Minimises a bad model and keeps it. Returns its path, and what is wrong with it."""
     kind = KINDS[name]
     tries = _TRIES.get(name.split("_")[-1], 300)
     smaller = minimise(text, lambda each: kind_of(problem(kind, each, seed)) == kind_of(found), tries=tries)
@@ -139,7 +139,7 @@ def keep(name: str, seed: int, text: str, found: str) -> str:
 
 def problem(kind: Kind, text: str, seed: int) -> str:
     with TemporaryDirectory() as directory:
-        # Generated models are not worth keeping.
+        # Compiled generated models are not worth caching.
         compiler.cache_directory = lambda: Path(directory)  # type: ignore[assignment]
         try:
             return kind.disagreement(text, kind.file_name, seed)
@@ -150,12 +150,12 @@ def problem(kind: Kind, text: str, seed: int) -> str:
 
 
 def kind_of(found: str) -> str:
-    """What a problem must have in common with another to be the same."""
+    """Returns the part of a problem that must be equal for two problems to count as the same."""
     return found.split(":")[0]
 
 
 def order(only: Sequence[str]) -> list[str]:
-    """The trials to go through: all, or those that contain one of some words."""
+    """Returns the kinds to go through: all, or those whose names contain one of some words."""
     possible = [each for each in _ORDER if each != "ranks" or importlib.util.find_spec("mpi4py") is not None]
     return [each for each in possible if not only or any(word in each.split("_") for word in only)]
 

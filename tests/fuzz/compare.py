@@ -1,5 +1,5 @@
-"""Does everything that can search a model say the same of it? The interpreter, and the compiled code with every
-strategy and several numbers of threads."""
+"""Comparison of all searches for bad states on one model: the interpreter, and the compiled code with every strategy
+and several numbers of threads."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from outcrop.outcome import EventKind, Outcome, Stop
 from outcrop.search import auto, compact, layered, ram
 from outcrop.strategies import STRATEGIES, names
 
-#: The interpreter takes long over symmetric models, so it looks at their first levels only.
+#: Number of levels of symmetric models that the interpreter, which is slow on them, explores.
 _DEPTH = 6
 _MOST_STATES = 3_000
-#: The searches past RAM.
+#: The strategies past RAM.
 _PAST_RAM = [STRATEGIES[name] for name in names(past_ram=True)]
 
-#: How many models are searched with states that are squeezed, too: each is then compiled several times. So early, and
-#: with so few places to spare, that states soon become too wide.
+#: Fraction of models that are also searched with squeezed states, because each is then compiled several times. States
+#: are squeezed so early, and with so few spare places, that they soon become too wide.
 _SQUEEZED_PART = 0.5
 _SQUEEZED = Tuning(
     least_states=4,
@@ -47,12 +47,12 @@ _SQUEEZED = Tuning(
     least_states_a_worker=64,
 )
 
-#: How often each search was held against another one, for those who count.
+#: Number of comparisons of each search, for statistics.
 compared: Counter[str] = Counter()
 
 
 def disagreement(text: str, name: str, seed: int) -> str:
-    """What the searches of a model disagree about; "" when they agree. The same seed tries the same options."""
+    """Returns what the searches of a model disagree about; "" if they agree. The same seed tries the same options."""
     random = Random(seed)
     options = LoadOptions(own=(MurphiOptions(random.choice(list(UndefinedReads)), 100),))
     system, _ = load_text(text, name, options)
@@ -85,7 +85,7 @@ def _against_interpreter(system: System, native: Native, options: CheckOptions) 
 
 def _past_ram(system: System, native: Native, options: CheckOptions, squeezes: bool) -> Iterator[str]:
     if native.liveness_count:
-        return  # needs all states at once
+        return  # the search needs all states at once
     options, free = dataclasses.replace(options, states=_MOST_STATES), _assumptions_count(system)
     expected = ram.search(native, options)
     if expected.stop is Stop.STATES:
@@ -94,7 +94,7 @@ def _past_ram(system: System, native: Native, options: CheckOptions, squeezes: b
         tiny = dataclasses.replace(options, strategy=strategy.name, threads=2, bits=64, **TINY)
         got: Outcome = strategy.function()(native, tiny)
         if got.stop in (Stop.COLLISIONS, Stop.STATES):
-            continue  # revisited too often to end
+            continue  # too many revisits to end
         compared[strategy.name] += 1
         if not strategy.revisits:
             same = _same(_comparable(got, False, free), _comparable(expected, False, free))
@@ -115,7 +115,7 @@ def _past_ram(system: System, native: Native, options: CheckOptions, squeezes: b
 
 
 def _same(one: Outcome, other: Outcome) -> bool:
-    """What only some searches count is compared where both did."""
+    """Returns whether two outcomes agree. Counts that only some searches have are compared if both have them."""
     common = {
         name: None
         for name in ("generated", "missed", "enabled", "deeper")
@@ -125,7 +125,7 @@ def _same(one: Outcome, other: Outcome) -> bool:
 
 
 def _comparable(outcome: Outcome, symmetry: bool, counts_are_free: bool) -> Outcome:
-    """Without what may differ: times, sizes, and under symmetry which state stands for its orbit."""
+    """Returns an outcome without what may differ: times, sizes, and under symmetry the representatives of orbits."""
     outcome = dataclasses.replace(outcome, seconds=0.0, peak_disk_bytes=0, omission_bound=0.0, events=[])
     if symmetry:
         outcome.findings = []
@@ -135,7 +135,7 @@ def _comparable(outcome: Outcome, symmetry: bool, counts_are_free: bool) -> Outc
 
 
 def _assumptions_count(system: System) -> bool:
-    """Do assumptions come to cover statements? How often they are looked at is a search's own affair."""
+    """Returns whether assumptions contain cover statements. How often a search evaluates them is not defined."""
     return any(
         isinstance(node, Cover)
         for each in system.of_kind(PropertyKind.ASSUMPTION)

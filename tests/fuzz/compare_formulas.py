@@ -1,8 +1,8 @@
-"""Does everything that looks for runs that violate a formula say the same of a model? The interpreter's components,
-nested depth-first search, and OWCTY with states and with signatures; with and without fairness and symmetry.
+"""Comparison of all searches for runs that violate a formula, on one model: the interpreter's components, nested
+depth-first search, and OWCTY with states and with signatures; with and without fairness and symmetry.
 
-Two more witnesses do not even share the product with them: random runs, for which the formula is evaluated as a word,
-and for weak and strong fairness definitions of their own.
+Two more oracles do not share the product with them: random runs, on which the formula is evaluated as a word, and
+separate definitions of weak and strong fairness.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from outcrop.options import CheckOptions, Deadlock, Engine, Fair, LoadOptions
 from outcrop.outcome import FindingKind, Outcome, Stop
 from outcrop.source import Source, whole
 
-#: Of a product, for the interpreter's sake.
+#: Largest product, in states, because the interpreter is slow.
 _MOST_STATES = 1_500
 _MOST_INSTANCES = 3
 _SEARCHES: dict[str, dict[str, Any]] = {
@@ -46,12 +46,12 @@ _SEARCHES: dict[str, dict[str, Any]] = {
     "owcty --compact": {"strategy": "owcty", "compact": True, "bits": 64, "threads": 2},
 }
 _FAIR_SEARCHES: dict[str, dict[str, Any]] = {"fair, 1 thread": {"threads": 1}, "fair, 4 threads": {"threads": 4}}
-#: More than that would take the definition of strong fairness too long.
+#: Largest number of sets for which the definition of strong fairness is fast enough.
 _MOST_SETS = 8
 
 
 def formula_disagreement(text: str, name: str, seed: int) -> str:
-    """What the searches disagree about; "" when they agree. The same seed tries the same options."""
+    """Returns what the searches disagree about; "" if they agree. The same seed tries the same options."""
     random = Random(seed)
     outside = [line.removeprefix(FORMULA) for line in text.splitlines() if line.startswith(FORMULA)]
     formulas = formula_texts(None, [whole(Source("--ltl", each)) for each in outside])
@@ -94,8 +94,8 @@ def _outcome(checked: Checked) -> Outcome:
 
 
 def _same(got: Outcome, expected: Outcome, counts_alike: bool) -> bool:
-    """The verdict, and for a product without cycles its states, if both have a counter or none. Where a run ends in an
-    error before the components are looked at, another search may come to a cycle first."""
+    """Returns whether verdicts agree, and for a product without cycles its states, if both count fairness or neither
+    does. If a run ends in an error before the components are examined, another search may find a cycle first."""
     if expected.stop is Stop.COMPLETE:
         return got.stop is Stop.COMPLETE and (sum(got.levels) == sum(expected.levels) or not counts_alike)
     lassos = [each.kind is FindingKind.LASSO for each in got.findings]
@@ -112,7 +112,7 @@ def _witnesses(
             compared["random runs"] += 1
             try:
                 truths = word(check.product, run, subject, check.property_instance.arguments)
-            except Fault:  # of a proposition, in a state where no search looks at it
+            except Fault:  # of a proposition, in a state where no search evaluates it
                 continue
             if not holds(subject.formula, truths):
                 yield f"run: {run} violates what holds"
@@ -131,7 +131,7 @@ def _witnesses(
 
 
 def _is_plain(system: System) -> bool:
-    """One start, and no run that an assumption ends."""
+    """Returns whether there is one start state, and no assumption ends a run."""
     if any(each.kind is PropertyKind.ASSUMPTION for each in system.properties):
         return False
     bodies = [each.body for each in (*system.rules, *system.functions)]

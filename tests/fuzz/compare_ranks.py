@@ -1,4 +1,4 @@
-"""Do one, two and three ranks say the same of a model? Every strategy that several can search with.
+"""Comparison of one, two and three ranks on one model, with every strategy that supports ranks.
 
 Starting ranks takes longer than searching a generated model, so they are started once for many models.
 """
@@ -24,8 +24,8 @@ from outcrop.strategies import names
 _CHECK_MANY = Path(__file__).parent.parent / "dist" / "check_many.py"
 _RANKS = (1, 2, 3)
 _SECONDS = 900
-#: What a search that forgets states must still have in common with another, of traces and messages the first: how many
-#: more it comes to before it gives up depends on the memory that all ranks have together.
+#: Fields that a search with eviction must have in common with another, with only the first of traces and messages: how
+#: many more it finds before it gives up depends on the total memory of the ranks.
 _ANSWER = ("verdict", "kind", "traces", "messages")
 _TINY = {"state_memory": "8K", "block_states": 3}
 
@@ -44,7 +44,7 @@ class Job:
 
 
 def rank_job(text: str, name: str, seed: int) -> Job:
-    """The same seed tries the same options."""
+    """Returns the job of a model. The same seed tries the same options."""
     random = Random(seed)
     options: dict[str, Any] = {
         "strategy": random.choice(names(ranks=True, finds_cycles=False)),
@@ -61,7 +61,7 @@ def rank_job(text: str, name: str, seed: int) -> Job:
 
 
 def rank_disagreements(jobs: Sequence[Job]) -> list[tuple[Job, str]]:
-    """The jobs about which some number of ranks says something else than one rank does, with what it says."""
+    """Returns the jobs on which some number of ranks disagrees with one rank, with the disagreement."""
     try:
         return _disagreements(jobs)
     except _Failed as error:
@@ -101,7 +101,7 @@ def _first(value: Any) -> Any:
 
 
 class _Failed(Exception):
-    """Ranks that ended with an error, or not at all."""
+    """Raised when ranks end with an error, or do not end."""
 
 
 def _results(rows: list[tuple[str, dict[str, Any], dict[str, Any]]], ranks: int, directory: str) -> list[Any]:

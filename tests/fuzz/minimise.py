@@ -1,7 +1,7 @@
-"""Making a model on which something fails smaller, as long as it still fails.
+"""Minimisation of a model on which something fails, while it still fails.
 
-Pieces are left out: first long rows of lines, then shorter ones, then single lines, then rows of words and single
-words. What is no model any more does not fail in the same way, and is put back.
+Pieces are left out: first long ranges of lines, then shorter ones, then single lines, then ranges of words and single
+words. A text that is no longer a model does not fail in the same way, so the piece is put back.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ _WORDS = re.compile(r'"[^"\n]*"|\w+|:=|==>|\.\.|->|[<>!=]=|\s+|.', re.DOTALL)
 
 
 def minimise(text: str, fails: Callable[[str], bool], tries: int = 2_000) -> str:
-    """A text from which no single piece can be left out, or what was reached after so many tries."""
+    """Returns a text from which no single piece can be left out, or the text that was reached after ``tries`` tries."""
     shrunk = True
     while shrunk and tries > 0:
         shrunk = False

@@ -1,7 +1,7 @@
 """Coverage-guided fuzzing of the front-ends: ``./dev fuzz-parsers --language dve --minutes 10``.
 
-Whatever the text, the answer is a System or diagnostics; never another exception, never a text that takes long. What
-atheris finds it leaves in ``crash-*`` files in the directory that it was started in.
+The result for every text must be a System or diagnostics; never another exception, and never a hang. atheris writes
+its findings to ``crash-*`` files in the directory in which it was started.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ with atheris.instrument_imports(include=["outcrop"]):
     from outcrop.ltl.parser import parse
     from outcrop.options import LoadOptions
 
-    front_end("fuzzed.m"), front_end("fuzzed.dve")  # which imports them
+    front_end("fuzzed.m"), front_end("fuzzed.dve")  # imports them
 
 REPOSITORY = Path(__file__).parents[2]
-#: A text of this many bytes is read within a fraction of a second; one that is not read within the time is a hang.
+#: Largest text, in bytes. It is read within a fraction of a second; a text that takes longer than the limit is a hang.
 MOST_BYTES, MOST_SECONDS = 4_096, 10
 
 

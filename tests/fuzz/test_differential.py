@@ -1,8 +1,8 @@
-"""Generated models: the compiled code against the interpreter, every strategy, every number of threads; and with
-formulas about their runs, every search for cycles.
+"""Generated models: the compiled code compared with the interpreter, with every strategy and number of threads; and
+with formulas about their runs, every search for cycles.
 
 The suite tries a few models. ``pytest -m slow tests/fuzz/test_differential.py`` tries a thousand, and ``./dev fuzz
---minutes N`` as many as there is time for. What it found once is tried again here.
+--minutes N`` as many as time allows. Models on which it found something are tried again here.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from outcrop.codegen import compiler
 
 @pytest.fixture(scope="module", autouse=True)
 def private_cache() -> Iterator[None]:
-    """Generated models are not worth keeping."""
+    """Uses a separate cache, because compiled generated models are not worth keeping."""
     with TemporaryDirectory() as directory, pytest.MonkeyPatch.context() as patch:
         patch.setattr(compiler, "cache_directory", lambda: Path(directory))
         yield

@@ -1,4 +1,4 @@
-"""Generated models: the front-end takes every one, and symmetry reduction changes the counts but not the answer."""
+"""Generated models: the front-end accepts every one, and symmetry reduction changes the counts but not the verdict."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from outcrop.lang.murphi.language import MurphiOptions
 from outcrop.options import Engine, LoadOptions
 from outcrop.result import Result, Verdict
 
-#: Deep enough for rules to build on one another, shallow enough for milliseconds.
+#: Depth at which rules build on one another, and a search still takes milliseconds.
 DEPTH = 6
 
-# The interpreter raises the limit; hypothesis objects when that happens in the midst of a test.
+# The interpreter raises the limit, and hypothesis objects if that happens during a test.
 sys.setrecursionlimit(100_000)
 
 quick = settings(max_examples=60, suppress_health_check=list(HealthCheck))
@@ -61,7 +61,7 @@ def test_symmetry_changes_no_answer_thoroughly(random: Random) -> None:
 
 
 def test_the_generator_is_worth_its_time() -> None:
-    """Of the models it makes, enough hold, enough are violated, and enough have more than a few states."""
+    """Enough of the models hold, enough are violated, and enough have more than a few states."""
     models = [load(generate(Random(seed))) for seed in range(100)]
     results = [check(model, Engine.INTERPRETER, symmetry=False, deadlock="off", max_errors=None) for model in models]
     violated = sum(result.verdict is Verdict.VIOLATED for result in results)

@@ -1,4 +1,4 @@
-"""Damaged models: whatever the text, the answer is a diagnostic or a verdict, never another exception, never a hang.
+"""Damaged models: the result for every text is a diagnostic or a verdict, never another exception, never a hang.
 
 The suite tries a few hundred mutants. ``pytest -m slow tests/fuzz/test_mutants.py`` tries 10,000, and
 
@@ -32,13 +32,13 @@ _REPOSITORY = Path(__file__).parent.parent.parent
 _TOKEN = re.compile(r'--[^\n]*|"[^"\n]*"|\w+|==>|:=|\.\.|[<>!=]=|->|\s+|.', re.DOTALL)
 _SECONDS = 20
 
-#: What a flipped byte can become: mostly what means something.
+#: Characters that a flipped byte can become: mostly meaningful ones.
 _BYTES = "\0\t\r\n\"'\\;:.,()[]{}<>=!&|^~?+-*/%_0129azAZ\x7f\x80é∀“\U0001f40d"
 
 
 @cache
 def seeds() -> list[str]:
-    """The texts that mutants are made from."""
+    """Returns the texts from which mutants are made."""
     paths = [*(_REPOSITORY / "examples").glob("*.m"), *(_REPOSITORY / "tests" / "models").glob("*.m")]
     outside = Path(os.environ.get("OUTCROP_MODELS", ""))
     if outside.is_absolute():
@@ -78,7 +78,7 @@ def _mutate(random: Random, text: str) -> str:
 
 
 def answer(text: str) -> str:
-    """The verdict on a text, or "rejected"; anything else that happens is an exception."""
+    """Returns the verdict on a text, or "rejected". Anything else is an exception."""
     options = LoadOptions(own=(MurphiOptions(while_limit=100),))
     try:
         system, warnings = load_text(text, "mutant.m", options)
@@ -119,7 +119,7 @@ def answer_in_time(seed: int) -> str:
 @pytest.mark.parametrize("block", range(5))
 def test_mutants_get_an_answer(block: int) -> None:
     answers = {answer_in_time(seed) for seed in range(block * 60, (block + 1) * 60)}
-    assert len(answers) > 1  # not all of them are beyond repair
+    assert len(answers) > 1  # not all of them are rejected
 
 
 @pytest.mark.slow

@@ -1,17 +1,17 @@
 """Random Murphi models: typed, accepted by construction, with few states, and symmetric in their scalarsets.
 
-``generate(random)`` gives the text of a model. ``random`` is a ``random.Random``, or what hypothesis passes for one, so
-that a failing model shrinks.
+``generate(random)`` returns the text of a model. ``random`` is a ``random.Random``, or the substitute that hypothesis
+passes, so that a failing model shrinks.
 
-The rules by which a model is made:
+The rules by which a model is generated:
 
 * Every expression is built for a type, from what is in scope; nothing is generated and then thrown away.
 * The variables together have few values, and parameters few instances: a search takes milliseconds.
 * Stored integers are mostly brought into range first, divisors are mostly made non-zero, variables are mostly set in
   the startstate; the rest is left to chance, so that every runtime error turns up, but late enough to matter.
-* What runs over a scalarset does not depend on the order: bodies of such loops assign to elements of their own, and
-  conditions under such quantifiers cannot fail (``safe`` expressions), because the first element to fail or to decide
-  would otherwise be a matter of names.
+* Loops and quantifiers over a scalarset do not depend on its order: bodies of such loops assign only to their own
+  element, and conditions under such quantifiers cannot fail (``safe`` expressions). Otherwise the names of elements
+  would decide which one fails or decides first.
 """
 
 from generator.models import generate, generate_with_formulas

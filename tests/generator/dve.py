@@ -2,7 +2,7 @@
 typed or not, global or of a process.
 
 Most assignments stay in range and most indices inside their arrays; the rest is left to chance, so that every runtime
-error turns up. What is generated is accepted by construction.
+error occurs. Generated models are accepted by construction.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from random import Random
 
 from generator.formulas import generate_formula
 
-#: What a line with a formula begins with: DVE has no place for them in a model.
+#: Prefix of a line with a formula, because DVE models cannot contain formulas.
 FORMULA = "// ltl: "
 _STATES = ("idle", "wait", "busy", "done")
 _MODULUS = 3
@@ -22,8 +22,8 @@ _ARRAY = 3
 @dataclass(frozen=True)
 class _Channel:
     name: str
-    values: int  #: how many values an item has
-    capacity: int  #: 0: partners step together
+    values: int  #: number of values of an item
+    capacity: int  #: 0: sender and receiver step together
     owner: str = ""  #: the process that declares it
 
 
@@ -36,12 +36,12 @@ class _Process:
 
 
 def generate_dve(random: Random) -> str:
-    """The text of a model that the front-end accepts."""
+    """Returns the text of a model that the front-end accepts."""
     return _Generator(random).model()
 
 
 def generate_dve_with_formulas(random: Random) -> str:
-    """The same, with a formula about its runs in a remark, and a property process now and then."""
+    """Returns a model with a formula about its runs in a comment, and sometimes a property process."""
     generator = _Generator(random)
     outside = _Process("", ())
     formula = generate_formula(random, lambda: generator.expression(outside, 1))
@@ -52,7 +52,7 @@ def generate_dve_with_formulas(random: Random) -> str:
 
 
 def propositions(random: Random, text: str) -> list[str]:
-    """Conditions on the states of a model that ``generate_dve`` gave, for formulas about its runs."""
+    """Returns conditions on the states of a model of ``generate_dve``, for formulas about its runs."""
     names = [line.split()[1] for line in text.splitlines() if line.startswith("process ")]
     found = [f"{random.choice(names)}.{_STATES[0]}" for _ in range(2)]
     return [*found, f"g0 == {random.randrange(_MODULUS)}", f"g0 > {random.randrange(_MODULUS)}"]
@@ -95,7 +95,7 @@ class _Generator:
         return "\n".join([*lines, "system async;", ""])
 
     def automaton(self, outside: _Process) -> str:
-        """A property process, which follows the others without taking part."""
+        """Returns a property process, which follows the others without taking part."""
         states = _STATES[: self.random.randint(2, 3)]
         edges = []
         for source in states:
@@ -123,7 +123,7 @@ class _Generator:
         transitions = []
         for state in process.states:
             for number in range(self._count()):
-                # The state above it, where none is named.
+                # Without a name, the source is the state above.
                 source = "" if number and self.chance(0.2) else state
                 transitions.append(self._transition(process, source))
         transitions = transitions or [self._transition(process, process.states[0])]
@@ -160,7 +160,7 @@ class _Generator:
     # --- Expressions ---------------------------------------------------------------------------------------
 
     def _small(self, process: _Process) -> str:
-        """Of a value in range, if it has one."""
+        """Returns an expression whose value is in range, if it has one."""
         expression = self.expression(process)
         return f"(({expression}) % {_MODULUS} + {_MODULUS}) % {_MODULUS}"
 

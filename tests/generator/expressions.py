@@ -12,7 +12,7 @@ _MOST_DEPTH = 3
 
 
 class ExpressionGenerator:
-    """``safe`` expressions cannot fail; see the package's docstring."""
+    """A generator of expressions. ``safe`` expressions cannot fail; see the package's docstring."""
 
     def __init__(self, random: Random) -> None:
         self.random = random
@@ -23,7 +23,7 @@ class ExpressionGenerator:
     # --- Places --------------------------------------------------------------------------------------------
 
     def places(self, scope: Scope, kind: Kind, *, writable: bool = False, safe: bool = False) -> list[Path]:
-        """The paths to places of exactly this kind whose indices can be filled in."""
+        """Returns the paths to places of exactly this kind whose indices can be filled in."""
         return [
             path
             for path in scope.paths()
@@ -34,7 +34,7 @@ class ExpressionGenerator:
         ]
 
     def fill(self, scope: Scope, path: Path, *, safe: bool = False) -> str:
-        """The text of a place, with an expression for each index."""
+        """Returns the text of a place, with an expression for each index."""
         text = path.pieces[0]
         for kind, piece in zip(path.indices, path.pieces[1:], strict=True):
             text += self._index(scope, kind, safe) + piece
@@ -42,7 +42,7 @@ class ExpressionGenerator:
 
     def _index(self, scope: Scope, kind: Kind, safe: bool) -> str:
         if isinstance(kind, Range) and not safe and self.chance(0.3):
-            # Any integer place will do: it may lie outside the index type.
+            # Any integer place will do, even outside the index type.
             others = [path for each in scope.kinds.of(Range) for path in self.places(scope, each) if not path.indices]
             if others:
                 return self.fill(scope, self.random.choice(others))
@@ -52,10 +52,10 @@ class ExpressionGenerator:
         found = self.places(scope, kind, writable=writable)
         return self.fill(scope, self.random.choice(found)) if found else None
 
-    # --- What can be made ----------------------------------------------------------------------------------
+    # --- Possible expressions ------------------------------------------------------------------------------
 
     def can_make(self, scope: Scope, kind: Kind, *, safe: bool = False) -> bool:
-        """Is there any expression of this kind? Scalarsets have no literals, aggregates neither."""
+        """Returns whether there is an expression of this kind. Scalarsets and aggregates have no literals."""
         if isinstance(kind, Boolean | Enumeration | Range | Real | Union):
             return True
         if safe or isinstance(kind, Scalarset):
@@ -63,7 +63,7 @@ class ExpressionGenerator:
         return any(True for path in scope.paths() if path.kind == kind and not path.indices)
 
     def atom(self, scope: Scope, kind: Kind, *, safe: bool = False, flat: bool = False) -> str:
-        """A literal or a place; ``flat``: one without indices, so that indices do not nest without end."""
+        """Returns a literal or a place; ``flat``: one without indices, so that indices do not nest without end."""
         paths = self.places(scope, kind, safe=safe) if self.chance(0.7) else []
         if isinstance(kind, Scalarset) or not kind.is_simple:
             paths = [path for path in scope.paths() if path.kind == kind and not path.indices]
@@ -109,7 +109,7 @@ class ExpressionGenerator:
         return self._call(scope, kind, depth) if not safe and self.chance(0.5) else self.atom(scope, kind, safe=safe)
 
     def in_range(self, text: str, kind: Range) -> str:
-        """Wrapped around into the range."""
+        """Returns an expression that wraps a value around into the range."""
         size = kind.high - kind.low + 1
         return f"((({text}) % {size} + {size}) % {size} + {kind.low})" if size > 1 else str(kind.low)
 
@@ -126,7 +126,7 @@ class ExpressionGenerator:
         return f"({condition} ? {first} : {second})"
 
     def _call(self, scope: Scope, kind: Kind, depth: int) -> str:
-        """A call of a function without var parameters, or an atom where there is none."""
+        """Returns a call of a function without var parameters, or an atom if there is none."""
         functions = [
             each
             for each in scope.callables
@@ -140,7 +140,7 @@ class ExpressionGenerator:
         return f"{function.name}({arguments})"
 
     def integer(self, scope: Scope, depth: int, *, safe: bool = False) -> str:
-        """An integer, of any size."""
+        """Returns an integer expression of any size."""
         ranges = scope.kinds.of(Range)
         kind = self.random.choice(ranges)
         if depth <= 0 or self.chance(0.2):
@@ -159,7 +159,7 @@ class ExpressionGenerator:
         if choice == 6:
             operator = self.random.choice(("&", "|", "^", "<<", ">>"))
             left = self.integer(scope, depth - 1, safe=safe)
-            # Shifts by little, so that products of the result stay within 64 bits.
+            # Small shifts, so that products of the result stay within 64 bits.
             right = self.literal(kind) if operator in ("<<", ">>") else self.integer(scope, depth - 1, safe=safe)
             return f"({left} {operator} {right})"
         if choice == 7:

@@ -10,7 +10,7 @@ _BINARY = ("U", "R", "W", "M", "&&", "||", "->", "<->", "^")
 
 
 def generate_formula(random: Random, condition: Callable[[], str], depth: int = 3) -> str:
-    """``condition`` gives an expression of the model's language each time it is called."""
+    """Returns a formula. ``condition`` returns an expression of the model's language each time it is called."""
     if depth == 0 or random.random() < 0.15:
         return f"{{{condition()}}}"
     if random.random() < 0.5:

@@ -9,14 +9,14 @@ from random import Random
 
 @dataclass(frozen=True)
 class Kind:
-    """``name`` is how the model refers to it; ``declaration`` what it stands for."""
+    """A type. ``name`` is how the model refers to it; ``declaration`` is its definition."""
 
     name: str
     declaration: str
 
     @property
     def values(self) -> int:
-        """How many, undefined included."""
+        """Returns the number of values, including undefined."""
         raise NotImplementedError
 
     @property
@@ -25,7 +25,7 @@ class Kind:
 
     @property
     def is_symmetric(self) -> bool:
-        """Does a scalarset take part in it?"""
+        """Returns whether it contains a scalarset."""
         return False
 
 
@@ -85,7 +85,7 @@ class Union(Kind):
 class Real(Kind):
     @property
     def values(self) -> int:
-        return 6  # those that a short search meets
+        return 6  # as many as a short search meets
 
 
 @dataclass(frozen=True)
@@ -149,7 +149,7 @@ def contains(kind: Kind, wanted: type[Kind]) -> bool:
 
 
 def parts(kind: Kind) -> Iterator[Kind]:
-    """The kinds that a kind's own values consist of."""
+    """Yields the kinds of which a kind's values consist."""
     if isinstance(kind, Record):
         yield from (each for _, each in kind.fields)
     elif isinstance(kind, Array | Multiset):
@@ -157,7 +157,7 @@ def parts(kind: Kind) -> Iterator[Kind]:
 
 
 def is_finite(kind: Kind) -> bool:
-    """Can it be counted through, by an index or a quantifier?"""
+    """Returns whether an index or a quantifier can enumerate it."""
     return kind.is_simple and not isinstance(kind, Real)
 
 
@@ -179,7 +179,7 @@ class Kinds:
 
 
 def generate_kinds(random: Random) -> Kinds:
-    """Always boolean, an enumeration and a range; the others now and then."""
+    """Returns the types of a model: always boolean, an enumeration and a range; the others sometimes."""
     colours = ("Red", "Green", "Blue")[: random.randint(1, 3)]
     declared: list[Kind] = [
         Boolean("boolean", ""),

@@ -10,18 +10,18 @@ from generator.kinds import Array, Kind, Kinds, Multiset, Range, Record, generat
 from generator.scope import Callable, Name, Scope
 from generator.statements import StatementGenerator, indent
 
-#: Variables are declared while the states stay below this.
+#: Largest number of states. Variables are declared while it is not exceeded.
 _MOST_STATES = 400
 _MOST_INSTANCES = 12
 
 
 def generate(random: Random) -> str:
-    """The text of a model that the front-end accepts."""
+    """Returns the text of a model that the front-end accepts."""
     return _ModelGenerator(random).model()
 
 
 def generate_with_formulas(random: Random) -> str:
-    """The same, and a few formulas about its runs."""
+    """Returns such a model with a few formulas about its runs."""
     return _ModelGenerator(random).model(formulas=random.randint(1, 2))
 
 
@@ -45,7 +45,7 @@ class _ModelGenerator(StatementGenerator):
         return "\n\n".join(pieces) + "\n"
 
     def _formula(self, scope: Scope) -> str:
-        """Inside a ruleset now and then, of whatever type is small enough for a search for each value."""
+        """Returns a formula, sometimes inside a ruleset over a type small enough for a search for each value."""
         kinds = [kind for kind in scope.kinds.finite() if kind.values <= 3]
         name = scope.fresh("formula ")
         if not kinds or self.chance(0.7):
@@ -58,7 +58,7 @@ class _ModelGenerator(StatementGenerator):
         return f'ruleset {parameter.text}: {kind.name} do\n  ltl "{name}" : {text};\nend;'
 
     def _variables(self, kinds: Kinds) -> tuple[Name, ...]:
-        """At least one; the larger types are tried first, as they have less chance to fit."""
+        """Returns at least one variable. Larger types are tried first, because they are less likely to fit."""
         names: list[Name] = []
         states = 1
         order = sorted(kinds.declared, key=lambda kind: (self.random.random() < 0.3, -kind.values))
@@ -114,7 +114,7 @@ class _ModelGenerator(StatementGenerator):
     # --- Rules ---------------------------------------------------------------------------------------------
 
     def _locals(self, scope: Scope) -> tuple[str, str, Scope]:
-        """Declarations of locals, statements that give them values, and the scope that has them."""
+        """Returns declarations of locals, statements that initialise them, and the scope that has them."""
         kinds = [self.random.choice(scope.kinds.declared) for _ in range(self.random.randint(0, 1))]
         names = [Name(scope.fresh("local"), kind) for kind in kinds if kind.values <= _MOST_STATES]
         names.append(Name(scope.fresh("counter"), _COUNTER))
@@ -122,7 +122,7 @@ class _ModelGenerator(StatementGenerator):
         return text, self._initialise_all(scope, names), scope.with_names(*names)
 
     def _initialise_all(self, scope: Scope, names: Sequence[Name]) -> str:
-        """Statements that give values to variables, to most of them."""
+        """Returns statements that initialise most of the variables."""
         fitting = [name for name in names if self._can_initialise(scope, name.kind) and self.chance(0.9)]
         return "".join(self._initialise(scope, name) + "\n" for name in fitting)
 
@@ -147,7 +147,7 @@ class _ModelGenerator(StatementGenerator):
         return f"ruleset {'; '.join(quantifiers)} do\n{indent(body)}\nend;" if quantifiers else body
 
     def _initialise(self, scope: Scope, name: Name) -> str:
-        """Gives every part of a variable a value: by ``clear`` where that is allowed, else part by part."""
+        """Returns statements that initialise every part of a variable, by ``clear`` if allowed, or part by part."""
         if not name.kind.is_symmetric:
             return f"clear {name.text};" if self.chance(0.5) or not name.kind.is_simple else self._set(scope, name)
         return self._set(scope, name)
@@ -167,7 +167,7 @@ class _ModelGenerator(StatementGenerator):
         return f"{name.text} := {self.atom(scope, kind, safe=True)};"
 
     def _rule_item(self, scope: Scope, *, is_rule: bool) -> str:
-        """A rule or property, perhaps inside a ruleset, an alias or a choose."""
+        """Returns a rule or property, perhaps inside a ruleset, an alias or a choose."""
         inner = scope
         wrappers: list[str] = []
         instances = 1
@@ -218,12 +218,12 @@ class _ModelGenerator(StatementGenerator):
         if choice <= 5:
             return f'cover "{name}" {self.condition(scope)};'
         if choice <= 7:
-            # Weak, or there would be no states left.
+            # The assumption must be weak, or no states would be left.
             return f'assume "{name}" ({" | ".join(self.condition(scope) for _ in range(4))});'
         return f'liveness "{name}" {self.condition(scope)};'
 
 
-#: What the counters of while loops count in.
+#: The type of counters of while loops.
 _COUNTER: Kind = Range("0 .. 3", "", 0, 3)
 
 

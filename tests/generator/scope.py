@@ -1,4 +1,4 @@
-"""What a piece of generated text can refer to."""
+"""The scope of a piece of generated text."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ class Name:
     text: str
     kind: Kind
     is_writable: bool = True
-    is_defined: bool = False  #: in every state
-    is_place: bool = True  #: rather than a value
+    is_defined: bool = False  #: whether it is defined in every state
+    is_place: bool = True  #: whether it is a place and not only a value
 
 
 @dataclass(frozen=True)
@@ -25,13 +25,13 @@ class Callable:
     """A function (``result``) or a procedure."""
 
     name: str
-    formals: tuple[tuple[bool, Kind], ...]  #: (is it var, its kind)
+    formals: tuple[tuple[bool, Kind], ...]  #: (whether it is var, its kind)
     result: Kind | None
 
 
 @dataclass(frozen=True)
 class Path:
-    """A way from a name to a part of it: the text pieces, with an index to be filled in before each but the first."""
+    """A path from a name to a part of it: pieces of text, with an index to fill in before each but the first."""
 
     pieces: tuple[str, ...]
     indices: tuple[Kind, ...]
@@ -43,7 +43,7 @@ class Path:
 
 @dataclass
 class Scope:
-    """``result``: of the function whose body this is; ``can_abandon``: may an ``assume`` or ``return`` stand here?"""
+    """A scope. ``result``: kind of its function; ``can_abandon``: whether ``assume`` or ``return`` may occur."""
 
     random: Random
     kinds: Kinds

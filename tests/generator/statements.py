@@ -1,4 +1,4 @@
-"""Statements: what bodies of rules, procedures and functions are made of."""
+"""Statements: the bodies of rules, procedures and functions."""
 
 from __future__ import annotations
 
@@ -58,12 +58,12 @@ class StatementGenerator(ExpressionGenerator):
         if path.kind.is_simple and self.chance(0.02):
             return f"{target} := undefined;"
         if isinstance(path.kind, Range) and self.chance(0.15):
-            # May leave the range, in some states.
+            # It may leave the range in some states.
             return f"{target} := {target} {self.random.choice('+-')} 1;"
         return f"{target} := {self.expression(scope, path.kind)};"
 
     def step(self, scope: Scope) -> str:
-        """Changes a part of the state to another value, so that there is somewhere to go."""
+        """Returns a statement that changes a part of the state, so that there are successors."""
         targets = self.writable(scope, lambda kind: kind.is_simple and self.can_make(scope, kind, safe=True))
         targets = [path for path in targets if is_state_variable(root(path.pieces[0]))]
         if not targets:
@@ -88,7 +88,7 @@ class StatementGenerator(ExpressionGenerator):
         return f"clear {self.fill(scope, self.random.choice(targets))};" if targets else self._put(scope)
 
     def _call_procedure(self, scope: Scope) -> str:
-        """A procedure, or a function whose value is dropped."""
+        """Returns a call of a procedure, or of a function whose value is dropped."""
         fitting = [
             each
             for each in scope.callables
@@ -118,7 +118,7 @@ class StatementGenerator(ExpressionGenerator):
         bag = self.fill(scope, path)
         add = f"multisetadd({element}, {bag});"
         if path.indices or self.chance(0.1):
-            return add  # may be full
+            return add  # the multiset may be full
         count = f"multisetcount({scope.fresh('m')}: {bag}, true)"
         return f"if {count} < {path.kind.capacity} then\n{indent(add)}\nend;"
 
@@ -172,7 +172,7 @@ class StatementGenerator(ExpressionGenerator):
             kind: Kind = self.random.choice(scope.kinds.of(Range))
             first, last = self.atom(scope, kind), self.atom(scope, kind)
             step = ""
-            # Constant bounds must not be the wrong way round, and an alias may be one.
+            # Constant bounds must not be reversed, and an alias may be constant.
             if first[0] == "a" or last[0] == "a":
                 last = first
             if first.lstrip("-").isdigit() and last.lstrip("-").isdigit():
@@ -180,7 +180,7 @@ class StatementGenerator(ExpressionGenerator):
             elif self.chance(0.4):
                 step = f" by {self.random.choice((1, 2, -1))}"
             head = f"{name} := {first} to {last}{step}"
-            # An integer of its own kind: with computed bounds it may lie outside the range.
+            # A separate integer kind, because with computed bounds it may lie outside the range.
             inner = Name(f"({name} + 0)", kind, is_writable=False, is_defined=True)
         else:
             kind = self.random.choice([each for each in scope.kinds.finite() if not each.is_symmetric])
@@ -189,7 +189,7 @@ class StatementGenerator(ExpressionGenerator):
         return f"for {head} do\n{indent(self.block(scope.with_names(inner), depth - 1, 2))}\nend;"
 
     def _for_each_node(self, scope: Scope, depth: int) -> str:
-        """A loop over a scalarset, each turn of which has an element of its own to change."""
+        """Returns a loop over a scalarset, in which each iteration changes its own element."""
         rows = [
             path
             for path in scope.paths()
@@ -216,7 +216,7 @@ class StatementGenerator(ExpressionGenerator):
         return f"for {name}: {index.name} do\n  if {condition} then {change} end;\nend;"
 
     def _while(self, scope: Scope, depth: int) -> str:
-        """Turns at most three times, thanks to a counter that stands in an array of one element."""
+        """Returns a loop of at most three iterations, bounded by a counter in an array of one element."""
         counters = [name for name in scope.names if name.text.startswith("counter")]
         if not counters:
             return self._if(scope, depth)
@@ -250,7 +250,7 @@ class StatementGenerator(ExpressionGenerator):
 
 
 def _apart_from(target: str, names: tuple[Name, ...]) -> tuple[Name, ...]:
-    """The names that cannot mean a part of the variable ``target``; an alias or a var formal might."""
+    """Returns the names that cannot denote a part of the variable ``target``, as an alias or a var formal might."""
     variable = root(target)
     is_variable = is_state_variable(variable)
     return tuple(
@@ -261,7 +261,7 @@ def _apart_from(target: str, names: tuple[Name, ...]) -> tuple[Name, ...]:
 
 
 def root(place: str) -> str:
-    """The name that a place is a part of."""
+    """Returns the name that a place is a part of."""
     return place.split(".")[0].split("[")[0]
 
 

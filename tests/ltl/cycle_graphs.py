@@ -1,4 +1,4 @@
-"""Graphs with accepting nodes, the textbook answer to whether a reachable cycle has one, and the searches on them.
+"""Graphs with accepting nodes, the textbook test for a reachable accepting cycle, and the searches on them.
 
 ``Graph`` is run by kernels that were compiled once, from tests/kernels/graph_model.c; node 0 is the start.
 """
@@ -19,7 +19,7 @@ from outcrop.options import CheckOptions
 from outcrop.outcome import FindingKind, Outcome, Stop
 from outcrop.search import ndfs, owcty
 
-#: How each search is asked for; with so little memory that the system need not prepare large pages.
+#: Options of each search, with so little memory that the system need not prepare large pages.
 SEARCHES = {
     "ndfs": CheckOptions(strategy="ndfs", threads=1, state_memory=4 << 20),
     "owcty": CheckOptions(strategy="owcty", threads=1, state_memory=4 << 20),
@@ -43,7 +43,7 @@ class Graph:
         return seen
 
     def has_accepting_cycle(self) -> bool:
-        """Does a strongly connected component that can be reached, and has an edge, hold an accepting node?"""
+        """Returns whether a reachable strongly connected component with an edge has an accepting node."""
         reachable = self.reachable()
         for component in components(self.successors):
             members = set(component)
@@ -52,10 +52,10 @@ class Graph:
                 return True
         return False
 
-    # --- In the kernels ----------------------------------------------------------------------------------------
+    # --- Kernels -----------------------------------------------------------------------------------------------
 
     def native(self, strength: str = "general") -> Native:
-        """The compiled graph; one at a time."""
+        """Returns the compiled graph. Only one can be in use at a time."""
         native = _compiled()
         native.strength = strength
         self.give_to(native)
@@ -73,7 +73,7 @@ class Graph:
         library.graph_set(self._first.ctypes.data, self._targets.ctypes.data, self._accepts.ctypes.data)
 
     def states(self, nodes: list[int]) -> States:
-        """The packed states of some nodes."""
+        """Returns the packed states of some nodes."""
         rows = np.zeros((len(nodes), 9), dtype=np.uint8)
         for row, node in zip(rows, nodes, strict=True):
             row[:4] = list(node.to_bytes(4, "little"))
@@ -81,7 +81,7 @@ class Graph:
         return rows
 
     def search(self, options: CheckOptions, strength: str = "general") -> Outcome:
-        """The outcome, with the lasso checked if there is one."""
+        """Returns the outcome of a search, after checking its lasso if there is one."""
         strategy = ndfs if options.strategy == "ndfs" else owcty
         outcome = strategy.search(self.native(strength), options)
         assert (outcome.stop is Stop.VIOLATION) == bool(outcome.findings)
@@ -104,7 +104,7 @@ def _compiled() -> Native:
 
 
 def random_graphs(seed: int, count: int, most_nodes: int = 40) -> Iterator[Graph]:
-    """Of many shapes: sparse and dense, long and round, with many accepting nodes and with few."""
+    """Yields graphs of many shapes: sparse and dense, long and round, with many and with few accepting nodes."""
     chance = random.Random(seed)
     for _ in range(count):
         nodes = chance.randint(1, most_nodes)
@@ -124,7 +124,7 @@ def random_graphs(seed: int, count: int, most_nodes: int = 40) -> Iterator[Graph
 
 
 def weakened(graph: Graph) -> Graph:
-    """The same graph, in which components accept as a whole."""
+    """Returns the graph with components that accept as a whole."""
     accepting: set[int] = set()
     for component in components(graph.successors):
         if component[0] in graph.accepting:
@@ -133,7 +133,7 @@ def weakened(graph: Graph) -> Graph:
 
 
 def terminated(graph: Graph) -> Graph:
-    """The same graph, in which what follows an accepting node is accepting, and nothing ends."""
+    """Returns the graph with all nodes after an accepting node accepting, and without dead ends."""
     successors = [targets or [node] for node, targets in enumerate(graph.successors)]
     accepting, waiting = set(graph.accepting), list(graph.accepting)
     while waiting:

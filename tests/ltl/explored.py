@@ -1,4 +1,4 @@
-"""A product as a graph, made by the interpreter, and what fairness means on it, by definitions of their own."""
+"""A product as a graph, made by the interpreter, and independent definitions of fairness on it."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ Sets = frozenset[int]
 
 
 class Explored:
-    """The product as a graph, with the firing that each edge stands for."""
+    """The product as a graph, with the firing of each edge."""
 
     def __init__(self, system: System) -> None:
         self.interpreter = Interpreter(system, False)
         (start,) = self.interpreter.start_states()
         assert start.fault is None
-        # The automaton may have no way to begin: then there is no run to look at.
+        # The automaton may have no start: then there is no run.
         waiting = [] if start.successor is None else [start.successor]
         numbers: dict[State, int] = dict.fromkeys(waiting, 0)
         self.firings: list[list[Firing]] = []
@@ -38,8 +38,8 @@ class Explored:
 
 
 def has_fair_accepting_cycle(system: System, plain: Explored) -> bool:
-    """Is there a component with an accepting state in which, for each mover, some step is its own or leaves a state
-    where it cannot move? Movers are the processes of a model that has any, else the instances of rules."""
+    """Returns whether some component has an accepting state and, for each mover, a step of it or a state in which it
+    cannot move. Movers are the processes of a model that has any, otherwise the rule instances."""
     movers = set(weak_fairness(system).sets)
     for component in components(plain.graph.successors):
         members, satisfied, has_edge = set(component), set(), False
@@ -57,14 +57,14 @@ def has_fair_accepting_cycle(system: System, plain: Explored) -> bool:
 
 
 def steps_of(system: System, plain: Explored) -> list[list[Sets]]:
-    """Of each edge, the sets whose step it is."""
+    """Returns, for each edge, the sets that its step belongs to."""
     names = strong_fairness(system).sets
     return [[frozenset(map(names.index, _movers(firing))) for firing in firings] for firings in plain.firings]
 
 
 def has_strongly_fair_cycle(graph: Graph, sets: list[list[Sets]]) -> bool:
-    """By the definition: some sets have no step that is possible any more, all others take steps again and again. It
-    takes time by two to the number of sets. ``sets``: of each edge, those whose step it is."""
+    """Returns whether there is a strongly fair cycle, by the definition: some sets are no longer enabled, and all
+    others take steps again and again. Exponential in the number of sets. ``sets``: sets of each edge."""
     successors, accepting = graph.successors, graph.accepting
     possible = [frozenset().union(*each) for each in sets]
     every = sorted(frozenset().union(*possible))

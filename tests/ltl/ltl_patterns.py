@@ -2,8 +2,8 @@
 verification, ICSE 1999) as LTL formulas: each pattern in five scopes, with p, s, t, z as events and q, r as the scope's
 borders. The order of the scopes is global, before r, after q, between q and r, after q until r.
 
-With each formula stands the number of states of its automaton and of its negation's automaton. They are what the
-translation gives today: a larger number is a regression, a smaller one should be recorded here.
+Each formula comes with the number of states of its automaton and of its negation's automaton. They are the results of
+the present translation: a larger number is a regression, and a smaller one should be recorded here.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ def _larger(smaller: st.SearchStrategy[Formula]) -> st.SearchStrategy[Formula]:
 
 
 def formulas(leaves: int = 8) -> st.SearchStrategy[Formula]:
-    """Formulas over p, q, r with all operators."""
+    """Returns a strategy for formulas over p, q, r with all operators."""
     return st.recursive(st.sampled_from([*PROPOSITIONS, *PROPOSITIONS, TRUE, FALSE]), _larger, max_leaves=leaves)
 
 
@@ -36,7 +36,7 @@ def random_formula(random: Random, depth: int, operators: Sequence[Operator]) ->
 
 
 def random_words(random: Random, propositions: Sequence[Formula], count: int) -> list[Lasso]:
-    """Words with propositions that are often true in some and rarely in others, so that U and R come to their end."""
+    """Returns words with propositions that are often true in some and rarely in others, so that U and R are decided."""
 
     def stretch(least: int, often: float) -> list[frozenset[Formula]]:
         length = random.randrange(least, 5)

@@ -1,4 +1,4 @@
-"""Random runs of a system, as words that a formula holds for or not."""
+"""Random runs of a system, as words on which a formula holds or not."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from outcrop.ltl.words import Lasso
 
 
 def random_lasso(system: System, random: Random) -> list[State] | None:
-    """A run to where it comes back to a state, the last one; None where it ends in an error."""
+    """Returns a run up to the state to which it returns, which is the last one; None if it ends in an error."""
     interpreter = Interpreter(system, symmetry=False)
     starts = [each.successor for each in interpreter.start_states() if each.successor]
     starts = [state for state in starts if interpreter.check(state).is_kept]
@@ -32,8 +32,8 @@ def random_lasso(system: System, random: Random) -> list[State] | None:
 
 
 def word(system: System, run: list[State], subject: TemporalProperty, arguments: tuple[int, ...] = ()) -> Lasso:
-    """The run as the formula sees it: which propositions are true in each state. ``system`` may be the product, whose
-    first variables those of the model are, and which knows the locals of the formula."""
+    """Returns the run as a word: the propositions that are true in each state. ``system`` may be the product, whose
+    first variables are those of the model, and which has the locals of the formula."""
     executor = Interpreter(system, symmetry=False).executor
     instances = Instances(subject, executor)
     conditions = {each: Condition(node, executor) for each, node in subject.meaning.items()}

@@ -1,4 +1,4 @@
-"""The automaton that Spin gives for a formula, read from the never claim that ``spin -f`` prints."""
+"""Spin's automaton for a formula, read from the never claim that ``spin -f`` prints."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Guard(Label):
 
 
 def to_spin(formula: Formula) -> str:
-    """A formula in Spin's syntax, which lacks X, W and M."""
+    """Returns a formula in Spin's syntax, which lacks X, W and M."""
     operator = formula.operator
     operands = [f"({to_spin(each)})" for each in formula.operands]
     if not operands:
@@ -53,7 +53,7 @@ def to_spin(formula: Formula) -> str:
 
 
 def spin_automaton(formula: Formula) -> Automaton | None:
-    """None where Spin takes too long."""
+    """Returns Spin's automaton; None if Spin takes too long."""
     try:
         done = subprocess.run(["spin", "-f", to_spin(formula)], capture_output=True, text=True, timeout=1, check=True)
     except subprocess.TimeoutExpired:
@@ -62,7 +62,7 @@ def spin_automaton(formula: Formula) -> Automaton | None:
 
 
 def read_claim(text: str) -> Automaton:
-    """Labels that stand together are one state. An edge with an assertion leads to a state that accepts everything."""
+    """Reads a never claim. Adjacent labels are one state. An edge with an assertion leads to an all-accepting state."""
     names: dict[str, int] = {}
     edges: list[list[tuple[str | None, str]]] = []
     accepting: set[int] = set()

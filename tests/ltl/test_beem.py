@@ -1,4 +1,4 @@
-"""The property processes of small BEEM models give BEEM's verdicts; so do the formulas they were made from."""
+"""The property processes of small BEEM models, and the formulas they were made from: BEEM's verdicts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _FORMULAS = {
 
 
 def _rows() -> list[dict[str, str]]:
-    """Properties of models that the interpreter explores in seconds."""
+    """Returns the properties of models that the interpreter explores in seconds."""
     folder = Path(os.environ.get("OUTCROP_MODELS", ""), "models", "dve")
     if not (folder / "PROPERTIES.csv").is_file():
         return []

@@ -1,5 +1,5 @@
-"""Random small systems and formulas: every search against strongly connected components of the interpreter's product,
-and weak fairness against a definition of its own."""
+"""Random small systems and formulas: every search compared with strongly connected components of the interpreter's
+product, and weak fairness compared with an independent definition."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ OPERATORS = [each for each in Operator if each not in (Operator.TRUE, Operator.F
 
 
 def random_system(random: Random) -> System:
-    """A few variables and rules, and conditions called p, q and r."""
+    """Returns a system with a few variables and rules, and conditions called p, q and r."""
 
     def condition() -> str:
         name, most = random.choice([("x", 3), ("y", 2)])

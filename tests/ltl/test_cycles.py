@@ -1,4 +1,4 @@
-"""Searches for accepting cycles: against strongly connected components on random graphs, and on graphs made by hand."""
+"""Searches for accepting cycles, compared with strongly connected components, on random and hand-made graphs."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_automata_with_which_less_needs_to_be_done(name: str, change: Callable[[
 
 
 def test_a_run_that_an_assumption_ends_is_no_violation() -> None:
-    """The automaton is terminal, but nothing follows its accepting state."""
+    """The automaton is terminal, but its accepting state has no successor."""
     graph = Graph([[0, 1], []], {1})
     assert graph.search(SEARCHES["owcty"], "terminal").stop is Stop.COMPLETE
     graph = Graph([[1], [2], []], {1, 2})
@@ -59,7 +59,7 @@ def test_a_run_that_an_assumption_ends_is_no_violation() -> None:
 
 
 def large_graph(seed: int, nodes: int, *, has_cycle: bool) -> Graph:
-    """Wide levels, a cycle in most places, and accepting ones only at the end, if at all."""
+    """Returns a graph with wide levels and cycles in most places, and an accepting one only at the end, if at all."""
     chance = Random(seed)
     successors = [[chance.randint(0, nodes - 1) for _ in range(3)] for _ in range(nodes)]
     tail = [[nodes + node + 1] for node in range(500)]
@@ -82,7 +82,7 @@ def test_the_number_of_workers_changes_nothing(has_cycle: bool, strength: str) -
 
 
 def test_lassos_are_short() -> None:
-    """The shortest way to the first cycle that is closed, and a shortest cycle there."""
+    """A lasso has a shortest path to the first cycle that is closed, and a shortest cycle there."""
     graph = Graph([[1, 2], [3], [4], [5], [], [6], [5, 7], [3]], {5})
     for name in SEARCHES:
         (finding,) = graph.search(SEARCHES[name]).findings
@@ -91,7 +91,7 @@ def test_lassos_are_short() -> None:
 
 @pytest.mark.parametrize("name", SEARCHES)
 def test_a_chain_that_unravels_state_by_state(name: str) -> None:
-    """Elimination, and the depth-first stack, as deep as can be."""
+    """Elimination, and the depth-first stack, reach their greatest depth."""
     nodes = 30_000
     chain = [[node + 1] for node in range(nodes - 1)] + [[]]
     graph = Graph(chain, set(range(nodes)))
@@ -102,7 +102,7 @@ def test_a_chain_that_unravels_state_by_state(name: str) -> None:
 @pytest.mark.parametrize("name", SEARCHES)
 @pytest.mark.parametrize("strength", ["general", "weak"])
 def test_a_cycle_behind_much_that_is_eliminated(name: str, strength: str) -> None:
-    """More accepting states than a block has, each with two predecessors: none may be taken off twice."""
+    """There are more accepting states than a block has, each with two predecessors: none may be removed twice."""
     nodes = 12_000
     successors = [[node + 1, min(node + 2, nodes - 1)] for node in range(nodes - 1)] + [[nodes - 500]]
     outcome = Graph(successors, set(range(nodes))).search(
@@ -111,13 +111,13 @@ def test_a_cycle_behind_much_that_is_eliminated(name: str, strength: str) -> Non
     assert outcome.stop is Stop.VIOLATION
 
 
-# --- Predecessors by the hundred ----------------------------------------------------------------------------------
+# --- Many predecessors --------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", SEARCHES)
 @pytest.mark.parametrize("has_cycle", [False, True])
 def test_more_predecessors_than_a_note_holds(name: str, has_cycle: bool) -> None:
-    """One accepting state fans out into thousands that all lead to one; without a way back all must be eliminated."""
+    """One accepting state leads to thousands that all lead to one. Without a path back all must be eliminated."""
     fan = 5000
     successors = [[1], list(range(2, fan + 2)), *([fan + 2] for _ in range(fan)), [1] if has_cycle else []]
     outcome = Graph(successors, {1}).search(SEARCHES[name])
@@ -128,7 +128,7 @@ def test_more_predecessors_than_a_note_holds(name: str, has_cycle: bool) -> None
 
 
 def seeds_for(graph: Graph, alike: set[int], bits: int = 4) -> list[int]:
-    """Seeds of the hash with which these nodes, and no others of the graph, have the same signature."""
+    """Returns seeds of the hash with which these nodes, and no others of the graph, have the same signature."""
     native = graph.native()
     nodes = sorted(graph.reachable())
     found = []
@@ -146,12 +146,12 @@ def seeds_for(graph: Graph, alike: set[int], bits: int = 4) -> list[int]:
     return found
 
 
-#: The paper's Figure 1: the accepting s1 leads, by way of s*, to s2, which has the same signature.
+#: Figure 1 of the paper: the accepting s1 leads, through s*, to s2, which has the same signature.
 FIGURE_1 = (Graph([[1], [2], [3], []], {1}), {1, 3})
-#: The same with an accepting s2, and with more behind it.
+#: Figure 1 with an accepting s2, and with a successor of it.
 FIGURE_1_ACCEPTING = (Graph([[1], [2], [3], [4], []], {1, 3}), {1, 3})
-#: Figure 2: three accepting states of one signature, each of which leads to the next. S changes from one
-#: iteration to the next, but not its size.
+#: Figure 2: three accepting states of one signature, each of which leads to the next. S changes from one iteration to
+#: the next, but keeps its size.
 FIGURE_2 = (Graph([[1], [2], [3], [4], [5], [6], [7], []], {1, 3, 5}), {1, 3, 5})
 FIGURE_2_SHORT = (Graph([[1], [2], [3], []], {1, 2, 3}), {1, 2, 3})
 
@@ -166,7 +166,7 @@ def test_what_only_signatures_make_a_cycle_is_none(figure: tuple[Graph, set[int]
 
 
 def test_an_end_without_a_fixpoint(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As the paper says of its Figure 2: S keeps its size, though not its members, and verification has to decide."""
+    """As the paper says of its Figure 2: S keeps its size, though not its members, and verification must decide."""
     graph, alike = FIGURE_2
     verify, sizes = CompactedOwcty.VERIFICATION, []
 
@@ -191,11 +191,11 @@ def test_no_cycle_is_made_up_however_few_the_bits(bits: int, least_found: float,
         cycles += graph.has_accepting_cycle()
         found += bool(outcome.findings)
         assert graph.has_accepting_cycle() or not outcome.findings
-    assert found > least_found * cycles  # the price of so few bits
+    assert found > least_found * cycles  # few bits miss some of them
 
 
 def test_coverage() -> None:
-    """So well connected that next to nothing is missed because what leads there was."""
+    """The graph is so well connected that almost nothing is missed because its predecessors were."""
     graph = Graph(large_graph(5, 20_000, has_cycle=False).successors[:20_000], {20_000 - 1})
     graph.successors[10_000].pop()
     outcome = graph.search(dataclasses.replace(COMPACT, bits=24))
@@ -253,7 +253,7 @@ def test_interrupt(name: str) -> None:
 
 @pytest.mark.parametrize("strategy", [ndfs, owcty])
 def test_interrupt_while_a_cycle_is_traced(strategy: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What stops the tracing must not pass for the absence of a cycle."""
+    """An interruption of the tracing must not count as the absence of a cycle."""
     traced, interrupt = strategy.shortest_path, _interrupt_once()
 
     def interrupted(*arguments: Any, **keywords: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Fair cycles: against the definitions on random graphs and random systems, and on models made by hand."""
+"""Fair cycles, compared with the definitions on random graphs and random systems, and on models made by hand."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _compiled(is_strong: bool) -> Native:
 
 
 class FairGraph(Graph):
-    """``sets``: of each edge, those whose step it is, two at the most."""
+    """A graph with fairness sets. ``sets``: the sets that the step of each edge belongs to, at most two."""
 
     def __init__(self, graph: Graph, sets: list[list[Sets]], *, is_strong: bool = True) -> None:
         super().__init__(graph.successors, graph.accepting)
@@ -97,7 +97,7 @@ class FairGraph(Graph):
 
 
 def fair_graphs(seed: int, count: int, most_nodes: int) -> Iterator[FairGraph]:
-    """In every other one, some nodes also lead to where nothing leads on, by steps of sets that have few others: fair
+    """Yields graphs. In every other one, some nodes also lead to dead ends, by steps of sets that have few others: fair
     cycles must avoid these nodes."""
     chance = Random(seed)
     for number, graph in enumerate(random_graphs(seed, count, most_nodes)):
@@ -154,7 +154,7 @@ def test_a_cycle_does_not_wait_for_the_end() -> None:
 
 
 def test_what_is_taken_apart_twice() -> None:
-    """Set 0 is possible in node 0 and never taken: without node 0, set 1 is taken nowhere either."""
+    """Set 0 is enabled in node 0 and never taken. Without node 0, set 1 is taken nowhere either."""
     graph = Graph([[1, 3], [0, 2], [1], [3]], {0, 1, 2})
     sets = [[Sets({1}), Sets({0})], [Sets(), Sets({2})], [Sets({2})], [Sets()]]
     assert FairGraph(graph, sets).search(OPTIONS).stop is Stop.VIOLATION  # 1 and 2
@@ -175,7 +175,7 @@ def test_memory_that_is_not_enough_for_the_graph() -> None:
 
 
 def test_random_systems() -> None:
-    """The interpreter against the definition, and the kernels, for some of them, against the interpreter."""
+    """Compares the interpreter with the definition, and for some systems the kernels with the interpreter."""
     both = set()
     for number, (system, automaton) in enumerate(random_products(5, 80)):
         plain = Explored(product(system, automaton))
@@ -206,7 +206,7 @@ ruleset p: phil do
 end;
 """
 
-#: P and Q can meet while R is elsewhere, again and again.
+#: P and Q can meet again and again while R is elsewhere.
 MEETING = """
 channel c;
 byte met;
@@ -268,7 +268,7 @@ def test_weak_fairness_is_counted_where_a_search_for_cycles_is_named(more: dict[
 
 
 def test_weak_fairness_past_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where there is no room for the graph, signatures of the product that counts are searched."""
+    """If there is no memory for the graph, the search falls back to signatures of the product that counts fairness."""
     path = tmp_path / "model.m"
     path.write_text(PHILOSOPHERS.replace("N: 3", "N: 5"), encoding="utf-8")
 

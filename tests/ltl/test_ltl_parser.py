@@ -1,4 +1,4 @@
-"""Reading formulas: all spellings, precedence, propositions, mistakes."""
+"""The parser of formulas: all spellings, precedence, propositions, mistakes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from outcrop.source import Source
 
 
 def tree(text: str, known: tuple[str, ...] = ()) -> str:
-    """A formula with all its brackets."""
+    """Returns a formula with all its brackets."""
     return show(parse(text, known).formula)
 
 
@@ -58,13 +58,13 @@ def show(formula: Formula) -> str:
         ("Ftrue", "F(true)"),
         ("G{ x > {3} }", "G({x > {3}})"),
         ('G"x > 3"', "G({x > 3})"),
-        # Operators that cling to a proposition.
+        # Operators directly before a proposition.
         ("G(r1->(!p1U(p1U(p1&& co))))", "G((r1 -> (!(p1) U (p1 U (p1 && co)))))"),
         ("pU!q", "(p U !(q))"),
         ("pU q", "(p U q)"),
         ("pUX(q)", "(p U X(q))"),
         ("pW{x}", "(p W {x})"),
-        # What may be a name is one.
+        # A word that may be a name is one.
         ("pUq", "pUq"),
         ("readyM && p", "(readyM && p)"),
         ("readyM and p", "(readyM && p)"),

@@ -46,7 +46,7 @@ def test_claims_are_read() -> None:
 
 
 def compare(formulas: Iterable[Formula]) -> tuple[int, int, int]:
-    """How many formulas were compared, our states and Spin's."""
+    """Returns the number of formulas compared, of our states and of Spin's."""
     count = ours = theirs = 0
     for formula in formulas:
         peer = spin_automaton(formula)

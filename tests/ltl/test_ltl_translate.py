@@ -162,7 +162,7 @@ def test_too_large(text: str) -> None:
 
 
 def test_deep_formulas() -> None:
-    """What the parser lets through does not exhaust Python's stack."""
+    """Every formula that the parser accepts can be translated without exhausting Python's stack."""
     for text in ("(" * 90 + "p" + " U q)" * 90, "(F" * 45 + "p" + " && q)" * 45, "p -> " * 90 + "p", "X" * 95 + "p"):
         assert translate(parse(text).formula).size <= 100
 

@@ -18,7 +18,7 @@ NONE: frozenset[Formula] = frozenset()
 
 
 def word(stem: str, loop: str) -> Lasso:
-    """One letter a position: p, q, b for both, . for none."""
+    """Returns a word, with one letter for each position: p, q, b for both, . for none."""
     meaning = {"p": {p}, "q": {q}, "b": {p, q}, ".": set()}
     return Lasso([meaning[each] for each in stem], [meaning[each] for each in loop])
 

@@ -1,4 +1,4 @@
-"""The product of a model and an automaton: what its steps are, and that emitted C makes the same ones."""
+"""The product of a model and an automaton: its steps, and the same steps in emitted C."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ def system_of(text: str, name: str = "model.m", **options: object) -> System:
 
 
 def conditions(system: System) -> list[tuple[Instantiable, Expression]]:
-    """What an automaton may ask of a state."""
+    """Returns the conditions that an automaton may use."""
     guards = [(rule, rule.guard) for rule in system.rules if rule.guard is not None and rule.instance_count]
     return [*guards, *((each, each.condition) for each in system.properties if each.instance_count)]
 
 
 def random_automaton(system: System, random: Random, symmetric: bool) -> Automaton:
-    """Over one condition of the model, of one instance; ``symmetric``: of a rule or property without parameters."""
+    """Returns an automaton over one condition of the model; ``symmetric``: of a rule or property without parameters."""
     known = [each for each in conditions(system) if not (symmetric and each[0].parameters)]
     states = tuple(f"q{number}" for number in range(random.randint(1, 3)))
     owner, condition = random.choice(known) if known else (system.rules[0], None)
@@ -81,14 +81,14 @@ class Emitted:
 
 
 def compare(system: System, symmetry: bool, directory: Path) -> int:
-    """Asserts that interpreter and emitted C agree on the states of a product; gives how many there were."""
+    """Asserts that interpreter and emitted C agree on the states of a product. Returns their number."""
     emitted, interpreter, layout = Emitted(system, symmetry, directory), Interpreter(system, symmetry), Layout(system)
     product_steps = interpreter.product_steps
     assert product_steps is not None
     fired: Counter[Rule] = Counter()
 
     def normal(packed: bytes) -> State:
-        """With the interpreter's representative, where the native code has chosen another one."""
+        """Returns the interpreter's representative, because the native code may choose another one."""
         return interpreter.normalise(layout.unpack(packed)) if symmetry else layout.unpack(packed)
 
     seen: dict[State, None] = {}
@@ -158,7 +158,7 @@ def test_a_process_of_the_model_runs_beside_it() -> None:
     assert [each.name for each in both.variables] == ["x", "P", "Q", "R"]
     (start,) = Interpreter(both, False).start_states()
     assert start.successor == (0, 0, 0, 0)
-    # The guard speaks of the state that is left: Q is in b there, so R may go to r.
+    # The guard applies to the source state: Q is in b there, so R may go to r.
     assert steps(both, (3, 1, 0, 0)) == [("P -> Q: c!", (3, 0, 0, 0)), ("Q: a -> b", (3, 1, 1, 0))]
     # Nothing is enabled: the system stays where it is while the automaton moves.
     assert [state for _, state in steps(both, (3, 1, 1, 0))] == [(3, 1, 1, 0), (3, 1, 1, 1)]

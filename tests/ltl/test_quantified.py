@@ -1,4 +1,4 @@
-"""Quantifiers over whole formulas: what they mean is what one gets by writing them out."""
+"""Quantifiers over whole formulas: they mean the same as the formula written out."""
 
 from __future__ import annotations
 
@@ -49,13 +49,13 @@ def test_written_out(quantified: str, written_out: str, tmp_path: Path) -> None:
 
 def test_forall_around_a_formula_is_a_property_for_each_value(tmp_path: Path) -> None:
     declared = 'ltl "d" : forall i: Node; x: Id do G ({asked[i] & set[x]} -> F {served[i]}) endforall;'
-    assert len(_statuses(tmp_path, "forall i: Node do G F {turn = i} end", declared=declared)) == 3 + 3  # x: alike
+    assert len(_statuses(tmp_path, "forall i: Node do G F {turn = i} end", declared=declared)) == 3 + 3  # same for x
     (one,) = _statuses(tmp_path, "(forall i: Node do F {served[i]} end)")
     assert one == "violated"
 
 
 def test_symmetry_does_not_confuse_the_values_of_an_exists(tmp_path: Path) -> None:
-    """Each value of the scalarset stays what it is along a run."""
+    """Each value of the scalarset keeps its identity along a run."""
     stays = "exists x: Id do F ({set[x]} && X !{set[x]}) end"
     assert _statuses(tmp_path, stays, "exists x: Id do G !{set[x]} end || F exists x: Id do {set[x]} end") == [
         "violated",

@@ -1,4 +1,4 @@
-"""Formulas about the runs of models: verdicts, fairness, symmetry, and lassos that can be believed."""
+"""Formulas about the runs of models: verdicts, fairness, symmetry, and valid lassos."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ ltl "somebody" : G F {exists c: client do has[c] end};
 
 
 def test_a_proposition_that_fails_where_nothing_looks_at_it(tmp_path: Path) -> None:
-    """In the start state it divides by zero; the automaton does not come to it there."""
+    """It divides by zero in the start state, where the automaton does not evaluate it."""
     model = """
 var x: 0 .. 2;
 startstate begin x := 2; end;
@@ -121,7 +121,7 @@ rule "stay" x = 0 ==> x := 0; end;
 def test_weak_fairness(tmp_path: Path) -> None:
     assert statuses(check(CLIENTS, tmp_path)) == ["violated", "violated", "violated"]
     fair = check(CLIENTS, tmp_path, fair="weak")
-    # "get" is not enabled without a break while the other client comes and goes: that would take strong fairness.
+    # "get" is not enabled continuously while the other client comes and goes, so strong fairness would be needed.
     assert statuses(fair) == ["violated", "holds", "holds"]
     assert any("fairness" in note.message for note in fair.notes)
 
@@ -163,7 +163,7 @@ ruleset n: node do rule "pass" n != token & (isundefined(last) | n != last) ==> 
 
 
 def test_a_loop_of_representatives_is_unwound(tmp_path: Path) -> None:
-    """Passing the token on goes round two representatives, but takes three steps to come back."""
+    """Passing the token on visits two representatives, but takes three steps to come back."""
     (violation,) = check(ROTATING, tmp_path, "F {isundefined(last) & !isundefined(last)}").violations
     trace = violation.trace
     assert trace is not None and trace.loop_start is not None
@@ -172,7 +172,7 @@ def test_a_loop_of_representatives_is_unwound(tmp_path: Path) -> None:
 
 
 def is_run(trace: Trace) -> bool:
-    """Does each step lead to the next, and the last one back?"""
+    """Returns whether each step leads to the next, and the last one back."""
     interpreter = Interpreter(trace.system, symmetry=False)
     assert trace.closing is not None and trace.loop_start is not None
     states = [step.state for step in (*trace.steps, trace.closing)]
@@ -214,7 +214,7 @@ def test_no_run_contradicts_the_verdict(seed: int, tmp_path: Path) -> None:
     model = model_of(text, tmp_path)
     result = model.check(engine="interpreter", deadlock="off", max_errors=None)
     if any(each.kind != "ltl" and each.kind != "invariant" and each.kind != "cover" for each in result.violations):
-        return  # a run that ends in an error is none that formulas speak of
+        return  # formulas say nothing about a run that ends in an error
     (subject,) = model.system.temporal
     runs = [run for run in (random_lasso(model.system, random) for _ in range(30)) if run is not None]
     violated = [run for run in runs if not holds(subject.formula, word(model.system, run, subject))]
@@ -277,7 +277,7 @@ def test_errors_are_found_in_a_product(tmp_path: Path) -> None:
     assert (result.verdict, result.kind) == (Verdict.HOLDS, "")  # the automaton follows no run to the error
     result = check(text.replace("x > 5", "true") + " system async property N;", tmp_path, name="model.dve")
     assert result.verdict is Verdict.VIOLATED
-    assert [str(each.kind) for each in result.violations] == ["ltl", "runtime"]  # a run goes on from the error
+    assert [str(each.kind) for each in result.violations] == ["ltl", "runtime"]  # a run continues after the error
 
 
 # --- Mistakes ------------------------------------------------------------------------------------------------
@@ -320,7 +320,7 @@ def test_a_formula_that_is_not_there(tmp_path: Path) -> None:
 
 
 def test_auto_goes_on_with_signatures_where_memory_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing is compiled: the interpreter stands in, and says of the first search that memory was used up."""
+    """Nothing is compiled: the interpreter stands in, and reports that the first search ran out of memory."""
     from outcrop.check import temporal
     from outcrop.options import Engine
     from outcrop.outcome import Stop
@@ -350,7 +350,7 @@ def test_auto_goes_on_with_signatures_where_memory_ends(tmp_path: Path, monkeypa
 
 @pytest.mark.parametrize(("accepting", "status"), [("q", "violated"), ("r", "holds")])
 def test_runs_through_the_error_state_are_judged(accepting: str, status: str, tmp_path: Path) -> None:
-    """The failure is reported, and beside it what the property process says: P is nowhere from then on."""
+    """The failure is reported together with the verdict of the property process: P has no state from then on."""
     text = f"""
     byte x = 250;
     process P {{ state s; init s; trans s -> s {{ effect x = x + 1; }}; }}
@@ -367,7 +367,7 @@ def test_runs_through_the_error_state_are_judged(accepting: str, status: str, tm
 
 
 def test_time_is_shared_by_all_searches_for_a_formula(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A step fails, so that the product is searched a second time."""
+    """A step fails, so the product is searched a second time."""
     path = tmp_path / "m.dve"
     path.write_text(
         "byte x = 254; process P { state a, b; init a; trans a -> b { effect x = x + 1; }, b -> a {}; } system async;"

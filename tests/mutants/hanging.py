@@ -1,7 +1,6 @@
-"""A plugin of pytest: ends the whole run when a test does not end, as seeded bugs bring about now and then.
+"""A pytest plugin that ends the whole session when a test hangs, as some seeded bugs cause.
 
-What counts is the time of the processor, as the machine may do other things meanwhile; a test that only waits has
-longer.
+It counts processor time, because the machine may be busy. A test that only waits has longer.
 """
 
 from __future__ import annotations
@@ -12,14 +11,14 @@ from collections.abc import Iterator
 
 import pytest
 
-#: Far more than any test takes.
+#: Limits far above the duration of any test, in seconds.
 _PROCESSOR_SECONDS = 60
 _SECONDS = 3600
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol() -> Iterator[None]:
-    signal.setitimer(signal.ITIMER_PROF, _PROCESSOR_SECONDS)  # SIGPROF ends a process that does not expect it
+    signal.setitimer(signal.ITIMER_PROF, _PROCESSOR_SECONDS)  # SIGPROF kills a process that does not handle it
     faulthandler.dump_traceback_later(_SECONDS, exit=True)
     try:
         return (yield)

@@ -1,7 +1,7 @@
-"""How many seeded bugs does the suite notice? ``./dev mutants`` plants each in a copy of the repository and runs tests.
+"""Mutation testing: ``./dev mutants`` plants each seeded bug in a copy of the repository and runs tests.
 
-The tests are tried from the quickest and likeliest on, and the first failure is enough. What survives all of them is
-printed: a test is missing.
+The quickest and likeliest tests come first, and the first failure is enough. A bug that no test notices is printed: a
+test is missing.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from seeded import MUTANTS, Mutant
 
 REPOSITORY = Path(__file__).parents[2]
-#: The tests that are likely to notice a bug in a file, tried first.
+#: The tests that are likely to notice a bug in a file, which run first.
 LIKELY = {
     "native/table.c": ("tests/kernels", "tests/search/test_ram.py"),
     "native/lines.h": ("tests/kernels", "tests/search/test_auto.py"),
@@ -111,17 +111,17 @@ LIKELY = {
     "search/owcty": ("tests/ltl/test_cycles.py", "tests/ltl/test_cycle_systems.py"),
     "search": ("tests/search/test_past_ram.py", "tests/search/test_limits.py"),
 }
-#: What is tried after that: all of the suite, the quick parts of it first.
+#: The tests that run after that: the whole suite, with its quick parts first.
 REST = (
     ("tests/kernels", "tests/unit/test_stores.py", "tests/search/test_ram.py", "tests/search/test_past_ram.py"),
     ("tests/search", "tests/fuzz", "tests/faults"),
     ("tests/unit", "tests/cli", "tests/ltl", "tests/dist", "tests/gpu", "tests/browser"),
 )
-_NO_TESTS = 5  #: what pytest ends with where all are deselected
+_NO_TESTS = 5  #: exit code of pytest if all tests are deselected
 
 
 def stages(path: str) -> list[tuple[str, ...]]:
-    """The tests to run for a bug in a file, one after the other."""
+    """Returns the tests to run for a bug in a file, in order."""
     names = [name for name in LIKELY if path.startswith(name)]
     first = LIKELY[max(names, key=len)] if names else ()
     return [(each,) for each in first] + list(REST)
@@ -136,7 +136,7 @@ def plant(mutant: Mutant, root: Path) -> None:
 
 
 def catcher(mutant: Mutant) -> str:
-    """The test that notices a mutant, "" if none does."""
+    """Returns the test that notices a mutant, "" if none does."""
     with TemporaryDirectory(prefix="outcrop-mutant-") as directory:
         root = Path(directory, "repository")
         shutil.copytree(REPOSITORY, root, ignore=shutil.ignore_patterns(".*", "__pycache__", "*.egg-info"))

@@ -1,7 +1,7 @@
 """Seeded bugs: each a small, plausible mistake in a kernel, a strategy, a store or the emitter.
 
 A mutant replaces a text that occurs once in its file. None of them is a matter of taste or of speed: each makes some
-search say something wrong, lose what it must keep, or take what it may not.
+search give a wrong result, lose data that it must keep, or exceed a limit.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Mutant:
-    path: str  #: below the package
+    path: str  #: relative to the package
     text: str
     instead: str
 

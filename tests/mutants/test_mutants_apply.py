@@ -1,4 +1,4 @@
-"""The seeded bugs still find the text that they replace. Whether the suite notices them is for ``./dev mutants``."""
+"""The seeded bugs still find the text that they replace. ``./dev mutants`` tells whether the suite notices them."""
 
 from __future__ import annotations
 
