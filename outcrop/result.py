@@ -105,6 +105,25 @@ class Violation:
 
 
 @dataclass(frozen=True)
+class DistinctFault:
+    """Violations of one property, or of one rule at one position: the first of them, and how many there are."""
+
+    violation: Violation
+    number: int  #: where it stands among the violations, from 0
+    count: int
+
+
+def distinct_faults(violations: Sequence[Violation]) -> list[DistinctFault]:
+    """Returns the violations by what is at fault. The first of each has the shortest trace, because searches list their
+    findings in that order."""
+    groups: dict[object, list[int]] = {}
+    for number, each in enumerate(violations):
+        place = None if each.span is None else (each.span.source.name, each.span.start, each.span.end)
+        groups.setdefault((each.kind, place, each.failing_step.partition(", ")[0]), []).append(number)
+    return [DistinctFault(violations[numbers[0]], numbers[0], len(numbers)) for numbers in groups.values()]
+
+
+@dataclass(frozen=True)
 class PropertyResult:
     """The status of a property of states."""
 
@@ -218,6 +237,11 @@ class Result:
     def diameter(self) -> int:
         """The number of the deepest level; start states are level 0."""
         return max(0, len(self.levels) - 1)
+
+    @property
+    def faults(self) -> list[DistinctFault]:
+        """The violations by what is at fault, those of the shortest traces first."""
+        return distinct_faults(self.violations)
 
     @property
     def trace(self) -> Trace | None:

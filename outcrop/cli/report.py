@@ -46,8 +46,9 @@ def _with_source(document: Any) -> Any:
             return found  # a model in Python is not run on the word of a document
         options = {name: value for name, value in document.get("options", {}).items() if name in _LOADING}
         system = load(source.name, **options).system
+        stepped = [each["violation"] for each in document.get("faults", [])][:MOST_STEPPED]
         found["violations"] = [
-            {**each, "steps": _steps(system, each["trace"])} if each.get("trace") and number < MOST_STEPPED else each
+            {**each, "steps": _steps(system, each["trace"])} if each.get("trace") and number in stepped else each
             for number, each in enumerate(document["violations"])
         ]
         return found

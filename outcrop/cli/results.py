@@ -15,7 +15,6 @@ from outcrop.errors import ModelError, OutcropError
 from outcrop.options import CheckOptions, Engine
 from outcrop.report.sarif import sarif, sarif_of_refusal
 from outcrop.result import Result, Verdict
-from outcrop.trace.chart import chart
 from outcrop.trace.itf import itf
 from outcrop.trace.render import render
 
@@ -75,11 +74,7 @@ class Files:
         """The HTML report, with the charts that were asked for."""
         from outcrop.report.page import page  # few ask for it
 
-        if self._lanes is None and not self._messages:
-            return page(document)
-        violations = document["violations"]
-        made = [chart(document, each, self._lanes, self._messages) if each["trace"] else None for each in violations]
-        return page(document, [None if each is None else each.to_dict() for each in made])
+        return page(document, self._lanes, self._messages)
 
     def _write_refusal(self, error: ModelError) -> None:
         if self.junit:
@@ -106,9 +101,9 @@ def _pictured(result: Result) -> dict[str, Any]:
     from outcrop.trace.context import step_contexts  # few ask for it
 
     document = result.to_dict()
-    for number, violation in enumerate(result.violations[:MOST_STEPPED]):
-        if violation.trace is not None:
-            document["violations"][number]["steps"] = step_contexts(violation.trace)
+    for fault in result.faults[:MOST_STEPPED]:
+        if fault.violation.trace is not None:
+            document["violations"][fault.number]["steps"] = step_contexts(fault.violation.trace)
     traces = [each.trace for each in result.violations if each.trace is not None]
     spans = [each.span for each in (*result.properties, *result.coverage)]
     source = traces[0].system.source if traces else spans[0].source if spans else None

@@ -13,7 +13,7 @@ from outcrop.report.chart_mermaid import chart_mermaid
 from outcrop.report.chart_svg import chart_svg
 from outcrop.report.chart_text import chart_text
 from outcrop.report.page import check_document, page
-from outcrop.trace.chart import Chart, chart
+from outcrop.trace.chart import chart
 
 _SUFFIXES = {".svg": "svg", ".mmd": "mermaid", ".html": "html", ".htm": "html", ".txt": "text"}
 
@@ -24,8 +24,7 @@ def run(arguments: argparse.Namespace) -> int:
     document = read_document(arguments.result)
     check_document(document)
     violation = _violation(document, arguments.violation)
-    drawn = chart(document, violation, arguments.lanes, arguments.message)
-    text = _text(arguments, document, violation, drawn)
+    text = _text(arguments, document, violation)
     if arguments.output:
         write(arguments.output, text)
     else:
@@ -46,13 +45,16 @@ def _violation(document: dict[str, Any], number: int) -> dict[str, Any]:
     return violation
 
 
-def _text(arguments: argparse.Namespace, document: dict[str, Any], violation: dict[str, Any], drawn: Chart) -> str:
+def _text(arguments: argparse.Namespace, document: dict[str, Any], violation: dict[str, Any]) -> str:
     suffix = "." + (arguments.output or "").rpartition(".")[2].lower()
-    match arguments.format or _SUFFIXES.get(suffix, "text"):
+    layout = arguments.format or _SUFFIXES.get(suffix, "text")
+    drawn = chart(document, violation, arguments.lanes, arguments.message)
+    match layout:
         case "mermaid":
             return chart_mermaid(drawn)
         case "svg":
             return chart_svg(drawn)
         case "html":
-            return page({**document, "violations": [violation]}, [drawn.to_dict()])
+            alone = {**document, "violations": [violation], "faults": []}
+            return page(alone, arguments.lanes, arguments.message)
     return chart_text(drawn, chart_width())

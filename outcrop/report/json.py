@@ -62,6 +62,7 @@ def document(result: Result) -> dict[str, Any]:
         "properties": [_property(each) for each in result.properties],
         "coverage": [_rule(each) for each in result.coverage],
         "violations": violations,
+        "faults": [{"violation": each.number, "count": each.count} for each in result.faults],
         "notes": [_note(each) for each in result.notes],
         "trace": violations[0]["trace"] if violations else None,
     }

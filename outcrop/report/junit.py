@@ -42,7 +42,8 @@ def junit(document: dict[str, Any], traces: dict[int, str] | None = None) -> str
     for name in cases:
         case = _case(suite, document["model"], name)
         for number in by_case.get(name, [])[:1]:
-            _fail(case, document["violations"][number], len(by_case[name]), (traces or {}).get(number, ""))
+            others = _others(document, by_case[name])
+            _fail(case, document["violations"][number], len(by_case[name]), others, (traces or {}).get(number, ""))
         if name not in by_case and statuses.get(name, of_states) != "holds":
             _leave_open(case, document)
     limits = [_limit(note) for note in document.get("notes", []) if note.get("bears_on_verdict")]
@@ -118,10 +119,23 @@ def _skip(case: ElementTree.Element, message: str) -> None:
     ElementTree.SubElement(case, "skipped").set("message", message)
 
 
-def _fail(case: ElementTree.Element, violation: dict[str, Any], count: int, trace: str) -> None:
+def _others(document: dict[str, Any], numbers: list[int]) -> list[str]:
+    """Returns a line for each other fault of a test case."""
+    counts = {each["violation"]: each["count"] for each in document.get("faults", [])}
+    lines = []
+    for number in numbers[1:]:
+        if number in counts:
+            place = document["violations"][number].get("position")
+            where = f"{place['file']}:{place['line']}:{place['column']}: " if place else ""
+            times = f" ({counts[number]} times)" if counts[number] > 1 else ""
+            lines.append(f"also: {where}{document['violations'][number]['message']}{times}")
+    return lines
+
+
+def _fail(case: ElementTree.Element, violation: dict[str, Any], count: int, others: list[str], trace: str) -> None:
     more = f" (and {count - 1} more)" if count > 1 else ""
     hint = [f"hint: {violation['hint']}"] if violation.get("hint") else []
-    lines = [*hint, *(f"false: {part}" for part in violation.get("because", [])), *([trace] if trace else [])]
+    lines = [*hint, *(f"false: {part}" for part in violation.get("because", [])), *others, *([trace] if trace else [])]
     position = violation.get("position")
     if position:
         lines.insert(0, f"{position['file']}:{position['line']}:{position['column']}")

@@ -39,11 +39,10 @@ _NEEDED = {
 }
 
 
-def page(document: dict[str, Any], charts: Sequence[dict[str, Any] | None] | None = None) -> str:
-    """Returns the file for the JSON document of a check. ``charts``: one for each violation, in place of those that are
-    made from the document."""
+def page(document: dict[str, Any], lanes: str | None = None, messages: Sequence[str] = ()) -> str:
+    """Returns the HTML file for the JSON document of a check. ``lanes`` and ``messages`` say what its message charts
+    show, see ``chart``."""
     check_document(document)
-    document = _with_charts(document, charts)
     style, script = style_of(_STYLES), script_of(_SCRIPTS)
     word = {"holds": "Holds.", "violated": "Violated.", "unknown": "Unknown."}[document["verdict"]]
     slots = {
@@ -63,7 +62,7 @@ def page(document: dict[str, Any], charts: Sequence[dict[str, Any] | None] | Non
         ),
     }
     # The first violation has the trace too.
-    return assembled("report.html", slots, {**document, "trace": None})
+    return assembled("report.html", slots, {**_pictured(document, lanes, messages), "trace": None})
 
 
 def sentence(document: dict[str, Any]) -> str:
@@ -136,17 +135,26 @@ def check_document(document: Any) -> None:
         raise UsageError(f"the JSON document has the unknown verdict '{document['verdict']}'; {_REMEDY}")
 
 
-def _with_charts(document: dict[str, Any], charts: Sequence[dict[str, Any] | None] | None) -> dict[str, Any]:
-    """The document with a message chart in each violation that has a trace."""
-    made = list(charts) if charts is not None else [_chart(document, each) for each in document["violations"]]
-    violations = [{**each, "chart": drawn} for each, drawn in zip(document["violations"], made, strict=True)]
-    return {**document, "violations": violations}
+def _pictured(document: dict[str, Any], lanes: str | None, messages: Sequence[str]) -> dict[str, Any]:
+    """The document with one violation for each distinct fault, and a message chart in each that has a trace."""
+    found = document["violations"]
+    faults = [each for each in document.get("faults") or () if each["violation"] < len(found)]
+    faults = faults or [{"violation": number, "count": 1} for number in range(len(found))]
+    shown = [found[each["violation"]] for each in faults]
+    violations = [{**each, "chart": _chart(document, each, lanes, messages)} for each in shown]
+    return {
+        **document,
+        "violations": violations,
+        "faults": [{**each, "violation": number} for number, each in enumerate(faults)],
+    }
 
 
-def _chart(document: dict[str, Any], violation: dict[str, Any]) -> dict[str, Any] | None:
+def _chart(
+    document: dict[str, Any], violation: dict[str, Any], lanes: str | None, messages: Sequence[str]
+) -> dict[str, Any] | None:
     """The message chart of a violation; None for a document that another version wrote, without what it needs."""
     try:
-        return chart(document, violation).to_dict() if violation.get("trace") else None
+        return chart(document, violation, lanes, messages).to_dict() if violation.get("trace") else None
     except (KeyError, TypeError, ValueError, AttributeError):
         return None
 

@@ -74,11 +74,12 @@ def report(
     if result.events:
         blocks.append("\n".join(each.text for each in result.events))
     blocks += [note.render() for note in result.notes]
-    for number, violation in enumerate(result.violations, 1):
-        heading = f"Violation {number:,} of {len(result.violations):,}" if len(result.violations) > 1 else "Violation"
-        blocks.append("\n".join(violation_lines(violation, heading, style, paint)))
-        if charts is not None and violation.trace is not None:
-            drawn = chart(result.to_dict(), violation_document(violation), charts.lanes, charts.messages)
+    faults = result.faults
+    for number, fault in enumerate(faults, 1):
+        heading = f"Violation {number:,} of {len(faults):,}" if len(faults) > 1 else "Violation"
+        blocks.append("\n".join(violation_lines(fault.violation, heading, style, paint, fault.count)))
+        if charts is not None and fault.violation.trace is not None:
+            drawn = chart(result.to_dict(), violation_document(fault.violation), charts.lanes, charts.messages)
             blocks.append(chart_text(drawn, charts.width))
     return "\n\n".join(blocks)
 
@@ -190,9 +191,12 @@ def _never_fired(result: Result) -> str:
     return f"Rules that {never} ({len(names):,} of {len(result.coverage):,}): {shown}{rest}"
 
 
-def violation_lines(violation: Violation, heading: str, style: TraceStyle, paint: Paint) -> Iterator[str]:
+def violation_lines(
+    violation: Violation, heading: str, style: TraceStyle, paint: Paint, count: int = 1
+) -> Iterator[str]:
     """Yields the violation and the trace that shows it."""
-    yield paint.strong(f"{heading}: {violation.kind}")
+    times = f", found {count:,} times; this is one of the shortest traces" if count > 1 else ""
+    yield paint.strong(f"{heading}: {violation.kind}") + times
     yield Diagnostic(Severity.ERROR, violation.message, violation.span, violation.hint).render()
     for depth, part in enumerate(violation.because):
         yield f"  {'  ' * depth}false: {part}"

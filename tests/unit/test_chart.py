@@ -16,6 +16,9 @@ from outcrop.errors import UsageError
 from outcrop.report.chart_mermaid import chart_mermaid
 from outcrop.report.chart_svg import chart_svg
 from outcrop.report.chart_text import chart_text
+from outcrop.report.junit import junit
+from outcrop.report.page import page
+from outcrop.report.text import report
 from outcrop.trace.chart import ArrowKind, Chart, chart
 
 #: A request and its answer between two of three nodes, over a multiset of messages.
@@ -190,3 +193,34 @@ def test_a_report_made_later_finds_the_source(ping: Path, tmp_path: Path, capsys
     assert PING.splitlines()[steps[1]["lines"][0] - 1].strip().startswith('rule "ping <b>"')
     ping.write_text(PING + "-- changed")
     assert "source" not in carried()
+
+
+SEVERAL = """
+var x: 0..9; y: 0..3;
+startstate begin x := 0; y := 0; end;
+rule "up" x < 9 ==> begin x := x + 1; end;
+rule "side" y < 3 ==> begin y := y + 1; end;
+rule "boom" x = 7 & y = 2 ==> begin error "boom"; end;
+invariant "small" x < 5;
+invariant "few" y < 2;
+"""
+
+
+def test_violations_are_grouped_by_fault(tmp_path: Path) -> None:
+    (tmp_path / "several.m").write_text(SEVERAL)
+    result = outcrop.load(tmp_path / "several.m").check(engine="interpreter", max_errors=None, deadlock="off")
+    faults = {fault.violation.message: fault for fault in result.faults}
+    assert list(faults) == ['invariant "few" is false', 'invariant "small" is false', "boom"]
+    assert sum(fault.count for fault in result.faults) == len(result.violations)
+    for fault in result.faults:
+        same = [each for each in result.violations if each.message == fault.violation.message]
+        lengths = [len(each.trace) for each in same if each.trace is not None]
+        assert fault.violation.trace is not None and len(fault.violation.trace) == min(lengths)
+    document = result.to_dict()
+    assert [each["violation"] for each in document["faults"]] == [fault.number for fault in result.faults]
+    text = report(result)
+    assert "Violation 2 of 3: invariant, found 20 times" in text and text.count("Trace (") == 3
+    cases = ElementTree.fromstring(junit(document)).findall(".//failure")
+    assert len(cases) == 3
+    carried = json.loads(page(document).partition('id="document">')[2].partition("</script>")[0])
+    assert [each["message"] for each in carried["violations"]] == list(faults)

@@ -40,10 +40,23 @@ function condition(given) {
   return h("pre", { class: "condition" }, render(0, given.text.length, parts));
 }
 
-function violationSection(result, violation, number, steppers) {
-  const many = result.violations.length > 1;
-  const title = many ? `Violation ${number + 1} of ${result.violations.length}` : "What goes wrong";
-  const parts = [h("p", {}, violation.message, violation.position && h("span", { class: "soft" }, " · ", linked(result.source, violation.position)))];
+// One entry for each distinct fault: [violation, how often it was found].
+function faultsOf(result) {
+  const faults = result.faults || result.violations.map((_, violation) => ({ violation, count: 1 }));
+  return faults.map((each) => [result.violations[each.violation], each.count]).filter(([violation]) => violation);
+}
+
+function faultIndex(faults) {
+  if (faults.length < 2) return null;
+  const steps = (violation) => (violation.trace ? violation.trace.states.length - 1 + (violation.failing_rule ? 1 : 0) : null);
+  return section("What goes wrong", h("ol", { class: "faults" }, faults.map(([violation, count], index) => h("li", {},
+    h("a", { href: `#violation-${index + 1}` }, violation.message),
+    h("span", { class: "soft" }, [count > 1 && `${number(count)} times`, steps(violation) !== null && plural(steps(violation), "step")].filter(Boolean).map((each) => ` · ${each}`).join(""))))));
+}
+
+function violationSection(result, [violation, count], index, faults, steppers) {
+  const title = faults > 1 ? `Violation ${index + 1} of ${faults}` : "What goes wrong";
+  const parts = [h("p", {}, violation.message, count > 1 && h("span", { class: "soft" }, ` · found ${number(count)} times; this is one of the shortest traces`), violation.position && h("span", { class: "soft" }, " · ", linked(result.source, violation.position)))];
   if (violation.hint) parts.push(h("p", { class: "soft" }, `Hint: ${violation.hint}`));
   const formula = (result.properties || []).find((each) => each.kind === "ltl" && each.name === violation.property && each.formula);
   if (formula) parts.push(h("pre", { class: "condition" }, formula.formula));
@@ -64,7 +77,9 @@ function violationSection(result, violation, number, steppers) {
     parts.push(h("p", { class: "soft" }, `${violation.failing_rule} fails, before any rule fires.`));
     if (violation.printed) parts.push(h("pre", { class: "output" }, violation.printed));
   }
-  return section(title, parts);
+  const made = section(title, parts);
+  if (faults > 1) made.id = `violation-${index + 1}`;
+  return made;
 }
 
 // --- Levels -------------------------------------------------------------------------------------------------------
@@ -237,7 +252,8 @@ function sourceSection(result) {
 function main() {
   const result = JSON.parse(document.getElementById("document").textContent);
   const steppers = [];
-  const violations = (result.violations || []).map((each, index) => violationSection(result, each, index, steppers));
+  const faults = faultsOf(result);
+  const violations = [faultIndex(faults), ...faults.map((each, index) => violationSection(result, each, index, faults.length, steppers))];
   const sections = [
     figures(result), ...violations, propertySection(result), ruleSection(result), levelSection(result),
     resourceSection(result), localitySection(result), runSection(result), sourceSection(result),
