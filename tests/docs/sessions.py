@@ -15,6 +15,7 @@ Times, memory and numbers of threads may differ. A line ``...`` of the page stan
 from __future__ import annotations
 
 import contextlib
+import difflib
 import doctest
 import io
 import os
@@ -184,8 +185,18 @@ def refresh(page: Path, say: Callable[[str], None]) -> None:
         differences = list(run_page(text, Path(directory)))
     for each in reversed(differences):
         say(f"{page}: $ {each.command}")
-        text = text[: each.start] + each.found.rstrip("\n") + "\n" * bool(each.found.strip()) + text[each.end :]
+        text = text[: each.start] + shortened(each.expected, each.found) + text[each.end :]
     page.write_text(text, encoding="utf-8")
+
+
+def shortened(expected: str, found: str) -> str:
+    """Returns an output with the lines left out that the page left out before."""
+    old, new = expected.rstrip().splitlines(), found.rstrip().splitlines()
+    lines: list[str] = []
+    for _, start, end, first, last in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        is_left_out = _SKIP in old[start:end] and {*old[start:end]} <= {_SKIP, ""}
+        lines += old[start:end] if is_left_out else new[first:last]
+    return "".join(f"{line}\n" for line in lines)
 
 
 if __name__ == "__main__":

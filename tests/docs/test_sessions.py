@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from sessions import REPOSITORY, matches, pages, run_page
+from sessions import REPOSITORY, matches, pages, run_page, shortened
 
 
 @pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(REPOSITORY)))
@@ -21,6 +21,10 @@ def test_differences_are_noticed() -> None:
     assert matches("VIOLATED: a.m\n...\n", report)
     for wrong in (report.replace("9", "8"), "VIOLATED: a.m\n", "VIOLATED: b.m\n...\n", report + "2  step\n"):
         assert not matches(wrong, report)
+
+
+def test_refreshed_outputs_stay_shortened() -> None:
+    assert shortened("a\n...\nd\nold\n", "a\nb\nc\nd\nnew\n") == "a\n...\nd\nnew\n"
 
 
 def test_files_are_written_extended_and_changed(tmp_path: Path) -> None:
