@@ -1,7 +1,7 @@
-"""Intervals of integer expressions: which checks cannot fail.
+"""Intervals of integer expressions, to find checks that cannot fail.
 
-Each operation gives an interval that holds every result for operands in the given ones, in exact arithmetic. A
-result that may leave 64 bits is checked when the code runs, and is within 64 bits after that.
+Each operation returns an interval that contains every result for operands in the given intervals, in exact arithmetic.
+A result that may exceed 64 bits is checked at run time, and fits 64 bits after that.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ class Interval(NamedTuple):
 
     @staticmethod
     def of(kind: Simple) -> Interval:
-        """The values of a type. One without values has no interval that holds them; 64 bits are safe."""
+        """Returns the interval of the values of a type. A type without values gets 64 bits, which is safe."""
         if isinstance(kind, Real) or kind.cardinality == 0:
             return INT64
         return Interval(kind.low, kind.high)
@@ -28,7 +28,7 @@ class Interval(NamedTuple):
         return other.low <= self.low and self.high <= other.high
 
     def clipped(self, other: Interval) -> Interval:
-        """What remains after a check against ``other``."""
+        """Returns the interval after a check against ``other``."""
         low, high = max(self.low, other.low), min(self.high, other.high)
         return Interval(low, high) if low <= high else other
 
@@ -62,7 +62,8 @@ def multiply(a: Interval, b: Interval) -> Interval:
 
 
 def divide(a: Interval, b: Interval) -> Interval:
-    """Truncation never makes a quotient larger than the dividend; only the least number / -1 leaves 64 bits."""
+    """Returns the interval of a quotient. Truncation never makes it larger than the dividend; only the least number /
+    -1 exceeds 64 bits."""
     low = 0 if a.low >= 0 and b.low >= 0 else -a.magnitude
     return Interval(low, a.magnitude)
 
@@ -78,13 +79,15 @@ def bit_and(a: Interval, b: Interval) -> Interval:
 
 
 def bit_or(a: Interval, b: Interval) -> Interval:
-    """Also for exclusive or. The result needs no more bits than the operands, and a sign if one of them has it."""
+    """Returns the interval of an inclusive or exclusive or. The result needs no more bits than the operands, and a sign
+    if one of them has it."""
     bits = max((~bound if bound < 0 else bound).bit_length() for bound in (*a, *b))
     return Interval(-(1 << bits) if min(a.low, b.low) < 0 else 0, (1 << bits) - 1)
 
 
 def shift(a: Interval, b: Interval) -> Interval:
-    """To the right it goes no further from zero; to the left it is cut to 64 bits with a sign."""
+    """Returns the interval of a shift. To the right, the result is not farther from zero; to the left, it is cut to 64
+    bits with a sign."""
     return INT64.joined(a)
 
 

@@ -1,4 +1,4 @@
-"""From a System to a loaded library in one step, for those who need the model and not a check of it."""
+"""Compilation of a System to a loaded library in one step, for users of the model other than a check."""
 
 from __future__ import annotations
 
@@ -11,6 +11,6 @@ from outcrop.kernels import Native
 def build(
     system: System, symmetry: bool, keep_c: str | None = None, coverage: bool = False, prints: bool = False
 ) -> tuple[Native, Emitted]:
-    """The compiled model, and what its numbers mean."""
+    """Returns the compiled model, and the meaning of its numbers."""
     emitted = emit(system, symmetry, coverage, prints=prints)
     return compile_model(emitted.source, notes=emitted.notes, keep_c=keep_c), emitted

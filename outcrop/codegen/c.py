@@ -1,4 +1,4 @@
-"""System to C: the translation unit of a model, up to the kernels that are compiled with it."""
+"""Translation of a System to C: the translation unit of a model, without the kernels that are compiled with it."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ from outcrop.ir.types import INTEGER
 
 @dataclass(frozen=True)
 class Emitted:
-    """The C of a model, and what its numbers mean."""
+    """The C of a model, and the meaning of its numbers."""
 
     source: str
-    features: frozenset[Feature]  #: what it needs of the kernels
+    features: frozenset[Feature]  #: what the model needs of the kernels
     layout: Layout
     start_count: int
     liveness_count: int
-    notes: tuple[int, ...]  #: what each mark in a Context means, see Property
+    notes: tuple[int, ...]  #: the meaning of each mark in a Context; see Property
     put_sites: tuple[Put, ...]  #: the statement of each put site; see puts.py
 
 
 def emit(
     system: System, symmetry: bool, coverage: bool = False, normalise: bool = True, prints: bool = False
 ) -> Emitted:
-    """Compiles a System to C. ``symmetry``: reduce states by the scalarsets; ``coverage``: count what Search.coverage
-    gives; ``normalise`` false: leave states as the rules leave them, multisets unsorted; ``prints``: record what
-    ``put`` statements print."""
+    """Compiles a System to C. ``symmetry``: reduce states by the scalarsets. ``coverage``: count what Search.coverage
+    returns. ``normalise`` false: leave states as the rules make them, multisets unsorted. ``prints``: record the output
+    of ``put`` statements."""
     allow_deep_nesting()
     unit = Unit(system, Layout(system), prints=prints)
     model = [
@@ -74,7 +74,7 @@ def emit(
 
 
 def _features(unit: Unit, *, normalise: bool, coverage: bool) -> frozenset[Feature]:
-    """What a unit needs, once all of its functions are written."""
+    """Returns the features that a unit needs, after all of its functions are written."""
     system, of_kind, product = unit.system, unit.system.of_kind, unit.system.product
     fairness = None if product is None else product.fairness
     has_counter = product is not None and product.counter is not None
@@ -129,7 +129,7 @@ def _product_constants(system: System) -> dict[str, int]:
 
 
 def _chain_declarations(unit: Unit) -> list[str]:
-    """Functions of long chains may call those of the model, and those of the model them."""
+    """Returns declarations, since functions of long chains and functions of the model may call each other."""
     return [f"{lines[0].removesuffix(' {')};" for lines in unit.chains.values()]
 
 

@@ -1,7 +1,7 @@
-"""The C function being written: its lines, temporaries and checks.
+"""A C function under construction: its lines, temporaries and checks.
 
-An expression writes the statements it needs into the current block and gives back a ``Value``: C text without side
-effects, to be used once or often, anywhere later in that block. What a call could change under it has been copied to
+An expression writes the statements that it needs into the current block and returns a ``Value``: C text without side
+effects, which can be used any number of times later in that block. Anything that a call could change has been copied to
 a temporary by then. A failing check leaves the function at once.
 """
 
@@ -20,14 +20,14 @@ from outcrop.ir.nodes import Put, Variable
 from outcrop.ir.system import Function, System
 from outcrop.ir.types import INTEGER, Real, Simple, Type
 
-#: Bytes behind packed bits that a 64-bit access may touch.
+#: Bytes after packed bits that a 64-bit access may touch.
 SPARE_BYTES = 8
 
 
 @dataclass(frozen=True)
 class Value:
-    """A simple value. ``text`` is an Integer or double, meaningless where undefined; ``defined`` a condition, None
-    when always. ``packed``, where known, is the same value as a leaf of type ``kind``."""
+    """A simple value. ``text`` is an Integer or double, meaningless if undefined. ``defined`` is a condition, None if
+    the value is always defined. ``packed``, if known, is the value as a leaf of type ``kind``."""
 
     text: str
     interval: Interval = INT64
@@ -58,7 +58,7 @@ class Address:
 
     @property
     def text(self) -> str:
-        """As the two arguments that functions of state.h take."""
+        """The two arguments that functions of state.h take."""
         return f"{self.base}, {self.position}"
 
 
@@ -74,7 +74,7 @@ Location = Address | Cell | Value
 
 @dataclass(frozen=True)
 class Callee:
-    """What callers know of a function: its C name, and for a simple result whether it can be undefined."""
+    """The interface of a function: its C name and, for a simple result, whether it can be undefined."""
 
     name: str
     may_be_undefined: bool
@@ -82,16 +82,16 @@ class Callee:
 
 @dataclass
 class Unit:
-    """What the functions of one translation unit share."""
+    """The common state of the functions of one translation unit."""
 
     system: System
     layout: Layout
     functions: dict[Function, Callee] = field(default_factory=dict)
     notes: dict[int, int] = field(default_factory=dict)  #: note (see Property) -> its mark in a Context
-    prints: bool = False  #: whether put statements record what they print
+    prints: bool = False  #: whether put statements record their output
     puts: list[Put] = field(default_factory=list)
     clear_tables: dict[Type, tuple[str, int]] = field(default_factory=dict)  #: type -> name, packed bits
-    chains: dict[str, list[str]] = field(default_factory=dict)  #: name -> function of a part of a long chain
+    chains: dict[str, list[str]] = field(default_factory=dict)  #: name -> function for a part of a long chain
     widest_buffer: int = 0  #: bytes of the largest complex value that is not part of the state
     has_reals: bool = False
 
@@ -102,16 +102,16 @@ class Unit:
 
     @property
     def integers(self) -> Interval:
-        """What arithmetic must stay within."""
+        """The bounds of arithmetic."""
         return Interval.of(self.system.integers)
 
     def buffer(self, name: str, kind: Type) -> str:
-        """The declaration of room for a value of a type."""
+        """Returns the declaration of a buffer for a value of a type."""
         self.widest_buffer = max(self.widest_buffer, buffer_bytes(kind))
         return f"BUFFER({name}, {buffer_bytes(kind)})"
 
     def mark(self, note: int) -> str:
-        """What in a Context is set once that has happened."""
+        """Returns the mark in a Context that is set when a note occurs."""
         return f"context->noted[{self.notes.setdefault(note, len(self.notes))}]"
 
     def put_site(self, node: Put) -> int:
@@ -119,8 +119,8 @@ class Unit:
         return len(self.puts) - 1
 
     def cleared(self, kind: Type) -> int:
-        """The packed bits of a cleared value: least values, and multisets empty."""
-        # By words: to change one number as large as the whole for each leaf would take long for a million of them.
+        """Returns the packed bits of a cleared value: least values, and empty multisets."""
+        # By words: changing one huge number for each of a million leaves would take long.
         words: dict[int, int] = {}
         for bit, leaf, value in zip(leaf_offsets(kind), kind.leaves(), cleared(kind), strict=True):
             words[bit // 64] = words.get(bit // 64, 0) | encode(leaf, value) << bit % 64
@@ -142,26 +142,27 @@ def buffer_bytes(kind: Type) -> int:
 
 
 def fits_leaf(kind: Simple) -> bool:
-    """The type of arithmetic has more values than a word can tell apart from undefined."""
+    """Returns whether a leaf can hold the type. That of arithmetic has too many values next to undefined for a word."""
     return kind != INTEGER
 
 
 class CannotTry(Exception):
-    """What was to be tried does more than read."""
+    """Raised when code on trial does more than read."""
 
 
 class Code:
-    """Lines of one function."""
+    """The lines of one function."""
 
     def __init__(self, unit: Unit, *, is_condition: bool) -> None:
         self.unit = unit
         self.lines: list[str] = []
         self.state = "state"  #: the pointer through which state variables are read and written
         self.can_fail = False
-        self.has_effects = False  #: it notes, counts, prints or calls: to run it early or twice shows
+        #: Whether it notes, counts, prints or calls, so that an early or second evaluation is visible.
+        self.has_effects = False
         self._is_condition = is_condition
         self._temporaries = 0
-        self._unknown: list[str] | None = None  #: while trying: conditions under which the attempt says nothing
+        self._unknown: list[str] | None = None  #: on trial: conditions under which the attempt is meaningless
 
     # --- Lines ---
 
@@ -170,7 +171,7 @@ class Code:
 
     @contextmanager
     def block(self) -> Iterator[list[str]]:
-        """Lines written inside go to the list instead."""
+        """Redirects lines that are written inside to the list."""
         outer, self.lines = self.lines, []
         try:
             yield self.lines
@@ -178,8 +179,8 @@ class Code:
             self.lines = outer
 
     def needed(self, write: Callable[[], None]) -> list[str]:
-        """Returns the lines that ``write`` writes for a value that nobody reads: none where they can neither fail nor
-        have an effect."""
+        """Returns the lines that ``write`` writes for an unused value: none if they can neither fail nor have an
+        effect."""
         can_fail, has_effects = self.can_fail, self.has_effects
         temporaries, has_reals = self._temporaries, self.unit.has_reals
         self.can_fail = self.has_effects = False
@@ -196,7 +197,7 @@ class Code:
         self.lines += braced(head, body)
 
     def branch(self, condition: str, then: list[str], otherwise: list[str]) -> None:
-        """An ``if`` statement; an empty branch is left out."""
+        """Writes an ``if`` statement; an empty branch is left out."""
         if not then and otherwise:
             condition, then, otherwise = negated(condition), otherwise, []
         self.nest(f"if ({bare(condition)})", then)
@@ -211,7 +212,7 @@ class Code:
         return f"{prefix}{self._temporaries}"
 
     def keep(self, c_type: str, text: str) -> str:
-        """The name of a constant that holds ``text``, or the text itself when it is as short."""
+        """Returns the name of a constant that holds ``text``, or the text itself if it is as short."""
         return text if is_atom(text) else self.constant_of(c_type, text)
 
     def constant_of(self, c_type: str, text: str) -> str:
@@ -220,7 +221,7 @@ class Code:
         return name
 
     def buffer(self, kind: Type) -> Address:
-        """Room for a value of a type, undefined throughout."""
+        """Returns a buffer for a value of a type, undefined throughout."""
         name = self.name("b")
         self.line(f"{self.unit.buffer(name, kind)} = {{0}};")
         return Address(name)
@@ -229,8 +230,8 @@ class Code:
 
     @contextmanager
     def trying(self) -> Iterator[list[str]]:
-        """What is written inside must not fail, branch, or leave a trace: undefined reads go to the list, all else
-        raises ``CannotTry``."""
+        """Opens a trial: code that is written inside must not fail, branch, or have effects. Undefined reads go to the
+        list; anything else raises ``CannotTry``."""
         assert not self.is_trying
         self._unknown = []
         try:
@@ -243,19 +244,19 @@ class Code:
         return self._unknown is not None
 
     def only_for_real(self) -> None:
-        """What follows cannot be tried."""
+        """Raises ``CannotTry`` during a trial."""
         if self.is_trying:
             raise CannotTry
 
     def check(self, failure: str) -> None:
-        """Fails where the condition ``failure`` is true."""
+        """Writes a check that fails if the condition ``failure`` is true."""
         self.only_for_real()
         self.can_fail = True
         leave = "return -FAILED;" if self._is_condition else "return FAILED;"
         self.line(leave if failure == "1" else f"if (unlikely({bare(failure)})) {leave}")
 
     def call(self, text: str) -> None:
-        """Calls a function that gives a status. A condition that is abandoned is false."""
+        """Writes a call of a function that returns a status. A condition that is abandoned is false."""
         self.only_for_real()
         self.can_fail = self.has_effects = True
         status = self.name("status")
@@ -264,19 +265,19 @@ class Code:
         self.line(f"if (unlikely({status})) return {result};")
 
     def require(self, value: Value) -> Value:
-        """An undefined value fails."""
+        """Writes a check that fails if a value is undefined."""
         if value.defined is None:
             return value
         failure = "1" if value.defined == "0" else f"!{value.defined}"
         if self._unknown is None:
             self.check(failure)
             return replace(value, defined=None)
-        # The attempt goes on with whatever an undefined leaf looks like, one less than its least value.
+        # The trial continues with the number of an undefined leaf, one less than its least value.
         self._unknown.append(failure)
         return replace(value, defined=None, interval=Interval(value.interval.low - 1, value.interval.high))
 
     def limit(self, value: Value, interval: Interval) -> Value:
-        """A defined value outside the interval fails."""
+        """Writes a check that fails if a defined value is outside the interval."""
         if value.interval.within(interval):
             return value
         value = replace(value, text=self.keep("Integer", value.text))
@@ -292,12 +293,12 @@ class Code:
     # --- Packed values ---
 
     def real(self, text: str) -> str:
-        """Returns C that has to do with reals as it is, and notes that there is such."""
+        """Returns C about reals unchanged, and records that there is some."""
         self.unit.has_reals = True
         return text
 
     def unpacked(self, kind: Simple, packed: str, *, may_be_undefined: bool) -> Value:
-        """The value of a leaf; ``packed`` must be short."""
+        """Returns the value of a leaf; ``packed`` must be short."""
         is_real = isinstance(kind, Real)
         text = self.real(f"real_of({packed})") if is_real else f"value_of({packed}, {integer(kind.low)})"
         return Value(text, Interval.of(kind), f"({packed} != 0)" if may_be_undefined else None, packed, kind)
@@ -310,7 +311,7 @@ class Code:
         return Value(integer(int(value)), Interval(int(value), int(value)))
 
     def packed_as(self, kind: Simple, value: Value) -> str | None:
-        """The value as a leaf of ``kind``, where that needs no check."""
+        """Returns the value as a leaf of ``kind``, if that needs no check."""
         if value.packed is not None and value.kind == kind:
             return value.packed
         if isinstance(kind, Real) or value.constant is None:
@@ -319,7 +320,7 @@ class Code:
         return unsigned(encode(kind, value.constant)) if is_member else None
 
     def pack(self, kind: Simple, value: Value) -> str:
-        """The value as a leaf of ``kind``, the way an assignment stores it: in range or failed, reals rounded."""
+        """Returns the value as a leaf of ``kind``, as an assignment stores it: range-checked, reals rounded."""
         known = self.packed_as(kind, value)
         if known is not None:
             return known

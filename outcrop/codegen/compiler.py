@@ -1,12 +1,12 @@
-"""C to a loaded library: which compiler, with which flags, and the cache of what was compiled before.
+"""Compilation of C to a loaded library: choice of the compiler, its flags, and the cache of compiled models.
 
 The key of a cached library is everything that went into it: the C of the model, the kernels, the flags, the compiler
 and the processor. A library appears in the cache under its final name only when it is complete (an atomic rename), so
-any number of processes may compile the same model at once. One that is damaged all the same, or cannot be loaded, is
-compiled anew.
+that any number of processes may compile the same model at once. A library that is damaged, or cannot be loaded, is
+compiled again.
 
-What lies in the cache gets loaded and run, so the directory must be ours and closed to others; where it is not, a
-private temporary directory takes its place.
+Libraries in the cache are loaded and run, so that the directory must belong to the user and be closed to others.
+Otherwise a private temporary directory takes its place.
 """
 
 from __future__ import annotations
@@ -38,36 +38,37 @@ from outcrop.machine import available_memory, cache_home
 from outcrop.scratch import ScratchDirectory
 from outcrop.strategies import OWN_KERNELS
 
-#: The kernels, which every model includes.
+#: The directory of the kernels, which every model includes.
 NATIVE = Path(__file__).resolve().parent.parent / "native"
 
-#: -O3 takes up to a third longer to compile and did not make the search faster where it was tried (bench/NOTES.md).
-#: Signed overflow wraps, so that a check after the fact is a check.
+#: -O3 takes up to a third longer to compile, and did not make the search faster in any test (bench/NOTES.md). Signed
+#: overflow wraps, so that results can be checked after the operation.
 FLAGS = ("-std=gnu11", "-O2", "-march=native", "-fPIC", "-shared", "-fwrapv", "-fno-strict-aliasing", "-pthread", "-w")
 
-#: GCC 12 clears arrays on the stack with 32-byte stores, where the processor has them, followed by a 16-byte store that
-#: wants an alignment the array does not have. These flags came with that change and take it back; other compilers do
-#: not know them.
+#: GCC 12 clears arrays on the stack with 32-byte stores, if the processor has them, followed by a 16-byte store at an
+#: address that the array does not align. These flags came with that change and revert it; other compilers do not know
+#: them.
 _NARROW_STORES = ("-mstore-max=128", "-mmove-max=128")
 
-#: What is worth compiling: a model of a thousand rules is about a megabyte of C and takes some ten seconds.
+#: Largest text that is compiled, in bytes. A model of a thousand rules is about a megabyte of C and takes about ten
+#: seconds. Then the time limit, in seconds.
 MOST_TEXT = 30_000_000
 MOST_SECONDS = 900
-#: What a compiler may take of memory at the least, and the greatest file that it may write; in kilobytes.
+#: Smallest memory limit of a compiler, and the largest file that it may write, in kilobytes.
 _LEAST_MEMORY = 1 << 21
 _LARGEST_FILE = 1 << 20
-#: What it takes, about.
+#: Estimate of the compile time: seconds for the kernels, and bytes of C per second.
 _SECONDS_FOR_KERNELS = 1.5
 _TEXT_A_SECOND = 200_000
-#: What compilers say, in lower case, when it is not the code that stops them.
+#: Messages of compilers, in lower case, that do not concern the code.
 _WITHOUT_MEMORY = ("out of memory", "virtual memory exhausted", "cannot allocate memory", "killed signal", "bad_alloc")
 _WITHOUT_TIME = ("cpu time limit", "sigxcpu")
-#: Errors of the system stand at the end of a line that compilers write.
+#: Errors of the operating system, at the end of a line that compilers print.
 _OF_THE_DISK = re.compile(
     rf": ({'|'.join(map(os.strerror, (ENOSPC, EDQUOT, EFBIG, EIO, EROFS, EACCES, EMFILE, ENFILE)))})\.?$", re.MULTILINE
 )
 
-#: Prefix of the names of directories in which compilers work.
+#: Prefix of the directories in which compilers work.
 _SCRATCH = "compile-"
 
 _CANDIDATES = ("cc", "gcc", "clang")
@@ -80,14 +81,14 @@ class Compiler:
 
     @property
     def flags(self) -> tuple[str, ...]:
-        """What this compiler needs beside; its version decides, so it is no part of a key."""
+        """Further flags of this compiler. They follow from its version, so that they are not part of a key."""
         known = _run([*self.command, *_NARROW_STORES, "-E", "-x", "c", os.devnull]) is not None
         return _NARROW_STORES if known else ()
 
 
 @cache
 def find_compiler() -> Compiler:
-    """The first of $CC, cc, gcc and clang that runs, else the compiler of the ziglang package."""
+    """Returns the first of $CC, cc, gcc and clang that runs, otherwise the compiler of the ziglang package."""
     chosen = os.environ.get("CC", "").strip()
     if chosen:
         compiler = _try(shlex.split(chosen))
@@ -102,9 +103,8 @@ def find_compiler() -> Compiler:
         if compiler is not None:
             return compiler
     raise CompilerNotFound(
-        "no C compiler found, and models are compiled to be checked fast. Install one (apt install gcc; or "
-        "pip install 'outcrop[zig]', which needs no administrator), name one in $CC, or check with "
-        "--engine interpreter, which is slow but needs none"
+        "no C compiler found. Install one (apt install gcc; or pip install 'outcrop[zig]', which needs no "
+        "administrator), name one in $CC, or check with --engine interpreter, which is slow but compiles nothing"
     )
 
 
@@ -114,7 +114,7 @@ def _try(command: list[str]) -> Compiler | None:
 
 
 def _run(command: list[str]) -> str | None:
-    """What a command prints, None when it fails."""
+    """Returns the output of a command, None if it fails."""
     try:
         run = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     except (OSError, subprocess.TimeoutExpired):
@@ -130,10 +130,10 @@ def compile_model(
     flags: Sequence[str] = FLAGS,
     kernels: Sequence[str] | None = None,
 ) -> Native:
-    """Compiles the C of a model together with the kernels and loads the result. ``keep_c`` names a directory in which
-    to leave the C, with the kernels beside it so that it can be compiled again by hand. ``kernels`` names the files in
-    native/ that are needed beside what most searches need, None for all. With few it takes about half as long, and
-    those that are missing are compiled when something needs them."""
+    """Compiles the C of a model together with the kernels, and loads the library. ``keep_c`` names a directory for the
+    C, with the kernels next to it, so that it can be compiled by hand. ``kernels`` names the files in native/ that are
+    needed beyond those of most searches, None for all. With few files compilation takes about half as long; missing
+    ones are compiled when something needs them."""
 
     def squeezed(state_bytes: int) -> Native:
         return compile_model(f"#define SQUEEZED_BYTES {state_bytes}\n{text}", notes=notes, flags=flags)
@@ -150,7 +150,7 @@ def _compile_model(
     base = f'{text}\n#define ABI_HASH UINT64_C({abi_hash():#x})\n#include "kernels.c"\n'
     whole = base + _included(OWN_KERNELS)
     if len(whole) > MOST_TEXT:
-        raise _too_large(whole, "too much to compile")
+        raise _too_large(whole, "the model is too large to compile")
     if keep_c is not None:
         keep_source(whole, Path(keep_c))
     compiler = find_compiler()
@@ -174,7 +174,7 @@ def _library_of(text: str, compiler: Compiler, flags: Sequence[str]) -> Path:
 
 
 def _load(library: Path, notes: Sequence[int], compile_all: Callable[[], Native] | None = None) -> Native | None:
-    """What was compiled before; None if there is nothing, or nothing of use."""
+    """Loads a library from the cache; None if there is none that can be used."""
     if _is_whole(library):
         try:
             return Native(library, notes, compile_all)
@@ -197,7 +197,7 @@ def _made(
     except OSError as error:
         raise _no_place(library.parent, error.strerror) from None
     if not _is_whole(library):
-        raise _no_place(library.parent, "what was written cannot be read back")
+        raise _no_place(library.parent, "the written library cannot be read back")
     return Native(library, notes, compile_all)
 
 
@@ -209,7 +209,7 @@ def _no_place(directory: Path, why: str | None) -> UsageError:
 
 
 def keep_source(text: str, directory: Path) -> Path:
-    """Leaves the C of a model in a directory; gives the path of the file to compile."""
+    """Writes the C of a model to a directory, and returns the path of the file to compile."""
     try:
         directory.mkdir(parents=True, exist_ok=True)
         for kernel in _kernel_files():
@@ -240,8 +240,8 @@ def _compile(text: str, compiler: Compiler, flags: Sequence[str], library: Path)
 
 
 def _run_compiler(command: list[str], scratch: Path) -> subprocess.CompletedProcess[str]:
-    """Runs the compiler, in a process group of its own: should something end us while it runs, it ends with all the
-    processes that it has started, which is more than subprocess.run does."""
+    """Runs the compiler in its own process group, so that an interrupt ends it with all processes that it has started,
+    which subprocess.run does not do."""
     process = subprocess.Popen(
         _limited(command),
         stdin=subprocess.DEVNULL,
@@ -255,7 +255,7 @@ def _run_compiler(command: list[str], scratch: Path) -> subprocess.CompletedProc
     try:
         output, said = process.communicate(timeout=MOST_SECONDS)
     except BaseException:
-        with suppress(PermissionError, ProcessLookupError):  # a sandbox lets us signal nobody, and does it for us
+        with suppress(PermissionError, ProcessLookupError):  # a sandbox forbids signals, and ends the processes itself
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
         for pipe in (process.stdout, process.stderr):
@@ -266,7 +266,7 @@ def _run_compiler(command: list[str], scratch: Path) -> subprocess.CompletedProc
 
 
 def _refusal(text: str, command: list[str], run: subprocess.CompletedProcess[str], directory: Path) -> OutcropError:
-    """What to say of a compiler that made nothing."""
+    """Returns the error for a compiler that failed."""
     if run.returncode in (-signal.SIGINT, 128 + signal.SIGINT, -signal.SIGTERM, 128 + signal.SIGTERM):
         return Undecided("the C compiler was interrupted")
     said = run.stderr.lower()
@@ -284,9 +284,9 @@ def _refusal(text: str, command: list[str], run: subprocess.CompletedProcess[str
 
 
 def _limited(command: Sequence[str]) -> list[str]:
-    """The command under limits on time, memory and the size of files, as far as the system has them."""
+    """Returns the command under limits on time, memory and file size, as far as the system supports them."""
     memory = max(_LEAST_MEMORY, available_memory() >> 10)
-    # At its soft limit on time a process gets SIGXCPU; at a hard one SIGKILL, which reads as a lack of memory.
+    # At the soft time limit a process gets SIGXCPU; at the hard one SIGKILL, which would look like a lack of memory.
     seconds = f"ulimit -S -t {MOST_SECONDS}; ulimit -H -t {MOST_SECONDS + 5}"
     limits = f"{seconds}; ulimit -v {memory}; ulimit -f {2 * _LARGEST_FILE}"
     return ["/bin/sh", "-c", f'{{ {limits}; }} 2>/dev/null; exec "$@"', "sh", *command]
@@ -327,13 +327,12 @@ def _kernel_files() -> list[Path]:
 
 
 def _sealed(content: bytes) -> bytes:
-    """A library followed by its digest, which the loader does not mind."""
+    """Returns a library followed by its digest, which the loader ignores."""
     return content + hashlib.sha256(content).digest()
 
 
 def _is_whole(library: Path) -> bool:
-    """Whether a cached library is there and as it was written. Loading one that is cut short would kill the process,
-    not raise."""
+    """Returns whether a cached library exists and is unchanged. Loading a truncated one would kill the process."""
     try:
         with open(library, "rb", opener=lambda path, flags: os.open(path, flags | os.O_NOFOLLOW)) as file:
             status = os.fstat(file.fileno())
@@ -347,7 +346,7 @@ def _is_whole(library: Path) -> bool:
 
 @cache
 def _processor() -> str:
-    """What -march=native depends on: a home directory may be shared by machines of different kinds."""
+    """Returns a description of the processor, since machines of different kinds may share a home directory."""
     try:
         text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -358,7 +357,7 @@ def _processor() -> str:
 
 @cache
 def cache_directory() -> Path:
-    """Where compiled models are kept; made if need be."""
+    """Returns the directory of compiled models, and creates it if necessary."""
     directory = cache_home() / "outcrop"
     if _make_private(directory):
         return directory
@@ -368,7 +367,7 @@ def cache_directory() -> Path:
 
 
 def _can_be_replaced(directory: Path) -> bool:
-    """Whether others could put something of theirs in its place, by a directory above that they can write to."""
+    """Returns whether others could replace the directory, through a parent directory that they can write to."""
     is_open = False
     for above in directory.resolve().parents:
         status = above.stat()
@@ -376,12 +375,12 @@ def _can_be_replaced(directory: Path) -> bool:
         if is_foreign or (status.st_mode & 0o022 and not status.st_mode & stat.S_ISVTX):
             is_open = True
         elif not status.st_mode & 0o011 and not is_foreign:
-            is_open = False  # nobody else gets past here
+            is_open = False  # others cannot get past this directory
     return is_open
 
 
 def _make_private(directory: Path) -> bool:
-    """Whether the directory is there, ours, closed to others, and can be written to."""
+    """Returns whether the directory exists, is private, and can be written."""
     try:
         directory.parent.mkdir(parents=True, exist_ok=True)
         directory.mkdir(mode=0o700, exist_ok=True)

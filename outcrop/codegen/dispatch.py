@@ -1,8 +1,7 @@
-"""Rules whose guards begin by asking where something is: a switch leads to those of the present place, and the others
-are not looked at.
+"""Dispatch to rules whose guards begin with a test of a leaf: a switch selects the rules for the current value.
 
-The transitions of processes are such rules: they ask whether the processes are in the states that they leave. The test
-cannot fail, and one load serves all rules of a process, so that it is made before any other.
+The transitions of processes are such rules: they test whether the processes are in the states that they leave. The test
+cannot fail, and one load serves all rules of a process, so that it comes before all others.
 """
 
 from __future__ import annotations
@@ -19,20 +18,20 @@ from outcrop.ir.types import Simple
 
 Member = TypeVar("Member")
 
-#: Most tests of one guard: each is a level of switches.
+#: Largest number of tests of one guard; each is a level of switches.
 _MOST_TESTS = 16
 
 
 @dataclass(frozen=True)
 class Test:
-    """Is a leaf, as get_bits wants it, what a constant is packed?"""
+    """A test whether a leaf, given as get_bits takes it, equals a packed constant."""
 
     leaf: str
     packed: int
 
 
 def test_of(unit: Unit, node: Expression) -> Test | None:
-    """A condition as such a test, None if it is another one, or may fail."""
+    """Returns a condition as such a test; None if it is another one, or may fail."""
     if not (isinstance(node, Binary) and node.operator is BinaryOperator.EQUAL):
         return None
     load, wanted = node.left, node.right
@@ -47,7 +46,7 @@ def test_of(unit: Unit, node: Expression) -> Test | None:
 
 
 def leading_tests(unit: Unit, parts: Sequence[Expression]) -> list[Test]:
-    """Those that a conjunction begins with."""
+    """Returns the tests at the beginning of a conjunction."""
     found = []
     for part in parts[:_MOST_TESTS]:
         test = test_of(unit, part)
@@ -58,7 +57,7 @@ def leading_tests(unit: Unit, parts: Sequence[Expression]) -> list[Test]:
 
 
 def write_dispatch(members: Sequence[tuple[Member, Sequence[Test]]], write: Callable[[Member], list[str]]) -> list[str]:
-    """What ``write`` writes for each member, where all of its tests are true."""
+    """Returns the lines that ``write`` returns for each member, inside switches on its tests."""
     lines: list[str] = []
     by_leaf: dict[str, dict[int, list[tuple[Member, Sequence[Test]]]]] = {}
     for member, tests in members:

@@ -1,4 +1,4 @@
-"""Expressions in C. What needs no statement of its own stays one C expression; the rest goes through temporaries."""
+"""Expressions in C. An expression that needs no statement stays one C expression; others use temporaries."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class Expressions(Logic):
     """Writes code for expressions."""
 
     def value(self, node: Expression) -> Value:
-        """An expression of simple type."""
+        """Returns the value of an expression of simple type."""
         match node:
             case Constant():
                 assert isinstance(node.type, Simple)
@@ -116,7 +116,7 @@ class Expressions(Logic):
         raise TypeError(f"not an expression: {node}")
 
     def defined(self, node: Expression) -> Value:
-        """An expression whose value is used: undefined fails."""
+        """Returns the value of an expression; an undefined one fails."""
         return self.require(self.value(node))
 
     def condition(self, node: Expression) -> str:
@@ -126,7 +126,7 @@ class Expressions(Logic):
         return value.text
 
     def complex_value(self, node: Expression) -> Address:
-        """An expression of complex type: where its leaves lie."""
+        """Returns the address of the leaves of an expression of complex type."""
         match node:
             case Constant():
                 return self.buffer(node.type)
@@ -228,7 +228,7 @@ class Expressions(Logic):
         return target
 
     def equal(self, left: Value, right: Value) -> str:
-        """Undefined equals undefined and nothing else."""
+        """Returns C for equality. Undefined equals only undefined."""
         for one, other in ((left, right), (right, left)):
             if one.packed is not None and one.kind is not None:
                 packed = self.packed_as(one.kind, other)
@@ -321,7 +321,7 @@ class Expressions(Logic):
             return Value(self.real(f"((double){value.text})"), INT64, value.defined)
         members = source.members if isinstance(source, Union) else (source,)
         value = replace(value, text=self.keep("Integer", value.text), packed=None, kind=None)
-        pieces, start = [], 0  # (last ordinal of a member, what to add to it)
+        pieces, start = [], 0  # pairs of the last ordinal of a member and the number to add
         for member in members:
             assert isinstance(member, Enum | Scalarset)
             at = target.offset(member) if isinstance(target, Union) else (0 if target == member else None)
@@ -331,7 +331,7 @@ class Expressions(Logic):
         return self._convert_pieces(value, pieces)
 
     def _convert_pieces(self, value: Value, pieces: list[tuple[Interval, int]]) -> Value:
-        """Adds to the ordinal what the piece says that it lies in; outside all of them it fails."""
+        """Returns the ordinal plus the number of the piece that it lies in; outside all pieces it fails."""
         if not pieces:
             self.check(value.defined or "1")
             return Value("0", INT64, value.defined)
@@ -361,7 +361,7 @@ class Expressions(Logic):
         return self.require(value) if node.undefined is Undefined.ERROR else value
 
     def invoke(self, node: Call, result: str = "") -> None:
-        """Calls a function; ``result`` points to where its result goes."""
+        """Writes a call of a function; ``result`` points to the place of its result."""
         arguments = [self.state, "context"]
         for formal, argument in zip(node.function.formals, node.arguments, strict=True):
             if isinstance(argument, Place):

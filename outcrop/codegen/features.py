@@ -1,4 +1,4 @@
-"""What a model needs of the kernels, on a processor and on a GPU."""
+"""The features that a model needs of the kernels, on a processor and on a GPU."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from enum import Enum
 
 
 class Feature(Enum):
-    """Something that a model needs. The value is its constant in C: 1 for a model that does, otherwise 0."""
+    """A feature that a model may need. The value is its constant in C: 1 if the model needs it, otherwise 0."""
 
     ASSUMPTIONS = "HAS_ASSUMPTIONS"
     INVARIANTS = "HAS_INVARIANTS"
     COVER_PROPERTIES = "HAS_COVER_PROPERTIES"
     LIVENESS = "HAS_LIVENESS"
-    NORMALISE = "HAS_NORMALISE"  #: states are brought into a normal form
+    NORMALISE = "HAS_NORMALISE"  #: states are converted to a normal form
     PRINTING = "HAS_PUT"
-    COVERAGE = "HAS_COVERAGE"  #: what Search.coverage gives is counted
+    COVERAGE = "HAS_COVERAGE"  #: the counts that Search.coverage returns
     REALS = "HAS_REALS"
     WIDE_INTEGERS = "HAS_WIDE_INTEGERS"  #: arithmetic with more than 64 bits
     AUTOMATON = "HAS_AUTOMATON"
     FAIRNESS = "HAS_FAIRNESS"
     FAIRNESS_COUNTER = "HAS_FAIRNESS_COUNTER"  #: weak fairness, by a counter in the state
-    MOVERS = "HAS_MOVERS"  #: fairness by the sets whose step each successor is
+    MOVERS = "HAS_MOVERS"  #: fairness by sets: each successor names the sets of its step
 
 
 def definitions(features: Set[Feature]) -> dict[str, int]:

@@ -1,8 +1,8 @@
 """C functions: signatures, declarations, and the functions of the model.
 
-Three forms. A *body* (of a rule, a startstate, a model function) changes the state and gives a status. A *condition*
-(a guard or a part of one, a property) reads the state and gives 1, 0, or -FAILED. Parameters of rulesets are Integer;
-by-value formals are packed leaves, or point to a packed copy; ``var`` formals are a pointer and a bit.
+There are two forms. A *body* (of a rule, a startstate, a model function) changes the state and returns a status. A
+*condition* (a guard or a part of one, a property) reads the state and returns 1, 0 or -FAILED. Parameters of rulesets
+are Integer; by-value formals are packed leaves, or point to a packed copy; ``var`` formals are a pointer and a bit.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from outcrop.ir.system import Formal, Function, Instantiable, Parameter
 from outcrop.ir.types import Simple
 from outcrop.ir.walk import writes_state
 
-#: The state as something that may be changed.
+#: Lines that make a copy of the state, which may be changed.
 STATE_COPY = ["BUFFER(state, STATE_BYTES + 8);", "__builtin_memcpy(state, original, STATE_BYTES + 8);"]
 
 
 @dataclass(frozen=True)
 class EmittedCondition:
-    """A condition that has been written, and what running it may do."""
+    """The C of a condition, and its possible effects."""
 
     lines: list[str]
     can_fail: bool
@@ -47,7 +47,7 @@ def bind_parameters(code: Statements, parameters: Sequence[Parameter]) -> None:
 
 
 def write_body(unit: Unit, name: str, of: Instantiable, body: Sequence[Statement]) -> list[str]:
-    """The function that runs a rule or startstate."""
+    """Returns the function that executes a rule or startstate."""
     code = Statements(unit)
     bind_parameters(code, of.parameters)
     code.statements(body)
@@ -59,7 +59,7 @@ def write_body(unit: Unit, name: str, of: Instantiable, body: Sequence[Statement
 def write_condition(
     unit: Unit, name: str, parameters: Sequence[Parameter], conjuncts: Sequence[Expression]
 ) -> EmittedCondition:
-    """The function that says whether all of some conditions hold; they are evaluated in order."""
+    """Returns the function that tests whether all of some conditions hold; they are evaluated in order."""
     if len(conjuncts) > MOST_OPERANDS:
         conjuncts = [joined(BinaryOperator.AND, conjuncts)]
     code = Statements(unit, is_condition=True)
@@ -83,7 +83,7 @@ def write_condition(
 
 
 def write_functions(unit: Unit) -> list[str]:
-    """All functions, in the order in which they can call one another."""
+    """Returns all functions, in an order in which they can call one another."""
     functions = unit.system.functions
     counts_depth = any(each.is_recursive for each in functions) or len(functions) > MAX_CALL_DEPTH
     lines = []

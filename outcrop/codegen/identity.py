@@ -1,4 +1,4 @@
-"""What a search is about: what must be the same for another one to go on from its checkpoint."""
+"""The identity of a search: everything that must be the same to resume from its checkpoint."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from outcrop.ir.layout import Layout, leaf_offsets, width
 from outcrop.ir.system import System
 from outcrop.options import CheckOptions, LoadOptions
 
-#: What the representative of a state depends on, beside the code that is generated for it.
+#: Files that the representative of a state depends on, in addition to the generated code.
 _CANONICAL = ("canon.h", "normal.h")
 
 
 def identity(system: System, load: LoadOptions, options: CheckOptions) -> dict[str, Any]:
-    """By the names that users read when something differs. Values of 64 digits are digests."""
+    """Returns the identity, by names that users read when something differs. Values of 64 digits are digests."""
     layout = Layout(system)
     symmetry = options.symmetry and system.allows_symmetry and bool(system.scalarsets)
     places = [
@@ -39,7 +39,7 @@ def identity(system: System, load: LoadOptions, options: CheckOptions) -> dict[s
 
 
 def _shown(value: object) -> object:
-    """Returns the value of an option as the command line has it: 0 where there is no limit."""
+    """Returns the value of an option as on the command line: 0 if there is no limit."""
     return str(value) if isinstance(value, str) else value or 0
 
 

@@ -1,7 +1,7 @@
 """C that writes the image of a packed state under a permutation.
 
-What no permutation touches is copied in whole words; all else is read where the permutation says it comes from and
-added to an image of zeros. Small arrays are written out, so that every place in the image is a constant.
+Bits that no permutation moves are copied in whole words. All others are read where the permutation says they come from
+and added to an image of zeros. Small arrays are unrolled, so that every place in the image is a constant.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from outcrop.codegen.shape import Loop, Node, Offset, Packet, Run, Shape, Slots,
 from outcrop.codegen.text import braced
 from outcrop.ir.types import Simple
 
-#: Reads up to which an array is written out element by element.
+#: Largest number of reads for which an array is unrolled.
 LARGEST_UNROLLED = 64
-#: The widest array that fits one read at any bit.
+#: Widest array, in bits, that fits one read at any bit.
 WIDEST_ROW = 56
 
 
@@ -25,7 +25,7 @@ class Image:
     has_multisets: bool
 
     def emit(self) -> str:
-        """``order_image``; the element order[p] goes to place p."""
+        """Returns ``order_image``; the element order[p] goes to place p."""
         moves = self._moves([node for node in self.shape.nodes if not isinstance(node, Run)], Offset(), Offset(), 0)
         text = "\n".join(moves)
         lines = [line for kind in self.shape.kinds for line in self._tables(kind, text)]
@@ -40,8 +40,8 @@ class Image:
         return -(-self.shape.layout.byte_count // 8)
 
     def _tables(self, kind: Simple, users: str) -> list[str]:
-        """origin_k: where the element of an array at each place comes from; image_k: what each packed value becomes.
-        Only those that the text ``users`` reads."""
+        """Returns two tables: origin_k gives the origin of the array element at each place, image_k the image of each
+        packed value. Only tables that the text ``users`` reads are returned."""
         origins, images = f"origin_{self.shape.kinds[kind]}", f"image_{self.shape.kinds[kind]}"
         rows = {origins: "[{place}] = (uint16_t){origin};", images: "[{origin} + 1] = (uint16_t)({place} + 1);"}
         used = {table: row for table, row in rows.items() if f"{table}[" in users}
@@ -62,7 +62,7 @@ class Image:
         return lines
 
     def _keep(self) -> list[str]:
-        """Copies the bits that stay where they are and clears all others."""
+        """Returns lines that copy the bits that do not move, and clear all others."""
         kept = 0
         for node in self.shape.nodes:
             if isinstance(node, Run):
@@ -97,7 +97,7 @@ class Image:
         return braced("", [f"const uint64_t bits = {read};", f"image_bits(image, {target}, {packet.width}, {moved});"])
 
     def _is_row(self, node: Loop) -> bool:
-        """Is an array one word, and each of its elements one packet?"""
+        """Returns whether an array is one word and each of its elements one packet."""
         size = node.index.cardinality * node.stride
         return (
             size <= WIDEST_ROW
@@ -106,7 +106,7 @@ class Image:
         )
 
     def _row(self, node: Loop, source: Offset, target: Offset) -> list[str]:
-        """Moves the elements of a small array within a register."""
+        """Returns lines that move the elements of a small array within a register."""
         count, (packet,) = node.index.cardinality, packets(node.body)
         assert isinstance(packet, Packet)
         lines = [f"const uint64_t row = get_bits(state, {source}, {count * node.stride});", "uint64_t moved = 0, bits;"]

@@ -1,9 +1,9 @@
-"""What a state says of each element of a scalarset alone, gathered into words.
+"""The local keys of scalarset elements: what a state says of each element alone, gathered into words.
 
-That is the plain bits of arrays that the element indexes (and nothing else does), for each scalar that may hold an
-element whether it holds this one, and for each leaf that may hold another element what sort of value it has. All
-of it is exact: equal words mean that all this is equal. When they fit one word, together with the element's
-number, sorting those words sorts the elements.
+A key contains the plain bits of arrays that only this element indexes; for each scalar that may hold an element,
+whether it holds this one; and for each leaf that may hold another element, the category of its value. All of it is
+exact: equal words mean equal contents. If a key fits one word, together with the number of the element, sorting those
+words sorts the elements.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from outcrop.ir.types import Scalarset, Simple
 
 @dataclass(frozen=True)
 class Field:
-    """A packet of every element of a scalarset: that of its first element starts at ``bit``. Of the values in it only
-    the categories belong to the element alone."""
+    """A packet of every element of a scalarset; that of the first element starts at ``bit``. Only the categories of the
+    values in it belong to the element alone."""
 
     scalarset: Scalarset
     bit: int
@@ -39,12 +39,12 @@ class Reference:
 
 @dataclass
 class Words:
-    """How the words of a scalarset's elements are filled."""
+    """The allocation of the words of a scalarset's elements."""
 
     used: list[int] = field(default_factory=lambda: [0])
 
     def place(self, width: int) -> tuple[int, int]:
-        """The word and the shift of the next ``width`` bits."""
+        """Returns the word and the shift of the next ``width`` bits."""
         if self.used[-1] + width > 64:
             self.used.append(0)
         self.used[-1] += width
@@ -82,16 +82,16 @@ class LocalKeys:
 
     @property
     def word_count(self) -> int:
-        """Of the scalarset that needs most."""
+        """The number of words of the scalarset that needs most."""
         return max(len(words.used) for words in self._placed[0].values())
 
     def width(self, scalarset: Scalarset) -> int:
-        """The bits that an element of a scalarset takes; meaningful when it is at most 64."""
+        """Returns the number of bits of an element's key; meaningful if it is at most 64."""
         words = self._placed[0][scalarset]
         return words.used[0] if len(words.used) == 1 else 65
 
     def emit(self) -> str:
-        """``gather_local``, which fills the words of all elements; element 0 takes what belongs to none."""
+        """Returns ``gather_local``, which fills the words of all elements. Element 0 takes what belongs to none."""
         _, fills, references = self._placed
         head = "static inline void gather_local(const uint8_t *state, uint64_t (*local)[LOCAL_WORDS])"
         return "\n".join([*braced(head, ["(void)state;", *fills, *references]), ""])
@@ -129,7 +129,8 @@ class LocalKeys:
     def _walk(
         self, nodes: Sequence[Node], bit: int, owner: Scalarset | None, stride: int
     ) -> Iterator[Field | Reference]:
-        """``owner``: the one scalarset whose elements index what we are in, ``stride`` bits apart."""
+        """Yields the fields and references of nodes. ``owner`` is the only scalarset whose elements index them,
+        ``stride`` bits apart."""
         for node in packets(nodes):
             if isinstance(node, Packet):
                 if owner:

@@ -1,6 +1,6 @@
 """Conjunctions, disjunctions and implications in C.
 
-A chain of thousands of operands becomes several functions of some hundred operands each: compilers take more than
+A chain of thousands of operands becomes several functions of some hundred operands each, since compilers take more than
 linear time for a function (GCC 12: 2 s for 10,000 operands in one function, 7 s for 20,000, minutes for 50,000; 4 s for
 50,000 operands in 250 functions).
 """
@@ -18,12 +18,12 @@ from outcrop.ir.nodes import Binary, BinaryOperator, Expression, Let, Local, Loc
 from outcrop.ir.types import Real
 from outcrop.ir.walk import walk, writes_state
 
-#: Most operands of a chain in one C function.
+#: Largest number of operands of a chain in one C function.
 MOST_OPERANDS = 200
 
 
 def operands_of(node: Expression, operator: BinaryOperator) -> Iterator[Expression]:
-    """Yields what a chain of one operator joins, in order."""
+    """Yields the operands of a chain of one operator, in order."""
     waiting = [node]
     while waiting:
         each = waiting.pop()
@@ -66,7 +66,7 @@ class Logic(Quantifiers):
         return result
 
     def _outlined(self, operands: Sequence[Expression], neutral: int) -> str:
-        """Returns a call of a function of its own for a part of a chain: 1, 0 or -FAILED."""
+        """Returns a call of a separate function for a part of a chain: 1, 0 or -FAILED."""
         code = type(self)(self.unit, is_condition=True)
         parameters = ["uint8_t *state" if writes_state(tuple(operands)) else "const uint8_t *state", "Context *context"]
         arguments = [self.state, "context"]
@@ -80,7 +80,7 @@ class Logic(Quantifiers):
         code.line(f"return {neutral};")
         self.can_fail |= code.can_fail
         self.has_effects |= code.has_effects
-        # The same condition may be written more than once, on trial and for good: its name is made of its text.
+        # A condition may be written more than once, on trial and for good, so that its name is a digest of its text.
         head, *lines = definition("chain", parameters, code, "NOINLINE")
         name = f"chain_{blake2b(repr((head, lines)).encode(), digest_size=8).hexdigest()}"
         self.unit.chains[name] = [head.replace(" chain(", f" {name}(", 1), *lines]
@@ -88,7 +88,7 @@ class Logic(Quantifiers):
 
 
 def _free_locals(operands: Sequence[Expression]) -> list[Local]:
-    """The locals that conditions use and do not bind themselves, each once."""
+    """Returns the locals that conditions use and do not bind themselves, without duplicates."""
     found: dict[Local, None] = {}
     bound: set[Local] = set()
     for each in walk(tuple(operands)):
@@ -102,7 +102,7 @@ def _free_locals(operands: Sequence[Expression]) -> list[Local]:
 
 
 def _passed(code: Logic, local: Local, location: Location, name: str) -> Iterator[tuple[str, str]]:
-    """Gives a local of the caller to a function: yields parameters and their arguments."""
+    """Passes a local of the caller to a function: yields parameters and their arguments."""
     match location:
         case Cell():
             code.locals[local] = Cell(name)

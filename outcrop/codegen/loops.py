@@ -15,11 +15,11 @@ from outcrop.ir.types import INTEGER, Multiset
 
 
 class Loops(Places):
-    """Writes the heads of loops; what is written inside the ``with`` is the body."""
+    """Writes the heads of loops; lines written inside the ``with`` are the body."""
 
     @contextmanager
     def loop(self, variable: Local, domain: Domain) -> Iterator[None]:
-        """Once for each value of a domain, in order."""
+        """Writes a loop over the values of a domain, in order."""
         if isinstance(domain, TypeDomain):
             first, last, step = (self.constant(INTEGER, each) for each in (domain.type.low, domain.type.high, 1))
         else:
@@ -61,7 +61,7 @@ class Loops(Places):
 
     @contextmanager
     def used_slots(self, variable: Local, multiset: Address, kind: Multiset) -> Iterator[Address]:
-        """Once for each slot in use; gives its address."""
+        """Writes a loop over the slots in use, and yields the address of the slot."""
         name = self.name("i")
         slot = multiset.plus(0, f"{slot_size(kind)} * (uint64_t){name}")
         with self.block() as lines:

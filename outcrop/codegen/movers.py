@@ -1,4 +1,4 @@
-"""With fairness, each firing says to which fairness sets it belongs."""
+"""The fairness sets that each firing belongs to."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from outcrop.ir.system import Rule, System
 
 
 def name_movers(system: System, number: int) -> list[str]:
-    """What the loops over a rule's parameters do before an instance of it fires."""
+    """Returns the lines that name the fairness sets before an instance of a rule fires."""
     product = system.product
     if product is None or product.fairness is None:
         return []
@@ -18,7 +18,7 @@ def name_movers(system: System, number: int) -> list[str]:
 
 
 def _instance(rule: Rule, first: int) -> str:
-    """The number of the instance that the loops are at, counted from ``first``; the last parameter varies fastest."""
+    """Returns the number of the current instance, counted from ``first``; the last parameter varies fastest."""
     terms, stride = [str(first)], rule.instance_count
     for depth, parameter in enumerate(rule.parameters):
         values = parameter.values

@@ -1,8 +1,8 @@
 """C that sorts the slots of multisets: those in use first, in the order of their leaves.
 
-The leaves of a slot are gathered into words, the first leaf in the highest bits, so that comparing words compares
-leaf by leaf. Under symmetry any order will do that is the same for the whole orbit, and slots are compared as the
-bits that they are. Insertion sort, because a rule touches one slot or two. Nothing is written when all is in place.
+The leaves of a slot are gathered into words, the first leaf in the highest bits, so that comparing words compares leaf
+by leaf. Under symmetry any order works that is the same for the whole orbit, and slots are compared by their bits. The
+sort is an insertion sort, because a rule changes one or two slots. Nothing is written if the slots are in order.
 """
 
 from __future__ import annotations
@@ -22,12 +22,13 @@ from outcrop.ir.types import Array, Multiset, Record, Type
 
 #: (bit within the slot, width, word of the key, shift within the word)
 KeyLeaf = tuple[int, int, int, int]
-#: Bits that one read covers wherever it starts.
+#: Widest access, in bits, that one read covers at any bit.
 WIDEST = 56
 
 
 def emit_multisets(layout: Layout, by_leaves: bool) -> str:
-    """``static void sort_multisets(uint8_t *state)``, and what it calls. ``by_leaves``: in the order of the leaves."""
+    """Returns ``static void sort_multisets(uint8_t *state)``, and its helpers. ``by_leaves``: in the order of the
+    leaves."""
     kinds: dict[Multiset, int] = {}
     for variable in layout.system.variables:
         for kind in _inner_first(variable.type):
@@ -53,7 +54,7 @@ def _inner_first(kind: Type) -> Iterator[Multiset]:
 
 
 def _calls(kind: Type, bit: str, kinds: dict[Multiset, int], depth: int) -> list[str]:
-    """Statements that sort every multiset in a type whose first bit is the expression ``bit``."""
+    """Returns statements that sort every multiset in a type whose first bit is the expression ``bit``."""
     indent = "  " * depth
     if not _holds_multiset(kind):
         return []
@@ -75,7 +76,7 @@ def _calls(kind: Type, bit: str, kinds: dict[Multiset, int], depth: int) -> list
 
 
 def _key_leaves(kind: Multiset) -> list[KeyLeaf]:
-    """Where each leaf of a slot goes in its key. No leaf is split between words."""
+    """Returns the place of each leaf of a slot in its key. No leaf is split between words."""
     offsets = leaf_offsets(kind.element, slot_element_offset(kind))
     placed: list[KeyLeaf] = []
     word, free = 0, 64
@@ -90,7 +91,7 @@ def _key_leaves(kind: Multiset) -> list[KeyLeaf]:
 
 
 def _key_bits(kind: Multiset) -> list[KeyLeaf]:
-    """The same for a key that is the slot as it is."""
+    """Returns the places of the bits of a slot in a key that is the slot itself."""
     whole, start = slot_size(kind), 0
     placed: list[KeyLeaf] = []
     while start < whole:

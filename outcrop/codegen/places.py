@@ -1,8 +1,8 @@
-"""Places in C: where something lies, reading it, and storing into it.
+"""Places in C: addresses, reads and writes.
 
-State variables lie behind ``state``; complex and addressed locals in byte buffers with the layout they would have in
-a state; other simple locals are C variables. An alias of a place is no variable at all: its address, indices
-evaluated, stands wherever the alias is used.
+State variables lie behind ``state``. Complex and addressed locals lie in byte buffers with the layout that they would
+have in a state. Other simple locals are C variables. An alias of a place is not a variable: its address, with evaluated
+indices, replaces every use of the alias.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ from outcrop.ir.types import Array, Multiset, Real, Simple
 
 
 def _is_defined(node: Place) -> bool:
-    """Has it a value in every state?"""
+    """Returns whether a place has a value in every state."""
     while isinstance(node, IndexPlace | FieldPlace):
         node = node.base
     return isinstance(node, GlobalPlace) and node.variable.is_defined
 
 
 def definition(name: str, parameters: Sequence[str], code: Places, specifier: str = "BODY") -> list[str]:
-    """A function; its locals are declared at its head, parameters that it does not use are marked."""
+    """Returns a function. Its locals are declared at its head, and unused parameters are marked."""
     head = [_declaration(local, code) for local in code.declared]
     used = set(re.findall(r"\w+", "\n".join(code.lines)))
     names = [parameter.split()[-1].lstrip("*") for parameter in parameters]
@@ -71,7 +71,8 @@ class Places(Code):
     # --- Locals ---
 
     def local(self, local: Local) -> Location:
-        """Where a local lies; one that has not been bound is declared, undefined, at the head of the function."""
+        """Returns the place of a local. A local that has not been bound is declared, undefined, at the head of the
+        function."""
         if local not in self.locals:
             assert not local.is_reference
             self.declared.append(local)
@@ -89,7 +90,7 @@ class Places(Code):
             self.locals[local] = value
 
     def frozen(self, value: Value, kind: Simple) -> Value:
-        """The same value, whatever happens later to the C variables in its text."""
+        """Returns the value in a form that later changes of C variables do not affect."""
         if value.constant is not None:
             return value
         may_be_undefined = value.defined is not None
@@ -101,7 +102,7 @@ class Places(Code):
         return Value(text, value.interval, defined)
 
     def frozen_address(self, address: Address) -> Address:
-        """The same place, whatever happens later to the variables in its indices."""
+        """Returns the address in a form that later changes of index variables do not affect."""
         if not address.terms:
             return address
         return Address(address.base, address.bit, (self.constant_of("uint64_t", " + ".join(address.terms)),))
@@ -129,7 +130,7 @@ class Places(Code):
         raise TypeError(f"not a place: {node}")
 
     def address(self, node: Place) -> Address:
-        """A place that lies in memory."""
+        """Returns the address of a place in memory."""
         location = self.place(node)
         assert isinstance(location, Address)
         return location
@@ -158,7 +159,7 @@ class Places(Code):
     # --- Reading and writing ---
 
     def read_packed(self, location: Location, kind: Simple) -> str:
-        """A leaf in packed form, as it is now."""
+        """Returns the current value of a leaf in packed form."""
         match location:
             case Cell():
                 return location.name
@@ -168,7 +169,7 @@ class Places(Code):
                 return self.keep("uint64_t", self.pack(kind, location))
 
     def load(self, node: Load) -> Value:
-        """The value of a simple place."""
+        """Returns the value of a simple place."""
         assert isinstance(node.type, Simple)
         location = self.place(node.place)
         if isinstance(location, Value):

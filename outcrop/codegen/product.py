@@ -1,4 +1,4 @@
-"""The automaton that runs beside a model: where it may go from a state, and which states are accepting."""
+"""The automaton of a product in C: its successors in a state, and the accepting states."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from outcrop.ir.types import Simple
 
 
 def write_product(unit: Unit) -> list[str]:
-    """The functions that product.h asks for, and product.h itself; nothing for a plain model."""
+    """Returns the functions that product.h requires, and product.h itself; nothing for a plain model."""
     product = unit.system.product
     if product is None:
         return []
@@ -35,7 +35,7 @@ def write_product(unit: Unit) -> list[str]:
 
 
 def _leaf(unit: Unit, variable: Variable) -> tuple[str, Simple]:
-    """Where a hidden variable lies, as get_bits and set_bits want it, and its type."""
+    """Returns the position of a hidden variable, as get_bits and set_bits take it, and its type."""
     assert isinstance(variable.type, Simple)
     bit = unit.layout.variable_offsets[unit.system.variables.index(variable)]
     return f"{bit}, {width(variable.type)}", variable.type
@@ -46,7 +46,7 @@ def _packed(kind: Simple, value: int) -> str:
 
 
 def _write_targets(unit: Unit, product: Product) -> list[str]:
-    """``model_targets``: the states that the automaton may go to, once each; -FAILED where a guard fails."""
+    """Returns ``model_targets``, which lists the next states of the automaton, once each; -FAILED if a guard fails."""
     automaton = product.automaton
     place, kind = _leaf(unit, product.location)
     lines: list[str] = []
@@ -56,7 +56,7 @@ def _write_targets(unit: Unit, product: Product) -> list[str]:
         body = []
         for target, guards in automaton.leaving(state).items():
             calls = []
-            # What comes before an edge without a guard may fail.
+            # Guards before an edge without a guard may fail.
             for guard in takewhile(lambda each: each is not None, guards):
                 assert guard is not None
                 name = f"edge_{written}"
@@ -81,7 +81,8 @@ def _call(name: str, automaton: Automaton) -> str:
 
 
 def _write_target(calls: Sequence[str], packed: str, always: bool) -> list[str]:
-    """Goes there if one of the guards, looked at in order, is true, or ``always``, unless one of them fails."""
+    """Returns lines that add a target if one of the guards is true, in order, or ``always``, unless one of them
+    fails."""
     keep = f"targets[count++] = {packed};"
     if not calls:
         return [keep]
@@ -92,7 +93,7 @@ def _write_target(calls: Sequence[str], packed: str, always: bool) -> list[str]:
 
 
 def _write_accepting(unit: Unit, product: Product) -> list[str]:
-    """``model_accepting``, and ``automaton_accepts``, which asks the automaton alone."""
+    """Returns ``model_accepting``, and ``automaton_accepts``, which tests the automaton alone."""
     place, kind = _leaf(unit, product.location)
     accepting = [f"at == {_packed(kind, each)}" for each in sorted(product.automaton.accepting)]
     alone = [f"const uint64_t at = get_bits(state, {place});", "(void)at;", f"return {' || '.join(accepting) or '0'};"]
@@ -108,7 +109,7 @@ def _write_accepting(unit: Unit, product: Product) -> list[str]:
 
 
 def _write_waiting(unit: Unit, product: Product) -> list[str]:
-    """``model_waiting``: the fairness set that a step from a state may satisfy, counted from 1; 0 for none."""
+    """Returns ``model_waiting``: the fairness set that a step from a state may satisfy, counted from 1; 0 for none."""
     if product.counter is None:
         return []
     place, kind = _leaf(unit, product.counter)
@@ -120,7 +121,7 @@ def _write_waiting(unit: Unit, product: Product) -> list[str]:
 
 
 def _write_enter(unit: Unit, product: Product) -> list[str]:
-    """``model_enter``: gives the hidden variables of a successor their values."""
+    """Returns ``model_enter``, which sets the hidden variables of a successor."""
     place, _ = _leaf(unit, product.location)
     body = [f"set_bits(state, {place}, target);"]
     if product.counter is None:

@@ -1,4 +1,4 @@
-"""Startstates and properties: the other functions that kernels call."""
+"""Startstates and properties in C: the other functions that kernels call."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _READS_STATE = "const uint8_t *state, Context *context"
 
 
 def write_start(unit: Unit) -> list[str]:
-    """``model_start``, which runs one startstate instance; they are numbered in the order of the System."""
+    """Returns ``model_start``, which runs one startstate instance; they are numbered in the order of the System."""
     lines: list[str] = []
     body = ["__builtin_memset(state, 0, STATE_BYTES + 8);"]
     for number, start in enumerate(unit.system.start_states):
@@ -30,7 +30,8 @@ def write_start(unit: Unit) -> list[str]:
 
 
 def _write_error_state(unit: Unit) -> list[str]:
-    """``settled``: what has become of a successor. Where a body fails, it becomes the error state, if there is one."""
+    """Returns ``settled``, the status of a successor. If a body fails, the successor becomes the error state, if
+    any."""
     start = unit.system.error_state
     if start is None:
         return []
@@ -66,7 +67,7 @@ def _start_call(name: str, start: StartState) -> list[str]:
 
 
 def write_properties(unit: Unit) -> list[str]:
-    """Every property as a condition, and the functions that go through all instances of one kind."""
+    """Returns every property as a condition, and the functions that test all instances of one kind."""
     lines: list[str] = []
     names = {}
     for number, each in enumerate(unit.system.properties):
@@ -76,7 +77,7 @@ def write_properties(unit: Unit) -> list[str]:
             lines += write_condition(unit, names[each], each.parameters, [each.condition]).lines
 
     def instances(kind: PropertyKind, action: Sequence[str]) -> list[str]:
-        """``action`` for each instance, with CALL, COVER and MARK replaced."""
+        """Returns ``action`` for each instance, with CALL, COVER and MARK replaced."""
         return [
             line
             for each in unit.system.of_kind(kind)

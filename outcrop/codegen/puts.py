@@ -1,7 +1,7 @@
-"""What ``put`` statements print: the words that emitted code records, turned into the text of the interpreter.
+"""The output of ``put`` statements: emitted code records words, which become the text that the interpreter prints.
 
-A record is the number of the site, then for a value whether it is defined and what it is, and for a place whether it
-lies in the state, at which bit, and its leaves in packed form.
+A record is the number of the site, followed for a value by whether it is defined and its number, and for a place by
+whether it lies in the state, its bit, and its leaves in packed form.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from outcrop.kernels import Counts
 
 
 def printer(emitted: Emitted, output: Callable[[str], object]) -> Callable[[Counts], None]:
-    """Returns what turns recorded words into one text, and gives that to ``output``."""
+    """Returns a function that turns recorded words into one text, and passes it to ``output``."""
     formatter = PutFormatter(emitted)
 
     def put(words: Counts) -> None:
@@ -28,7 +28,7 @@ def printer(emitted: Emitted, output: Callable[[str], object]) -> Callable[[Coun
 
 
 def _words(argument: str | Expression | Place) -> int:
-    """Of a record."""
+    """Returns the number of words in a record."""
     return 1 if isinstance(argument, str) else 3 + argument.type.leaf_count if isinstance(argument, Place) else 3
 
 
@@ -39,11 +39,11 @@ class PutFormatter:
         layout = emitted.layout
         self._sites = emitted.put_sites
         self._state_names = state_leaf_names(layout.system)
-        # Where leaves without bits share a position with another one, the first of them gives the name.
+        # If leaves without bits share a position with another leaf, the first of them gives the name.
         self._leaf_at = {bit: number for number, (bit, _, _) in reversed(list(enumerate(layout.leaves)))}
 
     def texts(self, words: Sequence[int]) -> Iterator[str]:
-        """What was printed, piece by piece. Where kernels had no memory for more, words end within a record."""
+        """Yields the output, piece by piece. If kernels ran out of memory, the words end within a record."""
         at = 0
         while at < len(words):
             argument = self._sites[words[at]].argument

@@ -1,9 +1,9 @@
-"""Quantifiers, with loops left out that cannot change the result.
+"""Quantifiers in C, without loops that cannot change the result.
 
-``exists i do exists j do i != j & p[i] = x & p[j] = x`` need not look at any j where ``p[i] != x``. So before a loop
-those conjuncts are tried that do not depend on its variable, and it is entered only if all of them hold, or if one
-reads something undefined, which is then found in the loop, in order. That needs every conjunct before them to be one
-that cannot fail. ``forall`` is the same for the negated body.
+``exists i do exists j do i != j & p[i] = x & p[j] = x`` needs no loop over j if ``p[i] != x``. So before a loop, those
+conjuncts are tried that do not depend on its variable. The loop is entered only if all of them hold, or if one reads an
+undefined value, which the loop then finds in order. Every conjunct before them must be one that cannot fail. ``forall``
+is treated as the negated body.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ Literal = tuple[Expression, bool]  #: a condition, and whether it must hold or n
 
 
 def literals(node: Expression, holds: bool) -> Iterator[Literal]:
-    """What must be so for ``node`` to hold, or not to hold, as far as that is a conjunction; in order."""
+    """Yields conditions that are necessary for ``node`` to hold, or not to hold, as far as it is a conjunction; in
+    order."""
     if isinstance(node, Unary) and node.operator is UnaryOperator.NOT:
         yield from literals(node.operand, not holds)
         return
@@ -75,7 +76,7 @@ class Quantifiers(Loops):
         return result
 
     def _worthwhile(self, node: Quantified, domain: TypeDomain, is_exists: bool) -> str | None:
-        """A condition without which the loop decides nothing; None when there is none to be had."""
+        """Returns a condition without which the loop decides nothing; None if there is none."""
         undefined: list[str] = []
         holding: list[str] = []
         for literal, holds in literals(node.body, is_exists):
@@ -93,13 +94,13 @@ class Quantifiers(Loops):
             holding.append(text if holds else negated(text))
         if not holding:
             return None
-        # Until all is noted that can be, there is more to a turn than whether it decides.
+        # Until all notes are recorded, an iteration matters even if it decides nothing.
         undefined += [f"!{self.unit.mark(each.note)}" for each in walk(node.body) if isinstance(each, Witnessed)]
         known = holding[0] if len(holding) == 1 else f"({' && '.join(holding)})"
         return " || ".join([*undefined, known]) if undefined else bare(known)
 
     def _can_fail(self, node: Expression, variable: Local, domain: TypeDomain) -> bool:
-        """Written on trial, with the variable bound, and dropped."""
+        """Returns whether an expression can fail. It is written on trial, with the variable bound, and dropped."""
         if variable.is_addressed:
             return True
         try:

@@ -1,9 +1,9 @@
-"""What a state says of several elements at once, as a list of facts that the emitted code fills.
+"""The relations of a state: what it says of several elements at once, as a list of facts that emitted code fills.
 
-A fact is a packet of an array that two elements or more index, or a leaf in an array indexed by an element that
-holds another one, or anything in a slot of a multiset. Packets that are as they were in the start state are no
-facts, so that the list is short. The data of a fact is exact: the number of its place in the types (places that
-elements or slots tell apart share one) and its bits.
+A fact is a packet of an array that two or more elements index, a leaf in an array indexed by an element that holds
+another one, or anything in a slot of a multiset. Packets that equal those of the start state are not facts, so that the
+list is short. The data of a fact is exact: the number of its place in the types (places that only elements or slots
+distinguish share a number) and its bits.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from outcrop.ir.types import Scalarset, Simple
 
 @dataclass(frozen=True)
 class RowLocation:
-    """How the emitted code got to a row of nodes."""
+    """The path of the emitted code to a row of nodes."""
 
     bit: Offset
-    first: int  #: the bit when all indices are their first
+    first: int  #: the bit if all indices are their first values
     place: Offset
-    vertex: Offset  #: the number of the first slot in what is ahead
+    vertex: Offset  #: number of the first slot in the rest
     elements: tuple[str, ...] = ()
     slots: tuple[str, ...] = ()
     depth: int = 0
@@ -33,11 +33,11 @@ class RowLocation:
 @dataclass(eq=False)
 class Relations:
     shape: Shape
-    start: int  #: the bits of a start state
+    start: int  #: packed bits of a start state
     columns: int = 0
     slot_columns: int = 0
-    most: int = 0  #: facts that a state has at most
-    scalarsets: set[Scalarset] = field(default_factory=set)  #: those that occur in any
+    most: int = 0  #: largest number of facts of a state
+    scalarsets: set[Scalarset] = field(default_factory=set)  #: scalarsets that occur in a fact
 
     def __post_init__(self) -> None:
         self._copies = 1
@@ -46,7 +46,7 @@ class Relations:
         self.slots = _slot_count(self.shape.nodes)
 
     def emit(self) -> str:
-        """``gather_relations``, which lists the facts of a state."""
+        """Returns ``gather_relations``, which lists the facts of a state."""
         start = [
             "(void)state;",
             "relations->count = 0;",
@@ -73,8 +73,8 @@ class Relations:
         return lines
 
     def _packet(self, packet: Packet, where: RowLocation) -> list[str]:
-        """One fact for the packet as a whole, its values replaced by their categories, if it belongs to more than an
-        element alone; and one for each value in it that is an element."""
+        """Returns one fact for the whole packet, with its values replaced by their categories, if it belongs to more
+        than one element; and one fact for each value in it that is an element."""
         lines: list[str] = []
         if len(where.elements) > 1 or where.slots:
             usual = self._background(packet, where)
@@ -97,7 +97,8 @@ class Relations:
         return braced("", [f"const uint64_t element = {element};", *fact])
 
     def _background(self, packet: Packet, where: RowLocation) -> int:
-        """What a packet usually is. A background with elements in it would not be the same for all elements."""
+        """Returns the usual value of a packet. A background with elements in it would not be the same for all
+        elements."""
         usual = self.start >> where.first & (1 << packet.width) - 1
         for shift, kind in packet.values:
             if self.shape.elements(kind)[usual >> shift & (1 << width(kind)) - 1]:
@@ -107,7 +108,8 @@ class Relations:
     def _fact(
         self, place: Offset, data: str, elements: tuple[str, ...], slots: tuple[str, ...], condition: str
     ) -> list[str]:
-        """Writes a fact, and keeps it if the condition holds: cheaper than a jump that no one can predict."""
+        """Returns lines that write a fact, and keep it if the condition holds. This is cheaper than an unpredictable
+        jump."""
         self.columns = max(self.columns, len(elements))
         self.slot_columns = max(self.slot_columns, len(slots))
         self.most += self._copies
@@ -171,7 +173,7 @@ class Relations:
 
 
 def _slot_count(nodes: Sequence[Node]) -> int:
-    """Slots in all copies of the multisets in a row of nodes."""
+    """Returns the number of slots in all copies of the multisets in a row of nodes."""
     return sum(_own_slots(node) for node in packets(nodes))
 
 
@@ -184,7 +186,7 @@ def _own_slots(node: Packet | Loop | Slots) -> int:
 
 
 def _place_count(nodes: Sequence[Node], shape: Shape) -> int:
-    """Places that neither elements nor slots tell apart."""
+    """Returns the number of places that neither elements nor slots distinguish."""
     return sum(_own_places(node, shape) for node in packets(nodes))
 
 

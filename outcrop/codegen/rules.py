@@ -1,9 +1,9 @@
-"""Rules: guards, bodies, and ``model_expand``, which fires all instances that a state enables.
+"""Rules in C: guards, bodies, and ``model_expand``, which fires all instances that a state enables.
 
-Rules whose parameters begin with the same values share the loops over them, so that the C compiler loads once what
-several guards read. The conjuncts of a guard are evaluated at the outermost loop where their parameters are known.
-That never changes which errors a state has: a conjunct may overtake another one only if that cannot fail, and when
-an overtaking one fails itself, the whole guard is evaluated once more in order, innermost, to tell.
+Rules whose parameters begin with the same values share the loops over them, so that the C compiler loads values once
+that several guards read. The conjuncts of a guard are evaluated at the outermost loop where their parameters are known.
+That never changes the errors of a state: a conjunct may overtake another one only if that cannot fail. If an overtaking
+conjunct fails itself, the whole guard is evaluated again in order, in the innermost loop.
 """
 
 from __future__ import annotations
@@ -21,40 +21,40 @@ from outcrop.ir.nodes import Binary, BinaryOperator, Call, Constant, Cover, Expr
 from outcrop.ir.system import Function, Rule
 from outcrop.ir.walk import walk
 
-#: What compilers take grows faster than the length of a function, and every rule adds to it.
+#: Largest number of rules in a function, since compile time grows faster than the length of a function.
 RULES_PER_FUNCTION = 128
 
-#: The compiler knows that nothing changes a copy, so what guards have loaded stays known across firings.
+#: The compiler knows that a copy does not change, so that values loaded by guards stay known across firings.
 _COPIED = ["PRIVATE_STATE(state, original);"]
-#: Where there are many functions, each would make its copy.
+#: With many functions, each would make its own copy.
 _NOT_COPIED = ["const uint8_t *const state = original;"]
 
 
 @dataclass
 class RuleCode:
-    """A rule as ``model_expand`` sees it: which function to call at which loop level."""
+    """A rule in ``model_expand``: the functions to call at each loop level."""
 
     number: int
     rule: Rule
     name: str
-    tests: list[Test] = field(default_factory=list)  #: what the guard begins with and a switch decides
+    tests: list[Test] = field(default_factory=list)  #: tests at the beginning of the guard, which a switch decides
     guards: dict[int, str] = field(default_factory=dict)  #: level -> condition
-    whole_guard: str | None = None  #: the guard in order, where the levels are not
+    whole_guard: str | None = None  #: the guard in order, if the levels are not in order
     guard_can_fail: bool = False
     has_error_state: bool = False
-    on_firing: list[str] = field(default_factory=list)  #: what a product must know about who fires
+    on_firing: list[str] = field(default_factory=list)  #: lines that name the fairness sets of a firing
 
     def guard_variable(self, level: int) -> str:
         return f"enabled_{self.number}_{level}"
 
     def last_guard(self, level: int) -> str | None:
-        """The variable with what is known of the guard once the loops down to ``level`` are entered."""
+        """Returns the variable with the value of the guard inside the loops down to ``level``."""
         levels = [each for each in self.guards if each <= level]
         return self.guard_variable(max(levels)) if levels else None
 
 
 def write_rules(unit: Unit) -> list[str]:
-    """The guards and bodies of all rules, and ``model_expand``."""
+    """Returns the guards and bodies of all rules, and ``model_expand``."""
     lines: list[str] = []
     codes = []
     for number, rule in enumerate(unit.system.rules):
@@ -73,7 +73,7 @@ def write_rules(unit: Unit) -> list[str]:
 
 
 def conjuncts(node: Expression) -> Iterator[Expression]:
-    """The conditions that a guard is the conjunction of, in order."""
+    """Yields the conjuncts of a guard, in order."""
     if isinstance(node, Binary) and node.operator is BinaryOperator.AND:
         yield from conjuncts(node.left)
         yield from conjuncts(node.right)
@@ -82,7 +82,7 @@ def conjuncts(node: Expression) -> Iterator[Expression]:
 
 
 def is_observable(unit: Unit, node: Expression) -> bool:
-    """Does a call in it count or print something, or write to the state, so that every evaluation shows?"""
+    """Returns whether a call in it counts, prints, or writes to the state, so that every evaluation is visible."""
     shown = (Cover, Put) if unit.prints else (Cover,)
     pending: list[object] = [node]
     called: set[Function] = set()
@@ -123,14 +123,14 @@ def _write_guard(unit: Unit, code: RuleCode) -> list[str]:
 
 
 def _levels(unit: Unit, rule: Rule, parts: list[Expression]) -> list[int]:
-    """The loop level at which each conjunct is evaluated."""
+    """Returns the loop level at which each conjunct is evaluated."""
     depth = len(rule.parameters)
     if len(parts) == 1 and is_observable(unit, parts[0]):
         return [depth]
     positions = {parameter.local: number + 1 for number, parameter in enumerate(rule.parameters)}
     levels: list[int] = []
-    in_order = 0  # the level below which no conjunct may go that must not overtake any other
-    unfailing = 0  # the same for those that may overtake what cannot fail
+    in_order = 0  # least level of a conjunct that must not overtake any other
+    unfailing = 0  # least level of a conjunct that may overtake those that cannot fail
     for part in parts:
         used = [positions.get(each.local, 0) for each in walk(part) if isinstance(each, LocalPlace)]
         written = write_condition(unit, "trial", rule.parameters, [part])
@@ -166,7 +166,7 @@ class Level:
 
 
 def loop_head(name: str, values: range) -> str:
-    """Over a non-empty range."""
+    """Returns the head of a loop over a non-empty range."""
     comparison = "<=" if values.step > 0 else ">="
     step = f"{name}++" if values.step == 1 else f"{name} += {integer(values.step)}"
     return f"for (Integer {name} = {integer(values[0])}; {name} {comparison} {integer(values[-1])}; {step})"
@@ -192,7 +192,7 @@ def _write_expand(codes: list[RuleCode], function: str) -> list[str]:
 
 
 def _write_some(name: str, head: list[str], codes: list[RuleCode], has_priorities: bool) -> list[str]:
-    """A function that fires the instances of some rules; it says whether any is enabled if that matters."""
+    """Returns a function that fires the instances of some rules. It returns whether any is enabled, if that matters."""
     root = Level()
     for code in codes:
         if not code.tests:

@@ -1,8 +1,8 @@
-"""A packed state as permutations see it.
+"""The shape of a packed state under permutations.
 
-The type tree, reduced to what matters to symmetry: stretches of plain bits, leaves whose value a permutation
-renames, arrays whose elements it moves, and multisets, whose slots have no order. Adjacent leaves are put together
-in packets, so that the emitted code reads words and not leaves.
+The shape is the type tree, reduced to what matters to symmetry: runs of plain bits, leaves whose value a permutation
+renames, arrays whose elements it moves, and multisets, whose slots are unordered. Adjacent leaves form packets, so that
+the emitted code reads words and not leaves.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from functools import cached_property
 from outcrop.ir.layout import Layout, field_offsets, size, slot_element_offset, slot_size, width
 from outcrop.ir.types import Array, Multiset, Record, Scalarset, Simple, Type, Union
 
-#: Arrays over plain indices are written out element by element up to this many parts.
+#: Largest number of parts for which an array over a plain index is unrolled.
 LARGEST_UNROLLED = 24
-#: The widest packet. One read covers it at any bit, and a fact's data (relations.py) has room for it.
+#: Widest packet, in bits. One read covers it at any bit, and the data of a fact (relations.py) has room for it.
 WIDEST_PACKET = 40
 
 
 @dataclass(frozen=True)
 class Run:
-    """Plain bits. Like all bits of nodes, ``bit`` counts from the start of the enclosing element."""
+    """A run of plain bits. As in all nodes, ``bit`` counts from the start of the enclosing element."""
 
     bit: int
     width: int
@@ -65,7 +65,7 @@ Node = Run | Value | Loop | Slots
 
 @dataclass(frozen=True)
 class Packet:
-    """Runs and values next to one another, read as one word. ``values``: (shift, type) of each value in it."""
+    """Adjacent runs and values, read as one word. ``values`` holds the shift and type of each value in it."""
 
     bit: int
     width: int
@@ -80,7 +80,7 @@ class Packet:
         return (1 << self.width) - 1 & ~self.value_mask
 
     def replaced(self, bits: str, table: Callable[[Simple, str], str]) -> str:
-        """C for the packet with each value, as C, replaced by what ``table`` makes of it."""
+        """Returns C for the packet in which ``table`` has replaced each value."""
         if not self.values:
             return bits
         terms = [f"({bits} & UINT64_C({self.plain_mask}))"] if self.plain_mask else []
@@ -94,7 +94,7 @@ class Packet:
 
 
 def packets(nodes: Sequence[Node]) -> Iterator[Packet | Loop | Slots]:
-    """A row of nodes with its runs and values gathered."""
+    """Yields a row of nodes with its runs and values gathered into packets."""
     start, end = 0, 0
     values: list[tuple[int, Simple]] = []
 
@@ -127,7 +127,7 @@ def packets(nodes: Sequence[Node]) -> Iterator[Packet | Loop | Slots]:
 
 @dataclass(frozen=True)
 class Part:
-    """``count`` values of a simple type from ordinal ``first`` on: those of one scalarset, or (None) plain ones."""
+    """``count`` values of a simple type from ordinal ``first`` on: those of one scalarset, or plain ones (None)."""
 
     scalarset: Scalarset | None
     first: int
@@ -138,7 +138,7 @@ class Part:
 class Shape:
     """The variables of a layout as nodes, and the numbers of the elements.
 
-    The elements of all scalarsets in ``scalarsets`` are numbered in one row from 1; 0 is none of them.
+    The elements of all scalarsets in ``scalarsets`` are numbered consecutively from 1; 0 stands for none of them.
     """
 
     layout: Layout
@@ -164,7 +164,7 @@ class Shape:
         return sum(scalarset.size for scalarset in self.scalarsets)
 
     def parts(self, kind: Simple) -> tuple[Part, ...]:
-        """The values of a simple type, cut where it changes what a permutation does to them."""
+        """Returns the values of a simple type, split where the effect of a permutation changes."""
         if isinstance(kind, Union):
             parts: list[Part] = []
             first = 0
@@ -177,12 +177,12 @@ class Shape:
         return (Part(moved, 0, kind.cardinality),)
 
     def is_moved(self, kind: Simple) -> bool:
-        """Does a permutation rename values of this type?"""
+        """Returns whether a permutation renames values of this type."""
         members = kind.members if isinstance(kind, Union) else (kind,)
         return any(isinstance(member, Scalarset) and member in self.first_element for member in members)
 
     def elements(self, kind: Simple) -> list[int]:
-        """The element that each packed value of a type stands for, 0 where it stands for none."""
+        """Returns the element that each packed value of a type stands for, 0 if none."""
         elements = [0]
         for part in self.parts(kind):
             if part.scalarset is None:
@@ -193,7 +193,7 @@ class Shape:
         return elements
 
     def categories(self, kind: Simple) -> list[int]:
-        """What a permutation preserves of each packed value: which plain value, or of which scalarset."""
+        """Returns the category of each packed value, which permutations preserve: the plain value, or its scalarset."""
         categories, used = [0], 0
         for part in self.parts(kind):
             step = 0 if part.scalarset else 1
@@ -203,7 +203,7 @@ class Shape:
 
     @cached_property
     def kinds(self) -> dict[Simple, int]:
-        """The types whose values a permutation renames, numbered; the emitted tables carry these numbers."""
+        """The types whose values a permutation renames, with the numbers that the emitted tables carry."""
         kinds: dict[Simple, int] = {}
         for variable in self.layout.system.variables:
             for part in variable.type.parts():
@@ -212,19 +212,19 @@ class Shape:
         return kinds
 
     def element(self, kind: Simple, packed: str) -> str:
-        """C for the element that a packed value stands for."""
+        """Returns C for the element that a packed value stands for."""
         if self.elements(kind) == list(range(kind.cardinality + 1)):
             return packed
         return f"element_of_{self.kinds[kind]}[{packed}]"
 
     def category(self, kind: Simple, packed: str) -> str:
-        """C for the category of a packed value."""
+        """Returns C for the category of a packed value."""
         if max(self.categories(kind)) == 1:
             return f"({packed} != 0)"
         return f"category_of_{self.kinds[kind]}[{packed}]"
 
     def emit_tables(self, users: str) -> str:
-        """The constant tables that a text uses."""
+        """Returns the constant tables that a text uses."""
         lines: list[str] = []
         for kind, number in self.kinds.items():
             for name, row in (("element_of", self.elements(kind)), ("category_of", self.categories(kind))):
@@ -266,7 +266,7 @@ class Shape:
 
 
 def weight(nodes: Sequence[Node]) -> int:
-    """How many reads a row of nodes takes."""
+    """Returns the number of reads that a row of nodes takes."""
     total = 0
     for node in packets(nodes):
         if isinstance(node, Packet):
@@ -300,7 +300,7 @@ class Offset:
         return Offset(self.constant + constant, self.terms + terms)
 
     def times(self, index: str, stride: int) -> Offset:
-        """``index`` strides further on; the index is a number or the text of a C expression."""
+        """Returns the offset ``index`` strides further on; the index is a number or the text of a C expression."""
         if index.isdecimal():
             return self.plus(int(index) * stride)
         return self.plus(0, f"(uint64_t){index} * {stride}") if stride else self

@@ -36,7 +36,7 @@ from outcrop.ir.nodes import (
 from outcrop.ir.types import Multiset, Real, Simple, Type
 from outcrop.ir.walk import walk, writes_state
 
-#: The widest stretch of bits that one access moves wherever it starts.
+#: Widest access, in bits, that one load or store moves at any bit.
 WIDEST_ACCESS = 57
 
 
@@ -45,7 +45,7 @@ class Statements(Expressions):
 
     def __init__(self, unit: Unit, *, is_condition: bool = False, result: Type | None = None) -> None:
         super().__init__(unit, is_condition=is_condition)
-        self._result = result  #: what ``return`` stores into
+        self._result = result  #: type of the value that ``return`` stores
 
     def statements(self, nodes: Sequence[Statement]) -> None:
         for node in nodes:
@@ -150,7 +150,7 @@ class Statements(Expressions):
         self.nest(f"switch ({bare(selector.text)})", lines)
 
     def _chain(self, selector: Value, node: Switch) -> None:
-        """Labels are evaluated in order until one matches; the body runs after that."""
+        """Writes a chain of comparisons: labels are evaluated in order until one matches, then the body runs."""
         chosen = self.name()
         self.line(f"int {chosen} = -1;")
         for number, (labels, _) in enumerate(node.cases):
@@ -258,7 +258,7 @@ class Statements(Expressions):
     # --- Output ---
 
     def _evaluate(self, argument: str | Place | Expression) -> None:
-        """Evaluates what a ``put`` would print, where that can fail or has an effect, as a call may have."""
+        """Evaluates the argument of a ``put`` if that can fail or has an effect, as a call may."""
 
         def write() -> None:
             if isinstance(argument, Place):
@@ -271,8 +271,8 @@ class Statements(Expressions):
             self.nest("", lines)
 
     def _put(self, node: Put) -> None:
-        """Records what puts.py needs to format the text: the site, then where a place lies and its leaves, or
-        whether a value is defined and what it is."""
+        """Records the words that puts.py needs to format the text: the site, then the position of a place and its
+        leaves, or whether a value is defined and its number."""
         site = self.unit.put_site(node)
         words: list[str] = []
         argument = node.argument
@@ -300,6 +300,6 @@ class Statements(Expressions):
 
 
 def may_return_undefined(nodes: tuple[Statement, ...]) -> bool:
-    """Can a function with this body give an undefined value?"""
+    """Returns whether a function with this body can return an undefined value."""
     returns = (each for each in walk(nodes) if isinstance(each, Return) and each.value is not None)
     return any(each.value is not None and may_be_undefined(each.value) for each in returns)

@@ -1,8 +1,8 @@
-"""C that brings a packed state into its normal form: multisets sorted and, under symmetry, one state per orbit.
+"""C that converts a packed state to its normal form: sorted multisets and, under symmetry, one state per orbit.
 
-The elements of each scalarset are sorted by what the state says of each alone. If that tells them all apart, or
-says all there is to say, their order is the permutation to apply; otherwise native/canon.h resolves the ties by
-what the state says of several elements at once. See docs/algorithms/symmetry.md.
+The elements of each scalarset are sorted by their local keys. If all keys differ, or keys are all that the state says,
+their order is the permutation to apply. Otherwise native/canon.h resolves the ties by the relations between elements.
+See docs/algorithms/symmetry.md.
 """
 
 from __future__ import annotations
@@ -22,27 +22,27 @@ from outcrop.ir.layout import Layout
 from outcrop.ir.system import System
 from outcrop.ir.types import Scalarset
 
-#: The largest scalarset that a sorting network serves; beyond, insertion sort.
+#: Largest scalarset that is sorted by a sorting network; larger ones use insertion sort.
 LARGEST_NETWORK = 16
 
 
 def needs_normalise(system: System, layout: Layout, symmetry: bool) -> bool:
-    """Is any state not its own normal form?"""
+    """Returns whether some state is not its own normal form."""
     return has_multisets(layout) or (symmetry and bool(system.scalarsets))
 
 
-#: Components of a state for which the C stays within what is compiled at all; each takes some 200 bytes.
+#: Largest number of components of a state for which a normal form is compiled; each takes about 200 bytes of C.
 _MOST_LEAVES = 150_000
 
 
 def emit_normalise(system: System, layout: Layout, symmetry: bool) -> str:
-    """``static void model_normalise(uint8_t *state)``, and what it needs."""
+    """Returns ``static void model_normalise(uint8_t *state)``, and its helpers."""
     parts = ['#include "normal.h"', ""]
     symmetry = symmetry and bool(system.scalarsets)
     if system.leaf_count > _MOST_LEAVES:
         raise UsageError(
-            f"too much to compile: bringing states of {system.leaf_count:,} components into a normal form; check with "
-            "--symmetry off, or, with multisets, with --engine interpreter"
+            f"a normal form for states of {system.leaf_count:,} components is too large to compile; check with "
+            "--symmetry off or, if the model has multisets, with --engine interpreter"
         )
     if has_multisets(layout):
         parts.append(emit_multisets(layout, by_leaves=not symmetry))
@@ -69,7 +69,7 @@ class _Canonical:
 
     @cached_property
     def open_scalarsets(self) -> tuple[Scalarset, ...]:
-        """Those whose elements may be different though their keys are equal."""
+        """The scalarsets whose elements may differ although their keys are equal."""
         return tuple(
             each for each in self.shape.scalarsets if each in self.relations.scalarsets or not self._is_exact(each)
         )
@@ -98,12 +98,12 @@ class _Canonical:
         return (scalarset.size - 1).bit_length()
 
     def _is_exact(self, scalarset: Scalarset) -> bool:
-        """Do the words of an element and its number fit one word?"""
+        """Returns whether the key of an element and its number fit one word."""
         return self.keys.width(scalarset) + self._index_bits(scalarset) <= 64
 
     def _sorter(self, scalarset: Scalarset) -> str:
-        """Fills the places of a scalarset in ``order`` and ``tied``. Result: bit 0 says that the order has changed,
-        bit 1 that there are ties which matter."""
+        """Returns the function that fills the places of a scalarset in ``order`` and ``tied``. Bit 0 of its result says
+        that the order has changed, bit 1 that there are ties that matter."""
         first, count, bits = self.shape.first_element[scalarset], scalarset.size, self._index_bits(scalarset)
         names = [f"key_{number}" for number in range(count)]
         keys = [self._key(scalarset, number) for number in range(count)]
@@ -136,7 +136,7 @@ class _Canonical:
         return "\n".join([*braced(head, lines), ""])
 
     def _key(self, scalarset: Scalarset, number: int) -> str:
-        """An element's key with its number in the low bits: no two are equal, and the network carries one word."""
+        """Returns the key of an element with its number in the low bits, so that keys differ and fit one word."""
         element, bits = self.shape.first_element[scalarset] + number, self._index_bits(scalarset)
         if self._is_exact(scalarset):
             return f"local[{element}][0] << {bits} | {number}"
@@ -167,7 +167,7 @@ class _Canonical:
 
 
 def _start_bits(layout: Layout) -> int:
-    """A start state, which most of most states resembles; zero where there is none."""
+    """Returns the bits of a start state, which most states resemble; zero if there is none."""
     if not layout.system.start_states:
         return 0
     start = replace(layout.system, start_states=layout.system.start_states[:1], rules=(), properties=())
@@ -178,7 +178,7 @@ def _start_bits(layout: Layout) -> int:
 
 
 def sorting_network(count: int) -> list[tuple[int, int]]:
-    """Batcher's odd-even merge sort.
+    """Returns the comparators of Batcher's odd-even merge sort.
 
     >>> sorting_network(3)
     [(0, 1), (0, 2), (1, 2)]

@@ -14,7 +14,7 @@ INDENT = "  "
 
 
 def identifier(prefix: str, number: int, name: str) -> str:
-    """A C name that is unique by its prefix and number, and readable by its name.
+    """Returns a C name that is unique by its prefix and number, and readable by its name.
 
     >>> identifier("rule", 3, "send request!")
     'rule_3_send_request'
@@ -24,12 +24,12 @@ def identifier(prefix: str, number: int, name: str) -> str:
 
 
 def comment(text: str) -> str:
-    """A comment line; whatever could end it, start a trigraph or continue the line is left out."""
+    """Returns a comment line without anything that could end it, start a trigraph or continue the line."""
     return f"/* {_UNSAFE_IN_COMMENT.sub('.', text)[:100]} */"
 
 
 def integer(value: int) -> str:
-    """An Integer of C.
+    """Returns an Integer literal of C.
 
     >>> integer(5), integer(-5), integer(2**40)
     ('5', '(-5)', 'INT64_C(1099511627776)')
@@ -43,17 +43,17 @@ def integer(value: int) -> str:
 
 
 def unsigned(value: int) -> str:
-    """A uint64_t."""
+    """Returns a uint64_t literal of C."""
     return str(value) if value < 2**31 else f"UINT64_C({value})"
 
 
 def is_atom(text: str) -> bool:
-    """A name or a number: to repeat it costs nothing."""
+    """Returns whether a text is a name or a number, which can be repeated at no cost."""
     return _ATOM.fullmatch(text) is not None
 
 
 def bare(text: str) -> str:
-    """Without the parentheses around the whole, which compilers frown upon in conditions.
+    """Returns a text without parentheses around the whole, which compilers warn about in conditions.
 
     >>> bare("(a == b)"), bare("(a) == (b)")
     ('a == b', '(a) == (b)')
@@ -69,12 +69,12 @@ def bare(text: str) -> str:
 
 
 def negated(text: str) -> str:
-    """The opposite of a condition."""
+    """Returns the negation of a condition."""
     return f"(!{text})" if is_atom(text) or bare(text) != text else f"(!({text}))"
 
 
 def braced(head: str, body: list[str]) -> list[str]:
-    """``head { body }`` on lines of their own."""
+    """Returns ``head { body }`` with the body on separate lines."""
     return [f"{head} {{".lstrip(), *indented(body), "}"]
 
 
