@@ -93,8 +93,9 @@ def load(
         UsageError: the file cannot be read.
         ModelError: the file is not a valid model, or has no start state; the error carries every diagnostic.
 
-    >>> load("examples/ring_election.m", Size=3).system.constants["Size"]
-    3
+    Examples:
+        >>> load("examples/ring_election.m", Size=3).system.constants["Size"]
+        3
     """
     own = {name: named.pop(name) for name in OPTIONS if name in named}
     texts = {name: _constant_text(name, value) for name, value in {**(constants or {}), **named}.items()}
@@ -183,8 +184,9 @@ class Model:
             changes: single options by name, with words and units as on the command line or with Python values:
                 ``check(engine="interpreter", deadlock="off", memory="2G", max_errors=None)``.
 
-        >>> load("examples/peterson.m").check(engine="interpreter", depth=3).kind
-        'depth bound reached'
+        Examples:
+            >>> load("examples/peterson.m").check(engine="interpreter", depth=3).kind
+            'depth bound reached'
         """
         asked = chosen = _changed(options or CheckOptions(), changes)
         if chosen.engine is Engine.INTERPRETER and chosen.strategy == "auto":

@@ -61,6 +61,16 @@ def test_topics_differ() -> None:
     assert sorted(topics) == sorted(manual.pages()), "two pages have the same name, or a folder is not in FOLDERS"
 
 
+def test_links_of_the_top_folder_exist() -> None:
+    missing = [
+        f"{path.name}: {link}"
+        for path in ROOT.glob("*.md")
+        for link in re.findall(r"\]\((?!\w+:|#)([^)\s#]+)", path.read_text(encoding="utf-8"))
+        if not (ROOT / link).exists()
+    ]
+    assert missing == []
+
+
 @pytest.mark.parametrize("path", TEXTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_addresses_in_the_repository_exist(path: Path) -> None:
     assert [each for each in BLOB.findall(path.read_text(encoding="utf-8")) if not (ROOT / each).exists()] == []
