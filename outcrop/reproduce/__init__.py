@@ -1,1 +1,1 @@
-"""The tables of the papers that Outcrop implements: what they say, and what comes out here."""
+"""The tables of the papers that Outcrop implements: their figures, and ours."""

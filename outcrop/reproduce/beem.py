@@ -18,9 +18,9 @@ from typing import Any
 from outcrop.reproduce.runner import NotRun, Runner
 from outcrop.reproduce.tables import Entry, Table
 
-#: States of the smallest model that is run. Below, the memory of the process hides that of the search.
+#: States of the smallest model that is run. For smaller ones the memory of the process hides that of the search.
 _LEAST_STATES = 100_000
-#: The part of the remaining budget that one check may take.
+#: Share of the remaining budget that one check may take.
 _LARGEST_PART = 1 / 4
 
 #: Our values of each measure, one for each property.
@@ -31,9 +31,9 @@ Population = dict[str, list[float]]
 class Property:
     """A model with the automaton of a negated formula as its property process."""
 
-    name: str  #: like rether.3.prop2
-    model: str  #: below the directory of Murphi models
-    states: int  #: of the model without the automaton
+    name: str  #: such as rether.3.prop2
+    model: str  #: path below the directory of Murphi models
+    states: int  #: number of states of the model without the automaton
 
 
 def ranges(table: Table, entry: Entry, runner: Runner) -> dict[str, list[str]]:

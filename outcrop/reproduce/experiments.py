@@ -1,4 +1,4 @@
-"""How the figures of each kind of table are got. Each function gives, for one row, ours for each measure and column."""
+"""The experiments behind each kind of table. Each function returns, for one row, our figures by measure and column."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from outcrop.reproduce.runner import NotRun, Runner
 from outcrop.reproduce.tables import Entry, Table
 from outcrop.sweep.cell import Answer
 
-#: For each measure, a figure a column.
+#: For each measure, one figure per column.
 Figures = dict[str, list[str]]
 
 _MEGABYTE = 2**20
 
 
 def locality(table: Table, entry: Entry, runner: Runner) -> Figures:
-    """Table 1 of 2004: as the paper measured and, where that is not as it defines it, also by the definition."""
-    # They import numpy, which the list of tables does without.
+    """Measures a row of Table 1 of 2004, as the paper did and, where its definition differs, also by the definition."""
+    # These import numpy, which the list of tables does not need.
     from outcrop.api import load
     from outcrop.options import CheckOptions
     from outcrop.reproduce.published_locality import BudgetSpent, PublishedLocality
@@ -37,13 +37,13 @@ def locality(table: Table, entry: Entry, runner: Runner) -> Figures:
         return defined
     runner.others.setdefault("defined", {})[entry.name] = defined
     runner.note(
-        "Models with scalarsets: ours are successors looked up as the rules leave them, as the paper has it; 'defined' "
-        "are successors looked up as representatives of their orbits, as it defines it (outcrop docs locality)."
+        "Models with scalarsets: ours looks successors up as the rules leave them, as the paper did; 'defined' looks "
+        "them up as representatives of their orbits, as the paper defines it (outcrop docs locality)."
     )
     try:
         published = PublishedLocality(model.system, time.monotonic() + max(2.0, runner.seconds_left()))
     except (BudgetSpent, UsageError) as error:
-        why = str(error) or "visiting all states in Python takes longer than its share of the budget"
+        why = str(error) or "visiting all states in Python exceeds its share of the budget"
         runner.note(f"{entry.name}, as the paper measured: {why}.")
         return {measure: ["-"] for measure in defined}
     return _locality_figures({k: published.of(k) for k in (-1, 0, 1)})
@@ -54,17 +54,19 @@ def _locality_figures(found: dict[int, tuple[float, float]]) -> Figures:
     for k, (mean, stddev) in found.items():
         figures[f"E({k})"] = [f"{mean:.6g}"]
         figures[f"sigma({k})"] = [f"{stddev:.6g}"]
-    # The paper adds up the figures as it prints them.
+    # The paper adds up the figures as printed.
     figures["SumAvg"] = [f"{sum(float(figures[f'E({k})'][0]) for k in found):.8g}"]
     return figures
 
 
 def plain(table: Table, entry: Entry, runner: Runner) -> Figures:
-    """Tables 3 and 4 of 2004, Table 2 of 1998: a search in RAM."""
+    """Measures a row of Tables 3 and 4 of 2004, and of Table 2 of 1998: a search in RAM."""
     answer = _complete(runner.check(entry, "ram", strategy="ram"))
     width, memory = _memory(answer, bool(table.settings["signatures"]))
     largest = max(answer["levels"])
-    runner.note("queue: the paper has the longest queue, ours is the largest level; memory is the paper's M(p), in KB.")
+    runner.note(
+        "queue: the paper gives the longest queue, ours is the largest level; memory is M(p) of the paper, in KB."
+    )
     return {
         "bytes": [str(width)],
         "states": [str(answer["states"])],
@@ -78,7 +80,7 @@ def plain(table: Table, entry: Entry, runner: Runner) -> Figures:
 
 
 def fractions(table: Table, entry: Entry, runner: Runner) -> Figures:
-    """Tables 5, 6, 8 and 9 of 2004: a search past RAM at fractions of M(p), as ratios to the search in RAM."""
+    """Measures a row of Tables 5, 6, 8 and 9 of 2004: a search past RAM at fractions of M(p), as ratios to RAM."""
     base = _complete(runner.check(entry, "ram", strategy="ram"))
     _, memory = _memory(base, bool(table.settings["signatures"]))
 
@@ -89,7 +91,7 @@ def fractions(table: Table, entry: Entry, runner: Runner) -> Figures:
 
 
 def versus(table: Table, entry: Entry, runner: Runner) -> Figures:
-    """Table 10 of 2004, Table 1 of 2003: one search past RAM against another."""
+    """Measures a row of Table 10 of 2004, and of Table 1 of 2003: one search past RAM against another."""
     base = _complete(runner.check(entry, "ram", strategy="ram"))
     _, memory = _memory(base, bool(table.settings["signatures"]))
 
@@ -103,7 +105,7 @@ def versus(table: Table, entry: Entry, runner: Runner) -> Figures:
 
 
 def memory(table: Table, entry: Entry, runner: Runner) -> Figures:
-    """Tables 7 and 11 of 2004: one large model with so many megabytes."""
+    """Measures a row of Tables 7 and 11 of 2004: one large model with a given number of megabytes."""
     keys = {"states": "states_visited", "rules": "rules_fired", "coll": "collision_rate"}
 
     def at(column: str) -> dict[str, str]:
@@ -111,7 +113,7 @@ def memory(table: Table, entry: Entry, runner: Runner) -> Figures:
         document = runner.check(entry, column, state_memory=size, **table.settings["strategy"]).document or {}
         sign = "" if document["verdict"] == "holds" else ">"
         if sign:
-            runner.note(f"{entry.name} with {column}: {document['kind']}; '>' marks what was reached until then")
+            runner.note(f"{entry.name} with {column}: {document['kind']}; '>' marks figures of an unfinished search")
         found = {measure: document.get(keys.get(measure, measure)) for measure in entry.figures}
         return {measure: f"{sign}{_short(value)}" for measure, value in found.items() if value is not None}
 
@@ -119,10 +121,10 @@ def memory(table: Table, entry: Entry, runner: Runner) -> Figures:
 
 
 def layers(table: Table, entry: Entry, runner: Runner) -> Figures:
-    """Tables 1 and 3 of 2008: layered duplicate detection with so many layers on disk."""
+    """Measures a row of Tables 1 and 3 of 2008: layered duplicate detection with a given number of layers on disk."""
     base = _complete(runner.check(entry, "ram", strategy="ram"))
     memory = _part(_memory(base, False)[1], "0.1")
-    runner.note("Memory: the paper does not say how much; ours is a tenth of M(p), so that layers go to disk.")
+    runner.note("Memory: the paper gives no size; ours is a tenth of M(p), so that layers go to disk.")
 
     def at(column: str) -> dict[str, str]:
         layered = {"strategy": "layered", "layers": int(column), "forget": True, "state_memory": memory}
@@ -140,11 +142,11 @@ def layers(table: Table, entry: Entry, runner: Runner) -> Figures:
 
 
 def ram_cache(table: Table, entry: Entry, runner: Runner) -> Figures:
-    """Table 2 of 2008: layered duplicate detection with and without its RAM cache."""
+    """Measures a row of Table 2 of 2008: layered duplicate detection with and without its RAM cache."""
     base = _complete(runner.check(entry, "ram", strategy="ram"))
     fraction = table.settings["fraction"]
     memory = _part(_memory(base, False)[1], fraction)
-    runner.note(f"Memory: the paper does not say how much; ours is {fraction} of M(p).")
+    runner.note(f"Memory: the paper gives no size; ours is {fraction} of M(p).")
     found = [
         _complete(runner.check(entry, what, strategy="layered", state_memory=memory, squeeze=False, ram_cache=cache))
         for what, cache in (("layered", True), ("layered, RAM cache off", False))
@@ -159,14 +161,14 @@ def ram_cache(table: Table, entry: Entry, runner: Runner) -> Figures:
 
 
 def threads(table: Table, entry: Entry, runner: Runner) -> Figures:
-    """Figures 3 to 6 of 2012: seconds by threads, with and without hash compaction."""
+    """Measures Figures 3 to 6 of 2012: seconds by threads, with and without hash compaction."""
     figures: Figures = {}
     for strategy in table.settings["strategies"]:
         name = "seconds, compact" if strategy.get("compact") else "seconds"
 
         def at(column: str, name: str = name, strategy: dict[str, Any] = strategy) -> dict[str, str]:
             if int(column) > available_cores():
-                runner.note(f"Not run with more threads than the {available_cores()} cores that there are here.")
+                runner.note(f"Not run with more threads than the {available_cores()} cores of this machine.")
                 return {}
             answer = runner.check(entry, f"{name}, threads: {column}", **{**strategy, "threads": int(column)})
             return {name: _short(_complete(answer)["seconds"])}
@@ -183,8 +185,8 @@ def _each_column(
     at: Callable[[str], dict[str, str]],
     measures: Iterable[str] | None = None,
 ) -> Figures:
-    """What a function gives for each column, by default for the measures that the paper has. Where there is none the
-    reason is noted; ``where`` says there what a column is."""
+    """Returns the figures of a function for each column, by default for the measures of the paper. Missing figures are
+    noted with their reason; ``where`` describes a column there."""
     figures: Figures = {measure: [] for measure in (entry.figures if measures is None else measures)}
     reasons: dict[str, list[str]] = {}
     for column in table.columns:
@@ -205,7 +207,7 @@ def _at_fraction(entry: Entry, runner: Runner, strategy: dict[str, Any], memory:
 
 
 def bound(table: Table, entry: Entry, runner: Runner) -> Figures:
-    """Table 1 of 1998: formula (1), n * t / (2 * 2^b)."""
+    """Computes Table 1 of 1998: formula (1), n * t / (2 * 2^b)."""
     bounds = [1e9 * int(column) / (2 * 2.0**entry.bits) for column in table.columns]
     return {"bound": [f"{100 * each:.2g}%" for each in bounds]}
 
@@ -225,17 +227,17 @@ EXPERIMENTS: dict[str, Callable[[Table, Entry, Runner], Figures]] = {
 
 
 def _complete(answer: Answer) -> dict[str, Any]:
-    """The document of a check that ended by itself."""
+    """Returns the document of a complete check. Raises NotRun for an unfinished one."""
     assert answer.document is not None
     if answer.document["verdict"] == "unknown":
         reached = f"{answer.document['states_visited']:,} states after {answer.document['seconds']:.0f} s"
-        hint = "; a larger --budget may do" if answer.document["kind"] == Stop.TIME else ""
+        hint = "; give more time with --budget" if answer.document["kind"] == Stop.TIME else ""
         raise NotRun(f"{answer.document['strategy']}: {answer.document['kind']} ({reached}){hint}")
     return answer.document
 
 
 def _memory(document: dict[str, Any], signatures: bool) -> tuple[int, int]:
-    """Bytes of a state as Murphi counts them, and M(p) of Table 2."""
+    """Returns the bytes of a state as Murphi counts them, and M(p) of Table 2."""
     width = -(-document["state_bits"] // 32) * 4
     return width, document["states"] * (5 if signatures else width) + max(document["levels"]) * width
 

@@ -1,11 +1,11 @@
-/* Murphi's own normal form of a state under scalarset symmetry, which is not ours: see murphi_symmetry.py, whose tables
-   this file follows. A state is a row of packed leaves; a class will be a stretch of values in the normal form. */
+/* The normal form of Murphi for a state under scalarset symmetry, which differs from ours. murphi_symmetry.py describes it
+   and makes the tables that this file follows. A state is a row of packed leaves; a class becomes a range of values. */
 
 typedef struct {
   uint8_t class[SETS][LARGEST_SET];
 } Classes;
 
-/* Which values (or slots of a multiset) belong to each class, as bit masks, while classes are split. */
+/* The values (or slots of a multiset) of each class, as bit masks, while classes are split. */
 typedef struct {
   uint32_t masks[LARGEST_GROUP];
   int count;
@@ -28,7 +28,7 @@ static int is_decided(const Classes *classes) {
   return 1;
 }
 
-/* A value of the last class that is mentioned becomes the first of it, and the rest a new last class. */
+/* Splits the last class at a mentioned value: the value becomes a class, and the rest a new last class. */
 static void mention(const uint16_t *leaves, Classes *classes, int leaf) {
   for (int part = PART_BEGIN[leaf]; part < PART_BEGIN[leaf + 1]; part++) {
     const int set = PART_SET[part], value = leaves[leaf] - PART_START[part] - 1;
@@ -40,7 +40,7 @@ static void mention(const uint16_t *leaves, Classes *classes, int leaf) {
   }
 }
 
-/* Of a leaf that may hold a scalarset value only whether it is defined. */
+/* Returns the weight of a leaf; for one that may hold a scalarset value, only whether it is defined. */
 static int weight(const uint16_t *leaves, int leaf) {
   return IS_WEIGHED_AS_DEFINED[leaf] ? leaves[leaf] != 0 : leaves[leaf];
 }
@@ -65,7 +65,7 @@ static void sort_classes(const uint16_t *leaves, Classes *classes, int base, con
           ? own[other] < own[value]
           : compare_weights(leaves, base + begins[other], base + begins[value], offsets, count) < 0;
       if (!first) continue;
-      /* Each class that comes before counts once: by the first of its values. */
+      /* Each earlier class counts once: by the first of its values. */
       int is_first = 1;
       for (int each = 0; each < other; each++)
         is_first &= own[each] != own[other]
@@ -92,7 +92,7 @@ static void from_groups(Classes *classes, int set, const Groups *groups) {
       if (groups->masks[number] >> value & 1) classes->class[set][value] = number;
 }
 
-/* Puts some of a group before the rest of it. */
+/* Splits a group: some of its members come before the rest. */
 static int split(Groups *groups, int number, uint32_t good) {
   const uint32_t rest = groups->masks[number] & ~good;
   if (!good || !rest) return 0;
@@ -102,7 +102,7 @@ static int split(Groups *groups, int number, uint32_t good) {
   return 1;
 }
 
-/* Which value of a set each element points to, -1 for none. */
+/* Fills in the value of a set that each element points to, -1 for none. */
 static void find_targets(const uint16_t *leaves, const int32_t *begins, int count, int base, const int32_t *pointer,
                          int *targets) {
   for (int number = 0; number < count; number++) {
@@ -153,7 +153,7 @@ static int total(const Groups *groups) {
   return sum;
 }
 
-/* Splits classes by what the elements of an array point to, in passes, as long as something changes. */
+/* Splits classes by the targets of the elements of an array, in passes, until nothing changes. */
 static void refine(const uint16_t *leaves, Classes *classes, int base, const int32_t *graph) {
   Groups groups[SETS];
   int is_open[SETS];
@@ -193,7 +193,7 @@ static void refine(const uint16_t *leaves, Classes *classes, int base, const int
 
 static void follow(const uint16_t *leaves, Classes *classes, int base, const int32_t *steps, int length);
 
-/* Splits classes by the elements of a multiset: these by their weights, then by what they point to. */
+/* Splits classes by the elements of a multiset: first by their weights, then by their targets. */
 static void limit_by_multiset(const uint16_t *leaves, Classes *classes, int base, const int32_t *multiset) {
   const int begin = base + multiset[0], capacity = multiset[1], length = multiset[2], inner = multiset[3];
   const int32_t *steps = multiset + 4, *offsets = steps + inner + 2, *pointers;
@@ -240,7 +240,7 @@ static void limit_by_multiset(const uint16_t *leaves, Classes *classes, int base
 
 static void follow(const uint16_t *leaves, Classes *classes, int base, const int32_t *steps, int length) {
   for (const int32_t *step = steps; step < steps + length; step += step[2]) {
-    if (step[1] && is_decided(classes)) return; /* no step undoes that */
+    if (step[1] && is_decided(classes)) return; /* no later step can undo it */
     if (step[0] == MENTION)
       for (int each = 3; each < step[2]; each++) mention(leaves, classes, base + step[each]);
     if (step[0] == SORT) sort_classes(leaves, classes, base, step + 3);
@@ -249,7 +249,7 @@ static void follow(const uint16_t *leaves, Classes *classes, int base, const int
   }
 }
 
-/* Which value goes to each place of the normal form. */
+/* Fills in the value for each place of the normal form. */
 typedef struct {
   uint8_t at[SETS][LARGEST_SET];
 } Places;
@@ -269,7 +269,7 @@ static void turn_round(uint8_t *at, int begin, int end) {
   }
 }
 
-/* The lexicographically next order of a stretch; after the last one the first again, and 0. */
+/* Makes the lexicographically next order of a range. After the last one it makes the first again and returns 0. */
 static int advance(uint8_t *at, int begin, int end) {
   int last = end - 2, other = end - 1;
   while (last >= begin && at[last] > at[last + 1]) last--;
@@ -285,7 +285,7 @@ static int advance(uint8_t *at, int begin, int end) {
   return 1;
 }
 
-/* The next permutation within the classes, the first class varying fastest; 0 after the last. */
+/* Makes the next permutation within the classes, the first class varying fastest. Returns 0 after the last. */
 static int next_places(const Classes *classes, Places *places) {
   for (int set = 0; set < SETS; set++)
     for (int begin = 0, end; begin < SIZE[set]; begin = end) {
@@ -304,7 +304,7 @@ static void sort_slots(uint16_t *leaves) {
         uint16_t *one = leaves + begin + (place - 1) * length, *other = one + length, kept[LONGEST_SLOT];
         int leaf = 1;
         while (leaf < length && one[leaf] == other[leaf]) leaf++;
-        /* Those in use first. */
+        /* Slots in use come first. */
         if (!other[0] || (one[0] && (leaf == length || one[leaf] < other[leaf]))) break;
         memcpy(kept, one, 2 * length);
         memcpy(one, other, 2 * length);
@@ -333,7 +333,7 @@ static void permute(const uint16_t *leaves, const Places *places, uint16_t *imag
   sort_slots(image);
 }
 
-/* The state as Murphi packs it, in words of 32 bits. */
+/* Packs a state as Murphi does, in words of 32 bits. */
 static void to_words(const uint16_t *leaves, int32_t *words) {
   memset(words, 0, 4 * (WORDS + 1));
   for (int leaf = 0; leaf < LEAVES; leaf++) {

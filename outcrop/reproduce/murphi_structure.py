@@ -1,4 +1,4 @@
-"""How scalarsets occur in the types of a model, and in which order Murphi therefore deals with its variables."""
+"""The structure of scalarsets in the types of a model, and the order in which Murphi processes its variables."""
 
 from __future__ import annotations
 
@@ -21,23 +21,24 @@ from outcrop.lang.murphi.syntax import (
     VarDeclaration,
 )
 
-#: A scalarset that values of a leaf may belong to, and what its first value is packed as, less one.
+#: A scalarset that values of a leaf may belong to, with the packed form of its first value, less one.
 Part = tuple[Scalarset, int]
 
 
 class Structure(IntEnum):
-    """How scalarsets occur in a type; variables are dealt with in this order."""
+    """Places of scalarsets in a type; variables are processed in this order."""
 
     NONE = 0
     VARIABLE = 1  #: as values, outside arrays that a scalarset indexes
     PLAIN_ARRAY = 2  #: as an index of plain elements
     PLAIN_MULTISET = 3  #: not at all, but in a multiset
-    ARRAY = 4  #: as an index of elements that hold scalarset values
+    ARRAY = 4  #: as an index of elements that contain scalarset values
     COMPLEX = 6
 
 
 def parts(kind: Type) -> list[Part]:
-    """The scalarsets of more than one value among the values of a simple type, the last one first as Murphi has it."""
+    """Returns the scalarsets of more than one value among the values of a simple type, the last one first, as in
+    Murphi."""
     if isinstance(kind, Scalarset):
         return [(kind, 0)] if kind.size > 1 else []
     found: list[Part] = []
@@ -67,8 +68,8 @@ def structure(kind: Type) -> Structure:
 
 
 def in_murphis_order(system: System) -> list[Variable]:
-    """By structure. Murphi sorts them anew for each name that the model declares, and each time turns round the order
-    of those with the same structure; names that it makes up for types without one count as well."""
+    """Returns the variables by structure. Murphi sorts them again for each name that the model declares, and each time
+    reverses the order of those with the same structure; names that it makes up for unnamed types count as well."""
     found: list[Variable] = []
     variables = {each.name: each for each in system.variables}
     for name in _declared_names(system):
@@ -79,8 +80,8 @@ def in_murphis_order(system: System) -> list[Variable]:
 
 
 def _declared_names(system: System) -> list[str]:
-    """The names of variables in the order of the text, and an empty one for each other name from the first of them on:
-    those before make no difference."""
+    """Returns the names of variables in the order of the text, and an empty one for each other name after the first
+    variable. Earlier names make no difference."""
     names: list[str] = []
     syntax, _ = parse(system.source)
     for item in syntax.items:
@@ -94,7 +95,7 @@ def _declared_names(system: System) -> list[str]:
 
 
 def _inner_names(kind: TypeExpression) -> int:
-    """How many names Murphi makes up for what a type is built of, and enumeration values."""
+    """Returns the number of names that Murphi makes up for the parts of a type, and for enumeration values."""
     if isinstance(kind, EnumType):
         return len(kind.members)
     if isinstance(kind, RecordType):

@@ -1,21 +1,21 @@
-"""Murphi's own normal form of a state under scalarset symmetry, which is not ours.
+"""The normal form of Murphi for a state under scalarset symmetry, which differs from ours.
 
-Table 1 of the 2004 paper depends on it: a transition counts as leading back only when the successor, as the rule left
-it, *is* one of the normal forms visited. Murphi's heuristic ("small memory canonicalization" with at most ten
-permutations) is told here from what it does:
+Table 1 of the 2004 paper depends on it: a transition counts as leading back only if the successor, as the rule left it,
+*is* one of the visited normal forms. Murphi's heuristic ("small memory canonicalization" with at most ten permutations)
+works as follows:
 
-1. The values of each scalarset start in one class; a class will be a stretch of values in the normal form.
-2. Plain scalarset variables give the values that they hold classes of their own, in the order of their mention.
+1. The values of each scalarset start in one class; a class becomes a range of values in the normal form.
+2. Plain scalarset variables give their values separate classes, in the order of their mention.
 3. Arrays of plain elements indexed by a scalarset split classes by their elements, smaller ones first.
-4. In variables that mix both, first the plain scalarset parts split the last class, then elements split classes by what
-   is not a scalarset in them; then the elements of multisets, and those of arrays by which class they point to, as a
-   graph.
-5. Of the first ten permutations that keep to the classes, in lexicographic order, the one that gives the least state
-   wins, its multisets sorted, compared word by word as signed integers.
+4. In variables that mix both, first the plain scalarset parts split the last class, then elements split classes by
+   their parts that are not scalarsets; then the elements of multisets, and those of arrays by the class that they point
+   to, as a graph.
+5. Of the first ten permutations that respect the classes, in lexicographic order, the one that gives the least state
+   is chosen, with sorted multisets, compared word by word as signed integers.
 
 The result need not be the same for all states of an orbit: some models then have a few more states than orbits.
 
-The C in murphi_normal_form.c does this; here are the tables that it follows, from the types of the model.
+murphi_normal_form.c implements this; here are the tables that it follows, made from the types of the model.
 """
 
 from __future__ import annotations
@@ -30,23 +30,23 @@ from outcrop.ir.types import Array, Multiset, Record, Scalarset, Simple, Type, U
 from outcrop.reproduce.murphi_structure import Structure, in_murphis_order, parts, structure
 
 _MOST_PERMUTATIONS = 10
-#: Values of a scalarset and slots of a multiset are bits of a word.
+#: Largest scalarset or multiset, since values and slots are bits of a word.
 _LARGEST = 31
 _CODE = Path(__file__).with_name("murphi_normal_form.c")
 
 _MENTION, _SORT, _GRAPH, _MULTISET = range(4)
 
-#: (number of a scalarset, value of it, leaves of an element) for each array around a leaf.
+#: The number of a scalarset, a value of it, and the leaves of an element, for each array around a leaf.
 Indices = tuple[tuple[int, int, int], ...]
 
 
 def normal_form_source(system: System) -> str:
-    """C with ``outcrop_murphi_normal_forms``, to follow the C of the model."""
+    """Returns C with ``outcrop_murphi_normal_forms``, to be appended to the C of the model."""
     return "\n".join(["#include <string.h>", *_Tables(system).lines(), _CODE.read_text(encoding="utf-8")])
 
 
 def _leaves(kind: Type, offset: int = 0) -> Iterator[tuple[int, Simple]]:
-    """(leaf, its type) of all leaves outside multisets and arrays that scalarsets index."""
+    """Yields each leaf outside multisets and outside arrays that scalarsets index, with its type."""
     if isinstance(kind, Simple):
         yield offset, kind
     elif isinstance(kind, Record):
@@ -58,7 +58,7 @@ def _leaves(kind: Type, offset: int = 0) -> Iterator[tuple[int, Simple]]:
 
 
 def _parts_of(kind: Type, wanted: type[Array] | type[Multiset], offset: int = 0) -> Iterator[tuple[int, Type]]:
-    """(first leaf, type) of the outermost arrays that scalarsets index, or of multisets outside these."""
+    """Yields the first leaf and type of the outermost arrays that scalarsets index, or of multisets outside these."""
     if isinstance(kind, Record):
         for (_, each), start in zip(kind.fields, kind.offsets, strict=True):
             yield from _parts_of(each, wanted, offset + start)
@@ -70,8 +70,8 @@ def _parts_of(kind: Type, wanted: type[Array] | type[Multiset], offset: int = 0)
 
 
 def _murphis_bits(kind: Type, bit: int) -> Iterator[tuple[int, bool]]:
-    """(bit, is it the flag of a slot) of each leaf as Murphi packs it: the flags of a multiset follow its elements and
-    take two bits each."""
+    """Yields, for each leaf as Murphi packs it, its bit and whether it is the flag of a slot. The flags of a multiset
+    follow its elements and take two bits each."""
     if isinstance(kind, Simple):
         yield bit, False
     elif isinstance(kind, Record):
@@ -101,7 +101,7 @@ def _murphis_size(kind: Type) -> int:
 
 
 def _multisets(kind: Type, offset: int) -> Iterator[tuple[int, Multiset]]:
-    """(first leaf, type) of every multiset."""
+    """Yields the first leaf and type of every multiset."""
     if isinstance(kind, Record):
         for (_, each), start in zip(kind.fields, kind.offsets, strict=True):
             yield from _multisets(each, offset + start)
@@ -111,28 +111,28 @@ def _multisets(kind: Type, offset: int) -> Iterator[tuple[int, Multiset]]:
     elif isinstance(kind, Multiset):
         yield offset, kind
         if any(_multisets(kind.element, 0)):
-            raise UsageError("Murphi's normal form of multisets in multisets is not told here")
+            raise UsageError("Murphi's normal form of multisets in multisets is not implemented")
 
 
 def _has_scalarset(kind: Simple) -> bool:
-    """Also one of a single value, in a union."""
+    """Returns whether a type contains a scalarset, including one of a single value in a union."""
     return bool(parts(kind)) or (isinstance(kind, Union) and any(isinstance(each, Scalarset) for each in kind.members))
 
 
 class _Tables:
     def __init__(self, system: System) -> None:
         self._system = system
-        # Its list of scalarsets begins with the last one.
+        # Murphi's list of scalarsets begins with the last one.
         self._sets = [kind for kind in reversed(system.scalarsets) if kind.size > 1]
         self._number = {kind: number for number, kind in enumerate(self._sets)}
         self._multisets = [found for each in system.variables for found in _multisets(each.type, each.offset)]
         largest = max([each.size for each in self._sets] + [kind.capacity for _, kind in self._multisets], default=0)
         if largest > _LARGEST or not self._sets:
-            raise UsageError("Murphi's normal form is told for scalarsets and multisets of 2 to 31 values")
+            raise UsageError("Murphi's normal form is implemented only for scalarsets and multisets of 2 to 31 values")
         self._largest = largest
 
     def lines(self) -> list[str]:
-        """The tables as C."""
+        """Returns the tables as C."""
         steps = self._steps()
         slots = [kind for _, kind in self._multisets]
         constants = {
@@ -165,7 +165,7 @@ class _Tables:
         ]
 
     def _leaf_tables(self) -> dict[str, list[int]]:
-        """Of each leaf: where it lies, in our state and in Murphi's, and which scalarsets its values belong to."""
+        """Returns, for each leaf, its position in our state and in Murphi's, and the scalarsets of its values."""
         kinds = self._system.leaf_types
         layout = Layout(self._system)
         begins, found = [0], []
@@ -189,7 +189,7 @@ class _Tables:
         }
 
     def _index_tables(self) -> dict[str, list[int]]:
-        """Of each leaf: the arrays with a scalarset as index that it is in, as (scalarset, value, leaves of an
+        """Returns, for each leaf, the arrays indexed by a scalarset that contain it, as (scalarset, value, leaves of an
         element)."""
         begins: list[int] = [0]
         found: list[tuple[int, int, int]] = []
@@ -225,8 +225,8 @@ class _Tables:
                 yield from self._indices(kind.element, (*outer, *own))
 
     def _steps(self) -> list[int]:
-        """What to do, in order: rows of an operation, whether it is only for classes that are still open, the length of
-        the row, and what it is about."""
+        """Returns the steps in order: rows of an operation, whether it concerns only classes that are still open, the
+        length of the row, and its operands."""
         variables = in_murphis_order(self._system)
         plain = [each for each in variables if structure(each.type) <= Structure.PLAIN_MULTISET]
         mixed = [each for each in variables if structure(each.type) > Structure.PLAIN_MULTISET]
@@ -290,13 +290,14 @@ class _Tables:
         return _step(_MULTISET, True, [*row, *(leaf for leaf, _ in leaves), *pointers])
 
     def _elements(self, array: Array, at: int) -> Iterator[tuple[list[int], Scalarset]]:
-        """Where the element of each value of a scalarset begins. An array that a union indexes has several."""
+        """Yields the first leaf of the element for each value of a scalarset. An array that a union indexes has
+        several."""
         step = array.element.leaf_count
         for index, start in parts(array.index):
             yield [at + (start + number) * step for number in range(index.size)], index
 
     def _pointers(self, element: Type) -> list[int]:
-        """(scalarset, start, leaf) of each place of an element that holds scalarset values."""
+        """Returns scalarset, start and leaf for each place of an element that contains scalarset values."""
         return [
             each
             for leaf, kind in _leaves(element)

@@ -1,9 +1,9 @@
-"""Transition locality as the 2004 paper measured it, which for models with scalarsets is not as it defines it.
+"""Transition locality as the 2004 paper measured it, which for models with scalarsets differs from its definition.
 
-Its checker keeps one normal form of each orbit. The successor of a state was looked up among these before it was itself
-brought into the normal form: one that is no normal form is not found, and counted as leading to a new state, hence
-forwards. And each start state after the first adds a transition forwards from nowhere. So the printed figures come out;
-the paper does not say so. Which states are normal forms is told in murphi_symmetry.py.
+Its checker stores one normal form of each orbit. The successor of a state was looked up among these before it was
+itself converted to the normal form. A successor that is not a normal form is not found, and counts as leading to a new
+state, hence forwards. In addition, each start state after the first adds a transition forwards from nowhere. These
+assumptions give the printed figures; the paper does not state them. murphi_symmetry.py defines the normal forms.
 
 Slow, in Python; for models of up to some hundred thousand states.
 """
@@ -23,30 +23,30 @@ from outcrop.kernels import Native, Search, Settings
 from outcrop.reproduce.murphi_symmetry import normal_form_source
 
 _BUDGET = 64 << 20
-#: Normal forms that are remembered.
+#: Largest number of normal forms that are cached.
 _MOST_KNOWN = 1_000_000
 _DECLARATIONS = "void outcrop_murphi_normal_forms(uint8_t *states, uint64_t count);"
 
 
 class BudgetSpent(Exception):
-    """The time was up before all states were visited."""
+    """Raised when the time is up before all states were visited."""
 
 
 def compile_with_normal_form(system: System) -> Native:
-    """The model, whose states stay as the rules leave them."""
+    """Compiles the model without normalising its states."""
     emitted = emit(system, symmetry=False, normalise=False)
     return compile_model(emitted.source + "\n" + normal_form_source(system))
 
 
 class NormalForm:
-    """Murphi's normal forms of packed states."""
+    """Function that returns Murphi's normal forms of packed states."""
 
     def __init__(self, native: Native) -> None:
         self._normal_forms = native.library_declaring(_DECLARATIONS).outcrop_murphi_normal_forms
         self._known: dict[bytes, bytes] = {}
 
     def __call__(self, states: list[bytes]) -> list[bytes]:
-        """That of each."""
+        """Returns the normal form of each state."""
         known = self._known
         if len(known) >= _MOST_KNOWN:
             known.clear()
@@ -59,7 +59,7 @@ class NormalForm:
 
 
 class PublishedLocality:
-    """``states`` as Murphi counts them; ``of`` gives E{Delta(k)} and sigma(k)."""
+    """The measured locality. ``states`` is the number that Murphi counts; ``of`` returns E{Delta(k)} and sigma(k)."""
 
     def __init__(self, system: System, deadline: float) -> None:
         self._deadline = deadline
@@ -83,7 +83,7 @@ class PublishedLocality:
         return mean, sqrt(max(0.0, self._squares[k] / self._count - mean * mean))
 
     def _explore(self, search: Search) -> tuple[dict[bytes, int], dict[bytes, list[bytes]]]:
-        """The level of each normal form, and the successors of each that differ from it, as the rules left them."""
+        """Returns the level of each normal form, and its successors that differ from it, as the rules left them."""
         search.start()
         starts = search.read_block(0, search.finish_level())
         levels = dict.fromkeys(self._normal([row.tobytes() for row in starts]), 0)
@@ -102,7 +102,7 @@ class PublishedLocality:
 
     def _measure(self, levels: dict[bytes, int], state: bytes, successors: list[bytes]) -> None:
         level = levels[state]
-        # A normal form of a later level was not there yet when it was looked up.
+        # A normal form of a later level was not yet stored when it was looked up.
         targets = (min(levels.get(each, level + 1), level + 1) for each in successors)
         for k, count in Counter(target - level for target in targets).items():
             part = count / len(successors)

@@ -1,4 +1,4 @@
-"""Runs a table and shows the paper's figures beside ours."""
+"""Runs a table, and shows the figures of the paper next to ours."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from outcrop.reproduce.tables import Entry, Table, tables
 
 @dataclass
 class Reproduction:
-    """``ours`` has the figures of each row that was run; ``missing`` says why of the others."""
+    """The figures of a table. ``ours`` has those of each row that was run; ``missing`` the reasons for the others."""
 
     table: Table
     ours: dict[str, Figures] = field(default_factory=dict)
     missing: dict[str, str] = field(default_factory=dict)
-    others: dict[str, dict[str, Figures]] = field(default_factory=dict)  #: got in other ways
+    others: dict[str, dict[str, Figures]] = field(default_factory=dict)  #: figures from other methods
     notes: list[str] = field(default_factory=list)
     seconds: float = 0.0
 
@@ -64,7 +64,7 @@ class Reproduction:
         return "\n\n".join(blocks)
 
     def _how_much(self) -> str:
-        """Of how many rows there is all that the paper has, or a part."""
+        """Returns how many rows have all figures of the paper, or a part."""
         whole = part = 0
         for entry in self.table.entries:
             found = self.ours.get(entry.name, {})
@@ -76,7 +76,7 @@ class Reproduction:
         return f"{said}, and {part} in part" if part else said
 
     def to_chart(self) -> Chart | None:
-        """Time by column, where the paper has a figure of it."""
+        """Returns a chart of time by column, if the paper has such a figure."""
         if not self.table.chart or not self.table.columns:
             return None
         series = [
@@ -93,7 +93,8 @@ class Reproduction:
 
 
 def run(table: Table, runner: Runner) -> Reproduction:
-    """Small models first, so that as many rows as possible fit the budget. Ctrl-C ends with what there is."""
+    """Runs the rows of a table, small models first, so that as many as possible fit the budget. Ctrl-C ends with the
+    figures so far."""
     started = time.monotonic()
     done = Reproduction(table)
     wanted = [entry for entry in table.entries if not entry.reason and table.experiment != "none"]
@@ -105,7 +106,7 @@ def run(table: Table, runner: Runner) -> Reproduction:
             done.ours[entry.name] = EXPERIMENTS[table.experiment](table, entry, runner)
             if not runner.others and not _has_figures(done.ours[entry.name]):
                 del done.ours[entry.name]
-                done.missing[entry.name] = "no figure of it could be had, for the reasons below"
+                done.missing[entry.name] = "none of its figures could be computed, for the reasons below"
         except NotRun as reason:
             done.missing[entry.name] = str(reason)
         except OutcropError as error:
@@ -121,7 +122,7 @@ def run(table: Table, runner: Runner) -> Reproduction:
 
 
 def _notes_of(entries: Iterable[Entry]) -> list[str]:
-    """What the rows have to be said about them, once for those of which the same is said."""
+    """Returns the notes of the rows; rows with the same note share it."""
     names: dict[str, list[str]] = {}
     for entry in entries:
         if entry.note:
@@ -130,7 +131,7 @@ def _notes_of(entries: Iterable[Entry]) -> list[str]:
 
 
 def _agrees(paper: Figures, ours: Figures) -> bool:
-    """Whether ours are the paper's figures, rounded as it prints them."""
+    """Returns whether our figures are those of the paper, rounded as it prints them."""
     cells = [
         pair
         for measure, printed in paper.items()
@@ -153,7 +154,7 @@ def _has_figures(figures: Figures) -> bool:
 
 
 def listing_document() -> list[dict[str, Any]]:
-    """All tables of all papers, for programs."""
+    """Returns all tables of all papers as a JSON document."""
     return [
         {
             "table": each.name,
@@ -168,7 +169,7 @@ def listing_document() -> list[dict[str, Any]]:
 
 
 def listing() -> str:
-    """All tables of all papers."""
+    """Returns the list of all tables of all papers."""
     blocks: list[str] = []
     papers: dict[str, list[Table]] = {}
     for each in tables().values():
@@ -176,11 +177,11 @@ def listing() -> str:
     for paper, found in papers.items():
         rows = [[each.name, each.title, f"{each.can_run} of {len(each.entries)} rows", each.chart] for each in found]
         blocks.append("\n".join([paper, *(f"  {line}" for line in text_table(["", "", "", ""], rows)[2:])]))
-    return "\n\n".join(blocks) + "\n\nThe rest of the rows cannot be run; `outcrop reproduce TABLE` says why."
+    return "\n\n".join(blocks) + "\n\nThe other rows cannot be run; 'outcrop reproduce TABLE' says why."
 
 
 def _by_column(done: Reproduction) -> list[str]:
-    """Two lines a measure, the paper's and ours; a column each."""
+    """Returns two lines for each measure, those of the paper and ours, with a column for each column of the paper."""
     rows = []
     for entry in done.table.entries:
         ours = done.ours.get(entry.name)
@@ -194,7 +195,7 @@ def _by_column(done: Reproduction) -> list[str]:
 
 
 def _by_measure(done: Reproduction) -> list[str]:
-    """Two lines a row; a column each measure."""
+    """Returns two lines for each row, with a column for each measure."""
     rows: list[list[str]] = []
     measures = list(dict.fromkeys(name for entry in done.table.entries for name in entry.figures))
     for entry in done.table.entries:
@@ -213,7 +214,7 @@ def _line(entry: Entry, figures: Figures, measures: list[str]) -> list[str]:
 
 
 def _thinned(rows: list[list[str]]) -> list[list[str]]:
-    """Names only where they change."""
+    """Returns the rows with names only where they change."""
     thin = []
     for number, row in enumerate(rows):
         before = rows[number - 1] if number else ["", ""]
@@ -239,7 +240,7 @@ def _is_number(text: str) -> bool:
 
 
 def _average(table: Table) -> list[tuple[float, float]]:
-    """Of the times of all models that the paper has, and could finish, in each column."""
+    """Returns the average time over all models that the paper has, and could finish, in each column."""
     points = []
     for number, column in enumerate(table.columns):
         times = [entry.figures["time"][number] for entry in table.entries if "time" in entry.figures]

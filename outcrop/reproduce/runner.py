@@ -1,4 +1,4 @@
-"""Runs checks for a table within a budget of time, and says why where it cannot."""
+"""Runs checks for a table within a time budget, and gives the reason if one cannot be run."""
 
 from __future__ import annotations
 
@@ -12,38 +12,40 @@ from outcrop.errors import UsageError
 from outcrop.reproduce.tables import Entry
 from outcrop.sweep.cell import Answer, Cell, run
 
-#: The least that a check gets, so that a small rest of a budget does not make everything fail.
+#: Shortest time limit of a check in seconds, so that a small rest of a budget does not make everything fail.
 _LEAST_SECONDS = 2.0
 
 
 class NotRun(Exception):
-    """A figure cannot be had; the text says why."""
+    """Raised with the reason why a figure is not available."""
 
 
 @dataclass
 class Runner:
-    """``say`` takes a line of progress. Each row may take half of the time that is left."""
+    """Runs checks within a budget. ``say`` receives lines of progress. Each row may take half of the time that is
+    left."""
 
-    models: Path  #: of Murphi models
-    deadline: float  #: as time.monotonic has it
+    models: Path  #: directory of Murphi models
+    deadline: float  #: on the clock of time.monotonic
     threads: int | None
     say: Callable[[str], None]
     rows_left: int = 1
     notes: list[str] = field(default_factory=list)
-    #: Figures that were got in other ways: by what the way is called and by the row.
+    #: Figures from other methods, by the name of the method and by row.
     others: dict[str, dict[str, dict[str, list[str]]]] = field(default_factory=dict)
     #: Values of each measure over many models, for tables of ranges.
     population: dict[str, list[float]] | None = None
     _row_ends: float = 0.0
 
     def begin_row(self) -> None:
-        """Rows come in the order of their size: what a small one is denied would hardly help a large one."""
+        """Begins a row. Rows come in order of size, since time that a small one is denied would hardly help a large
+        one."""
         left = max(0.0, self.deadline - time.monotonic())
         self._row_ends = time.monotonic() + left / max(1, min(2, self.rows_left))
         self.rows_left -= 1
 
     def seconds_left(self) -> float:
-        """Of the row's share."""
+        """Returns the time that is left of the row's share."""
         return self._row_ends - time.monotonic()
 
     def note(self, text: str) -> None:
@@ -57,7 +59,7 @@ class Runner:
         return path
 
     def check(self, entry: Entry, what: str, **options: Any) -> Answer:
-        """Checks a row's model. Raises NotRun when there is no time left, or nothing comes of it."""
+        """Checks the model of a row. Raises NotRun if no time is left, or if the check fails."""
         limit = self.seconds_left()
         if limit < _LEAST_SECONDS and time.monotonic() > self.deadline - _LEAST_SECONDS:
             raise NotRun("the budget is used up")
@@ -74,9 +76,9 @@ class Runner:
 
 
 def murphi_models(directory: str) -> Path:
-    """The directory of Murphi models in one that was given: itself, or a part of it."""
+    """Returns the directory of Murphi models in a given directory: itself, or a part of it."""
     base = Path(directory)
     for candidate in (base / "models" / "murphi", base / "murphi", base):
         if (candidate / "mux").is_dir() or (candidate / "others").is_dir():
             return candidate
-    raise UsageError(f"'{directory}' has no Murphi models: neither mux/ nor others/, in it or in its murphi/")
+    raise UsageError(f"'{directory}' has no Murphi models; it, or its folder murphi/, must contain mux/ or others/")

@@ -1,4 +1,4 @@
-"""The published tables, from the files under data/: their figures, and how to get ours."""
+"""The published tables, read from the files under data/: their figures, and the experiments for ours."""
 
 from __future__ import annotations
 
@@ -16,40 +16,40 @@ _DATA = Path(__file__).parent / "data"
 
 @dataclass(frozen=True)
 class Entry:
-    """A row: a model with constants, and for each measure what the paper has in each column."""
+    """A row: a model with constants, and the figures of the paper by measure and column."""
 
     name: str
     figures: dict[str, list[str]]
-    model: str = ""  #: below the directory of Murphi models
+    model: str = ""  #: path below the directory of Murphi models
     constants: dict[str, Any] | None = None
-    reason: str = ""  #: why it cannot be reproduced
+    reason: str = ""  #: reason why it cannot be reproduced
     note: str = ""
-    states: int = 0  #: about so many, to do small ones first
+    states: int = 0  #: approximate number, to run small models first
     bits: int = 0
 
 
 @dataclass(frozen=True)
 class Table:
-    """``experiment`` is the name of a function in experiments.py; ``settings`` are what that needs."""
+    """A table. ``experiment`` names a function in experiments.py; ``settings`` are its arguments."""
 
-    name: str  #: like 000/table8
+    name: str  #: such as 000/table8
     paper: str
     title: str
     experiment: str
     entries: tuple[Entry, ...]
-    columns: tuple[str, ...]  #: empty where each measure has one figure
-    chart: str  #: what figure of the paper shows it
+    columns: tuple[str, ...]  #: empty if each measure has one figure
+    chart: str  #: the figure of the paper that shows it
     settings: dict[str, Any]
 
     @property
     def can_run(self) -> int:
-        """How many rows can be reproduced."""
+        """Number of rows that can be reproduced."""
         return 0 if self.experiment == "none" else sum(not entry.reason for entry in self.entries)
 
 
 @cache
 def tables() -> dict[str, Table]:
-    """All tables by name."""
+    """Returns all tables by name."""
     found: dict[str, Table] = {}
     for path in sorted(_DATA.glob("*.json")):
         document = json.loads(path.read_text(encoding="utf-8"))
@@ -63,7 +63,7 @@ def table(name: str) -> Table:
     if name not in known:
         guesses = difflib.get_close_matches(name, known, 1)
         hint = f"; did you mean '{guesses[0]}'?" if guesses else ""
-        raise UsageError(f"there is no table '{name}'{hint or '; `outcrop reproduce` lists all'}")
+        raise UsageError(f"there is no table '{name}'{hint or '; `outcrop reproduce` lists all tables'}")
     return known[name]
 
 
@@ -89,7 +89,7 @@ def _entry(row: dict[str, Any]) -> Entry:
 
 @cache
 def _sizes() -> dict[str, int]:
-    """The states of the models that Tables 3 and 4 of the 2004 paper list."""
+    """Returns the numbers of states of the models in Tables 3 and 4 of the 2004 paper."""
     document = json.loads((_DATA / "000.json").read_text(encoding="utf-8"))
     rows = [row for name in ("table3", "table4") for row in document["tables"][name]["rows"]]
     return {row["name"]: int(row["figures"]["states"][0]) for row in rows}
