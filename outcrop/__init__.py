@@ -14,12 +14,14 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from outcrop.api import Model, load
+    from outcrop.api import Model, load, loads
     from outcrop.errors import CompilerNotFound, InternalError, ModelError, OutcropError, UsageError
+    from outcrop.handle import Handle
     from outcrop.lang import UndefinedReads
     from outcrop.options import CheckOptions, Deadlock, Engine
     from outcrop.outcome import Event, EventKind
     from outcrop.result import Result, Step, Trace, Verdict, Violation, ViolationKind
+    from outcrop.saved import SavedResult, load_result
 
 __all__ = [
     "CheckOptions",
@@ -28,11 +30,13 @@ __all__ = [
     "Engine",
     "Event",
     "EventKind",
+    "Handle",
     "InternalError",
     "Model",
     "ModelError",
     "OutcropError",
     "Result",
+    "SavedResult",
     "Step",
     "Trace",
     "UndefinedReads",
@@ -41,10 +45,14 @@ __all__ = [
     "Violation",
     "ViolationKind",
     "load",
+    "load_result",
+    "loads",
 ]
 
 _HOMES = (
     "outcrop.api",
+    "outcrop.handle",
+    "outcrop.saved",
     "outcrop.errors",
     "outcrop.options",
     "outcrop.outcome",

@@ -13,14 +13,13 @@ True
 
 from __future__ import annotations
 
-import codecs
 import dataclasses
-import hashlib
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +27,7 @@ from outcrop.check.conclusion import conclude, violations_of
 from outcrop.check.engines import EngineOutcome, search
 from outcrop.declared import choice, value_of
 from outcrop.errors import UsageError
+from outcrop.handle import Handle
 from outcrop.ir.system import System
 from outcrop.ir.vacuity import vacuity
 from outcrop.lang import front_end, require_start_state
@@ -45,10 +45,13 @@ from outcrop.options import (
     given_options,
 )
 from outcrop.outcome import Progress
+from outcrop.reading import read_source as read_source
 from outcrop.report.json import document
+from outcrop.report.notebook import html, result_page, system_html
 from outcrop.result import Result, Violation
 from outcrop.source import Diagnostic, Source, Span, whole
 from outcrop.strategies import OWN_OPTIONS, names
+from outcrop.sweeps import Sweep, nearest, sweep
 from outcrop.units import parse_duration, parse_size
 
 if TYPE_CHECKING:
@@ -56,15 +59,8 @@ if TYPE_CHECKING:
 
 # Result must not import reports, but its users expect it to convert itself to JSON.
 Result.make_document = document
-
-#: Largest model or file of formulas, in bytes. A parsed model takes up to a hundred times as much memory.
-MOST_BYTES = 5_000_000
-
-#: Characters that a terminal would interpret: NUL to US without tab and line ends, DEL, and C1.
-_CONTROL = {code: "\ufffd" for code in (*range(32), 127, *range(128, 160)) if code not in (9, 10, 11, 12, 13)}
-
-#: Those of them that are rare in text. Bytes from 128 on may be parts of letters.
-_STRAY_BYTES = bytes(code for code in _CONTROL if code < 128)
+Result.make_html = html
+Result.make_page = result_page
 
 
 def load(
@@ -97,14 +93,44 @@ def load(
         >>> load("examples/ring_election.m", Size=3).system.constants["Size"]
         3
     """
-    own = {name: named.pop(name) for name in OPTIONS if name in named}
-    texts = {name: _constant_text(name, value) for name, value in {**(constants or {}), **named}.items()}
     formulas = _formulas(path, _texts_of(ltl), ltl_file)
-    source = read_source(path)
-    options = LoadOptions(texts, read_options(source.name, own), formulas, given_invariants(invariants))
+    own = {name: named.pop(name) for name in OPTIONS if name in named}
+    return _loaded(read_source(path), {**(constants or {}), **named}, own, formulas, given_invariants(invariants))
+
+
+def loads(
+    text: str,
+    name: str = "model.m",
+    /,
+    constants: Mapping[str, object] | None = None,
+    *,
+    invariants: str | Iterable[str] = (),
+    ltl: str | Iterable[str] = (),
+    **named: object,
+) -> Model:
+    """Reads a model from a text. ``name`` is the name that diagnostics print, and its suffix selects the language;
+    the rest is as for ``load``."""
+    own = {each: named.pop(each) for each in OPTIONS if each in named}
+    formulas = _formulas("", _texts_of(ltl), None)
+    return _loaded(Source(name, text), {**(constants or {}), **named}, own, formulas, given_invariants(invariants))
+
+
+def _loaded(
+    source: Source,
+    constants: Mapping[str, object],
+    own: Mapping[str, Any],
+    formulas: tuple[FormulaText, ...],
+    invariants: tuple[Span, ...],
+) -> Model:
+    texts = {name: _constant_text(name, value) for name, value in constants.items()}
+    options = LoadOptions(texts, read_options(source.name, own), formulas, invariants)
     system, warnings = front_end(source.name)(source, options)
     require_start_state(system)
-    return Model(system, tuple(warnings), options)
+
+    def reload(others: Mapping[str, object]) -> Model:
+        return _loaded(source, {**constants, **others}, own, formulas, invariants)
+
+    return Model(system, tuple(warnings), options, reload)
 
 
 def load_class(
@@ -118,13 +144,17 @@ def load_class(
     """Compiles a model class (see outcrop/model.py); ``constants`` replace the values that it gives them."""
     own = {name: named.pop(name) for name in OPTIONS if name in named}
     for name in named:
-        raise UsageError(f"load has no option '{name}'")
+        raise UsageError(f"load has no option '{name}'{nearest(name, OPTIONS)}")
     texts = {name: repr(value) for name, value in constants.items()}
     formulas = _formulas("", _texts_of(ltl), None)
     options = LoadOptions(texts, read_options("model.py", own), formulas, given_invariants(invariants))
     system, warnings = lower_class(cls, options)
     require_start_state(system)
-    return Model(system, tuple(warnings), options)
+
+    def reload(others: Mapping[str, object]) -> Model:
+        return load_class(cls, {**constants, **others}, invariants=invariants, ltl=ltl, **own)
+
+    return Model(system, tuple(warnings), options, reload)
 
 
 def given_invariants(given: str | Iterable[str]) -> tuple[Span, ...]:
@@ -165,6 +195,43 @@ class Model:
     system: System
     warnings: tuple[Diagnostic, ...]  #: warnings of the front-end
     options: LoadOptions
+    #: Loads the same model with other constants.
+    reload: Callable[[Mapping[str, object]], Model] | None = field(default=None, repr=False, compare=False)
+
+    def __repr__(self) -> str:
+        system = self.system
+        return f"<Model {system.name}: {len(system.variables)} variables, {len(system.rules)} rules>"
+
+    def _repr_html_(self) -> str:
+        return system_html(self.system)
+
+    def start(self, options: CheckOptions | None = None, **changes: Any) -> Handle[Result]:
+        """Starts a check in a thread of its own; the handle can be asked for progress and cancelled."""
+        return Handle(lambda progress: self.check(options, progress=progress, **changes))
+
+    def sweep(self, axes: Mapping[str, Iterable[object]], **options: Any) -> Sweep:
+        """Checks the model for each combination of constants: ``model.sweep({"N": range(2, 5)})``."""
+        if self.reload is None:
+            raise UsageError("this model cannot be loaded again with other constants")
+        return sweep(self.reload, axes, options)
+
+    def simulate(self, **options: Any) -> Any:
+        """Takes random walks; keywords are the fields of outcrop.tools.simulate.SimulationOptions."""
+        # By name, here and below: the tools import this module.
+        tool = import_module("outcrop.tools.simulate")
+        return tool.simulate(self, tool.SimulationOptions(**options))
+
+    def locality(self, **options: Any) -> Any:
+        """Measures how far transitions lead; keywords are fields of CheckOptions."""
+        return import_module("outcrop.tools.distances").measure(self, _changed(CheckOptions(), options))
+
+    def graph(self, states: int = 1000, depth: int | None = None, symmetry: bool = True) -> Any:
+        """Returns the graph of the first states: ``graph.nodes`` and ``graph.edges``."""
+        return import_module("outcrop.explore.graph").explore(self.system, symmetry, states, depth)
+
+    def explore(self) -> Any:
+        """Returns a session that steps through the model; see outcrop.explore.session."""
+        return import_module("outcrop.explore.session").Session(self.system)
 
     def check(
         self,
@@ -262,38 +329,6 @@ class Model:
         return run_checks(checks, self.options, options, progress, output)
 
 
-def read_source(path: str | os.PathLike[str]) -> Source:
-    """Returns the text of a model. Bytes that are not UTF-8 are read as Latin-1, the encoding of old models."""
-    name = os.fspath(path)
-    try:
-        with Path(path).open("rb") as file:
-            content = file.read(MOST_BYTES + 1)
-    except FileNotFoundError:
-        raise UsageError(f"there is no file '{name}'") from None
-    except IsADirectoryError:
-        raise UsageError(f"'{name}' is a directory, not a file; name a model file") from None
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise UsageError(f"cannot read '{name}': {reason}") from None
-    if len(content) > MOST_BYTES:
-        raise UsageError(f"'{name}' is too large; the limit is {MOST_BYTES:,} bytes")
-    _refuse_other_than_text(name, content)
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        text = content.decode("latin-1")
-    return Source(name, text.translate(_CONTROL), hashlib.sha256(content).hexdigest())
-
-
-def _refuse_other_than_text(name: str, content: bytes) -> None:
-    """Raises UsageError for UTF-16 and for binary files. A few stray control characters are harmless."""
-    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        raise UsageError(f"'{name}' is in UTF-16; save it as UTF-8")
-    stray = len(content) - len(content.translate(None, _STRAY_BYTES))
-    if stray > max(10, len(content) // 20):
-        raise UsageError(f"'{name}' is not text: {stray:,} of its {len(content):,} bytes are control characters")
-
-
 # --- Options -----------------------------------------------------------------------------------------------
 
 
@@ -306,12 +341,17 @@ def _constant_text(name: str, value: object) -> str:
     raise UsageError(f"constant {name} must be a number, a boolean or a string, not {type(value).__name__}")
 
 
+def check_option_names() -> set[str]:
+    """Returns the names of the options of ``Model.check``."""
+    return {each.name for each in dataclasses.fields(CheckOptions)} - {"own"} | set(OWN_OPTIONS)
+
+
 def _changed(options: CheckOptions, changes: dict[str, Any]) -> CheckOptions:
     """Returns ``options`` with some fields replaced. Words and units are converted to values."""
-    known = {field.name for field in dataclasses.fields(CheckOptions)} - {"own"} | set(OWN_OPTIONS)
+    known = check_option_names()
     for name in changes:
         if name not in known:
-            raise UsageError(f"there is no option '{name}'; the options are {', '.join(sorted(known))}")
+            raise UsageError(f"there is no option '{name}'{nearest(name, known)}")
     convert: dict[str, Callable[[str], Any]] = {
         **{name: partial(value_of, declared) for name, declared in OWN_OPTIONS.items()},
         "engine": lambda text: choice(Engine, "engine", text),

@@ -2,24 +2,42 @@
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
+from importlib import import_module
+from pathlib import Path
 from typing import Any, ClassVar
 
+from outcrop.errors import UsageError
 from outcrop.ir.layout import State
 from outcrop.ir.nodes import Variable
 from outcrop.ir.system import System
 from outcrop.ir.types import Type
 from outcrop.outcome import Event, LayerReport, RankReport
 from outcrop.source import Diagnostic, Span
+from outcrop.views import StateView
 
 #: Version of the JSON document. It is raised when a first-level key changes its meaning.
 FORMAT = 1
 
 #: The command that says what each verdict promises, and how that is tested.
 TRUST = "outcrop docs trust"
+
+
+def _cut(text: str, most: int = 100) -> str:
+    return text if len(text) <= most else f"{text[: most - 3]}..."
+
+
+def frame(library: str, rows: list[dict[str, Any]]) -> Any:
+    """Returns rows as a DataFrame of pandas or polars; raises UsageError where the library is not installed."""
+    try:
+        return import_module(library).DataFrame(rows)
+    except ImportError:
+        raise UsageError(f"{library} is not installed; install it, or use to_rows()") from None
 
 
 class Verdict(StrEnum):
@@ -86,6 +104,30 @@ class Trace:
     def __len__(self) -> int:
         return len(self.steps)
 
+    @property
+    def states(self) -> list[StateView]:
+        """The states of the run as objects: ``trace.states[-1].phase["Node_1"]``."""
+        return [StateView(self.system, step.state) for step in self.steps]
+
+    def to_rows(self) -> list[dict[str, Any]]:
+        """Returns a dictionary for each step: its number, its rule, and the simple values of its state by name."""
+        rows = zip(self.steps, self.states, strict=True)
+        return [{"step": at, "rule": step.label, **state.flat()} for at, (step, state) in enumerate(rows)]
+
+    def to_pandas(self) -> Any:
+        """Returns the rows as a pandas DataFrame."""
+        return frame("pandas", self.to_rows())
+
+    def to_polars(self) -> Any:
+        """Returns the rows as a polars DataFrame."""
+        return frame("polars", self.to_rows())
+
+    def __repr__(self) -> str:
+        return f"<Trace of {len(self.steps):,} steps: {_cut(' -> '.join(step.label for step in self.steps))}>"
+
+    def _repr_html_(self) -> str:
+        return Result.make_html(self)
+
 
 @dataclass(frozen=True)
 class Violation:
@@ -102,6 +144,10 @@ class Violation:
     condition: Span | None = None  #: the condition that should be true
     false_parts: tuple[Span, ...] = ()  #: the places of the parts in ``because``
     hint: str = ""  #: remedy, if one is known
+
+    def __repr__(self) -> str:
+        steps = "no trace" if self.trace is None else f"a trace of {len(self.trace):,} steps"
+        return f"<Violation of {self.property or self.kind}: {_cut(self.message)}; {steps}>"
 
 
 @dataclass(frozen=True)
@@ -186,6 +232,8 @@ class Result:
     """
 
     make_document: ClassVar[Callable[[Result], dict[str, Any]]]  #: set by outcrop.api, since reports import this module
+    make_html: ClassVar[Callable[[Any], str]]  #: likewise, for notebooks
+    make_page: ClassVar[Callable[[Any], str]]  #: likewise, for files
 
     verdict: Verdict
     kind: str  #: what was violated, or why the verdict is unknown; "" if the property holds
@@ -247,6 +295,38 @@ class Result:
     def trace(self) -> Trace | None:
         """The trace of the first violation."""
         return self.violations[0].trace if self.violations else None
+
+    def __repr__(self) -> str:
+        states = "" if self.states is None else f", {self.states:,} states"
+        kind = f" ({self.kind})" if self.kind else ""
+        return f"<Result {self.verdict}{kind}: {self.model}{states}, {len(self.levels):,} levels, {self.seconds:.2f} s>"
+
+    def _repr_html_(self) -> str:
+        return Result.make_html(self)
+
+    def to_rows(self) -> list[dict[str, Any]]:
+        """Returns a dictionary for each level: its number, its states, and the successors it was found among."""
+        more = {"generated": self.generated, "duplicates": self.duplicates}
+        return [
+            {"level": at, "states": size, **{name: row[at] for name, row in more.items() if at < len(row)}}
+            for at, size in enumerate(self.levels)
+        ]
+
+    def to_pandas(self) -> Any:
+        """Returns the levels as a pandas DataFrame."""
+        return frame("pandas", self.to_rows())
+
+    def to_polars(self) -> Any:
+        """Returns the levels as a polars DataFrame."""
+        return frame("polars", self.to_rows())
+
+    def report(self, path: str | os.PathLike[str]) -> None:
+        """Writes the HTML report."""
+        Path(path).write_text(Result.make_page(self), encoding="utf-8")
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the JSON document, which ``outcrop.load_result`` and ``outcrop report`` read."""
+        Path(path).write_text(json.dumps(self.to_dict(), ensure_ascii=False, default=str), encoding="utf-8")
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the JSON document of ``--json``, with the trace in ITF."""

@@ -16,6 +16,7 @@ class Source:
     name: str
     text: str
     sha256: str = ""  #: SHA-256 of the file, in hexadecimal; empty if the text comes from no file
+    part: str = ""  #: the model in the file, where it has several: FILE:PART
 
     @cached_property
     def _line_starts(self) -> list[int]:

@@ -104,7 +104,10 @@ class Watch:
 
     def report_progress(self) -> None:
         if self._progress is not None:
-            self._progress(self._standing())
+            try:
+                self._progress(self._standing())
+            except KeyboardInterrupt:  # how a caller in another thread stops a search
+                self.ask_to_stop(Stop.INTERRUPTED)
 
     def close(self) -> None:
         self.workers.close()

@@ -141,7 +141,7 @@ class Body:
         self.chosen: dict[str, Value] = {}  #: elements that ``choose`` took from a bag, with their slots
         self.copied: dict[str, Value] = {}  #: those that are used after they were removed
         self.bare_fields: bool = False if outer is None else outer.bare_fields  #: fields need no ``self.``
-        self._statics: dict[int, Static | None] = {}
+        self._statics: dict[int, tuple[ast.AST, Static | None]] = {}
 
     @property
     def report(self) -> Report:
@@ -278,10 +278,10 @@ class Body:
 
     def static(self, node: ast.AST) -> Static | None:
         """Returns what an expression stands for that is known before the model runs; None where it is not."""
-        key = id(node)
-        if key not in self._statics:
-            self._statics[key] = self._static(node)
-        return self._statics[key]
+        # The node is kept, so that no other one gets its number.
+        if id(node) not in self._statics:
+            self._statics[id(node)] = (node, self._static(node))
+        return self._statics[id(node)][1]
 
     def _static(self, node: ast.AST) -> Static | None:
         match node:

@@ -68,7 +68,8 @@ def class_source(cls: type[Model], sources: Sources) -> PythonSource | None:
         found = sources.of_function(value)
         if found is not None:
             return found[0]
-    return None
+    name = getattr(sys.modules.get(cls.__module__), "__file__", None)
+    return None if name is None else sources.of_file(name)
 
 
 def _parse(parsed: PythonSource) -> ast.Module:

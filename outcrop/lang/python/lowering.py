@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
@@ -45,12 +46,10 @@ def lower(source: Source, options: LoadOptions) -> tuple[System, list[Diagnostic
     return system, warnings
 
 
-def lower_open(
-    source: Source, options: LoadOptions, part: str = ""
-) -> tuple[System, list[Diagnostic], LowerExpression]:
+def lower_open(source: Source, options: LoadOptions) -> tuple[System, list[Diagnostic], LowerExpression]:
     """The same, and what makes an expression of the model of text that does not stand in it."""
     sources = Sources()
-    cls = load_module(source, sources, options.constants, part)
+    cls = load_module(source, sources, options.constants, source.part)
     return lower_class(cls, options, sources, source)
 
 
@@ -61,13 +60,22 @@ def lower_loaded(cls: type[Model], options: LoadOptions) -> tuple[System, list[D
     return system, warnings
 
 
-def executed(source: Source, options: LoadOptions, part: str = "") -> tuple[System, Execution]:
+def executed(source: Source, options: LoadOptions) -> tuple[System, Execution]:
     """Returns the System of a file, and the same model ready to be executed by CPython."""
     sources = Sources()
-    cls = load_module(source, sources, options.constants, part)
+    cls = load_module(source, sources, options.constants, source.part)
     found = _lowered(cls, options, sources, source)
     fields = {name: kind for name, (_, kind) in found.model.fields.items()}
     return found.system(), Execution(cls, fields, found.model.parameters)
+
+
+def executed_class(cls: type[Model], options: LoadOptions) -> tuple[System, Execution]:
+    """The same for a class that is there already."""
+    sources = Sources()
+    made = reload_class(cls, sources, options.constants)
+    found = _lowered(made, options, sources, None)
+    fields = {name: kind for name, (_, kind) in found.model.fields.items()}
+    return found.system(), Execution(made, fields, found.model.parameters)
 
 
 def lower_class(
@@ -114,10 +122,13 @@ class _Model:
         self.formulas = Formulas(model, found, self.names)
 
     def _names(self) -> dict[str, Any]:
-        for value in vars(self.model.cls).values():
-            if hasattr(value, "__globals__"):
-                return dict(value.__globals__)
-        return {}
+        """The names of the file; those that base classes of other files see are there too."""
+        found: dict[str, Any] = {}
+        for base in reversed(self.model.cls.__mro__):
+            if issubclass(base, Model) and base is not Model:
+                functions = [each for each in vars(base).values() if hasattr(each, "__globals__")]
+                found |= functions[0].__globals__ if functions else vars(sys.modules[base.__module__])
+        return found
 
     def lower(self) -> None:
         for base in reversed(self.model.cls.__mro__):
