@@ -9,8 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from outcrop.options import CheckOptions
+
+if TYPE_CHECKING:
+    from outcrop.explorer.snapshot import Snapshot
 
 #: Largest number of findings that a search lists and counts.
 _MOST_FOUND = 10_000
@@ -59,6 +63,7 @@ class Restart(Exception):
         super().__init__(why)
         self.options = options
         self.seconds = seconds  #: time spent so far, which counts against the limit
+        self.snapshot: Snapshot | None = None  #: the search to continue; None: the next one starts over
 
 
 class EventKind(StrEnum):

@@ -157,7 +157,8 @@ def _search_native(
                 return outcome
             except Restart as restart:
                 discard_checkpoint(restart.options, transport)
-                options, given = restart.options, dataclasses.replace(given, seconds=restart.seconds)
+                options = restart.options
+                given = dataclasses.replace(given, snapshot=restart.snapshot, seconds=restart.seconds)
 
     if not on_gpu:
         return EngineOutcome(on_host(options), compile_seconds, canonical, compiler)

@@ -2,8 +2,9 @@
 
 A hash partitions states evenly for every model. But it scatters successors over all ranks, and sending them is most of
 the extra cost of a search over several ranks. A search that has become large therefore learns which parts of states
-seldom change (outcrop/dist/owners.py), and restarts with ownership by these parts: the work done so far is small. If
-they turn out to partition the states unevenly, it restarts once more, by the hash.
+seldom change (outcrop/dist/owners.py), and continues with ownership by these parts. If they turn out to partition the
+states unevenly, it changes once more, to the hash. Each change hands a snapshot over, whose states go to their new
+owners. A search that cannot be copied starts over: the work done so far is small.
 
 When a level is complete, all ranks know the number of states of each rank, so they come to the same decisions.
 
@@ -94,11 +95,14 @@ class Balance:
         proposals = [each for each in transport.gather(proposal, look) if each is not None]
         return min(proposals, key=lambda each: each.cost).parts if proposals else None
 
-    def judge(self, sizes: Numbers) -> None:
-        """Records a complete level, of which rank i owns ``sizes[i]`` states. Raises Restart to change ownership."""
+    def record(self, sizes: Numbers) -> None:
+        """Records a level, of which rank i owns ``sizes[i]`` states."""
         self._growth = int(sizes.sum()) / max(1, int(self._last.sum()))
         self._last = sizes
         self.owned += sizes
+
+    def review(self) -> None:
+        """Raises Restart to change ownership. Called when a level is complete."""
         states = int(self.owned.sum())
         if not self._explorer.tuning.large <= states < _TOO_LATE:
             return
@@ -114,7 +118,9 @@ class Balance:
     def _restart(self, owners: str) -> Restart:
         explorer = self._explorer
         options = dataclasses.replace(explorer.options, owners=owners)
-        return Restart(f"ownership changes to {owners}", options, explorer.watch.seconds())
+        restart = Restart(f"ownership changes to {owners}", options, explorer.watch.seconds())
+        restart.snapshot = explorer.snapshot()
+        return restart
 
     @property
     def _most_uneven(self) -> float:

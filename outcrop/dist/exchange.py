@@ -120,6 +120,9 @@ class LocalExchange:
         self._explorer.printing.end_level()
         return stop
 
+    def review_owners(self) -> None:
+        """Raises Restart if states should have other owners. A single process owns all of them."""
+
     def agree_to_go_on(self, must: Stop | None = None) -> None:
         """Raises Stopped if the search must stop. ``must``: the reason, if this rank has one."""
         if must is not None:

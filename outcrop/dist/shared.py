@@ -233,7 +233,7 @@ class SharedExchange:
         numbers = [size, _STOPS.index(stop), explorer.findings.has_failed_start, bool(news or printed)]
         sizes, stops, failures, has_more = self.transport.gather_numbers(numbers, explorer.watch.look).T
         self.totals.append(int(sizes.sum()))
-        self.balance.judge(sizes)
+        self.balance.record(sizes)
         explorer.findings.has_failed_start = bool(failures.any())
         if has_more.any():
             for their_news, their_printed in self.transport.gather((news, printed), explorer.watch.look):
@@ -242,6 +242,10 @@ class SharedExchange:
                 explorer.printing.print_all(their_printed)
         self._told = len(explorer.findings.states)
         return min((_STOPS[code] for code in stops.tolist() if code), key=_STOPS.index, default=None)
+
+    def review_owners(self) -> None:
+        """Raises Restart, on all ranks, if states should have other owners."""
+        self.balance.review()
 
     def agree_to_go_on(self, must: Stop | None = None) -> None:
         """Raises Stopped, on all ranks, if one of them must stop. ``must``: why this one must."""
@@ -313,8 +317,9 @@ class SharedExchange:
             yield from self.rest(round, explorer.watch.look)
 
     def counts_are_restored(self) -> None:
-        """Records that all ranks know the findings of a snapshot."""
+        """Records that all ranks know the findings of a snapshot. From here on messages hold successors."""
         self._told = len(self._explorer.findings.states)
+        self.traffic = Traffic()
 
     def describe(self, manifest: Manifest, owners: str) -> Manifest:
         """Adds the ownership of states to a manifest."""

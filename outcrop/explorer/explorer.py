@@ -25,7 +25,7 @@ from outcrop.explorer.frontier import Frontier
 from outcrop.explorer.liveness import check_liveness
 from outcrop.explorer.paths import Look
 from outcrop.explorer.printing import open_printing
-from outcrop.explorer.snapshot import Counted
+from outcrop.explorer.snapshot import Counted, Snapshot, can_be_copied, copied
 from outcrop.explorer.visited import ExactTable, Visited
 from outcrop.explorer.watch import Watch
 from outcrop.interrupts import causes
@@ -140,10 +140,15 @@ class Explorer:
             self.context.snapshot.resume(self)
         elif self.checkpoints is not None and self.checkpoints.is_resumed:
             self.checkpoints.restore()
-            self.before.seconds = max(0.0, self.before.seconds - self.context.seconds)  # the clock counts these
         else:
             self.frontier.start()
+        self.before.seconds = max(0.0, self.before.seconds - self.context.seconds)  # the clock counts these
         self.level_is_complete()
+
+    def snapshot(self) -> Snapshot | None:
+        """Returns a copy of the search, whose newest level is complete. None, on all ranks, if one cannot be copied."""
+        is_resumed = self.checkpoints is not None and self.checkpoints.is_resumed
+        return copied(self) if self.exchange.all(can_be_copied(self) and not is_resumed) else None
 
     def next_stop(self) -> Stop | None:
         """Returns why the newest level is not to be expanded, or None if it is."""
@@ -207,6 +212,7 @@ class Explorer:
             self.watch.tell(event)
         if stop is not None:
             raise Stopped(stop)
+        self.exchange.review_owners()
 
     def take_level_back(self) -> None:
         """Removes the last level, which is incomplete, from the record. It will be recorded again when it is filled."""

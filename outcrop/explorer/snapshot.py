@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,10 +18,14 @@ from outcrop.kernels import Counts, Found, Marks, States
 from outcrop.outcome import Event, EventKind, FindingKind
 from outcrop.store.checkpoint import Manifest, StatesPart
 from outcrop.store.workdir import DiskBudget
+from outcrop.strategies import STRATEGIES
 
 if TYPE_CHECKING:
     from outcrop.explorer.explorer import Explorer
 
+#: Largest copy of the states in memory, as a fraction of the memory budget, and rows of it that are read at a time.
+_COPIED_SHARE = 1 / 8
+_COPIED_ROWS = 1 << 15
 #: The state file of a snapshot whose states are not in a file.
 NO_FILE = StatesPart("", 0, 0, 0)
 
@@ -101,7 +105,7 @@ class Snapshot:
     own: list[Manifest]  #: the parts whose counters this rank continues
     everyone: list[Manifest]  #: the parts of all ranks
     read_level: Callable[[int], Iterator[States]]
-    event: str  #: text of the event when the search continues, with fields ``level`` and ``states``
+    event: str = ""  #: text of the event when the search continues, with fields ``level`` and ``states``; "": none
     event_kind: EventKind = EventKind.CONTINUED
     stays: bool = True  #: whether states belong to the rank that reads them
     check: Callable[[Explorer], None] = lambda explorer: None  #: raises if the levels differ from what was written
@@ -117,8 +121,9 @@ class Snapshot:
             self._restore_counts(explorer)
         finally:
             self.close()
-        figures = {"level": len(explorer.totals) - 1, "states": explorer.totals.states}
-        explorer.watch.tell(Event(self.event_kind, self.event.format(**figures), figures))
+        if self.event:
+            figures = {"level": len(explorer.totals) - 1, "states": explorer.totals.states}
+            explorer.watch.tell(Event(self.event_kind, self.event.format(**figures), figures))
 
     def _restore_counts(self, explorer: Explorer) -> None:
         manifest, own = self.everyone[0], self.own
@@ -147,6 +152,30 @@ class Snapshot:
         if manifest.revisits:
             text = "rules fired include those of states that were revisited before the checkpoint"
             explorer.watch.tell(Event(EventKind.WARNED, text))
+
+
+def can_be_copied(explorer: Explorer) -> bool:
+    """Returns whether a search can be continued from a copy of its states in memory.
+
+    The copy must be small beside the states, since both exist at the same time. States that may have been visited twice
+    are better searched again.
+    """
+    is_small = explorer.levels.states * explorer.native.model_bytes <= explorer.search.budget * _COPIED_SHARE
+    strategy = STRATEGIES[explorer.options.strategy]
+    return strategy.checkpoints and explorer.frontier.is_arena and is_small and not explorer.revisits
+
+
+def copied(explorer: Explorer) -> Snapshot:
+    """Returns a snapshot of all levels, with the states in memory. Each state goes to the rank that then owns it."""
+    manifest, search = Boundary.of(explorer).describe(explorer), explorer.search
+    levels = [search.packed_form(search.read_block(*ends)) for ends in pairwise(explorer.levels.ends)]
+    return Snapshot(
+        own=[manifest],
+        everyone=explorer.exchange.gather(manifest),
+        read_level=lambda level: iter(np.array_split(levels[level], len(levels[level]) // _COPIED_ROWS + 1)),
+        stays=False,
+        close=levels.clear,
+    )
 
 
 def _sum(rows: list[list[int]], like: Counts) -> Counts:

@@ -32,7 +32,6 @@ from outcrop.strategies import LayeredOptions, SqueezeOptions
 
 if TYPE_CHECKING:
     from outcrop.explorer.explorer import Explorer
-    from outcrop.explorer.snapshot import Snapshot
 
 #: Memory of a state in RAM besides its own bytes, in bytes.
 _BYTES_BESIDE = 7
@@ -176,7 +175,6 @@ class Reformed(Restart):
         super().__init__(why, explorer.options, explorer.watch.seconds())
         self.kind = kind  #: kind of the event that reports it
         self.form = form
-        self.snapshot: Snapshot | None = None
 
     def restart_options(self) -> CheckOptions:
         """Returns the options of the next search, which resumes from the checkpoint if there is one."""

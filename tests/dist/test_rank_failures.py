@@ -185,7 +185,7 @@ def ranks_under(pid: int) -> list[int]:
 def test_liveness_and_the_interpreter_are_refused(repository: Path) -> None:
     for arguments, words in (
         ([str(repository / "tests/models/liveness_holds.m")], "liveness cannot be checked over several ranks"),
-        ([MODEL, "--engine", "interpreter"], "the interpreter searches alone"),
+        ([MODEL, "--engine", "interpreter"], "the interpreter cannot use several ranks"),
     ):
         done = run_each(arguments, arguments)
         assert done.returncode == 2

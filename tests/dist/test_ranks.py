@@ -53,6 +53,8 @@ def jobs() -> list[tuple[str, dict[str, Any], dict[str, Any]]]:
         options = {"strategy": strategy, "threads": 2, "max_errors": 3}
         listed.append((str(HERE / "grid.m"), {}, {**options, "owners": PARTS} if number % 2 else options))
     listed.append((str(HERE / "grid.m"), {}, {"strategy": "ram", "owners": UNEVEN, "max_errors": None}))
+    # New owners take the states over: a search that started over would print twice.
+    listed.append((str(HERE / "printing.m"), {}, {"owners": UNEVEN, "deadlock": "off"}))
     # The handover to disk happens in the middle of a level.
     for strategy in ("auto", "layered"):
         options = {"strategy": strategy, "threads": 2, "state_memory": "8K", "max_errors": None}
