@@ -269,6 +269,9 @@ static const VisitedSet candidates_only = {
     .fill = states_fill,
     .grown = nothing_to_end,
     .lines = states_lines,
+    .carry = states_carry,
+    .forgets = 1,
+    .is_tentative = 1,
 };
 
 /* Makes every successor a candidate from now on. The states of the arena must be on disk. */

@@ -149,8 +149,8 @@ static void states_carry(Worker *worker, const uint8_t *states, const uint64_t *
 
 static const VisitedSet states_in_full = {IN_FULL};
 
-/* The same for a search that goes on past RAM (spill.c): before memory ends, and after, when states that are not in the
- * arena are candidates. */
+/* Full states of a search that can continue past RAM (spill.c): before memory is full, and afterwards, when states that
+ * are not in the arena are candidates. */
 static const VisitedSet states_before_disk = {IN_FULL, .carry = states_carry};
 static UNUSED const VisitedSet states_past_ram = {IN_FULL, .carry = states_carry, .forgets = 1, .is_tentative = 1};
 
