@@ -116,10 +116,10 @@ def _search_native(
     from outcrop.dist.transport import transport_of
     from outcrop.explorer.context import Context
     from outcrop.gpu.device import is_there
-    from outcrop.store.workdir import remove_work_of_the_dead
+    from outcrop.store.workdir import remove_stale_work
 
     strategy, started = STRATEGIES[options.strategy], time.monotonic()
-    remove_work_of_the_dead(options.workdir)
+    remove_stale_work(options.workdir)
     emitted = emit(system, options.symmetry and system.allows_symmetry, options.coverage, prints=options.prints)
     on_gpu = options.device is DeviceChoice.GPU or (options.device is DeviceChoice.AUTO and is_there())
     transport = transport_of(options.ranks)

@@ -42,7 +42,7 @@ _PIECES_A_LEVEL = 4
 #: Largest block of states, in bytes.
 _MOST_BLOCK_BYTES = 1 << 18
 #: Memory of each worker besides the states, in bytes, mostly for successors in transit.
-BYTES_BESIDE = 8 << 20
+WORKER_BYTES = 8 << 20
 #: Fraction of the state memory for the two ends of a queue.
 _QUEUE_SHARE = 1 / 8
 
@@ -77,7 +77,7 @@ def levels_on_disk(native: Native, options: CheckOptions, context: Context) -> I
         if explorer.checkpoints is not None:
             resources.enter_context(explorer.checkpoints)
         directory = resources.enter_context(WorkDirectory(options.workdir, explorer.disk))
-        yield explorer, BlockFrontier(explorer, directory, state_budget(options, BYTES_BESIDE))
+        yield explorer, BlockFrontier(explorer, directory, state_budget(options, WORKER_BYTES))
 
 
 class BlockPool:
@@ -167,11 +167,11 @@ class BlockFrontier:
         usual = max(_FEWEST_BLOCK_STATES, min(_MOST_BLOCK_STATES, fitting))
         return self._block_states or usual
 
-    def table_memory(self, beside: int) -> int:
-        """Returns the state memory that is left for a table, in bytes, after the ends of the log and ``beside`` other
-        bytes."""
+    def table_memory(self, other_bytes: int) -> int:
+        """Returns the state memory that is left for a table, in bytes, after the ends of the log and
+        ``other_bytes`` other bytes."""
         ends = 2 * self._block_rows * self._explorer.native.model_bytes
-        return max(self._memory // 2, self._memory - ends - beside)
+        return max(self._memory // 2, self._memory - ends - other_bytes)
 
     def piece_rows(self, states: int) -> int:
         """Returns the size of the blocks into which ``states`` states are divided. Blocks are large enough to keep the

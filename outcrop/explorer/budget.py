@@ -19,7 +19,7 @@ DEADLOCK_RULES = {
 
 #: Memory of the process besides states and tables, in bytes: buffers of each worker, and allocations of Python.
 _BYTES_A_WORKER = 512 << 10
-_BYTES_BESIDE = 6 << 20
+_PROCESS_BYTES = 6 << 20
 #: Smallest state memory for each worker, in bytes. With less, the notes on set-aside states take more than the states.
 _LEAST_BYTES_A_WORKER = 1 << 20
 
@@ -28,13 +28,13 @@ def worker_count(options: CheckOptions) -> int:
     return options.threads or transport_of(options.ranks).cores
 
 
-def state_budget(options: CheckOptions, beside: int = 0) -> int:
-    """Returns the memory for states and tables, in bytes, that keeps the process within its budget. ``beside``: further
-    bytes that a strategy needs for each worker."""
+def state_budget(options: CheckOptions, worker_bytes: int = 0) -> int:
+    """Returns the memory for states and tables, in bytes, that keeps the process within its budget. ``worker_bytes``:
+    further bytes that a strategy needs for each worker."""
     usual = available_memory() * 3 // 4 // transport_of(options.ranks).neighbours
     memory = options.memory if options.memory is not None else usual
     workers = worker_count(options)
-    left = memory - resident_bytes() - _BYTES_BESIDE - workers * (_BYTES_A_WORKER + beside)
+    left = memory - resident_bytes() - _PROCESS_BYTES - workers * (_BYTES_A_WORKER + worker_bytes)
     left = max(workers * _LEAST_BYTES_A_WORKER, left)
     return left if options.state_memory is None else min(left, options.state_memory)
 

@@ -46,7 +46,7 @@ class LayerRecord:
         """Estimated number of different visited states."""
         return 0 if self._sketch is None else round(self._sketch.estimate())
 
-    def is_going_round(self, visited: int, kept: int) -> bool:
+    def has_stalled(self, visited: int, kept: int) -> bool:
         """Returns whether more states were visited since the last progress than Theorem 3 of the paper allows."""
         level, estimate = self._progress
         return visited > estimate * max(2.0, level / kept)

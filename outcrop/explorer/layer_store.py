@@ -166,10 +166,10 @@ class LayerStore:
     def omission_bound(self, levels: list[int]) -> float:
         return 0.0
 
-    def is_going_round(self) -> bool:
+    def has_stalled(self) -> bool:
         """Returns whether layers were deleted, and more states were visited since than Theorem 3 allows."""
         kept = self.Refined.keep
-        return self.revisits and kept is not None and self._record.is_going_round(self.states, kept)
+        return self.revisits and kept is not None and self._record.has_stalled(self.states, kept)
 
     @property
     def estimate(self) -> int:

@@ -21,7 +21,7 @@ from outcrop.explorer.frontier import ExpandPart, Position
 from outcrop.explorer.past_ram import PastRam
 from outcrop.explorer.paths import Look
 from outcrop.explorer.snapshot import Boundary, Snapshot
-from outcrop.explorer.sorted_runs import bytes_beside
+from outcrop.explorer.sorted_runs import worker_bytes
 from outcrop.explorer.squeezing import Reformed, Squeezing, reopened
 from outcrop.explorer.visited import ExactTable
 from outcrop.kernels import FIRST_LINES, Native, Search, States, StopReason
@@ -49,7 +49,7 @@ def search_ram_first(
     workers = worker_count(options)
     bytes_a_state = native.state_bytes + 8
     budget = max(
-        state_budget(options, bytes_beside(options)), context.tuning.least_states_a_worker * workers * bytes_a_state
+        state_budget(options, worker_bytes(options)), context.tuning.least_states_a_worker * workers * bytes_a_state
     )
     settings = kernel_settings(
         options,

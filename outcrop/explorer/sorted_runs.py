@@ -40,7 +40,7 @@ _BYTES_A_WORKER = 15 << 19
 _MEMORY_PART_A_WORKER = 16
 
 
-def bytes_beside(options: CheckOptions) -> int:
+def worker_bytes(options: CheckOptions) -> int:
     """Returns the memory of a worker besides the states, in bytes."""
     return max(_BYTES_A_WORKER, (options.memory or 0) // _MEMORY_PART_A_WORKER)
 
@@ -66,7 +66,7 @@ class SortedRuns:
         #: Largest number of candidates that may wait. A slice of them is sorted in a quarter of the worker's memory,
         #: because the sorted runs that it is compared with are mapped at the same time.
         bytes_each = explorer.tuning.candidate_bytes or bytes_to_sort(width)
-        self._most_waiting = SLICES * bytes_beside(explorer.options) // 4 // bytes_each
+        self._most_waiting = SLICES * worker_bytes(explorer.options) // 4 // bytes_each
 
     @property
     def store(self) -> SortedRuns:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from outcrop.explorer.explorer import Explorer
 
 #: Memory of a state in RAM besides its own bytes, in bytes.
-_BYTES_BESIDE = 7
+_ENTRY_BYTES = 7
 #: Fraction of memory that wider states may take at a handover. A handover that runs out of memory is lost work.
 _MOST_OF_MEMORY = 0.8
 #: Largest state that is squeezed, in bytes, because kernels keep one on the stack.
@@ -103,7 +103,7 @@ class Squeezing:
             if not is_too_narrow:
                 return False
             native = self._plain
-        if is_too_narrow and used * (native.state_bytes + _BYTES_BESIDE) > _MOST_OF_MEMORY * search.budget:
+        if is_too_narrow and used * (native.state_bytes + _ENTRY_BYTES) > _MOST_OF_MEMORY * search.budget:
             return False
         new = open_search(native, search.settings, form)
         if not hand_over(explorer, new, used, unexpanded, left):
@@ -188,7 +188,7 @@ class Reformed(Restart):
 
 def pays(state_bytes: int, squeezed_bytes: int, least_gain: float) -> bool:
     """Returns whether narrower states save enough memory to be worth a handover."""
-    return state_bytes + _BYTES_BESIDE >= least_gain * (squeezed_bytes + _BYTES_BESIDE)
+    return state_bytes + _ENTRY_BYTES >= least_gain * (squeezed_bytes + _ENTRY_BYTES)
 
 
 def form_of(search: Search, end: int, tuning: Tuning, parallel: Parallel | None = None) -> Form:

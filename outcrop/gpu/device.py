@@ -63,7 +63,7 @@ class Device(Protocol):
     def load(self, text: str) -> None:
         """Compiles kernels. Raises Refused."""
 
-    def bytes_beside(self) -> int:
+    def local_memory_bytes(self) -> int:
         """Returns the memory that kernels need besides arrays: the local memory of threads, in bytes."""
 
     def empty(self, count: int, kind: type = np.uint64) -> Array: ...
@@ -154,7 +154,7 @@ class CudaDevice:
         except Exception as error:  # a missing compiler raises different exceptions
             raise Refused(f"its kernels cannot be compiled: {str(error)[:2000]}") from error
 
-    def bytes_beside(self) -> int:
+    def local_memory_bytes(self) -> int:
         kernels = (self._module.get_function(name) for name in KERNEL.findall(self._module.code))
         return self.threads * max(int(kernel.local_size_bytes) for kernel in kernels)
 

@@ -39,7 +39,7 @@ class Halt(IntEnum):
     TABLE = 2
 
 
-class Wrong(IntEnum):
+class FoundFlag(IntEnum):
     """The kinds of findings in a state, as bits."""
 
     DEADLOCK = 1
@@ -53,7 +53,7 @@ class Engine(Memory):
     # --- Levels ------------------------------------------------------------------------------------------------
 
     def expand(
-        self, begin: int, end: int, find: Callable[[Wrong, bytes], None] | None, poll: Callable[[], None]
+        self, begin: int, end: int, find: Callable[[FoundFlag, bytes], None] | None, poll: Callable[[], None]
     ) -> None:
         """Expands a range of positions. New states follow all others. ``find`` None: do not count or record findings.
         Raises TableFull or OutOfDeviceMemory when device memory is full. Then some states have been inserted although
@@ -63,7 +63,7 @@ class Engine(Memory):
             poll()
             at = self._window(at, begin, end, find)
 
-    def _window(self, begin: int, level_begin: int, end: int, find: Callable[[Wrong, bytes], None] | None) -> int:
+    def _window(self, begin: int, level_begin: int, end: int, find: Callable[[FoundFlag, bytes], None] | None) -> int:
         if end - begin >= self._sizes.least_piece:
             self._fit_buffers()
         until = self._window_end(begin, end)
@@ -88,9 +88,9 @@ class Engine(Memory):
         if control["halted"] == Halt.TABLE:
             self._grow_table(begin, end)
             return begin
-        if find is not None and control["found"] & (Wrong.DEADLOCK | Wrong.RULE):
+        if find is not None and control["found"] & (FoundFlag.DEADLOCK | FoundFlag.RULE):
             self._examine(begin, until, find)
-        if find is not None and control["found"] & Wrong.STATE:
+        if find is not None and control["found"] & FoundFlag.STATE:
             self._examine_new(self._checked, self.states, find)
         self._checked = self.states
         return until
@@ -230,7 +230,7 @@ class Engine(Memory):
 
     # --- Findings ----------------------------------------------------------------------------------------------
 
-    def _examine(self, begin: int, end: int, find: Callable[[Wrong, bytes], None]) -> None:
+    def _examine(self, begin: int, end: int, find: Callable[[FoundFlag, bytes], None]) -> None:
         """Expands states again, to find those with findings."""
         self._write_control()
         flags = self.device.zeros(self._most_piece, np.uint8)
@@ -240,7 +240,7 @@ class Engine(Memory):
             if marks.any():
                 self._report(self._states_of(self.device.get(piece.states)), marks, find)
 
-    def _examine_new(self, begin: int, end: int, find: Callable[[Wrong, bytes], None]) -> None:
+    def _examine_new(self, begin: int, end: int, find: Callable[[FoundFlag, bytes], None]) -> None:
         self._write_control()
         flags = self.device.zeros(end - begin, np.uint8)
         self._check(flags, end - begin, counts=False)
@@ -250,11 +250,11 @@ class Engine(Memory):
             if part.any():
                 self._report(self._states_of(self.device.get(piece.states)), part, find)
 
-    def _report(self, states: States, marks: Marks, find: Callable[[Wrong, bytes], None]) -> None:
-        for wrong in Wrong:
-            rows = sorted(row.tobytes() for row in states[(marks & wrong) != 0])
+    def _report(self, states: States, marks: Marks, find: Callable[[FoundFlag, bytes], None]) -> None:
+        for flag in FoundFlag:
+            rows = sorted(row.tobytes() for row in states[(marks & flag) != 0])
             for row in rows[: self._shape.most_found]:
-                find(wrong, row)
+                find(flag, row)
 
     # --- Predecessors ------------------------------------------------------------------------------------------
 

@@ -24,7 +24,7 @@ from outcrop.explorer.paths import Look, Predecessors
 from outcrop.explorer.snapshot import Boundary, Snapshot
 from outcrop.explorer.visited import ExactTable, SignatureTable
 from outcrop.gpu.device import Device, OutOfDeviceMemory
-from outcrop.gpu.engine import Engine, Wrong
+from outcrop.gpu.engine import Engine, FoundFlag
 from outcrop.gpu.memory import Shape, Sizes, TableFull
 from outcrop.gpu.source import Tuning, translation_unit, why_not, words_of
 from outcrop.kernels import Native, Settings, States
@@ -56,7 +56,11 @@ _STATES_AT_A_TIME = 1 << 20
 _PREPARED = frozenset({Feature.NORMALISE, Feature.ASSUMPTIONS})
 _CHECKED = frozenset({Feature.ASSUMPTIONS, Feature.INVARIANTS, Feature.COVER_PROPERTIES})
 
-_KINDS = {Wrong.DEADLOCK: FindingKind.DEADLOCK, Wrong.STATE: FindingKind.STATE, Wrong.RULE: FindingKind.RULE}
+_KINDS = {
+    FoundFlag.DEADLOCK: FindingKind.DEADLOCK,
+    FoundFlag.STATE: FindingKind.STATE,
+    FoundFlag.RULE: FindingKind.RULE,
+}
 
 
 @dataclass(frozen=True)
@@ -131,7 +135,7 @@ def search(
 
 def _device_budget(device: Device, wanted: int | None) -> int:
     """Returns the device memory for arrays, in bytes."""
-    free = int(device.free_bytes() * 0.95) - device.bytes_beside()
+    free = int(device.free_bytes() * 0.95) - device.local_memory_bytes()
     return max(0, free if wanted is None else min(free, wanted))
 
 
@@ -178,8 +182,8 @@ class DeviceFrontier:
         begin, end = self._ends[-2:]
         level = len(explorer.levels) - 1
 
-        def find(wrong: Wrong, state: bytes) -> None:
-            explorer.findings.add(_KINDS[wrong], state, level + (wrong is Wrong.STATE))
+        def find(flag: FoundFlag, state: bytes) -> None:
+            explorer.findings.add(_KINDS[flag], state, level + (flag is FoundFlag.STATE))
 
         stop: Stop | None = None
         try:

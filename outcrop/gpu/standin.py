@@ -54,7 +54,7 @@ class StandIn:
                 made.replace(library)
         self._library = ctypes.CDLL(str(library))
 
-    def bytes_beside(self) -> int:
+    def local_memory_bytes(self) -> int:
         return 0
 
     def empty(self, count: int, kind: type = np.uint64) -> Array:

@@ -8,14 +8,14 @@ _FUNCTIONS = ("outcrop_bitstate_open", "outcrop_bitstate_close", "outcrop_bitsta
 
 
 class BitSet:
-    """The bit array, which replaces the visited set of a search: ``functions`` bits for each state, in ``bytes`` of
-    memory. Close it."""
+    """The bit array, which replaces the visited set of a search: ``functions`` bits for each state, in ``size``
+    bytes of memory. Close it."""
 
-    def __init__(self, search: Search, bytes: int, functions: int) -> None:
+    def __init__(self, search: Search, size: int, functions: int) -> None:
         self._library = search.native.library_with(_FUNCTIONS)
         self._handle: int | None = search.handle
-        self.bits = bytes // 64 * 512
-        if not self._library.outcrop_bitstate_open(search.handle, bytes, functions):
+        self.bits = size // 64 * 512
+        if not self._library.outcrop_bitstate_open(search.handle, size, functions):
             raise MemoryError("no memory for the bit array of visited states")
 
     @property

@@ -48,9 +48,9 @@ class Fetcher:
     def __init__(self, fetch: Callable[[int, int], NDArray[np.uint8]]) -> None:
         self.error: Exception | None = None  #: the last exception of ``fetch``
 
-        def call(number: int, slice: int) -> int | None:
+        def call(number: int, slice_number: int) -> int | None:
             try:
-                return fetch(number, slice).ctypes.data
+                return fetch(number, slice_number).ctypes.data
             except Exception as error:  # an exception cannot pass through the calling kernel
                 self.error = error
                 return None
@@ -131,13 +131,21 @@ class LayerKernels:
         """Resets the search: no states, and no reason to stop."""
         self._library.outcrop_restart(self._search.handle)
 
-    def read_layers(self, run: RunLayout, slice: int, first: int, levels: int) -> tuple[States, NDArray[np.uint16]]:
+    def read_layers(
+        self, run: RunLayout, slice_number: int, first: int, levels: int
+    ) -> tuple[States, NDArray[np.uint16]]:
         """Returns the states of some levels in a slice of a run, and the distance of each from level ``first``."""
-        width, most = self._search.native.state_bytes, int(run.counts[slice])
+        width, most = self._search.native.state_bytes, int(run.counts[slice_number])
         room = np.empty(most * width + SPARE_BYTES, dtype=np.uint8)
         after = np.empty(most, dtype=np.uint16)
         count = self._library.outcrop_read_layers(
-            self._search.handle, run_table([run]), slice, first % 65536, levels, room.ctypes.data, after.ctypes.data
+            self._search.handle,
+            run_table([run]),
+            slice_number,
+            first % 65536,
+            levels,
+            room.ctypes.data,
+            after.ctypes.data,
         )
         if count == 2**64 - 1:
             raise run_failure(self._search)

@@ -75,14 +75,14 @@ class _Table:
 class Cache(_Table):
     """The cache of visited states, which replaces the visited set of a search.
 
-    ``bits``: size of a signature; None keeps whole states. The cache starts with ``bytes`` and grows up to
+    ``bits``: size of a signature; None keeps whole states. The cache starts with ``size`` bytes and grows up to
     ``most_bytes``. ``idle``: evict entries that were not met recently, instead of any. If the collision rate passes
     ``most_collisions``, the search gives up and expands no more states."""
 
     def __init__(
         self,
         search: Search,
-        bytes: int,
+        size: int,
         bits: int | None,
         chain: int,
         idle: bool,
@@ -92,9 +92,9 @@ class Cache(_Table):
         most_collisions: float = 1.0,
     ) -> None:
         super().__init__(search.native, "outcrop_cache_close")
-        most = bytes if most_bytes is None else most_bytes
+        most = size if most_bytes is None else most_bytes
         is_open = self._library.outcrop_cache_open(
-            search.handle, bytes, most, bits or 0, chain, idle, seed % 2**64, most_collisions
+            search.handle, size, most, bits or 0, chain, idle, seed % 2**64, most_collisions
         )
         self._opened(search.handle if is_open else None)
 
@@ -142,13 +142,13 @@ class Cache(_Table):
 
 
 class MemoryTable(_Table):
-    """Table M: a set of at most ``limit`` states, or signatures of ``bits`` bits. ``keep`` returns its keys: states, or
-    signatures in as few bytes as possible."""
+    """Table M: a set of at most ``limit`` states, or signatures of ``bits`` bits, in ``size`` bytes. ``keep`` returns
+    its keys: states, or signatures in as few bytes as possible."""
 
-    def __init__(self, search: Search, bytes: int, bits: int | None) -> None:
+    def __init__(self, search: Search, size: int, bits: int | None) -> None:
         super().__init__(search.native, "outcrop_memory_table_close")
         self.key_bytes = key_bytes(search.native, bits)
-        self._opened(self._library.outcrop_memory_table_open(search.handle, bytes, bits or 0))
+        self._opened(self._library.outcrop_memory_table_open(search.handle, size, bits or 0))
         self.limit = int(self._library.outcrop_memory_table_limit(self._handle))
 
     def insert(self, states: States, hashes: Counts) -> tuple[States, int]:

@@ -13,7 +13,7 @@ from outcrop.kernels.abi import structure
 
 _NONE = 2**64 - 1
 
-_FUNCTIONS = ("outcrop_walk", "outcrop_walk_again")
+_FUNCTIONS = ("outcrop_walk", "outcrop_replay_walk")
 
 #: Number of registers of the HyperLogLog estimate, as in native/walks.c.
 _REGISTERS = 1 << 12
@@ -81,13 +81,13 @@ class Walks:
         number = int(self._raw.first_wrong)
         return None if number == _NONE else number
 
-    def again(self, number: int) -> tuple[Ending, list[bytes]]:
+    def replay(self, number: int) -> tuple[Ending, list[bytes]]:
         """Repeats a walk. Returns its ending and its states."""
         native = self._search.native
         room = native.states(int(self._raw.most_steps) + 1)
         walked, steps = Walked(native.rule_count), ctypes.c_uint64()
         ending = Ending(
-            self._library.outcrop_walk_again(
+            self._library.outcrop_replay_walk(
                 self._search.handle,
                 number,
                 ctypes.byref(self._raw),

@@ -144,7 +144,7 @@ typedef struct {
 } Walked;
 
 void outcrop_walk(Search *search, uint64_t number, Walks *walks, Walked *walked);
-uint64_t outcrop_walk_again(Search *search, uint64_t number, const Walks *walks, Walked *walked, uint8_t *path,
+uint64_t outcrop_replay_walk(Search *search, uint64_t number, const Walks *walks, Walked *walked, uint8_t *path,
                             uint64_t *steps);
 
 #endif

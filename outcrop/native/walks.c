@@ -131,7 +131,7 @@ EXPORT void outcrop_walk(Search *search, uint64_t number, Walks *walks, Walked *
 }
 
 /* Repeats a walk, and writes its states to `path`. Returns its ending. */
-EXPORT uint64_t outcrop_walk_again(Search *search, uint64_t number, const Walks *walks, Walked *walked, uint8_t *path,
+EXPORT uint64_t outcrop_replay_walk(Search *search, uint64_t number, const Walks *walks, Walked *walked, uint8_t *path,
                                    uint64_t *steps) {
   Worker *worker = &search->workers[0];
   worker->expansion.context = worker->scratch;

@@ -61,14 +61,14 @@ def LDDD(explorer: Explorer, frontier: RamThenDisk[Layers]) -> Stop:
     while (stop := explorer.next_stop()) is None:  # line 8
         frontier.expand()
         store = None if frontier.past_ram is None else frontier.past_ram.store
-        is_going_round = store is not None and store.is_going_round()
-        if store is not None and is_going_round:
+        has_stalled = store is not None and store.has_stalled()
+        if store is not None and has_stalled:
             text = (
                 f"giving up at level {len(explorer.levels) - 1:,}: {explorer.levels.states:,} visits reached only "
                 f"about {store.estimate:,} different states; keep more layers with --layers, or leave out --forget"
             )
             explorer.watch.tell(Event(EventKind.GAVE_UP, text))
-        if explorer.exchange.any(is_going_round):  # line 8 alone would loop forever
+        if explorer.exchange.any(has_stalled):  # line 8 alone would loop forever
             return Stop.REDUNDANT
         explorer.level_is_complete()
     return stop

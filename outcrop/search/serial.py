@@ -20,7 +20,7 @@ from contextlib import ExitStack
 from functools import partial
 
 from outcrop.explorer.arena import Arena
-from outcrop.explorer.blocks import BYTES_BESIDE, BlockFrontier
+from outcrop.explorer.blocks import WORKER_BYTES, BlockFrontier
 from outcrop.explorer.budget import state_budget
 from outcrop.explorer.cache_table import CacheTable
 from outcrop.explorer.context import DEFAULT_CONTEXT, Context
@@ -38,7 +38,7 @@ from outcrop.strategies import SerialOptions
 
 def search(native: Native, options: CheckOptions, context: Context = DEFAULT_CONTEXT) -> Outcome:
     with ExitStack() as resources, queue_on_disk(native, options, context, DISK_SHARE, first_lines=1) as explorer:
-        memory = state_budget(options, BYTES_BESIDE)  # the disk search needs buffers for each worker
+        memory = state_budget(options, WORKER_BYTES)  # the disk search needs buffers for each worker
         # Several ranks switch together, between levels.
         threshold = options.of(SerialOptions).threshold if explorer.exchange.holds_all_states else 1.0
         T = resources.enter_context(CacheTable(explorer, signature_bits(options), memory, threshold))

@@ -132,14 +132,14 @@ class LayerFiles:
         """Returns the error that made a comparison fail."""
         return self._fetcher.error or DamagedFile(path, "a layer cannot be read")  # type: ignore[arg-type]
 
-    def _fetch(self, number: int, slice: int) -> Bytes:
-        return self._unpacked(self._packed[number], slice)
+    def _fetch(self, number: int, slice_number: int) -> Bytes:
+        return self._unpacked(self._packed[number], slice_number)
 
-    def _unpacked(self, group: Group, slice: int) -> Bytes:
+    def _unpacked(self, group: Group, slice_number: int) -> Bytes:
         """Returns the tails of a packed slice. They stay valid until the same thread asks for another block."""
         assert group.tails is not None
         counts, file = group.run.layout.counts, group.tails.file
-        first = slice // group.tails.slices * group.tails.slices
+        first = slice_number // group.tails.slices * group.tails.slices
         key = threading.get_ident(), group.run.layout.number
         held = self._held.get(key)
         if held is None or held[0] != first:
@@ -148,8 +148,8 @@ class LayerFiles:
                 raise DamagedFile(file.path, "a layer is not as long as it should be")
             held = first, np.ascontiguousarray(columns.reshape(self._tail, -1).T)
             self._held[key] = held
-        begin = int(counts[first:slice].sum())
-        return held[1][begin : begin + int(counts[slice])]
+        begin = int(counts[first:slice_number].sum())
+        return held[1][begin : begin + int(counts[slice_number])]
 
     # --- Adding and retiring -----------------------------------------------------------------------------------
 
@@ -242,15 +242,15 @@ class LayerFiles:
         layout = run.layout
         layout.counts[:] = np.sum([group.run.layout.counts for group in groups], axis=0)
         layout.starts[:] = slice_starts(layout)
-        together = 1
-        while together < SLICES and 2 * together * entries * self._tail < SLICES * _PACKED_BYTES:
-            together *= 2
-        tails = _Tails(BlockFile(self._directory, f"tails-{number}"), together, np.zeros(SLICES, dtype=np.int64))
+        slices_a_block = 1
+        while slices_a_block < SLICES and 2 * slices_a_block * entries * self._tail < SLICES * _PACKED_BYTES:
+            slices_a_block *= 2
+        tails = _Tails(BlockFile(self._directory, f"tails-{number}"), slices_a_block, np.zeros(SLICES, dtype=np.int64))
 
         def part(worker: int, slices: tuple[int, int]) -> None:
             for first in range(*slices):
-                if first % together == 0:
-                    self._pack_slices(groups, range(first, first + together), layout, tails)
+                if first % slices_a_block == 0:
+                    self._pack_slices(groups, range(first, first + slices_a_block), layout, tails)
 
         self.files.share(run.path, part)
         for group in groups:
@@ -260,37 +260,37 @@ class LayerFiles:
         return packed
 
     def _pack_slices(self, groups: list[Group], slices: range, layout: RunLayout, tails: _Tails) -> None:
-        rows = np.concatenate([self._pack_slice(groups, slice, layout) for slice in slices])
+        rows = np.concatenate([self._pack_slice(groups, slice_number, layout) for slice_number in slices])
         packed = zlib.compress(np.ascontiguousarray(rows.T).data, 1)
         with self._guard:
             tails.blocks[slices[0]] = tails.file.append(np.frombuffer(packed, dtype=np.uint8))
 
-    def _pack_slice(self, groups: list[Group], slice: int, layout: RunLayout) -> Bytes:
+    def _pack_slice(self, groups: list[Group], slice_number: int, layout: RunLayout) -> Bytes:
         """Writes a slice without its tails. Returns the tails."""
-        columns = [self._columns(group, slice) for group in groups]
+        columns = [self._columns(group, slice_number) for group in groups]
         tags, rests, ends = (np.concatenate(each) for each in zip(*columns, strict=True))
-        layout.sums[slice] = _sum_of_entries(tags, rests)
+        layout.sums[slice_number] = _sum_of_entries(tags, rests)
         order = np.argsort(tags, kind="stable")
         buckets = np.arange((1 << (layout.bits - 8)) + 1, dtype=np.uint64) << np.uint64(40 - layout.bits)
         index = np.searchsorted(tags[order], buckets).astype(np.uint32)
         data = b"".join(column.tobytes() for column in (index, tags[order], rests[order]))
-        written = os.pwrite(layout.file, data, int(layout.starts[slice]))
+        written = os.pwrite(layout.file, data, int(layout.starts[slice_number]))
         if written != len(data):
             raise RunDamaged
         result: Bytes = ends[order]
         return result
 
-    def _columns(self, group: Group, slice: int) -> tuple[NDArray[np.uint32], Bytes, Bytes]:
+    def _columns(self, group: Group, slice_number: int) -> tuple[NDArray[np.uint32], Bytes, Bytes]:
         """Returns the tags, the hashes with levels, and the tails of a slice."""
         layout, tail = group.run.layout, self._tail
-        count = int(layout.counts[slice])
-        self._spill.check_run(layout, (slice, slice + 1))
-        at = int(layout.starts[slice]) + index_bytes(layout.bits) // SLICES
+        count = int(layout.counts[slice_number])
+        self._spill.check_run(layout, (slice_number, slice_number + 1))
+        at = int(layout.starts[slice_number]) + index_bytes(layout.bits) // SLICES
         data = np.frombuffer(_read(group.run, count * (TAG_BYTES + layout.stride), at), dtype=np.uint8)
         tags = data[: TAG_BYTES * count].view(np.uint32)
         rests = data[TAG_BYTES * count :].reshape(count, layout.stride)
         if group.tails:
-            return tags, rests, self._unpacked(group, slice)
+            return tags, rests, self._unpacked(group, slice_number)
         ends = rests[:, HASH_REST_BYTES : HASH_REST_BYTES + tail]
         return tags, np.delete(rests, np.s_[HASH_REST_BYTES : HASH_REST_BYTES + tail], axis=1), ends
 
@@ -314,16 +314,16 @@ class LayerFiles:
         if window is not None:
             yield window.layers[level]
             return
-        for slice in range(SLICES):
-            states, _ = self._read_slice(group, slice, range(level, level + 1))
+        for slice_number in range(SLICES):
+            states, _ = self._read_slice(group, slice_number, range(level, level + 1))
             if len(states):
                 yield states
 
     def _read_window(self, group: Group, levels: range) -> _Window | None:
         """Reads several layers of a group. Returns None if they are much larger than most of the group."""
         parts, count = [], 0
-        for slice in range(SLICES):
-            parts.append(self._read_slice(group, slice, levels))
+        for slice_number in range(SLICES):
+            parts.append(self._read_slice(group, slice_number, levels))
             count += len(parts[-1][0])
             if count * (self._tail + 8) > _MOST_WINDOW_BYTES:
                 return None
@@ -332,9 +332,9 @@ class LayerFiles:
         ends = np.searchsorted(after[order], np.arange(1, len(levels)))
         return _Window(group, dict(zip(levels, np.split(states[order], ends), strict=True)))
 
-    def _read_slice(self, group: Group, slice: int, levels: range) -> tuple[States, NDArray[np.uint16]]:
+    def _read_slice(self, group: Group, slice_number: int, levels: range) -> tuple[States, NDArray[np.uint16]]:
         try:
-            return self._kernels.read_layers(group.run.layout, slice, levels[0], len(levels))
+            return self._kernels.read_layers(group.run.layout, slice_number, levels[0], len(levels))
         except RunDamaged:
             raise self.failure(group.run.path) from None
 

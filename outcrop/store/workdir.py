@@ -114,7 +114,7 @@ def _prefix() -> str:
     return f"outcrop-{os.getuid()}-"
 
 
-def remove_work_of_the_dead(base: str | os.PathLike[str] | None) -> None:
+def remove_stale_work(base: str | os.PathLike[str] | None) -> None:
     """Removes the directories under ``base`` whose searches were killed."""
     remove_stale(work_place(base), _prefix())
 

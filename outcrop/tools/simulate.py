@@ -174,7 +174,7 @@ def _violation(
     if number is None:
         return None, None
     # The walks are over; shrinking expands more states, which a search that was asked to stop still does.
-    ending, path = run.walks.again(number)
+    ending, path = run.walks.replay(number)
     if ending is Ending.START:
         return explain(system, Finding(FindingKind.START, ()), check), 0
     if ending not in _KINDS:
