@@ -202,7 +202,7 @@ def _member(kind: type[Symmetric], index: int) -> Symmetric:
 
 @dataclass(frozen=True)
 class Role:
-    """What a decorated method is in its model."""
+    """The role of a decorated method in its model."""
 
     name: str
     priority: int = 0

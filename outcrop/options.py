@@ -16,7 +16,7 @@ _Own = TypeVar("_Own")
 
 
 class Engine(StrEnum):
-    """What executes a model."""
+    """The engine that executes a model."""
 
     NATIVE = "native"  #: emitted C, compiled at run time
     INTERPRETER = "interpreter"  #: slow; needs no compiler, and is the oracle of all tests

@@ -56,7 +56,8 @@ class TemporalCheck:
         return dataclasses.replace(self, product=counted, counted=None)
 
     def allows_symmetry(self, options: CheckOptions) -> bool:
-        """Whether symmetry reduction is sound: fairness distinguishes rule instances that symmetry identifies."""
+        """Returns whether symmetry reduction is sound. Fairness distinguishes rule instances that symmetry
+        identifies."""
         return options.symmetry and options.fair is Fair.NONE and not self.names_scalarset_values
 
     def is_reduced(self, options: CheckOptions) -> bool:

@@ -70,7 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _format_of(output: str | None) -> str:
-    """The format that the suffix of a file names. Raises UsageError for one that names none."""
+    """Returns the format that the suffix of a file names. Raises UsageError for an unknown suffix."""
     if output is None:
         return "dot"
     suffix = Path(output).suffix.lower()
@@ -103,7 +103,8 @@ def _write_png(path: str, text: str) -> None:
 
 
 def _graphviz(kind: str, text: str) -> bytes:
-    """What Graphviz draws. Raises UsageError where it fails, as it does on graphs that are too large for it."""
+    """Returns the drawing of Graphviz. Raises UsageError if it fails, as it does on graphs that are too large for
+    it."""
     try:
         done = subprocess.run(
             ["dot", f"-T{kind}"], input=text.encode(), capture_output=True, timeout=_MOST_SECONDS, check=True

@@ -34,7 +34,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _with_source(document: Any) -> Any:
-    """The document with the model's text and what stands around each step, if the model is still what was checked."""
+    """Returns the document with the model's text and the context of each step, if the model is still the checked
+    one."""
     if not isinstance(document, dict) or not document.get("model_sha256"):
         return document
     try:

@@ -71,7 +71,7 @@ class Files:
             yield self.sarif, lambda: sarif(result.to_dict())
 
     def _page(self, document: dict[str, Any]) -> str:
-        """The HTML report, with the charts that were asked for."""
+        """Returns the HTML report, with the charts that were asked for."""
         from outcrop.report.page import page  # few ask for it
 
         return page(document, self._lanes, self._messages)
@@ -97,7 +97,8 @@ def _junit(result: Result) -> str:
 
 
 def _pictured(result: Result) -> dict[str, Any]:
-    """The document of a result with what the report alone shows: the source, and what stands around each step."""
+    """Returns the document of a result with the parts that only the report shows: the source, and the context of each
+    step."""
     from outcrop.trace.context import step_contexts  # few ask for it
 
     document = result.to_dict()

@@ -50,6 +50,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _engine() -> str:
-    """The native engine, where there is a compiler for it."""
+    """Returns the native engine if there is a C compiler, otherwise the interpreter."""
     compilers = (os.environ.get("CC", "cc").split()[0], "gcc", "clang")
     return "native" if any(shutil.which(each) for each in compilers) else "interpreter"

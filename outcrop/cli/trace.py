@@ -33,7 +33,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _violation(document: dict[str, Any], number: int) -> dict[str, Any]:
-    """The violation with a number, counted from 1. Raises UsageError where it has no trace."""
+    """Returns the violation with a number, counted from 1. Raises UsageError if it has no trace."""
     found = document["violations"]
     if not found:
         raise UsageError(f"'{document['model']}' has no violation in this document, and so no trace to draw.")

@@ -170,8 +170,8 @@ def _box(shape: Shape, box: Box) -> str:
 
 
 def _link(source: Box, target: Box, line: Line, number: int) -> tuple[str, str]:
-    """A curve from the bottom of a box to the top of the next, and its label; links back, and along a row, leave at the
-    side. Labels of neighbours stand at different heights."""
+    """Returns a curve from the bottom of a box to the top of the next, and its label. Links back, and along a row,
+    leave at the side. Labels of neighbours are at different heights."""
     if line.source == line.target:
         x, y = source.x + source.width, source.y + source.height / 2
         path, at, head = f"M{x:.0f},{y - 8:.0f}c26,-6 26,22 2,16", (x + 4, y - 12), (x + 1, y + 8, True)

@@ -77,7 +77,8 @@ class _Builder:
     locals: list[Local] = field(default_factory=list)
 
     def assignments(self, place: Place, row: Sequence[Leaf]) -> Iterator[Statement]:
-        """The statements that give a place its leaves. What is undefined in a start state needs none."""
+        """Yields the statements that assign the leaves of a place. Leaves that are undefined in a start state need
+        none."""
         kind = place.type
         if isinstance(kind, Simple):
             if row[0] is not None:

@@ -15,7 +15,7 @@ _GAP_X, _GAP_Y = 64, 84
 
 @dataclass(frozen=True)
 class Box:
-    """Where a node is drawn: its top left corner and its size."""
+    """The position of a node: its top left corner and its size."""
 
     x: float
     y: float

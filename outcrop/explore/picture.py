@@ -108,8 +108,8 @@ def _plain(graph: Graph, shown: Sequence[str] | None) -> Picture:
 
 
 def _quotient(graph: Graph, by: Sequence[str]) -> Picture:
-    """States with the same values become one shape, parallel links one line. A line means that some state of the first
-    shape has a successor in the second."""
+    """Returns the picture in which states with the same values are one shape, and parallel links one line. A line means
+    that some state of the first shape has a successor in the second."""
     shapes: dict[tuple[str, ...], Shape] = {}
     of_node: dict[int, Shape] = {}
     for node in graph.nodes:

@@ -60,7 +60,7 @@ class Native:
 
     @cached_property
     def with_all_kernels(self) -> Native:
-        """The same model with all kernels, which work on the searches of this one too. May compile it."""
+        """Returns this model with all kernels, which also work on the searches of this one. May compile it."""
         return self if self._compile_all is None else self._compile_all()
 
     def library_with(self, functions: tuple[str, ...]) -> ctypes.CDLL:

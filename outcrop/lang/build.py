@@ -59,7 +59,7 @@ def logical(what: BinaryOperator, left: Expression, right: Expression, span: Spa
 
 
 def conjunction(parts: Iterable[Expression]) -> Expression | None:
-    """None stands for true."""
+    """Returns the conjunction of conditions. None stands for true."""
     whole: Expression | None = None
     for part in parts:
         whole = part if whole is None else logical(BinaryOperator.AND, whole, part, whole.span.to(part.span))
@@ -75,7 +75,7 @@ def negation(operand: Expression, span: Span) -> Expression:
 
 
 def at_location(location: Variable, states: Enum, state: int, span: Span) -> Expression:
-    """Is a process in a state?"""
+    """Returns the condition that a process is in a state."""
     return _compared(BinaryOperator.EQUAL, location, states, state, span)
 
 
@@ -108,7 +108,7 @@ def as_condition(value: Expression) -> Expression:
 
 
 def bounds(value: Expression) -> tuple[int, int] | None:
-    """An interval that holds every value of an integer expression; None where nothing simple is known."""
+    """Returns an interval that contains every value of an integer expression; None if nothing simple is known."""
     match value:
         case Constant(value=int(known)):
             return known, known
@@ -139,7 +139,7 @@ def _binary_bounds(value: Binary) -> tuple[int, int] | None:
 
 
 def reduced(value: Expression, kind: Range) -> Expression:
-    """``value`` modulo the number of values of ``kind``, which is a power of two."""
+    """Returns ``value`` modulo the number of values of ``kind``, which is a power of two."""
     known = bounds(value)
     if known is not None and kind.lower <= known[0] and known[1] <= kind.upper:
         return value
@@ -154,5 +154,5 @@ def reduced(value: Expression, kind: Range) -> Expression:
 
 
 def variables_in(node: object) -> set[Variable]:
-    """The state variables that an expression or place reads or names."""
+    """Returns the state variables that an expression or place reads or names."""
     return {each.variable for each in walk(node) if isinstance(each, GlobalPlace)}

@@ -62,11 +62,11 @@ def _everybody(chart: Chart) -> str:
 
 
 def _once(where: str) -> str:
-    """``L0`` for ``L0,L0``."""
+    """Returns ``L0`` for ``L0,L0``."""
     first, _, last = where.partition(",")
     return first if first == last else where
 
 
 def _escaped(text: str) -> str:
-    """Text in which Mermaid sees neither the end of a statement nor markup: these characters become entities."""
+    """Returns the text with entities for characters that Mermaid reads as the end of a statement, or as markup."""
     return "".join(f"#{ord(each)};" if each in '#;<>&"\n\r{}%' else each for each in text)

@@ -67,7 +67,7 @@ def chart_svg(chart: Chart) -> str:
 
 @dataclass(frozen=True)
 class _Grid:
-    """Where lanes stand: ``rule`` is the width of the column of rules, ``lane`` that of a lane."""
+    """The geometry of lanes: ``rule`` is the width of the column of rules, ``lane`` that of a lane."""
 
     rule: int
     lane: int
@@ -82,7 +82,7 @@ class _Grid:
         return cls(min(_MOST_RULE, rule), max(_LEAST_LANE, min(_MOST_LANE, widest)))
 
     def x(self, lane: int) -> int:
-        """Where the lifeline of a lane is."""
+        """Returns the position of the lifeline of a lane."""
         return _LEFT + self.rule + 16 + lane * self.lane
 
     def height(self, row: Row) -> int:
@@ -114,7 +114,8 @@ class _Grid:
             yield _text(x - 2, 31, text, "title")
 
     def row(self, row: Row, y: int, is_numbered: bool) -> Iterator[str]:
-        """A step: its number and rule on the left, marks at whoever acts, then messages and changes."""
+        """Yields the parts of a step: its number and rule on the left, marks at the actors, then messages and
+        changes."""
         number = str(row.step) if is_numbered else "↺"
         yield _text(_LEFT, y + 4, number, "rule soft")
         for at, line in enumerate(self._rule_lines(row)):
@@ -160,7 +161,7 @@ class _Grid:
 
 
 def _loop(top: int, bottom: int) -> str:
-    """The bracket of a loop, with its arrow back to where it starts."""
+    """Returns the bracket of a cycle, with an arrow back to its start."""
     return (
         f'<path class="loop" d="M{_LEFT - 6},{bottom - _GAP}h-8V{top}h8"/>'
         f'<path class="tip" d="M{_LEFT - 3},{top}l-7,-4v8z"/>'

@@ -46,7 +46,7 @@ def chart_text(chart: Chart, width: int = 120) -> str:
 
 @dataclass(frozen=True)
 class _Grid:
-    """Where everything stands: a margin for numbers, a column for rules, then one for each lane."""
+    """The geometry of a text chart: a margin for numbers, a column for rules, then one for each lane."""
 
     margin: int
     rule: int
@@ -68,7 +68,7 @@ class _Grid:
         yield self._left("", "") + "".join(f"{_cut(name, self.lane - 1):<{self.lane}}" for name in lanes)
 
     def row(self, row: Row, number: str, in_loop: bool) -> Iterator[str]:
-        """The lines of a step: the rule with a mark at whoever acts, then messages, then changes."""
+        """Yields the lines of a step: the rule with a mark at each actor, then messages, then changes."""
         mark = "│" if in_loop else " "
         names = _wrapped(row.rule, self.rule)
         points = self._points()
@@ -103,7 +103,7 @@ class _Grid:
             yield {lane: texts[number] for lane, texts in columns.items() if number < len(texts)}
 
     def _change(self, change: Change) -> str:
-        """As much of a change as fits: the value before goes first, then the beginning of a long name."""
+        """Returns as much of a change as fits: it drops the old value first, then the beginning of a long name."""
         short = f"{change.name} → {change.after}"
         texts = [change.text, short]
         texts += ["…" + short[at:] for at in range(len(change.name)) if short[at] in ".["]
@@ -138,7 +138,7 @@ class _Grid:
         return "".join(line)
 
     def _stub(self, line: list[str], arrow: Arrow) -> str:
-        """A message of which the trace shows one end only, or one to oneself."""
+        """Returns the line of a message of which the trace shows only one end, or of one to oneself."""
         lane = next((each for each in (arrow.target, arrow.source) if each is not None), None)
         if lane is None:
             return "".join(line)
@@ -151,7 +151,7 @@ def _cut(text: str, width: int) -> str:
 
 
 def _wrapped(text: str, width: int) -> list[str]:
-    """Lines of at most ``width`` columns, broken between words where there are any."""
+    """Returns lines of at most ``width`` columns, broken between words if possible."""
     lines = [""]
     for word in text.split(" "):
         while len(word) > width:

@@ -136,7 +136,7 @@ def check_document(document: Any) -> None:
 
 
 def _pictured(document: dict[str, Any], lanes: str | None, messages: Sequence[str]) -> dict[str, Any]:
-    """The document with one violation for each distinct fault, and a message chart in each that has a trace."""
+    """Returns the document with one violation for each distinct fault, and a message chart in each that has a trace."""
     found = document["violations"]
     faults = [each for each in document.get("faults") or () if each["violation"] < len(found)]
     faults = faults or [{"violation": number, "count": 1} for number in range(len(found))]
@@ -152,7 +152,7 @@ def _pictured(document: dict[str, Any], lanes: str | None, messages: Sequence[st
 def _chart(
     document: dict[str, Any], violation: dict[str, Any], lanes: str | None, messages: Sequence[str]
 ) -> dict[str, Any] | None:
-    """The message chart of a violation; None for a document that another version wrote, without what it needs."""
+    """Returns the message chart of a violation; None for a document of another version that lacks the data."""
     try:
         return chart(document, violation, lanes, messages).to_dict() if violation.get("trace") else None
     except (KeyError, TypeError, ValueError, AttributeError):

@@ -50,6 +50,6 @@ def _part(name: str) -> str:
 
 
 def _data(document: dict[str, Any]) -> str:
-    """JSON that ends no script element and starts no comment in one; ASCII, so that no encoding can go wrong."""
+    """Returns JSON that cannot end a script element or begin a comment in one. It is ASCII, safe in any encoding."""
     text = json.dumps(document, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

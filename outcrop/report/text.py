@@ -45,7 +45,7 @@ class Paint:
 
 @dataclass(frozen=True)
 class ChartOptions:
-    """How message charts are drawn: columns, and what ``chart`` takes."""
+    """The options of message charts: the width in columns, and the arguments of ``chart``."""
 
     width: int
     lanes: str | None = None

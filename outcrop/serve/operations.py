@@ -1,4 +1,4 @@
-"""What a reader can do in the explorer, each as a function from plain data to plain data."""
+"""The operations of the explorer, each a function from plain data to plain data."""
 
 from __future__ import annotations
 
@@ -129,8 +129,8 @@ class Explorer:
         return {**self.view(at), "said": said + fails}
 
     def _found(self, system: System, text: str, seconds: float) -> tuple[Result, Violation | None]:
-        """The result of a search, and the violation that it was for. A run that ends in an error is not what a search
-        for an expression is for; it then goes on to the end."""
+        """Returns the result of a search, and the violation that it was for. A run that ends in an error is not what a
+        search for an expression is for; it then continues to the end."""
         if not text:
             result = self._check(without_runs(system), seconds, deadlock="stuttering")
             return result, next((each for each in result.violations if each.trace is not None), None)
@@ -196,7 +196,7 @@ class Explorer:
         return chart(self.document, violation, self.lanes, self.messages).to_dict()
 
     def _graph(self) -> dict[str, Any]:
-        """The states that were seen, each once, in rows by the fewest steps in which they were seen."""
+        """Returns the visited states, without duplicates, in rows by the fewest steps in which they were visited."""
         numbers: dict[Any, int] = {}
         layers: list[int] = []
         links: dict[tuple[int, int], str] = {}

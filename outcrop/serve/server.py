@@ -75,7 +75,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._send(HTTPStatus.OK, "json", json.dumps(self.server.answer(request)))
 
     def _is_allowed(self, path: str) -> bool:
-        """Whether a request has our host, no foreign origin and the secret; refuses it if not."""
+        """Returns whether a request has our host, no foreign origin and the secret. Refuses it if not."""
         port = self.server.server_address[1]
         hosts = {f"{ADDRESS}:{port}", f"localhost:{port}"}
         origin = self.headers.get("Origin")

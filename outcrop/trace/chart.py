@@ -41,7 +41,7 @@ class Arrow:
 
 @dataclass(frozen=True)
 class Change:
-    """What a step changes in a lane: the name of a leaf within the lane, and its values before and after."""
+    """A change in a lane: the name of a leaf within the lane, and its values before and after."""
 
     lane: int
     name: str
@@ -167,7 +167,7 @@ class _Drawing:
         return Chart(title, self.lanes.kind, tuple(names), tuple(self.rows), ending, loop, closing, idle)
 
     def _rule(self, meta: dict[str, Any]) -> str:
-        """The name of a rule with the parameters that no lane shows."""
+        """Returns the name of a rule with the parameters that no lane shows."""
         label = str(meta.get("rule", ""))
         arguments = meta.get("arguments", [])
         whole = "".join(f", {each['name']}: {each['value']}" for each in arguments)
@@ -177,7 +177,7 @@ class _Drawing:
         return label.removesuffix(whole) + "".join(f", {each['name']}: {each['value']}" for each in rest)
 
     def _named(self, meta: dict[str, Any]) -> tuple[int, ...]:
-        """The lanes that a step's rule names: its processes, or its arguments."""
+        """Returns the lanes that the rule of a step names: its processes, or its arguments."""
         if self.lanes.are_processes:
             found = [self.lanes.names.index(each) for each in meta.get("processes", ()) if each in self.lanes.names]
         else:
@@ -189,7 +189,7 @@ class _Drawing:
     def _inferred(
         self, changes: Sequence[Change], received: Sequence[Message], sent: Sequence[Message]
     ) -> tuple[int, ...]:
-        """Whoever receives, else whoever sends, else whoever changes."""
+        """Returns the lanes of the receivers, else of the senders, else of the changes."""
         for found in (
             [each.target for each in received],
             [each.source for each in sent],
@@ -201,7 +201,7 @@ class _Drawing:
         return (self.shared,) if changes else ()
 
     def _meeting(self, meta: dict[str, Any]) -> Iterator[Arrow]:
-        """The arrow of a rendezvous, which two processes make together."""
+        """Yields the arrow of a rendezvous of two processes."""
         processes = meta.get("processes", ())
         if self.lanes.are_processes and len(processes) == 2:
             text = str(meta.get("rule", "")).partition(": ")[2].rstrip("!?") or "meets"
@@ -216,7 +216,7 @@ class _Drawing:
         self.rows[-1] = replace(row, arrows=(*row.arrows, arrow))
 
     def _receive(self, number: int, message: Message, actors: Sequence[int], is_sure: bool) -> Arrow:
-        """The arrow of a message that was taken out; the one of its sending learns where."""
+        """Returns the arrow of a received message, and completes the arrow of its sending."""
         target = message.target if message.target is not None else next(iter(actors), None)
         is_removed = is_sure and message.target not in (None, self.shared, *actors)
         kind = ArrowKind.REMOVED if is_removed else ArrowKind.RECEIVED
@@ -238,7 +238,7 @@ def _lanes_of(row: Row) -> Iterator[int]:
 
 
 def _without_processes(label: str, processes: Sequence[str]) -> str:
-    """A DVE rule begins with its processes, which the lanes show."""
+    """Returns the label of a DVE rule without its processes, which the lanes show."""
     for before in (f"{' -> '.join(processes)}: ", f"{', '.join(processes)}: "):
         if processes and label.startswith(before):
             return label.removeprefix(before)
@@ -259,7 +259,7 @@ def _changes(
     before: dict[str, Any],
     state: dict[str, Any],
 ) -> Iterator[Change]:
-    """What differs between two states, outside networks."""
+    """Yields the differences between two states, outside networks."""
     walk = _Walk(lanes, networks)
     for each in variables:
         name = each["name"]
@@ -276,7 +276,7 @@ class _Walk:
     networks: Networks
 
     def inside(self, kind: Tree, path: str, name: str, lane: int | None, old: Any, new: Any) -> Iterator[Change]:
-        """The differences of one part of the state. ``name`` is what it is called within its lane."""
+        """Yields the differences of one part of the state. ``name`` is its name within its lane."""
         if old == new or path in self.networks.of_path or self._counts_messages(kind, path):
             return
         if kind["kind"] == "record":
@@ -310,7 +310,7 @@ class _Walk:
                 yield Change(at, name, "∅", _cut(element))
 
     def _counts_messages(self, kind: Tree, path: str) -> bool:
-        """Whether it is the length of a queue of messages: a number beside it in a record, or DVE's ``.count``."""
+        """Returns whether a part is the length of a queue: a number next to it in a record, or ``.count`` in DVE."""
         owner = path.rpartition(".")[0]
         beside = [each.rpartition(".") for each in self.networks.of_path]
         return (

@@ -1,6 +1,6 @@
-"""What stands around the steps of a trace: the text of each rule, its guard with values, and what else was enabled.
+"""The context of the steps of a trace: the text of each rule, its guard with values, and the other enabled rules.
 
-For the report. The interpreter goes along the trace once more, so that this is as sure as the trace itself.
+It is for the report. The interpreter replays the trace again, so that the context is as reliable as the trace itself.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def place_of(span: Span) -> dict[str, Any]:
 
 
 def _guard(interpreter: Interpreter, step: Step, before: State | None) -> list[dict[str, Any]]:
-    """The conjuncts of the guard of a step, with the values that they read."""
+    """Returns the conjuncts of the guard of a step, with the values that they read."""
     firing = None if before is None else _firing(interpreter, step, before)
     if firing is None or before is None or not isinstance(firing.origin, Rule) or firing.origin.guard is None:
         return []
@@ -57,7 +57,7 @@ def _guard(interpreter: Interpreter, step: Step, before: State | None) -> list[d
 
 
 def _firing(interpreter: Interpreter, step: Step, before: State) -> Firing | None:
-    """The firing that a step is: by its rule and its arguments."""
+    """Returns the firing of a step, found by its rule and its arguments."""
     for rule in interpreter.system.rules:
         if rule.span.start != step.span.start or not step.label.startswith(rule.name):
             continue

@@ -104,13 +104,14 @@ def _chosen(parameters: Sequence[Tree], known: Sequence[Tree]) -> Lanes:
 
 
 def _widest(tree: Tree, unions: Sequence[Tree]) -> Tree:
-    """The largest union that has a type as a member, or the type itself."""
+    """Returns the largest union that has a type as a member, or the type itself."""
     fitting = [each for each in unions if any(member["text"] == tree["text"] for member in each["members"])]
     return max(fitting, key=lambda each: len(values_of(each)), default=tree)
 
 
 def _of_type(tree: Tree, known: Sequence[Tree]) -> Lanes:
-    """The lanes of a type. Values of its members name lanes too, and those of every union that has one of these."""
+    """Returns the lanes of a type. Values of its members name lanes too, and those of every union that has one of
+    these."""
     members = {tree["text"], *(member["text"] for member in tree.get("members", []) if isinstance(member, dict))}
     unions = [each for each in known if each["kind"] == "union"]
     wider = {each["text"] for each in unions if any(member["text"] in members for member in each["members"])}
@@ -124,7 +125,7 @@ def _of_type(tree: Tree, known: Sequence[Tree]) -> Lanes:
 
 
 def parts(tree: Tree) -> Iterator[Tree]:
-    """A type and every type that it is built from."""
+    """Yields a type and every type that it is built from."""
     yield tree
     for inner in (tree.get("index"), tree.get("element")):
         if inner is not None:

@@ -24,7 +24,7 @@ _NOTHING = re.compile(r"(?i:none|nil|null|empty|nothing|invalid|no)|[Nn]o[A-Z_]\
 
 @dataclass(frozen=True)
 class Network:
-    """Where messages lie: the path of a variable or part, indices left out, and where their ends are found."""
+    """A place of messages: the path of a variable or part, without indices, and the fields that name their ends."""
 
     path: str
     source: str
@@ -118,7 +118,7 @@ def find_networks(document: dict[str, Any], lanes: Lanes, given: Sequence[str]) 
 
 
 def _recognised(lanes: Lanes, path: str, kind: Tree, indices: int) -> Iterator[Network]:
-    """The networks in a part of the state that lies inside arrays with ``indices`` indices that name lanes."""
+    """Yields the networks in a part of the state inside arrays with ``indices`` indices that name lanes."""
     if kind["kind"] == "record":
         source, target = _ends(lanes, kind)
         if source and target:
@@ -143,7 +143,7 @@ def _recognised(lanes: Lanes, path: str, kind: Tree, indices: int) -> Iterator[N
 
 
 def _ends(lanes: Lanes, record: Tree) -> tuple[str | None, str | None]:
-    """The fields of a record that name where a message comes from and goes to."""
+    """Returns the fields of a record that name the source and the target of a message."""
     names = [each["name"] for each in record["fields"] if each["type"]["text"] in lanes.types]
     return next(filter(_SOURCE.match, names), None), next(filter(_TARGET.match, names), None)
 
@@ -176,7 +176,7 @@ def _described(text: str, lanes: Lanes, variables: Sequence[Tree]) -> Network:
 
 
 def _type_at(variables: Sequence[Tree], path: str) -> Tree | None:
-    """The type of a part of the state; indices are left out of its path."""
+    """Returns the type of a part of the state, given its path without indices."""
     for each in variables:
         if path != each["name"] and not path.startswith(f"{each['name']}."):
             continue
@@ -192,7 +192,7 @@ def _type_at(variables: Sequence[Tree], path: str) -> Tree | None:
 
 
 def _is_empty(network: Network, kind: Tree, value: Any) -> bool:
-    """Whether an element of an array holds no message."""
+    """Returns whether an element of an array holds no message."""
     if is_undefined(value):
         return True
     if kind["kind"] != "record":

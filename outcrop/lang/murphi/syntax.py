@@ -137,7 +137,7 @@ class ConditionalOperation(Node):
 
 @dataclass(slots=True)
 class TypeQuantifier(Node):
-    """``i : T``"""
+    """A quantifier ``i : T``."""
 
     name: Name
     type: TypeExpression
@@ -145,7 +145,7 @@ class TypeQuantifier(Node):
 
 @dataclass(slots=True)
 class StepQuantifier(Node):
-    """``i := first to last [by step]``"""
+    """A quantifier ``i := first to last [by step]``."""
 
     name: Name
     first: Expression

@@ -1,15 +1,15 @@
-"""Where an undefined value passes: CMurphi's rule, which ``--undefined permit`` follows.
+"""The rule of CMurphi for undefined values, which ``--undefined permit`` follows.
 
-CMurphi translates a simple type into a C++ class, and an assignment into a C++ assignment. Three things follow:
+CMurphi translates a simple type to a C++ class, and an assignment to a C++ assignment. Three consequences follow:
 
 * A source that is a name (a variable, a formal, an alias of one) is tested first: an undefined value is passed on,
   whatever the types. CMurphi makes this test for names only.
 * Any other source (a field, an element, a call, ``?:``) goes through the class. Those of subranges, booleans and reals
-  convert the value to a number, which fails when it is undefined. Those of enumerations, scalarsets and unions copy it.
+  convert the value to a number, which fails if it is undefined. Those of enumerations, scalarsets and unions copy it.
 * Between two types there is a conversion to a number first. It fails for undefined subranges, booleans, reals and
-  enumerations. Scalarsets and unions have a conversion of their own, which does not test.
+  enumerations. Scalarsets and unions have their own conversion, which does not test.
 
-A comparison converts both sides. An argument by value is converted only where the type of the formal is another one,
+A comparison converts both sides. An argument by value is converted only if the type of the formal differs, a value of
 ``return`` never. The front-end applies this to each read (``Undefined`` in ir/nodes.py); the engines execute it.
 """
 

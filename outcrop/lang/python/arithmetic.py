@@ -124,7 +124,7 @@ def _division(b: Body, what: type[ast.operator], left: Value, right: Value, span
 
 
 def _floor_function(b: Body, is_quotient: bool, span: Span) -> Function:
-    """A function of the System: the quotient rounded down, or the remainder with the sign of the divisor."""
+    """Returns a function of the System: the quotient rounded down, or the remainder with the sign of the divisor."""
     inner = Body(b.model, b.source, b.globals)
     a, d = (inner.local(name, INT, is_parameter=True) for name in ("a", "b"))
     r = inner.local("r", INT)

@@ -87,7 +87,7 @@ def _field_target(b: Body, node: ast.Attribute) -> Value | None:
 
 
 def _assign_tuple(b: Body, target: ast.Tuple | ast.List, value: ast.expr, node: ast.stmt) -> list[Statement]:
-    """All values are there before the first target is written."""
+    """Lowers an assignment to a tuple. All values are evaluated before the first target is written."""
     if not isinstance(value, ast.Tuple | ast.List) or len(value.elts) != len(target.elts):
         b.error("as many values must stand on the right as on the left", node, "write them out: a, b = x, y")
         return []

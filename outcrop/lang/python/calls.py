@@ -142,7 +142,8 @@ def _method(
 
 
 def is_changeable(b: Body, value: Value, node: ast.AST, action: str) -> bool:
-    """Whether a value lies where it can be changed; an error where not. A function that does is marked."""
+    """Returns whether a value can be changed in its place; reports an error if not. A function that changes it is
+    marked."""
     if value.is_unknown:
         return False
     if value.place is None:

@@ -1,8 +1,8 @@
-"""What the parts of the lowering share: the model being made, the body being lowered, and values.
+"""The common part of the lowering: the current model, the current body, and values.
 
 Every construct of the language is a function in a table: expressions and statements by their syntax node, built-in
-functions by name, methods by the kind they belong to. A part of an expression that needs statements of its own (a
-``sum``, a comprehension, a constructor) becomes a function of the System; locals that it uses become its formals.
+functions by name, methods by their kind. A part of an expression that needs statements (a ``sum``, a comprehension, a
+constructor) becomes a function of the System; locals that it uses become its formals.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ from outcrop.source import Span
 
 
 class ModelSelf:
-    """What ``self`` is in the methods of a model."""
+    """The meaning of ``self`` in the methods of a model."""
 
 
 MODEL_SELF = ModelSelf()
@@ -106,7 +106,7 @@ class Lowering:
             return UNKNOWN
 
     def is_constant(self, name: str) -> bool:
-        """Whether an attribute of the model is a constant or a class, not a field or a method."""
+        """Returns whether an attribute of the model is a constant or a class, not a field or a method."""
         value = getattr(self.cls, name, None)
         return name not in self.fields and hasattr(self.cls, name) and not hasattr(value, "__code__")
 
@@ -192,7 +192,7 @@ class Body:
 
     @contextmanager
     def scope(self) -> Iterator[None]:
-        """Names that are bound inside are forgotten afterwards."""
+        """Opens a scope: names that are bound inside are forgotten afterwards."""
         before = dict(self.names)
         try:
             yield
@@ -201,7 +201,7 @@ class Body:
 
     @contextmanager
     def within(self, pure: str) -> Iterator[None]:
-        """Where nothing may change: "a guard", "an invariant"."""
+        """Marks a context in which nothing may change: "a guard", "an invariant"."""
         before, self.pure = self.pure, pure
         try:
             yield

@@ -127,7 +127,7 @@ def _name(found: Any) -> str:
 
 
 def _steps(b: Body, node: ast.Call) -> Iteration | None:
-    """``range`` with bounds that are known only when the model runs."""
+    """Returns the iteration over ``range`` with bounds that are known only when the model runs."""
     span = b.span(node)
     values = [b.integer(each, "a bound of range()") for each in node.args]
     if any(each.is_unknown for each in values) or not 1 <= len(values) <= 3:
@@ -170,7 +170,7 @@ def _enumerated(b: Body, node: ast.Call) -> Iteration | Unrolled | None:
 
 
 def _view(b: Body, node: ast.Call, function: ast.Attribute) -> Iteration | None:
-    """``items()``, ``keys()`` and ``values()`` of a dictionary."""
+    """Returns the iteration over ``items()``, ``keys()`` or ``values()`` of a dictionary."""
     value = b.any_expression(function.value)
     if not isinstance(value, Value) or not isinstance(value.kind, DictKind):
         return None

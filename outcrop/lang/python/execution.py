@@ -30,7 +30,7 @@ _FAULTS = (ModelFault, AssertionError, ArithmeticError, LookupError, AttributeEr
 
 @dataclasses.dataclass(frozen=True)
 class Step:
-    """What one instance of a rule does: it leads to a state, or fails."""
+    """The effect of one instance of a rule: it leads to a state, or fails."""
 
     rule: str
     arguments: tuple[Any, ...]
@@ -144,7 +144,7 @@ def _choosing(script: list[int], sizes: list[int]) -> Iterator[None]:
 
 
 class _StateMixin:
-    """What a state does when a field is read or assigned."""
+    """The behaviour of a state when a field is read or assigned."""
 
     _fields: dict[str, Kind]
 

@@ -318,7 +318,7 @@ def _ordered(
 
 
 def _contains(b: Body, left: ast.expr, right: ast.expr, span: Span) -> Expression:
-    """``left in right``."""
+    """Lowers ``left in right``."""
     static = b.static(right)
     if static is not None and isinstance(static.object, range):
         return _within(b, b.integer(left, "what is looked for"), static.object, span)

@@ -268,7 +268,7 @@ def _set(b: Body, node: ast.Call, wanted: Kind | None) -> Value:
 
 
 def _from_keys(b: Body, node: ast.Call, wanted: Kind | None) -> Value:
-    """``dict.fromkeys(Node, x)``."""
+    """Lowers ``dict.fromkeys(Node, x)``."""
     if len(node.args) != 2 or node.keywords:
         return b.refuse("dict.fromkeys() takes the keys and a value here", node)
     key, name = ast.Name("each key", ast.Load()), ast.Name("each key", ast.Store())
@@ -290,7 +290,7 @@ def _array(b: Body, node: ast.Call, wanted: Kind | None) -> Value:
 
 
 def _repeated(b: Body, node: ast.BinOp, wanted: Kind | None) -> Value:
-    """``[x] * n``."""
+    """Lowers ``[x] * n``."""
     assert isinstance(node.left, ast.List)
     if b.static(node) is not None or len(node.left.elts) != 1:
         return b.expression(node, wanted)

@@ -263,14 +263,14 @@ def bag_kind(element: Kind, capacity: int) -> BagKind:
 
 
 def is_domain(kind: Kind) -> bool:
-    """Whether a rule, a loop or a key can run through all values of a kind."""
+    """Returns whether a rule, a loop or a key can run through all values of a kind."""
     return isinstance(kind, BoolKind | EnumKind | SymmetricKind | UnionKind) or (
         isinstance(kind, IntKind) and kind is not INT and kind.simple.cardinality < 2**32
     )
 
 
 def is_same(first: Kind, second: Kind) -> bool:
-    """Whether a value of one kind can be copied into a place of the other as it is; None apart."""
+    """Returns whether a value of one kind can be copied unchanged into a place of the other, apart from None."""
     if isinstance(first, UnknownKind) or isinstance(second, UnknownKind):
         return True
     if isinstance(first, IntKind) and isinstance(second, IntKind):
@@ -279,7 +279,7 @@ def is_same(first: Kind, second: Kind) -> bool:
 
 
 def has_symmetric(kind: Kind) -> bool:
-    """Whether a value of a simple kind is one of a symmetric class."""
+    """Returns whether a value of a simple kind belongs to a symmetric class."""
     return isinstance(kind, SymmetricKind) or (isinstance(kind, UnionKind) and any(map(has_symmetric, kind.members)))
 
 

@@ -138,7 +138,7 @@ def _subjects(b: Body, node: ast.expr) -> Value | tuple[Value, ...] | None:
 
 
 def _is_plain(case: ast.match_case) -> bool:
-    """Whether a case names nothing but values."""
+    """Returns whether a case names only values."""
     patterns = case.pattern.patterns if isinstance(case.pattern, ast.MatchOr) else [case.pattern]
     is_last = isinstance(case.pattern, ast.MatchAs) and case.pattern.pattern is None and case.pattern.name is None
     return case.guard is None and (is_last or all(isinstance(each, ast.MatchValue) for each in patterns))

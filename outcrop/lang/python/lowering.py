@@ -47,7 +47,7 @@ def lower(source: Source, options: LoadOptions) -> tuple[System, list[Diagnostic
 
 
 def lower_open(source: Source, options: LoadOptions) -> tuple[System, list[Diagnostic], LowerExpression]:
-    """The same, and what makes an expression of the model of text that does not stand in it."""
+    """Returns the System, the warnings, and a function that lowers expressions from outside the model."""
     sources = Sources()
     cls = load_module(source, sources, options.constants, source.part)
     return lower_class(cls, options, sources, source)
@@ -236,7 +236,7 @@ class _Model:
         )
 
     def _constants(self) -> dict[str, int | float | str]:
-        """The constants of the class, and those of the file that were replaced."""
+        """Returns the constants of the class, and those of the file that were replaced."""
         found: dict[str, Any] = {}
         for name, value in vars(self.model.cls).items():
             if not name.startswith("_") and isinstance(value, int | str) and name not in self.model.fields:

@@ -234,7 +234,7 @@ def _from_bag(b: Body, tree: FunctionNode, name: str, bag: Value, kind: BagKind,
 
 
 def _is_used_after_removal(tree: FunctionNode, name: str) -> bool:
-    """Whether a name is used after ``remove(name)``, or after anything that could remove it in another way."""
+    """Returns whether a name is used after ``remove(name)``, or after anything that could remove it in another way."""
     removal: ast.Call | None = None
     for node in ast.walk(tree):
         if (
@@ -336,7 +336,7 @@ def property_of(model: Lowering, source: PythonSource, tree: FunctionNode, funct
 
 
 def _computed(b: Body, function: Any, tree: FunctionNode) -> Expression:
-    """A property of several statements is a helper that returns a bool."""
+    """Lowers a property of several statements to a helper that returns a bool."""
     if tree.returns is None:
         b.error("this property has several statements and no type", tree, f"write def {tree.name}(self) -> bool:")
         return b.unknown(tree).node

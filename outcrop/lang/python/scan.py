@@ -26,7 +26,7 @@ def scan_locals(b: Body, tree: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
 
 
 def _stored(tree: ast.AST) -> Iterator[str]:
-    """The names that statements of a function assign; comprehensions have names of their own."""
+    """Yields the names that statements of a function assign. Comprehensions have their own names."""
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp | ast.Lambda):
             continue

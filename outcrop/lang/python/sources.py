@@ -1,4 +1,4 @@
-"""Where the text of a model stands: files, notebook cells and texts, their syntax trees, and places in them."""
+"""The texts of models: files, notebook cells and strings, their syntax trees, and places in them."""
 
 from __future__ import annotations
 

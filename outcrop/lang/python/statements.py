@@ -43,7 +43,7 @@ def block(b: Body, nodes: list[ast.stmt]) -> list[Statement]:
 
 
 def _may_leave(node: ast.AST) -> bool:
-    """Whether a statement has a ``break`` or ``continue`` of the loop around it."""
+    """Returns whether a statement has a ``break`` or ``continue`` of the loop around it."""
     if isinstance(node, ast.Break | ast.Continue):
         return True
     if isinstance(node, ast.For | ast.While):
@@ -61,7 +61,7 @@ def statement(b: Body, node: ast.stmt) -> list[Statement]:
 
 
 def _head(b: Body, node: ast.stmt) -> Span:
-    """The first line of a statement."""
+    """Returns the first line of a statement."""
     span = b.span(node)
     return Span(span.source, span.start, span.start + max(1, len(span.text.split("\n")[0])))
 

@@ -59,7 +59,7 @@ class Formulas:
         self._names_symmetric = False
 
     def known(self) -> list[str]:
-        """The names that are propositions by themselves: boolean fields, and helpers without parameters."""
+        """Returns the names that are propositions by themselves: boolean fields, and helpers without parameters."""
         fields = [name for name, (_, kind) in self.model.fields.items() if isinstance(kind, BoolKind)]
         methods = [
             name
@@ -94,7 +94,7 @@ class Formulas:
             )
 
     def _bound(self, b: Body, span: Span) -> list[tuple[str, Kind]]:
-        """The variables of a quantifier and their kinds; raises ModelError where it is wrong."""
+        """Returns the variables of a quantifier and their kinds. Raises ModelError if it is invalid."""
         found = []
         for match in _BOUND.finditer(span.text):
             place = Span(span.source, span.start + match.start(2), span.start + match.end(2))
