@@ -50,7 +50,7 @@ class View:
         self._leaves = leaves
 
     def _parts(self) -> dict[Any, tuple[Type, int]]:
-        """The type and the first leaf of each part, by its key."""
+        """Returns the type and the first leaf of each part, by its key."""
         kind = self._type
         if isinstance(kind, Record):
             pairs = zip(kind.fields, kind.offsets, strict=True)

@@ -70,7 +70,7 @@ def executed(source: Source, options: LoadOptions) -> tuple[System, Execution]:
 
 
 def executed_class(cls: type[Model], options: LoadOptions) -> tuple[System, Execution]:
-    """The same for a class that is there already."""
+    """Returns the System, the warnings, and a function that lowers expressions, for a class that is loaded already."""
     sources = Sources()
     made = reload_class(cls, sources, options.constants)
     found = _lowered(made, options, sources, None)
@@ -122,7 +122,7 @@ class _Model:
         self.formulas = Formulas(model, found, self.names)
 
     def _names(self) -> dict[str, Any]:
-        """The names of the file; those that base classes of other files see are there too."""
+        """Returns the names of the file, including those that base classes of other files see."""
         found: dict[str, Any] = {}
         for base in reversed(self.model.cls.__mro__):
             if issubclass(base, Model) and base is not Model:
