@@ -58,7 +58,7 @@ def available_memory() -> int:
     return min([*limits, *_limits_of_addresses()])
 
 
-#: Reserved addresses per byte of memory that a search comes to use.
+#: Reserved addresses per byte of memory that a search uses.
 _ADDRESSES_A_BYTE = 3
 
 

@@ -112,7 +112,7 @@ class Array(Generic[_T]):
 
 
 class Bag(Generic[_T]):
-    """At most so many elements without an order: ``Bag[Message, 4]``. A message in it may be there twice."""
+    """A multiset of limited size: ``Bag[Message, 4]``. An element may occur more than once."""
 
     def __init__(self, elements: Iterable[_T] = ()) -> None:
         self._elements = list(elements)

@@ -143,7 +143,7 @@ class RankReport:
     states: int  #: states that it owns
     rules_fired: int
     successors_of_others: int  #: successors that other ranks own, counted each time one is generated
-    states_sent: int  #: those of them that passed the filter
+    states_sent: int  #: the part of these that passed the filter
     bytes_sent: int
     messages_sent: int
     seconds_waiting: float

@@ -16,7 +16,7 @@ MOST_BYTES = 5_000_000
 #: Characters that a terminal would interpret: NUL to US without tab and line ends, DEL, and C1.
 _CONTROL = {code: "\ufffd" for code in (*range(32), 127, *range(128, 160)) if code not in (9, 10, 11, 12, 13)}
 
-#: Those of them that are rare in text. Bytes from 128 on may be parts of letters.
+#: Control characters that are rare in text. Bytes from 128 on may be parts of letters.
 _STRAY_BYTES = bytes(code for code in _CONTROL if code < 128)
 
 

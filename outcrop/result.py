@@ -84,7 +84,7 @@ class Step:
     truths: tuple[bool, ...] = ()  #: values of the trace's propositions in the state
     printed: str = ""  #: output of the rule's ``put`` statements
     arguments: tuple[Argument, ...] = ()  #: the parameters of the rule with their values
-    processes: tuple[str, ...] = ()  #: whose step it is, in languages that have processes
+    processes: tuple[str, ...] = ()  #: processes that take part in the step, in languages with processes
 
 
 @dataclass(frozen=True)
@@ -155,7 +155,7 @@ class DistinctFault:
     """Violations of one property, or of one rule at one position: the first of them, and how many there are."""
 
     violation: Violation
-    number: int  #: where it stands among the violations, from 0
+    number: int  #: index of the violation, from 0
     count: int
 
 
@@ -220,7 +220,7 @@ class RuleCoverage:
     fired: int
     counts: RuleCounts | None = None  #: None unless ``--coverage`` was given
     parameters: tuple[tuple[str, Type], ...] = ()  #: name and type of each
-    processes: tuple[str, ...] = ()  #: whose steps its firings are, in languages that have processes
+    processes: tuple[str, ...] = ()  #: processes that take part in its firings, in languages with processes
 
 
 @dataclass
@@ -236,7 +236,7 @@ class Result:
     make_page: ClassVar[Callable[[Any], str]]  #: likewise, for files
 
     verdict: Verdict
-    kind: str  #: what was violated, or why the verdict is unknown; "" if the property holds
+    kind: str  #: kind of the violation, or reason why the verdict is unknown; "" for holds
     guarantee: str  #: "exact", or the omission bound in words
     model: str
     constants: dict[str, int | float | str]

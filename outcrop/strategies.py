@@ -127,7 +127,7 @@ class Strategy:
     kernels: tuple[str, ...] | None = ()  #: files in native/ that it needs beyond those of most searches; None: all
     exact: bool = True  #: can keep whole states, so that it takes no two for one
     decides: bool = True  #: visits every state, so that it may say holds
-    past_ram: bool = False  #: goes on when its states do not fit into memory
+    past_ram: bool = False  #: continues when its states do not fit into memory
     liveness: bool = True  #: checks liveness properties (AG EF)
     ranks: bool = True  #: can run over several ranks
     checkpoints: bool = True

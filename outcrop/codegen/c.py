@@ -24,7 +24,7 @@ class Emitted:
     """The C of a model, and the meaning of its numbers."""
 
     source: str
-    features: frozenset[Feature]  #: what the model needs of the kernels
+    features: frozenset[Feature]  #: features that the model needs of the kernels
     layout: Layout
     start_count: int
     liveness_count: int

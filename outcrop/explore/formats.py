@@ -130,7 +130,7 @@ def svg(drawing: Picture) -> str:
         if line.source == line.target
     }
     sizes = [(_width(shape), len(shape.lines or [""]) * _ROW + 12.0) for shape in drawing.shapes]
-    # The label of a link to the same state stands beside it, where there must be room.
+    # The label of a self-loop is next to it, where it needs space.
     room = [(width + loops.get(number, 0.0), height) for number, (width, height) in enumerate(sizes)]
     placed = layered([shape.layer for shape in drawing.shapes], links, room)
     boxes = [replace(box, width=width) for box, (width, _) in zip(placed, sizes, strict=True)]

@@ -42,7 +42,7 @@ class Shape:
     wrong: str = ""
     states: int = 1
     fill: str = ""
-    values: dict[str, str] = field(default_factory=dict)  #: of a quotient: what its states have in common
+    values: dict[str, str] = field(default_factory=dict)  #: for a quotient: the values that its states share
 
 
 @dataclass

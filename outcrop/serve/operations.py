@@ -40,7 +40,7 @@ class Explorer:
     options: LoadOptions
     document: dict[str, Any]
     engine: str = "native"
-    lanes: str | None = None  #: what the message chart shows, see ``chart``
+    lanes: str | None = None  #: lanes of the message chart, see ``chart``
     messages: tuple[str, ...] = ()
     history: History = field(init=False)
     first: int | None = None  #: the moment that a page shows first

@@ -12,7 +12,7 @@ Two things the definition leaves open are decided as the published figures have 
 transition, but one that leads from a state to itself is not counted. And delta of a state without transitions is 0 for
 every k, so that the means of all k may add up to less than 1.
 
-The search is that of `ram`; then all states are expanded once more, each worker a part of them.
+The search is that of `ram`; then all states are expanded again, divided among the workers.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ class Arrow:
     target: int | None
     text: str
     other_step: int | None = (
-        None  #: of one that is sent, where it is received; of one that is received, where it was sent
+        None  #: the step of the other end: the receipt of a sent message, the sending of a received one
     )
 
 
@@ -70,7 +70,7 @@ class Chart:
     """``lanes`` are headings; the last one may be the shared lane. ``idle``: lanes in which nothing happens."""
 
     title: str
-    kind: str  #: what lanes stand for
+    kind: str  #: kind of the things that lanes stand for
     lanes: tuple[str, ...]
     rows: tuple[Row, ...]
     ending: str = ""
@@ -183,7 +183,7 @@ class _Drawing:
         else:
             texts = [self.lanes.of_text(each["type"], each["value"]) for each in meta.get("arguments", [])]
             found = [lane for lane in texts if lane is not None]
-        # Of several arguments the first acts; the others are whom it deals with.
+        # The first of several arguments is the actor; the others are its partners.
         return tuple(dict.fromkeys(found)) if self.lanes.are_processes else tuple(found[:1])
 
     def _inferred(

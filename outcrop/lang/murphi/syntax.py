@@ -401,7 +401,7 @@ class PropertySyntax(Node):
 
 @dataclass(slots=True)
 class LtlSyntax(Node):
-    """``formula`` is where the formula stands: it has a syntax of its own."""
+    """An LTL formula. ``formula`` is its place, since it has a separate syntax."""
 
     name: str
     formula: Span

@@ -90,7 +90,7 @@ class Lowering:
     report: Report = field(default_factory=Report)
     kinds: Kinds = field(default_factory=Kinds)
     fields: dict[str, tuple[Variable, Kind]] = field(default_factory=dict)
-    parameters: dict[str, list[Kind]] = field(default_factory=dict)  #: of each method that has a role
+    parameters: dict[str, list[Kind]] = field(default_factory=dict)  #: parameters of each method that has a role
     functions: list[Function] = field(default_factory=list)
     covers: list[CoverGoal] = field(default_factory=list)
     helpers: dict[Any, Any] = field(default_factory=dict)  #: functions that were made, by what they were made of
@@ -139,7 +139,7 @@ class Body:
         self.arguments: list[Expression | Place] = []
         self.in_rule = False
         self.chosen: dict[str, Value] = {}  #: elements that ``choose`` took from a bag, with their slots
-        self.copied: dict[str, Value] = {}  #: those that are used after they were removed
+        self.copied: dict[str, Value] = {}  #: elements that are used after their removal
         self.bare_fields: bool = False if outer is None else outer.bare_fields  #: fields need no ``self.``
         self._statics: dict[int, tuple[ast.AST, Static | None]] = {}
 

@@ -21,7 +21,7 @@ from outcrop.lang.python.kinds import (
 )
 from outcrop.model import Chooser, Model, NotEnabled
 
-#: What CPython raises where the System has an error of the model.
+#: Exceptions of CPython that correspond to runtime errors of the System.
 _FAULTS = (ModelFault, AssertionError, ArithmeticError, LookupError, AttributeError, TypeError, ValueError)
 
 
@@ -44,7 +44,7 @@ class Execution:
     def __init__(self, cls: type[Model], fields: dict[str, Kind], parameters: dict[str, list[Kind]]) -> None:
         self.cls = cls
         self.fields = fields
-        self.parameters = parameters  #: of each method that has a role
+        self.parameters = parameters  #: parameters of each method that has a role
         self._state_class = type(cls.__name__, (_StateMixin, cls), {"_fields": fields})
         self.methods = {
             name: getattr(cls, name) for name in dir(cls) if hasattr(getattr(cls, name, None), "outcrop_role")

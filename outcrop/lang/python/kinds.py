@@ -16,7 +16,7 @@ from outcrop.ir.types import BOOLEAN, INTEGER, Array, Enum, Multiset, Range, Rec
 #: The type of local integers: what fits into a packed leaf with a place left for undefined.
 LOCAL_INTEGER = Range(-(2**62), 2**62 - 1, "int")
 
-#: The type of what has no value of its own.
+#: The type of things that are not values.
 _NOTHING = Range(0, 0)
 
 

@@ -74,7 +74,7 @@ def class_source(cls: type[Model], sources: Sources) -> PythonSource | None:
 
 def _parse(parsed: PythonSource) -> ast.Module:
     try:
-        # A tree of its own: constants are replaced in it, and diagnostics show the text.
+        # A separate tree: constants are replaced in it, and diagnostics show the text.
         tree = ast.parse(parsed.source.text, parsed.source.name)
         parsed.tree  # noqa: B018
     except SyntaxError as error:
@@ -142,7 +142,7 @@ def _execute(tree: ast.Module, parsed: PythonSource, filename: str) -> ModuleTyp
 
 @contextmanager
 def _beside(filename: str) -> Iterator[None]:
-    """Lets a file import those beside it."""
+    """Lets a file import files from its own directory."""
     place = str(Path(filename).resolve().parent)
     sys.path.insert(0, place)
     try:

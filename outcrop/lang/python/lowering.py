@@ -70,7 +70,7 @@ def executed(source: Source, options: LoadOptions) -> tuple[System, Execution]:
 
 
 def executed_class(cls: type[Model], options: LoadOptions) -> tuple[System, Execution]:
-    """Returns the System, the warnings, and a function that lowers expressions, for a class that is loaded already."""
+    """Returns the System and its execution by Python, for a class that is loaded already."""
     sources = Sources()
     made = reload_class(cls, sources, options.constants)
     found = _lowered(made, options, sources, None)

@@ -41,7 +41,7 @@ class Head:
     def __init__(self) -> None:
         self.parameters: list[Parameter] = []
         self.layers: list[Expression | Bind] = []  #: conditions and aliases, in order
-        self.copies: list[Statement] = []  #: of chosen elements that are used after they were removed
+        self.copies: list[Statement] = []  #: copies of chosen elements that are used after their removal
 
     @property
     def bindings(self) -> list[Statement]:
