@@ -124,7 +124,7 @@ class MpiTransport(Transport):
             if idle is not None:
                 idle()
 
-    def round(self, route: Route, workers: int) -> Round:
+    def open_round(self, route: Route, workers: int) -> Round:
         return Round(self, self._mpi, self._states, route, workers)
 
     # --- Failure -----------------------------------------------------------------------------------------------

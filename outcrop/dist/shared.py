@@ -108,16 +108,18 @@ class SharedExchange:
         workers = 1 if is_short else explorer.search.workers
         self._make_room()
         begun = time.monotonic()
-        with self.round(workers) as round:
+        with self.open_round(workers) as this_round:
             further: ExpandPart | None = expand
             while further is not None:
                 if is_short:
-                    round.work(0, further, add, self._must_leave)
+                    this_round.work(0, further, add, self._must_leave)
                 else:
                     must_leave = explorer.search.is_stopping
-                    explorer.parallel(*(partial(round.work, each, further, add, must_leave) for each in range(workers)))
+                    explorer.parallel(
+                        *(partial(this_round.work, each, further, add, must_leave) for each in range(workers))
+                    )
                 further = explorer.frontier.go_past_memory(further) if explorer.stop_reason() is Stop.MEMORY else None
-        seconds = time.monotonic() - begun - round.traffic.seconds_idle
+        seconds = time.monotonic() - begun - this_round.traffic.seconds_idle
         if size >= _TELLING_LEVEL or seconds > explorer.tuning.short_level:
             self._pace = seconds / max(1, size)
 
@@ -155,34 +157,34 @@ class SharedExchange:
         """Runs one round of work, in all workers unless a number is given."""
         explorer = self._explorer
         count = explorer.search.workers if workers is None else workers
-        with self.round(count) as round:
+        with self.open_round(count) as this_round:
             must_leave = explorer.search.is_stopping
-            explorer.parallel(*(partial(round.work, each, expand, add, must_leave) for each in range(count)))
+            explorer.parallel(*(partial(this_round.work, each, expand, add, must_leave) for each in range(count)))
         self.agree_to_go_on()
 
     def route_successors(self, expansions: Callable[[Send], Iterable[Take]], insert: Callable[[States], None]) -> None:
         """Takes successors in the order of generation, and inserts those of other ranks."""
         poll = self._explorer.watch.poll
-        with self.round() as round:
-            for take in expansions(round.send):
+        with self.open_round() as this_round:
+            for take in expansions(this_round.send):
                 take()
-                for arrived in self.arrived(round, poll):
+                for arrived in self.arrived(this_round, poll):
                     insert(arrived)
-            for arrived in self.rest(round, poll):
+            for arrived in self.rest(this_round, poll):
                 insert(arrived)
 
     def _expand_part(self, worker: int) -> bool:
         return self.route.expand_part(worker, _BLOCKS_A_PART)
 
     @contextmanager
-    def round(self, workers: int | None = None) -> Iterator[Round]:
+    def open_round(self, workers: int | None = None) -> Iterator[Round]:
         """Opens the exchange of a level. However this rank leaves it, the other ranks are told."""
         explorer = self._explorer
         self.size_filter()
-        round = self.transport.round(self.route, workers or explorer.search.workers)
+        this_round = self.transport.open_round(self.route, workers or explorer.search.workers)
         stop: Stop | None = None
         try:
-            yield round
+            yield this_round
         except Stopped as stopped:
             stop = stopped.stop
             raise
@@ -190,37 +192,37 @@ class SharedExchange:
             stop = Stop.DISK
             raise
         finally:
-            round.finish(_STOPS.index(stop or explorer.stop_reason()) or round.stop, explorer.watch.look)
-            self.traffic.add(round.traffic)
+            this_round.finish(_STOPS.index(stop or explorer.stop_reason()) or this_round.stop, explorer.watch.look)
+            self.traffic.add(this_round.traffic)
         self.route.foreign()  # raises if a state was lost
 
-    def arrived(self, round: Round, poll: Callable[[], None]) -> Iterator[States]:
+    def arrived(self, this_round: Round, poll: Callable[[], None]) -> Iterator[States]:
         """Yields the states that have arrived. While this rank is too far ahead of the others, keeps yielding what
         arrives."""
         pauses = Pauses()
         while True:
-            if round.stop:
-                raise Stopped(_STOPS[round.stop] or Stop.INTERRUPTED)
-            states = round.take()
+            if this_round.stop:
+                raise Stopped(_STOPS[this_round.stop] or Stop.INTERRUPTED)
+            states = this_round.take()
             if states is not None:
                 yield states
                 pauses = Pauses()
-            elif not round.is_ahead:
+            elif not this_round.is_ahead:
                 return
             else:
                 poll()
-                round.traffic.seconds_idle += pauses.pause()
+                this_round.traffic.seconds_idle += pauses.pause()
 
-    def rest(self, round: Round, poll: Callable[[], None]) -> Iterator[States]:
+    def rest(self, this_round: Round, poll: Callable[[], None]) -> Iterator[States]:
         """Yields the states that other ranks still send after this one has expanded its part of the level."""
-        round.end_part()
+        this_round.end_part()
         pauses = Pauses()
-        while not round.is_over:
+        while not this_round.is_over:
             poll()
-            for states in self.arrived(round, poll):
+            for states in self.arrived(this_round, poll):
                 yield states
                 pauses = Pauses()
-            round.traffic.seconds_idle += pauses.pause()
+            this_round.traffic.seconds_idle += pauses.pause()
 
     # --- Agreements --------------------------------------------------------------------------------------------
 
@@ -304,7 +306,7 @@ class SharedExchange:
 
     def _routed(self, blocks: Iterator[States]) -> Generator[States, None, None]:
         explorer = self._explorer
-        with self.round() as round:
+        with self.open_round() as this_round:
             for states in blocks:
                 owners = self.route.owners(states)
                 for rank in np.unique(owners).tolist():
@@ -312,9 +314,9 @@ class SharedExchange:
                     if rank == self.transport.rank:
                         yield own
                     else:
-                        round.send_states(rank, own)
-                yield from self.arrived(round, explorer.watch.look)
-            yield from self.rest(round, explorer.watch.look)
+                        this_round.send_states(rank, own)
+                yield from self.arrived(this_round, explorer.watch.look)
+            yield from self.rest(this_round, explorer.watch.look)
 
     def counts_are_restored(self) -> None:
         """Records that all ranks know the findings of a snapshot. From here on messages hold successors."""

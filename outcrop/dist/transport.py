@@ -58,7 +58,7 @@ class Transport:
         """Does work whose result stays on the machine: first on one rank of it, so that the others find it done."""
         return work()
 
-    def round(self, route: Route, workers: int) -> Round:
+    def open_round(self, route: Route, workers: int) -> Round:
         """Opens the exchange of one level."""
         raise NotImplementedError
 

@@ -157,8 +157,8 @@ class Snapshot:
 def can_be_copied(explorer: Explorer) -> bool:
     """Returns whether a search can be continued from a copy of its states in memory.
 
-    The copy must be small beside the states, since both exist at the same time. States that may have been visited twice
-    are better searched again.
+    The copy must take a small part of the memory budget, because it exists at the same time as the states. A search
+    that may have visited states twice starts over instead.
     """
     is_small = explorer.levels.states * explorer.native.model_bytes <= explorer.search.budget * _COPIED_SHARE
     strategy = STRATEGIES[explorer.options.strategy]

@@ -77,7 +77,7 @@ class Engine(Memory):
         self.states = control["used"]
         self._most_seen = max(self._most_seen, control["most"])
         if self.states > self.blocks.capacity:
-            raise InternalError("states were written past the end of their room")
+            raise InternalError("states were written past the end of their blocks")
         if find is None or control["halted"]:
             self.device.copy(self._counters, self._counted)
         else:

@@ -326,7 +326,7 @@ class Memory:
 
     def _expect_room(self) -> None:
         if self._read_control()["halted"]:
-            raise InternalError("a table that has just grown has no room")
+            raise InternalError("a table that has just grown is full")
 
     def _states_with_room(self) -> int:
         """Returns the number of states that can be expanded, whatever they lead to."""

@@ -100,7 +100,7 @@ class BlockFile:
             with disk_errors(self.path):
                 read = os.preadv(self._file, pieces, at)
             if not read:
-                raise DamagedFile(self.path, f"block {number} is cut short")
+                raise DamagedFile(self.path, f"block {number} is truncated")
             at += read
             pieces = _after(pieces, read)
         self._verify(number, header, data)
@@ -175,12 +175,12 @@ class BlockFile:
             with disk_errors(self.path):
                 header = os.pread(self._file, _HEADER.size, self.bytes)
             if len(header) < _HEADER.size:
-                raise DamagedFile(self.path, f"block {number} is cut short")
+                raise DamagedFile(self.path, f"block {number} is truncated")
             magic, _, its_number, its_length = _HEADER.unpack(header)
             if magic != _MAGIC or its_number != number:
                 raise DamagedFile(self.path, f"block {number} has a wrong header")
             if self.bytes + _HEADER.size + its_length > size:
-                raise DamagedFile(self.path, f"block {number} is cut short")
+                raise DamagedFile(self.path, f"block {number} is truncated")
             self._note(header, its_length)
         if self.bytes != end:
             raise DamagedFile(self.path, f"block {len(self._starts) - 1} does not end where it should")

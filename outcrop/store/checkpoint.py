@@ -152,7 +152,7 @@ class CheckpointDirectory(Directory):
                 warn(f"{damage}; using the previous checkpoint, of level {len(manifest.levels) - 1:,}")
             self._good = content
             return manifest
-        raise damage or UsageError(f"there is no checkpoint in '{self.path}'")
+        raise damage or UsageError(f"there is no checkpoint in '{self.path}'; name the directory given to --checkpoint")
 
     def _compare(self, manifest: Manifest) -> None:
         theirs, ours = manifest.identity, self._identity

@@ -356,5 +356,5 @@ def _read(run: Run, count: int, at: int) -> bytes:
     with disk_errors(run.path):
         data = os.pread(run.layout.file, count, at)
     if len(data) != count:
-        raise DamagedFile(run.path, "it is cut short")
+        raise DamagedFile(run.path, "it is truncated")
     return data

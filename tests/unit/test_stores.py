@@ -79,7 +79,7 @@ def test_exchanged_pages_change_the_checksum() -> None:
 def test_a_truncated_file_is_named(directory: WorkDirectory, reopen: bool) -> None:
     file, _ = written(directory)
     os.truncate(file.path, file.bytes - 1)
-    with pytest.raises(DamagedFile, match=r"blocks' is damaged: block 5 is cut short"):
+    with pytest.raises(DamagedFile, match=r"blocks' is damaged: block 5 is truncated"):
         if reopen:
             BlockFile(directory, "blocks", reopen=True)
         else:
