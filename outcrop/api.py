@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 from outcrop.check.conclusion import conclude, violations_of
 from outcrop.check.engines import EngineOutcome, search
+from outcrop.check.selection import select
 from outcrop.declared import choice, value_of
 from outcrop.errors import UsageError
 from outcrop.handle import Handle
@@ -48,7 +49,7 @@ from outcrop.outcome import Progress
 from outcrop.reading import read_source as read_source
 from outcrop.report.json import document
 from outcrop.report.notebook import html, result_page, system_html
-from outcrop.result import Result, Violation
+from outcrop.result import PropertyResult, Result, Violation
 from outcrop.source import Diagnostic, Source, Span, whole
 from outcrop.strategies import OWN_OPTIONS, names
 from outcrop.sweeps import Sweep, nearest, sweep
@@ -255,13 +256,29 @@ class Model:
             >>> load("examples/peterson.m").check(engine="interpreter", depth=3).kind
             'depth bound reached'
         """
-        asked = chosen = _changed(options or CheckOptions(), changes)
+        asked = _changed(options or CheckOptions(), changes)
+        selection = select(self.system, asked.properties)
+        chosen = dataclasses.replace(asked, properties=selection.formulas)
+        model = dataclasses.replace(self, system=selection.system, warnings=(*self.warnings, *selection.notes()))
+        result = model._check(chosen, progress, output or sys.stdout.write)
+        result.properties += [
+            PropertyResult(str(each.kind), each.name, each.span, "unknown") for each in selection.skipped
+        ]
+        result.options = given_options(self.options, asked)
+        return result
+
+    def _check(
+        self,
+        chosen: CheckOptions,
+        progress: Callable[[Progress], None] | None,
+        output: Callable[[str], object],
+    ) -> Result:
+        """Checks every property of the model, and of its formulas those that the options name."""
         if chosen.engine is Engine.INTERPRETER and chosen.strategy == "auto":
             chosen = dataclasses.replace(chosen, strategy="ram")
         if chosen.engine is Engine.INTERPRETER and chosen.strategy in names(finds_cycles=True):
             raise UsageError(f"the interpreter has no strategy {chosen.strategy}; leave out --strategy")
         self._refuse_invariants(chosen)
-        output = output or sys.stdout.write
         checks = self._temporal_checks(chosen)
         searched = None
         violations: list[Violation] = []
@@ -279,9 +296,7 @@ class Model:
 
                 discard(place, transport_of(chosen.ranks))
         checked = self._check_temporal(checks, chosen, searched, violations, progress, output)
-        result = conclude(self.system, self.warnings, chosen, searched, violations, checked, witnesses)
-        result.options = given_options(self.options, asked)
-        return result
+        return conclude(self.system, self.warnings, chosen, searched, violations, checked, witnesses)
 
     def _refuse_invariants(self, options: CheckOptions) -> None:
         """Raises UsageError if invariants are given and the search would not visit all states."""

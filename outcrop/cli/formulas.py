@@ -36,7 +36,8 @@ def add_formulas(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         action="append",
         default=[],
-        help="check only the formula with this name or number; may be repeated",
+        help="check only the formula with this name or number, or only the invariant or liveness property with this "
+        "name; !NAME skips one; may be repeated",
     )
     group.add_argument(
         "--fair",

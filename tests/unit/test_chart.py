@@ -224,3 +224,33 @@ def test_violations_are_grouped_by_fault(tmp_path: Path) -> None:
     assert len(cases) == 3
     carried = json.loads(page(document).partition('id="document">')[2].partition("</script>")[0])
     assert [each["message"] for each in carried["violations"]] == list(faults)
+
+
+@pytest.mark.parametrize(
+    ("names", "violated", "skipped"),
+    [
+        (("small",), ["small"], ["few"]),
+        (("few", "small"), ["few", "small"], []),
+        (("!few",), ["small"], ["few"]),
+        (("!few", "!small"), [], ["small", "few"]),
+    ],
+)
+def test_properties_are_selected(
+    tmp_path: Path, names: tuple[str, ...], violated: list[str], skipped: list[str]
+) -> None:
+    (tmp_path / "several.m").write_text(SEVERAL.replace('error "boom";', "") + 'ltl "stays" : G F { x > 0 };')
+    model = outcrop.load(tmp_path / "several.m")
+    result = model.check(engine="interpreter", max_errors=None, deadlock="off", properties=names)
+    statuses = {each.name: each.status for each in result.properties}
+    of_states = {name: status for name, status in statuses.items() if name != "stays"}
+    assert sorted(name for name, status in of_states.items() if status == "violated") == sorted(violated)
+    assert [name for name, status in of_states.items() if status == "unknown"] == skipped
+    assert ("stays" in statuses) == all(name.startswith("!") for name in names)
+    assert any(note.bears_on_verdict for note in result.notes) == bool(skipped or "stays" not in statuses)
+    assert result.options["properties"] == list(names)
+
+
+def test_skipping_what_is_not_there(tmp_path: Path) -> None:
+    (tmp_path / "several.m").write_text(SEVERAL)
+    with pytest.raises(UsageError, match="no property 'many' to skip"):
+        outcrop.load(tmp_path / "several.m").check(properties=("!many",))
