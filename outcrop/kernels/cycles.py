@@ -167,7 +167,7 @@ class Paths(Places):
         return self._reached(count), bool(hit.value)
 
     def step_to(self, message: Message, limit: int, within_s: bool, target: int) -> tuple[Indexes, bool]:
-        """Returns the same for successors that other ranks have sent."""
+        """Takes successors that other ranks have sent. Returns what ``step`` would return for them."""
         hit = ctypes.c_uint64()
         count = self._shared.outcrop_step_to(
             self.search.handle, message.ctypes.data, limit, within_s, target, ctypes.byref(hit)
@@ -268,7 +268,7 @@ class CompactedCycles:
     def message(
         self, worker: int, phase: BlockPhase, message: Message, target: States | None = None
     ) -> tuple[States, States, bool]:
-        """Returns the same for successors that other ranks have sent."""
+        """Runs a phase on successors that other ranks have sent. Returns what ``block`` would return."""
         accepting, found = ctypes.c_uint64(), ctypes.c_uint64()
         count = self._library.outcrop_compacted_message(
             self.search.handle,
