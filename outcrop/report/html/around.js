@@ -1,6 +1,6 @@
-// What stands around a step: the text of its rule, its guard with values, and what else could have happened next.
+// The context of a step: the text of its rule, its guard with values, and the other enabled rules.
 
-// A button for each of several panels, of which one is shown. `panels`: [name, element, onShow].
+// A button for each of several panels; one panel is shown at a time. `panels`: [name, element, onShow].
 function tabs(panels) {
   const buttons = panels.map(([name], index) => h("button", { type: "button", class: "tab", "aria-pressed": index === 0 ? "true" : "false", onclick: () => choose(index) }, name));
   function choose(chosen) {
@@ -11,10 +11,10 @@ function tabs(panels) {
     });
   }
   panels.forEach(([, element], index) => { element.hidden = index !== 0; });
-  return h("div", { class: "tabs", role: "group", "aria-label": "What to show of this step" }, buttons);
+  return h("div", { class: "tabs", role: "group", "aria-label": "Views of this step" }, buttons);
 }
 
-// The rule that fired in the model's text. At the last step also what is false there.
+// The rule that fired in the model's text. At the last step also the false parts of the condition.
 function sourcePanel(source, violation, contexts, last) {
   const view = sourceView(source);
   const guard = h("ul", { class: "guard" });
@@ -35,7 +35,7 @@ function sourcePanel(source, violation, contexts, last) {
   return { element, show };
 }
 
-// The rules that the state after a step enables; the one that the trace goes on with is marked.
+// The rules that the state after a step enables; the one that the trace continues with is marked.
 function nextPanel(contexts, steps, loop, violation) {
   const list = h("ul", { class: "next" });
   const head = h("p", { class: "soft" });
@@ -44,7 +44,7 @@ function nextPanel(contexts, steps, loop, violation) {
   function show(step) {
     const { enabled, more } = contexts[step];
     if (!enabled) {
-      head.textContent = "What else was enabled is listed for the first steps of a long trace only.";
+      head.textContent = "Enabled rules are listed only for the first steps of a long trace.";
       return list.replaceChildren();
     }
     const taken = step + 1 < steps.length ? steps[step + 1].label : loop !== null ? loop.rule : violation.failing_rule || null;

@@ -1,5 +1,5 @@
 // Building blocks: elements, numbers, and the colours' roles. All text goes through text nodes, never through markup,
-// because names and values come from a model, which may be anybody's.
+// because names and values come from a model, which is untrusted.
 
 const SVG = "http://www.w3.org/2000/svg";
 

@@ -1,5 +1,5 @@
-// Charts as inline SVG, drawn at the width they have, so that their text is as large on a phone as elsewhere. The value
-// under the pointer, or under a cursor that the arrow keys move, is shown beside it.
+// Charts as inline SVG, drawn at the width they have, so that their text has the same size on a phone. The value
+// under the pointer, or under a cursor that the arrow keys move, is shown next to it.
 
 const MARGIN = { top: 20, right: 8, bottom: 34, left: 48 };
 const LEAST_BAR = 3;
@@ -17,7 +17,7 @@ function ticks(most, wanted, isBinary, isWhole) {
   return found;
 }
 
-// Puts neighbouring points together where there are more than fit: their sum in each series, over how many they are.
+// Merges neighbouring points if there are more than fit: their sum in each series, and their number.
 function binned(xs, series, most) {
   const size = Math.max(1, Math.ceil(xs.length / most));
   const bins = [];
@@ -94,7 +94,7 @@ function chart({ label, xs, series, kind, xLabel, yLabel, formatX = number, form
     if (yLabel) svg.append(s("text", { class: "axis-title", x: MARGIN.left - 7, y: 10, "text-anchor": "start" }, yLabel));
   }
 
-  // Which of so many bars carry a label.
+  // The bars that carry a label.
   function labelled(count, wanted) {
     const step = ticks(count - 1, wanted, false, true)[1] || 1;
     return Array.from({ length: Math.ceil(count / step) }, (_, index) => index * step);

@@ -26,13 +26,13 @@ function startLines(nodes) {
   return shown.length < leaves.length ? [...lines, "(everything else is undefined)"] : lines;
 }
 
-// What a step printed, marked as such.
+// The output of a step, marked as such.
 function printedLines(text) {
   if (!text) return [];
   return text.replace(/\n$/, "").split("\n").map((line, at) => `${at ? " ".repeat(8) : "prints: "}${line}`.trimEnd());
 }
 
-// The step that leads from the last state of a lasso back to where its loop starts.
+// The step that leads from the last state of a lasso back to the start of its cycle.
 function closingLines(steps, loop, margin) {
   if (loop.rule === null) return [];
   const [last, first] = [steps[steps.length - 1].nodes, steps[loop.start].nodes];
@@ -41,7 +41,7 @@ function closingLines(steps, loop, margin) {
   return [head, ...rows.map((row) => " ".repeat(margin + 4) + row)];
 }
 
-// The text report of a trace. `loop` is null unless it is a lasso; `printed` is what a rule printed before it failed.
+// The text report of a trace. `loop` is null unless it is a lasso; `printed` is the output of a rule before it failed.
 function traceText(steps, loop, ending, printed) {
   const margin = String(steps.length - 1).length;
   const last = steps.length - 1;
@@ -87,7 +87,7 @@ function assignments(place, type, value, multisets) {
   return isUndefined(value) ? [] : [`${place} := ${simpleText(value)};`];
 }
 
-// A startstate that makes this state, to begin a model where the trace has come to. Murphi has no names for the values of
+// A startstate that makes this state, to begin a model in that state. Murphi has no names for the values of
 // scalarsets, so they are parameters that differ from one another.
 function murphiText(document, trace, number) {
   const variables = variablesOf(document, trace);

@@ -13,11 +13,11 @@ function explorer(model) {
 
   const said = h("p", { class: "said", role: "status", "aria-live": "polite" });
   const back = h("button", { type: "button", class: "control", onclick: () => undo(), title: "One step back (Backspace)" }, "← Undo");
-  const forth = h("button", { type: "button", class: "control", onclick: () => redo(), title: "What was undone, again" }, "Redo →");
+  const forth = h("button", { type: "button", class: "control", onclick: () => redo(), title: "Redo the undone step" }, "Redo →");
   const restart = h("button", { type: "button", class: "control", onclick: () => ask({ do: "begin" }) }, "Start");
   const wrong = h("p", { class: "ending" });
   const filter = h("input", { type: "search", placeholder: "Filter rules", "aria-label": "Filter rules", oninput: () => showChoices() });
-  const choices = h("ol", { class: "choices", "aria-label": "What can happen next" });
+  const choices = h("ol", { class: "choices", "aria-label": "Enabled rules" });
   const only = h("input", { type: "checkbox", onchange: () => showState() });
   const search = h("input", { type: "search", placeholder: "Search names and values", "aria-label": "Search names and values", oninput: () => showState() });
   const history = h("ul", { class: "history", "aria-label": "History" });
@@ -36,13 +36,13 @@ function explorer(model) {
     form("Search from here for", "Search", () => ask({ do: "search", at: view.at, text: goal.value, seconds: 30 }, "Searching from this state …"), goal),
     form("Random walk of", "Walk", () => { walks += 1; ask({ do: "walk", at: view.at, steps: Number(length.value), seed: walks }); }, length),
     h("label", { class: "tool" }, h("span", { class: "tool-name" }, "Load a trace"), file));
-  const lower = [["Source", h("div", {}, source.element), () => showSource()], ["History", history, () => showHistory()], ["Graph of what was seen", graph, () => showGraph()]];
+  const lower = [["Source", h("div", {}, source.element), () => showSource()], ["History", history, () => showHistory()], ["Visited states", graph, () => showGraph()]];
 
   document.getElementById("explorer").replaceChildren(
     h("div", { class: "bar-top" }, back, forth, restart, said), wrong,
     h("div", { class: "panes" },
-      h("section", { class: "pane", "aria-label": "What can happen next" }, h("h2", {}, "What can happen next"), filter, choices),
-      h("section", { class: "pane", "aria-label": "State" }, h("h2", {}, "State"), h("div", { class: "tools" }, search, h("label", { class: "check" }, only, "Only what changed")), tree.element),
+      h("section", { class: "pane", "aria-label": "Enabled rules" }, h("h2", {}, "Enabled rules"), filter, choices),
+      h("section", { class: "pane", "aria-label": "State" }, h("h2", {}, "State"), h("div", { class: "tools" }, search, h("label", { class: "check" }, only, "Changes only")), tree.element),
       tools),
     charted, h("div", { class: "lower" }, tabs(lower), lower.map((each) => each[1])));
 

@@ -1,14 +1,14 @@
-// The states that were seen, as a graph. The server says where each stands.
+// The visited states as a graph. The server computes the layout.
 
 const NODE = 26; // size of a node, in pixels
 
 function seenGraph(graph, at, path, go) {
-  if (!graph.nodes.length) return h("p", { class: "soft" }, "No state has been seen yet.");
+  if (!graph.nodes.length) return h("p", { class: "soft" }, "No state has been visited yet.");
   const width = Math.max(...graph.nodes.map((node) => node.x)) + NODE + 20;
   const height = Math.max(...graph.nodes.map((node) => node.y)) + NODE + 20;
   const middle = (node) => [node.x + NODE / 2 + 10, node.y + NODE / 2 + 10];
   const onPath = new Set(path);
-  const svg = s("svg", { viewBox: `0 0 ${width} ${height}`, width, height, class: "seen", role: "img", "aria-label": `Graph of the ${graph.nodes.length} states seen so far` });
+  const svg = s("svg", { viewBox: `0 0 ${width} ${height}`, width, height, class: "seen", role: "img", "aria-label": `Graph of the ${graph.nodes.length} states visited so far` });
   for (const link of graph.links) {
     const [from, to] = [middle(graph.nodes[link.source]), middle(graph.nodes[link.target])];
     const isLoop = link.source === link.target;

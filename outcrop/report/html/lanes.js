@@ -15,7 +15,7 @@ function messageChart(chart, go) {
   let drawn = [0, 0];
 
   const kept = () => chart.lanes.map((_, lane) => lane).filter((lane) => !folded.has(lane));
-  // All rows have the same columns: an own width for each would break the lifelines.
+  // All rows have the same columns, since different widths would break the lifelines.
   function shape(row) {
     row.style.gridTemplateColumns = `var(--rule-width) repeat(${kept().length}, minmax(0, 1fr))`;
     row.style.minWidth = `calc(var(--rule-width) + ${8.5 * kept().length}rem)`;
@@ -103,7 +103,7 @@ function messageChart(chart, go) {
     return element;
   }
 
-  // What a screen reader says of a row.
+  // The text of a row for screen readers.
   function spoken(row, number) {
     const lane = (each) => (each === null ? "somebody" : chart.lanes[each]);
     const messages = row.arrows.map((each) => `${each.kind} from ${lane(each.source)} to ${lane(each.target)}: ${each.text}`);

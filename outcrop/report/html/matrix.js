@@ -1,4 +1,4 @@
-// Variables against steps: what each was after each step. Changes are coloured, constant rows folded away. The map above
+// A matrix of variables and steps, with the value of each variable after each step. Changes are coloured, constant rows folded away. The map above
 // shows the whole trace at once.
 
 const WINDOW = 30; // steps that are shown at once
@@ -35,7 +35,7 @@ function matrix(steps, go) {
     drawTable(shown.slice(0, MOST_MATRIX_ROWS));
   }
 
-  // One thin line a variable, one tick a change.
+  // One thin line per variable, one tick per change.
   function drawMap(shown) {
     if (last <= WINDOW || !shown.length) return map.replaceChildren();
     const tall = Math.max(2, Math.min(8, Math.floor(160 / shown.length)));

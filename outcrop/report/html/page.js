@@ -23,7 +23,7 @@ function figures(result) {
 
 // --- Violations ---------------------------------------------------------------------------------------------------
 
-// The condition with its false parts inside one another.
+// The condition with its false parts nested.
 function condition(given) {
   const parts = [...given.false].sort((a, b) => a[0] - b[0] || b[1] - a[1]);
   const isInnermost = (part) => !parts.some((other) => other !== part && part[0] <= other[0] && other[1] <= part[1] && other[1] - other[0] < part[1] - part[0]);
@@ -49,13 +49,13 @@ function faultsOf(result) {
 function faultIndex(faults) {
   if (faults.length < 2) return null;
   const steps = (violation) => (violation.trace ? violation.trace.states.length - 1 + (violation.failing_rule ? 1 : 0) : null);
-  return section("What goes wrong", h("ol", { class: "faults" }, faults.map(([violation, count], index) => h("li", {},
+  return section("Violations", h("ol", { class: "faults" }, faults.map(([violation, count], index) => h("li", {},
     h("a", { href: `#violation-${index + 1}` }, violation.message),
     h("span", { class: "soft" }, [count > 1 && `${number(count)} times`, steps(violation) !== null && plural(steps(violation), "step")].filter(Boolean).map((each) => ` · ${each}`).join(""))))));
 }
 
 function violationSection(result, [violation, count], index, faults, steppers) {
-  const title = faults > 1 ? `Violation ${index + 1} of ${faults}` : "What goes wrong";
+  const title = faults > 1 ? `Violation ${index + 1} of ${faults}` : "Violation";
   const parts = [h("p", {}, violation.message, count > 1 && h("span", { class: "soft" }, ` · found ${number(count)} times; this is one of the shortest traces`), violation.position && h("span", { class: "soft" }, " · ", linked(result.source, violation.position)))];
   if (violation.hint) parts.push(h("p", { class: "soft" }, `Hint: ${violation.hint}`));
   const formula = (result.properties || []).find((each) => each.kind === "ltl" && each.name === violation.property && each.formula);
@@ -101,14 +101,14 @@ function levelSection(result) {
     const reallyNew = found.map((value, index) => (value === null ? null : value - (missed ? missed[index] || 0 : 0)));
     const series = [
       { name: missed ? "new" : "new, or taken for new", role: "main", values: reallyNew },
-      { name: "known already", role: "second", values: duplicates },
+      { name: "visited before", role: "second", values: duplicates },
     ];
     if (missed && sum(missed)) series.push({ name: "revisits of evicted states", role: "third", values: missed });
     const generated = sum(duplicates) + sum(found);
     parts.push(
       h("h3", {}, "Successors"),
-      h("p", { class: "soft" }, `What the states of each level lead to. Of ${plural(generated, "successor")}, ${share(sum(duplicates), generated)} were known already.`,
-        missed ? "" : " This search may forget states and take them for new; how often, it cannot tell."),
+      h("p", { class: "soft" }, `${share(sum(duplicates), generated)} of the ${plural(generated, "successor")} were visited before.`,
+        missed ? "" : " This search may revisit evicted states; it does not count how often."),
       chart({ label: "Successors per level", xs, kind: "bars", xLabel: "level", yLabel: "successors", series }),
     );
   }
@@ -122,9 +122,9 @@ function levelTable(levels, found, duplicates, missed) {
   const columns = [
     column("Level", "level"), column("States", "size"),
     column("New successors", "found", "successors of the states of this level that are the next level"),
-    column("Known successors", "known", "... that were visited before"),
+    column("Known successors", "known", "successors of the states of this level that were visited before"),
   ];
-  if (missed && sum(missed)) columns.push(column("Missed", "missed", "... that were taken for new, but were not"));
+  if (missed && sum(missed)) columns.push(column("Missed", "missed", "successors of the states of this level that were taken for new, but were not"));
   return h("details", { class: "more" }, h("summary", {}, "As a table"), table(columns, rows));
 }
 
@@ -153,13 +153,13 @@ function localitySection(result) {
   const rows = [...given.distances].sort((a, b) => a.k - b.k);
   const percent = (value) => `${+(100 * value).toFixed(1)}%`;
   const shown = [
-    h("p", { class: "soft" }, "How many levels on, or back, the transitions of a state lead; a search that forgets old levels misses only what leads far back.",
+    h("p", { class: "soft" }, "Distances of the transitions of a state, in levels. A search that evicts old levels revisits only states far back.",
       typeof given.sum_avg === "number" ? ` ${percent(given.sum_avg)} lead to the level before, the same, or the next.` : ""),
     chart({
       label: "Share of a state's transitions by distance in levels", kind: "bars", xLabel: "levels on", xs: rows.map((row) => row.k), formatY: percent,
       series: [{ name: "share of a state's transitions, on average", role: "main", values: rows.map((row) => row.mean) }],
     })];
-  return section("Locality", h("details", { class: "more" }, h("summary", {}, "How far transitions lead"), shown));
+  return section("Locality", h("details", { class: "more" }, h("summary", {}, "Transition distances"), shown));
 }
 
 // --- Rules and properties -----------------------------------------------------------------------------------------
@@ -183,14 +183,14 @@ function ruleSection(result) {
     : `All ${plural(rules.length, "rule")} fired.`)];
   const idle = has("new") ? rules.filter((rule) => rule.fired && rule.new === 0) : [];
   if (idle.length) notes.push(h("p", { class: "soft" }, `${plural(idle.length, "rule")} fired, but only to states that shorter runs reach: ${listed(idle.map((rule) => rule.name))}.`));
-  if (has("new")) notes.push(h("p", { class: "soft" }, "To new states counts firings, of which several may lead to the same new state."));
+  if (has("new")) notes.push(h("p", { class: "soft" }, "\u201cTo new states\u201d counts firings; several may lead to the same new state."));
   const isRuns = (result.properties || []).some((each) => each.kind === "ltl");
   if (!has("enabled")) {
     notes.push(h("p", { class: "soft" }, isRuns
       ? "A search for runs does not count how often each rule is enabled and leads to new states."
-      : "Check with --report or --coverage to count also how often each rule is enabled and leads to new states."));
+      : "Check with --report or --coverage to count how often each rule is enabled and leads to new states."));
   }
-  if (has("enabled") && !has("new")) notes.push(h("p", { class: "soft" }, "Which firings led to new states is known only to a search that has all levels in RAM, as ram does."));
+  if (has("enabled") && !has("new")) notes.push(h("p", { class: "soft" }, "Only a search with all levels in RAM, such as ram, knows which firings led to new states."));
   return section("Rules", notes, table(columns, rules));
 }
 
@@ -209,7 +209,7 @@ function propertySection(result) {
   ], properties));
 }
 
-// What it takes to make the same check again, and to tell whether it was made of the same model.
+// The settings that repeat the check, and that identify the model.
 function conditionRows(result) {
   const shown = (value) => (value === null ? "none" : typeof value === "object" ? JSON.stringify(value) : String(value));
   const options = Object.entries(result.options || {}).map(([name, value]) => `${name} = ${shown(value)}`);
@@ -217,7 +217,7 @@ function conditionRows(result) {
   const quoted = (word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
   return [
     ["Command", result.command && result.command.map(quoted).join(" ")],
-    ["Options that are not the default", options.join(",  ")],
+    ["Options", options.join(",  ")],
     ["Fairness", result.fairness && (result.fairness === "none" ? "none: formulas are about all runs" : `${result.fairness}: formulas are about ${result.fairness}ly fair runs`)],
     ["Symmetry", "asked" in symmetry && (symmetry.used ? "used" : symmetry.asked ? "asked for, not used" : "not asked for")],
     ["Date", result.date],
@@ -237,11 +237,11 @@ function runSection(result) {
   if (constants.length) {
     parts.push(h("h3", {}, "Constants"), h("p", { class: "mono" }, constants.map(([name, value]) => `${name} = ${value}`).join(",  ")));
   }
-  if (result.events && result.events.length) parts.push(h("h3", {}, "On the way"), result.events.map((event) => h("p", {}, event)));
+  if (result.events && result.events.length) parts.push(h("h3", {}, "Events"), result.events.map((event) => h("p", {}, event)));
   if (result.notes && result.notes.length) {
     parts.push(h("h3", {}, "Notes"), result.notes.map((note) => h("p", {}, `${note.severity}: ${note.message}`, note.position && h("span", { class: "soft" }, " · ", linked(result.source, note.position)), note.hint && h("span", { class: "soft" }, ` (${note.hint})`))));
   }
-  return parts.length ? section("The run", parts) : null;
+  return parts.length ? section("The check", parts) : null;
 }
 
 function sourceSection(result) {

@@ -1,4 +1,4 @@
-// The stepper of a trace: a list of steps, and the state after the one that is chosen, with what it changed.
+// The stepper of a trace: a list of steps, and the state after the chosen one, with its changes.
 
 const STEPS_SHOWN = 400; // of a long trace, around the one chosen
 const LONGEST_PRINT = 600; // lines
@@ -16,7 +16,7 @@ function stepsOf(result, trace) {
   }));
 }
 
-// Of a lasso, the step at which its loop starts and the rule that closes it; null for a trace that ends.
+// The first step of the cycle of a lasso, and the rule that closes it; null for other traces.
 function loopOf(trace) {
   const start = [trace.loop_start, trace.loop].find((each) => Number.isInteger(each) && each >= 0 && each < trace.states.length);
   const meta = trace["#meta"] || {};
@@ -53,14 +53,14 @@ function stepper(result, violation) {
   const end = h("p", { class: "ending" }, loop !== null && [
     h("strong", {}, loop.rule === null ? `Back to step ${loop.start}. ` : `${firedText("Rule", loop.rule).replace(/\.$/, "")}: back to step ${loop.start}. `),
   ], ending);
-  const output = h("pre", { class: "output", "aria-label": "What this step prints" });
-  const lastOutput = h("pre", { class: "output", "aria-label": "What is printed before the end" }, loop === null ? violation.printed : loop.printed);
+  const output = h("pre", { class: "output", "aria-label": "Output of this step" });
+  const lastOutput = h("pre", { class: "output", "aria-label": "Output before the end" }, loop === null ? violation.printed : loop.printed);
   const said = h("span", { "aria-live": "polite" });
-  const whole = h("div", {}, h("div", { class: "tools" }, search, h("label", { class: "check" }, only, "Only what changed")), tree.element);
+  const whole = h("div", {}, h("div", { class: "tools" }, search, h("label", { class: "check" }, only, "Changes only")), tree.element);
   const contexts = violation.steps && violation.steps.length === steps.length ? violation.steps : null;
   const source = contexts && result.source ? sourcePanel(result.source, violation, contexts, last) : null;
   const next = contexts && contexts.some((each) => each.enabled) ? nextPanel(contexts, steps, loop, violation) : null;
-  const panels = [source && ["Source", source.element, () => source.show(at)], next && ["What could happen next", next.element, () => next.show(at)]].filter(Boolean);
+  const panels = [source && ["Source", source.element, () => source.show(at)], next && ["Enabled rules", next.element, () => next.show(at)]].filter(Boolean);
   const around = panels.length > 0 && h("div", { class: "around" }, tabs(panels), panels.map((each) => each[1]));
   const state = h("div", { class: "state", tabindex: "0", "aria-label": "State after this step" },
     rule, truths, whole, output, end, lastOutput);
@@ -212,7 +212,7 @@ function stepper(result, violation) {
   return { key, scroll: () => go(at), parts: [root, h("pre", { class: "printed" }, cut.join("\n"))] };
 }
 
-// Keys go to the stepper that holds the focus or, when nothing does that needs them itself, to the first one.
+// Keys go to the stepper that has the focus. If no other element needs them, they go to the first stepper.
 function listenForKeys(steppers) {
   document.addEventListener("keydown", (event) => {
     const target = event.target;

@@ -1,10 +1,10 @@
-// A state as a tree: what a step changed is marked, long rows of neighbours that stay as they are are folded.
+// A state as a tree: changes of a step are marked, and long rows of unchanged neighbours are folded.
 
 const OPEN_UP_TO = 60; // leaves of a state that is shown whole at first
 const FOLDED_FROM = 5; // neighbours in a larger one that stay as they are
 
 // `show(nodes, changes, wanted)` fills the element; `wanted`: {query, isOnlyChanges, nothing}, where `nothing` is said when
-// there is nothing to show. What the reader opens or closes stays so.
+// there is nothing to show. Groups that the reader has opened or closed stay so.
 function stateTree() {
   const element = h("div", { class: "tree" });
   const opened = new Map(); // by path
@@ -32,8 +32,8 @@ function stateTree() {
     return !text || `${leaf.path}: ${leaf.bag ? leaf.bag.join(", ") : leaf.text}`.toLowerCase().includes(text);
   }
 
-  // All of them; in a large state a long row of neighbours that stay as they are is folded into one line, so that what
-  // changes is in sight.
+  // Renders all nodes. In a large state a long row of unchanged neighbours is folded into one line, so that changes are
+  // in sight.
   function renderAll(nodes, changes, path) {
     const rendered = (some) => some.map((each) => render(each, changes)).filter(Boolean);
     if (isSmall || query || isOnlyChanges || !changes.size) return rendered(nodes);
@@ -128,7 +128,7 @@ function stateTree() {
     return details;
   }
 
-  // Text with what is searched for marked.
+  // The text with matches of the search marked.
   function marked(text) {
     const from = query ? text.toLowerCase().indexOf(query) : -1;
     if (from < 0) return [text];

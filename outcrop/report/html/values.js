@@ -1,4 +1,4 @@
-// The states of a trace: from ITF to a tree of names and texts, and what differs from one state to the next.
+// The states of a trace: from ITF to a tree of names and texts, and the differences between states.
 //
 // A node is {name, path, children} or {name, path, text, isUndefined} or, for a multiset, {name, path, bag}: elements are
 // shown whole, since they have no order and therefore no names.
@@ -92,7 +92,7 @@ function leavesOf(nodes) {
   return nodes.flatMap((node) => (node.children ? leavesOf(node.children) : [node]));
 }
 
-// What of `bag` is not in `other`, each as often as it is more often.
+// The elements of `bag` without those of `other`, counting repetitions.
 function surplus(bag, other) {
   const left = [...other];
   return bag.filter((element) => {
