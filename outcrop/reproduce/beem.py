@@ -84,9 +84,9 @@ def _measure(runner: Runner) -> Population:
         for measure, value in _values(plain, compact).items():
             population.setdefault(measure, []).append(value)
     runner.note(
-        f"Decided within the budget: {decided} of {len(found)} BEEM properties of models with {_LEAST_STATES:,} states or "
-        f"more, small models first. Ours are the {measured} of them whose search visits as many, {violated} violated; the "
-        "paper has 26 properties, 12 violated."
+        f"Decided within the budget: {decided} of {len(found)} BEEM properties of models with {_LEAST_STATES:,} states "
+        f"or more, small models first. Ours are the {measured} of them whose search visits as many, {violated} "
+        "violated; the paper has 26 properties, 12 violated."
     )
     runner.note("Memory is that of the whole process. Coverage above 100% is where owcty ended early with a violation.")
     return population
