@@ -39,7 +39,7 @@ invariant "below the limit" forall i: 1..2 do cell[i].level <= LIMIT end;
 
 @pytest.fixture
 def counter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    # Under the same name each time, so that the native engine compiles it once.
+    # The name is always the same, so that the native engine compiles it once.
     monkeypatch.chdir(tmp_path)
     path = Path("counter.m")
     path.write_text(COUNTER)
@@ -156,7 +156,7 @@ def test_put_prints_when_it_is_asked_to(cli: Cli, tmp_path: Path, monkeypatch: p
 
 
 def test_a_reader_that_has_gone_is_no_error(tmp_path: Path) -> None:
-    """What the model prints is more than pipes hold."""
+    """The output of the model exceeds the capacity of a pipe."""
     model = tmp_path / "loud.m"
     model.write_text("var x: 0..1; startstate begin x := 0; for i: 0..99999 do put i + 0; end; end; rule begin end;")
     command = f"{sys.executable} -m outcrop check {model} --print --engine interpreter | head -c 5"

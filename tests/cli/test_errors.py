@@ -1,4 +1,4 @@
-"""Nothing that a user can do shows a Python traceback."""
+"""No user error shows a Python traceback."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def test_a_scalarset_that_is_too_large_is_refused_at_once(cli: Cli, tmp_path: Pa
 
 
 def test_a_directory_that_may_not_be_searched(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """For root there is none, so the system is made to refuse."""
+    """Root may search every directory, so that the system is made to refuse."""
     stat = os.stat
 
     def refuse(path: str | os.PathLike[str] | int, **options: Any) -> os.stat_result:

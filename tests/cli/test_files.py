@@ -98,7 +98,7 @@ def test_an_assertion_that_fails_to_be_evaluated_is_violated(tmp_path: Path) -> 
 
 
 def test_what_is_not_looked_at_everywhere_is_unknown(tmp_path: Path) -> None:
-    """A property process may leave states out."""
+    """A property process may exclude states."""
     path = tmp_path / "m.dve"
     path.write_text("""
         byte x;

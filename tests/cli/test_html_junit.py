@@ -1,4 +1,4 @@
-"""``--report``, ``--junit``, ``outcrop report`` and what GitHub Actions reads."""
+"""``--report``, ``--junit``, ``outcrop report``, and the annotations for GitHub Actions."""
 
 from __future__ import annotations
 
@@ -93,14 +93,14 @@ def test_a_refused_model_leaves_no_report(cli: Command, tmp_path: Path) -> None:
 
 
 def cases(path: Path) -> dict[str, str]:
-    """How each test case ended, after checking that the counts are right."""
+    """Returns the status of each test case, after checking the counts."""
     root = ElementTree.parse(path).getroot()
     (suite,) = root.findall("testsuite")
     found = {case.get("name") or "": (case[0].tag if len(case) else "passed") for case in suite.findall("testcase")}
     outcomes = list(found.values())
     counts = [len(outcomes), *(outcomes.count(each) for each in ("failure", "error", "skipped"))]
     assert [int(suite.get(name) or -1) for name in ("tests", "failures", "errors", "skipped")] == counts
-    # What readers that go by the schema of Jenkins take, and nothing else.
+    # The elements that the schema of Jenkins allows, and no others.
     assert set(root.attrib) == {"name", "time", "tests", "failures", "errors"}
     assert set(suite.attrib) == {"name", "file", "time", "tests", "failures", "errors", "skipped"}
     assert all(set(case.attrib) == {"classname", "name", "time"} for case in suite.findall("testcase"))
@@ -196,7 +196,7 @@ def test_annotations_of_violations(cli: Command, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     monkeypatch.setenv("GITHUB_WORKSPACE", str(REPOSITORY))
     run = cli("check", BUFFER, "--json")
-    json.loads(run.out)  # still alone there
+    json.loads(run.out)  # stdout holds only the document
     (line,) = run.err.splitlines()
     assert line.startswith("::error file=examples/bounded_buffer.m,title=outcrop,line=57,col=1::invariant ")
     assert "%0Afalse: used() > 0" in line and line.endswith("%0Aafter 4 steps from a start state")

@@ -1,4 +1,4 @@
-"""Invariants on the command line: they count as those that a model declares."""
+"""Invariants on the command line count like those that a model declares."""
 
 from __future__ import annotations
 
@@ -98,7 +98,8 @@ def test_mistakes_in_it_are_shown_where_they_are(cli: Cli, murphi: Path, dve: Pa
 
 
 def test_notes_are_places_in_the_model(cli: Cli, murphi: Path) -> None:
-    """What is undefined may be compared, and is noted once. An offset in the text of an option is none in the model."""
+    """An undefined value may be compared, and is noted once. An offset in the text of an option is not one in the
+    model."""
     texts = [note["message"] for note in json.loads(cli("check", murphi, *OPTIONS).out)["notes"]]
     run = cli("check", murphi, "--invariant", "last = last", *OPTIONS)
     assert [note["message"] for note in json.loads(run.out)["notes"]] == texts
@@ -114,7 +115,7 @@ def test_other_verbs_look_at_it_too(cli: Cli, murphi: Path) -> None:
 
 
 def test_a_search_without_it_is_another_search(cli: Cli, murphi: Path, tmp_path: Path) -> None:
-    """The states that it has visited were not looked at."""
+    """The visited states of the checkpoint were not checked for it."""
     place = tmp_path / "checkpoint"
     cli("check", murphi, "--deadlock", "off", "--depth", "4", "--checkpoint", place)
     run = cli("check", murphi, "--deadlock", "off", "--resume", place, "--invariant", "a != 1")

@@ -1,4 +1,4 @@
-"""A verdict is never thrown away: it is printed before files are written, and stands when one cannot be."""
+"""A verdict is never lost: it is printed before files are written, and stands if one cannot be written."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ COMPLAINT = "outcrop: cannot write '/dev/full': No space left on device\n"
 
 @pytest.fixture(params=TEXTS)
 def verdict(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """A verdict; the model beside it is ``model.m``."""
+    """Returns a verdict; its model is ``model.m``."""
     (tmp_path / "model.m").write_text(TEXTS[request.param])
     return str(request.param)
 
@@ -63,7 +63,7 @@ def test_a_full_stdout_keeps_the_files_and_the_code(tmp_path: Path, verdict: str
 def test_a_disk_that_is_full_before_the_search(
     cli: Command, tmp_path: Path, verdict: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It may have room later; that it has not is no reason to search for nothing."""
+    """The disk may have space later, so that a full disk is no reason to refuse the search."""
 
     def refuse(self: Path, data: bytes) -> int:
         raise OSError(28, "No space left on device")

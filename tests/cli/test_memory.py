@@ -26,7 +26,7 @@ rule phase = 1 ==> begin phase := 2; end;
 rule phase = 2 & a < 2500 ==> begin phase := 3; a := 0; end;
 ruleset i : 0 .. 299 do rule phase = 2 & a >= 2500 ==> begin phase := 3; a := 0; b := i; end; end;
 """
-#: 531,441 states of 71 bytes, in levels that end with a few hundred states: these are looked up in all runs on disk.
+#: 531,441 states of 71 bytes, in levels that end with a few hundred states, which are compared with all sorted runs.
 NARROWING = """
 var a : array [0 .. 5] of 0 .. 8; wide : array [0 .. 59] of 0 .. 255;
 startstate begin for i : 0 .. 5 do a[i] := 0; end; for i : 0 .. 59 do wide[i] := 7; end; end;
@@ -34,14 +34,14 @@ ruleset i : 0 .. 5 do rule a[i] < 8 ==> begin
   a[i] := a[i] + 1; for j : 0 .. 9 do wide[6 * j + i] := 28 * a[i] + j; end;
 end; end;
 """
-#: For Python, two workers, and a part of the states.
+#: Memory for Python, two workers, and a part of the states, in MiB.
 MEBIBYTES = 80
-#: For Python and two workers, and next to nothing for states.
+#: Memory for Python and two workers, with almost none for states, in MiB.
 FEW_MEBIBYTES = 60
 
 
 def peak(tmp_path: Path, *arguments: str, text: str = MODEL, budget: int = MEBIBYTES) -> int:
-    """In MiB, of a search that goes through all states."""
+    """Returns the peak memory, in MiB, of a search through all states."""
     model = tmp_path / "model.m"
     model.write_text(text)
     command = [sys.executable, "-m", "outcrop", "check", str(model), "--deadlock", "off", "--threads", "2", "--json"]
@@ -71,6 +71,6 @@ def test_few_states_looked_up_on_disk_map_little_of_it(strategy: str, tmp_path: 
 
 
 def test_what_was_expanded_of_a_queue_does_not_stay_in_memory(tmp_path: Path) -> None:
-    """Signatures take 3 MB, and the ends of the queue a few more; all of it takes 73."""
+    """Signatures take 3 MB, and the ends of the queue a few more; the whole queue takes 73."""
     begun = peak(tmp_path, "--strategy", "compact", "--depth", "3")
     assert peak(tmp_path, "--strategy", "compact") < begun + 18

@@ -1,4 +1,4 @@
-"""``--sandbox``: the same answers, from a process that can neither write elsewhere nor reach a network."""
+"""``--sandbox``: equal verdicts, from a process that can neither write elsewhere nor reach a network."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def test_the_child_can_do_little(tmp_path: Path) -> None:
 
 
 def test_nothing_is_typed_into_the_terminal() -> None:
-    """With TIOCSTI a program types commands for the shell that it was started from."""
+    """With TIOCSTI a program can type commands into the shell that started it."""
 
     def attempt() -> int:
         try:

@@ -1,4 +1,4 @@
-"""The verbs beside `check`, as commands."""
+"""The commands other than `check`."""
 
 from __future__ import annotations
 
@@ -165,7 +165,7 @@ def test_reproduce_ranges_over_beem(cli: Cli, tmp_path: Path, monkeypatch: pytes
     assert rows["thousand states"] == [rows["thousand states"][0]] * 3
 
 
-#: x is 1 again and again, so no run stays in ``q1`` forever.
+#: x is 1 infinitely often, so that no run stays in ``q1`` forever.
 TOGGLE = """
 byte x = 0;
 process P {

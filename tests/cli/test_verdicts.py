@@ -1,4 +1,4 @@
-"""Verdicts that cannot mislead: nothing checked is not holds, and a verdict says under what it was reached."""
+"""Verdicts that cannot mislead: a check of nothing is not *holds*, and a verdict states its conditions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pages in docs/algorithms name functions that are there, and docs name files that are there."""
+"""The pages in docs/algorithms name existing functions, and the docs name existing files."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ REPOSITORY = Path(__file__).parents[2]
 DOCS = REPOSITORY / "docs"
 PAGES = sorted((DOCS / "algorithms").glob("*.md"))
 
-#: A file of the package, and perhaps what it defines: ``outcrop/search/cached.py:bfs``.
+#: A file of the package, optionally with a definition: ``outcrop/search/cached.py:bfs``.
 REFERENCE = re.compile(r"(?<![\w./~-])(outcrop/[\w/]*(?:\.(?:py|c|h)\b)?)(?::([A-Za-z_][\w.]*\b))?")
 #: A definition in a kernel, which may break its line among the parameters.
 C_DEFINITION = re.compile(
     r"^(?:static |inline |EXPORT |INLINED |NOINLINE |UNUSED )+[^;={}()]*?(\w+)\([^;{}]*\) \{", re.M
 )
-#: The head of a table that says where something is done.
+#: The head of a table that maps steps to code.
 TABLE_OF_FUNCTIONS = re.compile(r"^\|[^|\n]+\| function \|\n\|---\|---\|\n((?:\|.*\|\n)+)", re.M)
 
 
 @cache
 def defined(path: Path) -> frozenset[str]:
-    """Returns what a file of the package defines; of classes also their members, as ``Class.member``."""
+    """Returns the definitions of a file of the package; for classes also their members, as ``Class.member``."""
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".py":
         return frozenset(members(ast.parse(text).body))
@@ -43,7 +43,7 @@ def members(body: list[ast.stmt], prefix: str = "") -> list[str]:
 
 
 def references(text: str) -> list[tuple[str, str]]:
-    """Returns the files that a text names, each with what it names of it, or nothing."""
+    """Returns the files that a text names, each with the definition that it names, or nothing."""
     return REFERENCE.findall(text)
 
 

@@ -1,4 +1,4 @@
-"""What the API makes of a search's outcome."""
+"""The Python API: loading, options, results and errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Message charts: lanes, arrows and loops as data, and what draws them."""
+"""Message charts: lanes, arrows and cycles as data, and their drawings."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ invariant "nobody is done" forall n: Node do state[n] != Done end;
 
 def charted(path: Path, lanes: str | None = None, messages: tuple[str, ...] = (), **options: Any) -> Chart:
     document = outcrop.load(path, **options).check(engine="interpreter").to_dict()
-    # What a reader has is what was written.
+    # The document is read back as it was written.
     return chart(json.loads(json.dumps(document)), document["violations"][0], lanes, messages)
 
 

@@ -1,4 +1,4 @@
-"""Emitted C says what the interpreter says, state by state, and is clean in itself."""
+"""Emitted C agrees with the interpreter, state by state, and compiles without warnings."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MOST_STATES = 60
 
 
 def read(path: Path) -> System:
-    """With the shortest ``while`` limit that the models can live with, since some exceed any."""
+    """Reads a model with the shortest ``while`` limit that the models need, since some exceed any limit."""
     return load_text(path.read_text(encoding="utf-8"), path.name, LoadOptions(own=(MurphiOptions(while_limit=2000),)))[
         0
     ]
@@ -142,7 +142,7 @@ def test_loops_of_quantifiers_are_left_out_without_changing_errors(tmp_path: Pat
         """,
         undefined=UndefinedReads.ERROR,
     )
-    assert "|| (t" in emit(system, False).source  # one loop at least is conditional
+    assert "|| (t" in emit(system, False).source  # at least one loop is conditional
     compare(system, EmittedModel(system, False, tmp_path), False, 250)
     explore(system, False, tmp_path, 250, "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 

@@ -1,4 +1,4 @@
-"""Finding a compiler, and the cache of compiled models."""
+"""The choice of a compiler, and the cache of compiled models."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FLAGS = (*(flag for flag in compiler.FLAGS if flag != "-O2"), "-O0")
 
 @pytest.fixture(autouse=True)
 def fresh(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Path]:
-    """Every test has a cache directory of its own, and forgets which compiler was found."""
+    """Gives every test a separate cache directory, and forgets the compiler that was found."""
     compiler.find_compiler.cache_clear()
     compiler.cache_directory.cache_clear()
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "caches"))
@@ -60,7 +60,7 @@ def test_another_text_or_flag_is_another_library(fresh: Path) -> None:
 
 @pytest.mark.parametrize("content", [b"", b"not a library", None])
 def test_a_broken_library_is_compiled_anew(fresh: Path, content: bytes | None) -> None:
-    """None: cut in half. In a process of its own, because a library that is loaded must not change under it."""
+    """None: the library is cut in half. It runs in a separate process, because a loaded library must not change."""
     with ProcessPoolExecutor(1) as pool:
         pool.submit(compile_toy).result()
     (library,) = libraries(fresh)
@@ -72,7 +72,7 @@ def test_a_broken_library_is_compiled_anew(fresh: Path, content: bytes | None) -
 
 
 def test_a_library_of_another_interface_is_refused_and_compiled_anew(fresh: Path, tmp_path: Path) -> None:
-    """It stands under the right name, whole, and differs in the hash of the headers alone."""
+    """The library has the right name, is complete, and differs only in the hash of the headers."""
     with ProcessPoolExecutor(1) as pool:
         pool.submit(compile_toy).result()
     (library,) = libraries(fresh)
@@ -118,7 +118,7 @@ def test_a_link_or_a_file_in_its_place_is_not_used(fresh: Path, tmp_path: Path) 
 
 
 def test_a_place_that_others_could_take_is_not_used(fresh: Path, tmp_path: Path) -> None:
-    """Whoever can write to a directory above can put another cache where ours was."""
+    """Whoever can write to a directory above can replace the cache."""
     fresh.parent.mkdir(parents=True)
     fresh.parent.chmod(0o777)
     tmp_path.chmod(0o755)

@@ -1,4 +1,4 @@
-"""The page of options is what the parser says."""
+"""The page of options agrees with the parser."""
 
 from __future__ import annotations
 

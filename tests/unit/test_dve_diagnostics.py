@@ -1,4 +1,4 @@
-"""What the DVE front-end says about wrong and doubtful models, and that no text breaks it."""
+"""Diagnostics of the DVE front-end for invalid and doubtful models. No text breaks it."""
 
 from __future__ import annotations
 

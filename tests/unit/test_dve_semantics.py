@@ -1,4 +1,4 @@
-"""What DVE models do: the order of effects, channels, committed states, overflow, and the language's odd corners."""
+"""The semantics of DVE: order of effects, channels, committed states, overflow, and corner cases."""
 
 from __future__ import annotations
 
@@ -301,7 +301,7 @@ def test_the_property_process_stays_out_of_the_model() -> None:
 
 # --- The error state -------------------------------------------------------------------------------------------
 
-#: Two processes that start elsewhere than in their first states. The first one's step fails.
+#: Two processes that do not start in their first states. A step of the first one fails.
 _FAILING = """
 byte x = 7; int a[2] = {3, 4}; channel c;
 process P { byte y = 9; state p, q; init q; trans q -> p { effect x = x - 8; }; }
@@ -318,7 +318,7 @@ def test_a_step_that_fails_leads_to_the_error_state() -> None:
     assert firing.successor is not None
     run.state = firing.successor
     values = {name: run[name] for name in run.names}
-    # Zeroes; the first process is in no state, the other one in its first, not its initial one.
+    # Zeroes: the first process is in no state, the other one in its first state, not in its initial one.
     assert values == {"x": 0, "a[0]": 0, "a[1]": 0, "P": None, "P.y": 0, "Q": 0, "Q.z": 0}
     assert run.labels() == ["Q: u -> v"]
     assert run.step()["Q.z"] == 2 and run.labels() == []
@@ -338,7 +338,7 @@ def test_wrapping_models_have_no_error_state() -> None:
 
 
 def test_a_channel_that_is_not_ready_spares_a_failing_guard() -> None:
-    """As in DiVinE 2: only what can happen can go wrong."""
+    """As in DiVinE 2, a step that cannot happen cannot fail."""
     body = f"byte i = 3; {IDLE} trans s -> t {{ guard a[i] == 0; sync d?i; }};"
     text = one_process(body, "byte a[2]; channel {byte} d[1];")
     assert Run(system(text)).labels() == []

@@ -1,4 +1,4 @@
-"""Stepping through models by hand, and the graphs of their states."""
+"""Stepping through models by hand, and state graphs."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def shell() -> Shell:
 
 
 def says(shell: Shell, *lines: str) -> str:
-    """What the last of some commands prints."""
+    """Returns the output of the last of some commands."""
     printed = ""
     for line in lines:
         printed = "\n".join(shell.run(line))

@@ -1,4 +1,4 @@
-"""What the emitter says that a model needs, against the model and against the compiled library."""
+"""The features that the emitter reports for a model, compared with the model and with the compiled library."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ var x: 0 .. 1; b: array [thing] of boolean;
 startstate begin x := 0; for t: thing do b[t] := false; end; end;
 rule "flip" begin x := 1 - x; end;
 """
-#: What a model needs once this is added to it.
+#: Features that a model needs when this text is added to it.
 ADDED = {
     "": set(),
     'invariant "in range" x < 2;': {Feature.INVARIANTS},
@@ -34,7 +34,7 @@ ADDED = {
     "var r: real(3, 9); startstate begin x := 0; undefine b; r := 1.5; end;": {Feature.REALS},
     'rule "compare" 1.5 < x * 1.0 ==> begin end;': {Feature.REALS},
     'rule "wide" x < 18446744073709551615 ==> begin end;': {Feature.WIDE_INTEGERS},
-    # A name is no reason.
+    # A name alone is not a reason.
     'rule "real double HAS_REALS" begin end;': set(),
 }
 

@@ -1,4 +1,4 @@
-"""The forecast against how the levels of real models went on."""
+"""The forecast, compared with the level profiles of real models."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ PROFILES: dict[str, list[int]] = json.loads(
 
 
 def moments(levels: list[int]) -> list[int]:
-    """After how many levels to look: whenever another fiftieth of all states has been found."""
+    """Returns the numbers of levels after which to forecast: whenever another fiftieth of all states has been found."""
     sums, total = list(accumulate(levels)), sum(levels)
     return sorted({next(at + 1 for at, done in enumerate(sums) if 50 * done >= part * total) for part in range(1, 50)})
 
 
 def verdicts(levels: list[int]) -> list[bool | None]:
-    """For each moment, whether the truth lies in the range; None where there was no basis."""
+    """Returns, for each moment, whether the true number lies in the range; None if there was no forecast."""
     total = sum(levels)
     found = [forecast(levels[:count]) for count in moments(levels)]
     return [None if each is None else each.least <= total <= each.most for each in found]
@@ -42,7 +42,7 @@ def test_how_often_the_truth_lies_in_the_range() -> None:
 
 
 def test_how_much_it_says() -> None:
-    """A range that always holds because it is endless would be worth nothing."""
+    """A range that always holds because it is endless would be useless."""
     given, widths, late = [], [], []
     for levels in PROFILES.values():
         given.append(mean(each is not None for each in verdicts(levels)))
@@ -52,7 +52,7 @@ def test_how_much_it_says() -> None:
                 widths.append(found.most / found.least)
                 if sum(levels[:count]) > 0.9 * sum(levels):
                     late.append(found.most / found.least)
-    assert mean(given) > 0.5  # of the moments of a search
+    assert mean(given) > 0.5  # share of the moments of a search
     assert median(widths) < 6 and median(late) < 2
 
 

@@ -1,4 +1,4 @@
-"""What the interpreter makes of statements, expressions and rules, written as small models."""
+"""The interpreter on statements, expressions and rules, written as small models."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def load(text: str, undefined: UndefinedReads = UndefinedReads.ERROR, while_limi
 
 
 def start(declarations: str, body: str, undefined: UndefinedReads = UndefinedReads.ERROR) -> tuple[Leaf, ...] | Fault:
-    """What a startstate leaves behind, or how it fails."""
+    """Returns the state after a startstate, or its failure."""
     system = load(f"{declarations}\nstartstate begin {body} end;", undefined)
     (firing,) = Interpreter(system, symmetry=False).start_states()
     result = firing.fault or firing.successor
@@ -27,7 +27,7 @@ def start(declarations: str, body: str, undefined: UndefinedReads = UndefinedRea
 
 
 def fails(declarations: str, body: str) -> tuple[FaultKind, str, str]:
-    """Kind, message and source text of a fault."""
+    """Returns the kind, message and source text of a fault."""
     fault = start(declarations, body)
     assert isinstance(fault, Fault)
     return fault.kind, fault.message, fault.span.text

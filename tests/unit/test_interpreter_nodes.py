@@ -1,4 +1,4 @@
-"""The interpreter on Systems built by hand, for what no front-end produces on purpose."""
+"""The interpreter on Systems built by hand, for constructs that no front-end produces."""
 
 from __future__ import annotations
 

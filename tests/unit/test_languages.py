@@ -1,4 +1,4 @@
-"""The registry of languages: what it declares is what the command line, Python and checkpoints know."""
+"""The registry of languages agrees with the command line, the Python API and checkpoints."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ def test_large_states_are_packed_and_unpacked(kind: str) -> None:
         packed = layout.pack(state)
         assert len(packed) == layout.byte_count
         assert layout.unpack(packed) == state
-        # What a state is, bit by bit, as kernels read it.
+        # The state bit by bit, as kernels read it.
         whole = int.from_bytes(packed, "little")
         for (bit, bits, leaf), value in zip(layout.leaves, state, strict=True):
             assert (whole >> bit & (1 << bits) - 1 == 0) == (value is None), leaf

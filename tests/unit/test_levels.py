@@ -1,4 +1,4 @@
-"""The sizes of levels know where each ends, whatever is done to them."""
+"""The sizes of levels, and the position at which each level ends."""
 
 from __future__ import annotations
 

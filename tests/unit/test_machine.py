@@ -13,7 +13,7 @@ MIB = 2**20
 
 @pytest.fixture
 def groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A tree of control groups in place of the machine's; ``self`` in it stands for /proc/self/cgroup."""
+    """Makes a tree of control groups in place of that of the machine; ``self`` in it stands for /proc/self/cgroup."""
     real = machine._read
     monkeypatch.setattr(machine, "_CGROUPS", tmp_path)
     monkeypatch.setattr(

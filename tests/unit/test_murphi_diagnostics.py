@@ -1,4 +1,4 @@
-"""What the checker says about wrong and doubtful Murphi models, and that nothing makes it hang."""
+"""Diagnostics of the Murphi front-end for invalid and doubtful models. No text makes it hang."""
 
 from __future__ import annotations
 

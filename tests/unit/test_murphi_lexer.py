@@ -1,4 +1,4 @@
-"""The Murphi lexer: spellings, literals, comments, strings, and what is no token."""
+"""The Murphi lexer: spellings, literals, comments, strings, and invalid characters."""
 
 import pytest
 

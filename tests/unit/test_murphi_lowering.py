@@ -1,4 +1,4 @@
-"""What Murphi models are lowered to: types, undefined reads, frames, rules, constants from outside."""
+"""The lowering of Murphi models: types, undefined reads, frames, rules, constants from the command line."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def lower(text: str, options: LoadOptions | None = None) -> System:
 
 
 def body_of(statements: str, declarations: str = "", options: LoadOptions | None = None) -> tuple[nodes.Statement, ...]:
-    """The statements of a rule's body, lowered."""
+    """Returns the lowered statements of the body of a rule."""
     return lower(f"{declarations} rule begin {statements} end;", options).rules[0].body
 
 
@@ -39,7 +39,7 @@ def guard_of(guard: str, declarations: str = "", options: LoadOptions | None = N
 
 
 def every(root: object, kind: type[Node]) -> Iterator[Node]:
-    """All nodes of a kind under ``root``."""
+    """Returns all nodes of a kind under ``root``."""
     if isinstance(root, kind):
         yield root
     if isinstance(root, tuple):
@@ -211,7 +211,7 @@ def test_an_alias_that_cannot_move_is_its_place() -> None:
     (rule,) = system.rules
     assert not list(every(rule.body, nodes.Bind))
     assert isinstance(next(every(rule.body, nodes.Assign)).target, nodes.IndexPlace)
-    # Here the index may change while the alias is in scope, so the place must be fixed at entry.
+    # The index may change while the alias is in scope, so that the place must be fixed at entry.
     bind, assign, use = body_of("alias v: a[i] do i := 0; v := 2; end;", "var a: array [0..1] of 0..9; i: 0..1;")
     assert isinstance(bind, nodes.Bind) and isinstance(assign, nodes.Assign)
     assert isinstance(use, nodes.Assign) and isinstance(use.target, nodes.LocalPlace)

@@ -1,4 +1,4 @@
-"""Mistakes that people make who are used to other languages: each is one error, in a plain sentence, with a hint."""
+"""Mistakes of people who are used to other languages: each is one error, in a plain sentence, with a hint."""
 
 from __future__ import annotations
 

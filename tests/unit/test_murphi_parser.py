@@ -1,4 +1,4 @@
-"""The Murphi parser: the trees it makes of what the two dialects accept between them, and their spans."""
+"""The Murphi parser: its trees for the union of the two dialects, and their spans."""
 
 import dataclasses
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ def model(text: str) -> syntax.ModelSyntax:
 
 
 def show(node: object) -> object:
-    """A tree as nested lists: class name and fields, spans left out, names and literals bare."""
+    """Returns a tree as nested lists: class name and fields, without spans, names and literals bare."""
     match node:
         case syntax.Name(text=text) | syntax.Identifier(name=text) | syntax.TypeName(name=text):
             return text

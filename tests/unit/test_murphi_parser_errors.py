@@ -1,4 +1,4 @@
-"""The Murphi parser on wrong texts: its messages, how it carries on after a mistake, and that nothing breaks it."""
+"""The Murphi parser on invalid texts: its messages, and its recovery after a mistake. No text breaks it."""
 
 import pytest
 from hypothesis import given, settings

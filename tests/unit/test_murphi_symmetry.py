@@ -46,7 +46,7 @@ def test_structures(tmp_path: Path) -> None:
 
 
 def test_order_of_variables(tmp_path: Path) -> None:
-    """Each name that is declared turns round those of one structure, those that Murphi makes up for types as well."""
+    """Each declared name reverses the order of the variables of one structure, including names that Murphi makes up."""
     (tmp_path / "shapes.m").write_text(SHAPES)
     found = [each.name for each in in_murphis_order(outcrop.load(tmp_path / "shapes.m").system)]
     assert found == ["plain", "one", "row", "mixed", "flags", "bag", "next", "net", "post"]

@@ -1,4 +1,4 @@
-"""Parts of states that seldom change, and by which these find their owners evenly."""
+"""The choice of bits that rarely change and partition states evenly among owners."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PARTS, STEPS = 8, 1024
 
 
 def steps(slow: int, rate: float) -> Steps:
-    """Between states of two bytes that change with every step and ``slow`` ones, each of whose bits seldom does."""
+    """Yields steps between states of two bytes that change with every step, and ``slow`` ones, whose bits rarely do."""
     random = np.random.default_rng(3)
     before = random.integers(256, size=(PARTS, STEPS, 2 + slow), dtype=np.uint8)
     after = before.copy()
@@ -36,13 +36,13 @@ def owners(states: States, parts: States) -> list[int]:
 
 
 def changes(steps: Steps, parts: States) -> float:
-    """How often the owner changes."""
+    """Returns how often the owner changes."""
     old, new = (owners(states, parts) for states in steps)
     return sum(one != other for one, other in zip(old, new, strict=True)) / len(old)
 
 
 def largest(states: States, parts: States) -> float:
-    """What the one owns that owns most, as a multiple of its share."""
+    """Returns the number of states of the largest owner, as a multiple of its share."""
     sizes = np.bincount(owners(states, parts), minlength=1 << len(parts))
     return float(sizes.max() / sizes.mean())
 
@@ -57,7 +57,7 @@ def test_owners_seldom_change_and_are_even(count: int) -> None:
 
 
 def test_bits_make_up_for_each_other() -> None:
-    """None of them is even, but the parity of several is."""
+    """No single bit is even, but the parity of several is."""
     before, after = steps(slow=6, rate=0.01)
     kept = np.random.default_rng(5).integers(256, size=before.shape, dtype=np.uint8)
     proposal = propose((before & kept, after & kept), 1)
@@ -66,7 +66,7 @@ def test_bits_make_up_for_each_other() -> None:
 
 
 def test_what_is_even_on_the_whole_must_be_so_in_every_part() -> None:
-    """The first of the slow bytes is nothing but when a state was found."""
+    """The first of the slow bytes only depends on when a state was found."""
     before, after = steps(slow=6, rate=0.01)
     for number in range(PARTS):
         before[number, :, 2] = after[number, :, 2] = 255 * (number % 2)
@@ -76,7 +76,7 @@ def test_what_is_even_on_the_whole_must_be_so_in_every_part() -> None:
 
 
 def test_what_changes_often_in_some_part_is_not_taken() -> None:
-    """Though on the whole it changes less often than all else."""
+    """It is avoided although on the whole it changes less often than all others."""
     before, after = steps(slow=6, rate=0.05)
     after[:, :, 2] = before[:, :, 2]
     after[-1, ::5, 2] ^= 255
@@ -85,7 +85,7 @@ def test_what_changes_often_in_some_part_is_not_taken() -> None:
 
 
 def test_several_parities_are_even_together() -> None:
-    """Taken one by one, the best would be the same bit twice."""
+    """Chosen one by one, the best two would be the same bit."""
     before, after = steps(slow=6, rate=0.05)
     for states in (before, after):
         states[:, :, 2] = np.where(before[:, :, 2] & 1, 255, 0)
@@ -131,7 +131,7 @@ ruleset i: 0 .. 29 do rule true ==> on[i] := !on[i]; end; end;
 
 
 def begun(path: Path, found: int) -> Search:
-    """A search that has come to so many states."""
+    """Returns a search that has found this many states."""
     model = outcrop.load(path)
     emitted = emit(model.system, False)
     search = compile_model(emitted.source, notes=emitted.notes).search(Settings())
@@ -145,7 +145,7 @@ def begun(path: Path, found: int) -> Search:
 
 
 def test_steps_are_sampled_from_what_was_found() -> None:
-    """Single steps of states from all over the arena, in their order, and walks from there."""
+    """The sample has single steps of states from all over the arena, in their order, and walks from there."""
     with begun(Path(__file__).parents[1] / "dist" / "grid.m", 1000) as search:
         found = search.standing().level_end
         numbers = {row.tobytes(): number for number, row in enumerate(search.read_block(0, found))}

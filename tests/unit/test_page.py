@@ -1,4 +1,4 @@
-"""The HTML report as a file: self-contained, and deaf to what a model's text might want of it."""
+"""The HTML report as a file: it is self-contained, and text of a model cannot become markup."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ HOSTILE = '</script><script>alert(1)</script><!--<img src=x onerror=alert(2)>&am
 
 
 class Reader(HTMLParser):
-    """What a browser would see: elements with their attributes, and the text of each script."""
+    """The contents that a browser would see: elements with their attributes, and the text of each script."""
 
     def __init__(self, text: str) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""The breadth-first search with the interpreter: counts, limits, and which finding it reports."""
+"""The breadth-first search with the interpreter: counts, limits, and the order of findings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The registry of strategies: what it says is there, and the command line and the docs say the same."""
+"""The registry of strategies agrees with the code, the command line and the docs."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def help_text(monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def default_words(declared: dataclasses.Field[Any]) -> list[str]:
-    """Returns what a user writes to ask for the default; nothing where that is to leave the option out."""
+    """Returns the words with which a user asks for the default; nothing if the option has to be left out."""
     default, flag = declared.default, flag_of(declared)
     if default is None or default is False:
         return []

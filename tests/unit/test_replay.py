@@ -1,4 +1,4 @@
-"""Findings become violations: the run that leads there, its labels, the message, and which part is false."""
+"""Findings become violations: the trace, its labels, the message, and the false parts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The explorer's server: what it answers, to whom, and what it refuses."""
+"""The server of the explorer: its answers, and the requests that it refuses."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Answer:
 
 
 def ask(server: Server, path: str, method: str = "POST", headers: dict[str, str] | None = None) -> Answer:
-    """A request as the page makes it, apart from some headers."""
+    """Makes a request as the page does, apart from some headers."""
     port = server.server_address[1]
     sent = {"Host": f"127.0.0.1:{port}", "Content-Type": "application/json", **(headers or {})}
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)

@@ -1,4 +1,4 @@
-"""The stores: block files that know when they are damaged, queues on disk, directories that are gone afterwards."""
+"""The stores: block files that detect damage, queues on disk, and directories that are removed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The shape of the code: who may import whom, how long a file may be, and where imports stand."""
+"""The structure of the code: permitted imports, lengths of files, and places of imports."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ ALLOWED = {
 }
 FILES = sorted(PACKAGE.rglob("*.py"))
 
-#: What a tool shows of its own results is a report, wherever it stands. All else leaves reports to the command.
+#: A tool's report on its own results may import reports. All other code leaves reports to the command.
 REPORTS = {
     "saved.py",
     "pytest_plugin.py",
@@ -81,7 +81,7 @@ REPORTS = {
     "reproduce/report.py",
 }
 
-#: Lines of the longest files, by where they are; the first pattern that matches counts.
+#: Largest number of lines of a file, by pattern; the first pattern that matches counts.
 LONGEST = {
     "outcrop/search/*.py": 200,
     "outcrop/**/*.py": 400,
@@ -91,7 +91,7 @@ LONGEST = {
     "tests/**/*.[ch]": 500,
     "bench/**/*.py": 500,
 }
-#: Files that are longer, with their length, which may only become less.
+#: Files that are longer, with their lengths, which may only decrease.
 LONGER = {
     "outcrop/gpu/memory.py": 442,
     "outcrop/ir/nodes.py": 467,
@@ -102,7 +102,7 @@ Import = ast.Import | ast.ImportFrom
 
 
 def imports(node: ast.AST, in_function: bool = False) -> Iterator[tuple[Import, bool]]:
-    """What is imported when a module runs, and whether inside a function."""
+    """Yields the imports that a module executes, and whether each is inside a function."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, Import):
             yield child, in_function
@@ -114,7 +114,7 @@ def imports(node: ast.AST, in_function: bool = False) -> Iterator[tuple[Import, 
 
 
 def imported(path: Path) -> Iterator[str]:
-    """The modules of the package that a file imports when it runs, anywhere in it."""
+    """Yields the modules of the package that a file imports when it runs, anywhere in it."""
     for node, _ in imports(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
             names = [each.name for each in node.names]
@@ -144,7 +144,7 @@ def test_reports_are_imported_by_the_command_and_the_public_face() -> None:
 
 
 def test_table_of_imports_has_no_cycles() -> None:
-    """So that there is an order in which the package can be read."""
+    """Without cycles there is an order in which the package can be read."""
     rest = dict(ALLOWED)
     while rest:
         ready = [name for name, needs in rest.items() if not needs & rest.keys()]
@@ -154,7 +154,7 @@ def test_table_of_imports_has_no_cycles() -> None:
 
 
 def has_reason(lines: list[str], number: int) -> bool:
-    """Whether a comment on line ``number``, or above the imports that it is one of, says more than a linter asks."""
+    """Returns whether a comment on line ``number``, or above its group of imports, says more than a linter asks."""
     comment = lines[number - 1].partition("#")[2]
     if re.sub(r"(noqa|type: ignore)(: ?[\w, ]+|\[[\w, -]*\])?", "", comment).strip("# "):
         return True
@@ -163,7 +163,7 @@ def has_reason(lines: list[str], number: int) -> bool:
 
 
 def test_imports_inside_functions_have_a_reason() -> None:
-    """A cycle, an optional dependency, or the time that it takes to start."""
+    """Accepted reasons are a cycle, an optional dependency, and start-up time."""
     bare = []
     for path in FILES:
         text = path.read_text()
@@ -226,7 +226,7 @@ def test_only_front_ends_name_a_language() -> None:
 
 
 def test_no_two_kernels_use_a_name() -> None:
-    """They are one translation unit in the end, but what a model leaves out does not meet in most tests."""
+    """All kernels form one translation unit, but most tests leave some of them out."""
     defined = re.compile(r"^(?:static |inline |EXPORT )+[\w* ]*?\*?(\w+)\([^;{]*\{$", re.MULTILINE)
     places: dict[str, set[str]] = {}
     for path in sorted((PACKAGE / "native").iterdir()):

@@ -101,7 +101,7 @@ def test_missing_models_are_named(tmp_path: Path) -> None:
     assert "does not say which model" in rest.to_text()
     curves = run(table("002/fig3"), runner(tmp_path)).to_text()
     assert "0 of 4 rows" in curves
-    # Rows that the paper has no figures of are not whole either.
+    # Rows without figures in the paper are incomplete, too.
     assert "0 of 4 rows" in run(table("004/table3"), runner(tmp_path)).to_text()
     assert "as the paper has it" not in curves, "the paper has no figures there"
 

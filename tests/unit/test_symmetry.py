@@ -1,4 +1,4 @@
-"""The definition of the normal form: orbits are counted right and permutations do what they say."""
+"""The definition of the normal form: it counts orbits correctly, and permutations act as defined."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ VALUE = Scalarset("value", 2, 1)
 
 
 def all_normal_forms(system: System, *, undefined: bool = True) -> int:
-    """The number of orbits, by normalising every state of a small System."""
+    """Returns the number of orbits, by normalising every state of a small System."""
     normalise = Normaliser(system, symmetry=True)
     choices = [[*([None] if undefined else []), *range(kind.low, kind.high + 1)] for kind in system.leaf_types]
     return len({normalise(state) for state in product(*choices)})

@@ -1,4 +1,4 @@
-"""bench/turns.py, with programs in place of two checkouts that print what a check of theirs is to have found."""
+"""bench/turns.py, with programs in place of two checkouts that print the document of a check."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ DOCUMENT: dict[str, Any] = {
 
 
 def checkout(directory: Path, changes: dict[str, Any]) -> Path:
-    """Makes a checkout whose checks print the document with these changes and note their arguments."""
+    """Makes a checkout whose checks print the document with these changes, and note their arguments."""
     package = directory / "outcrop"
     package.mkdir(parents=True)
     (package / "__init__.py").write_text("")
@@ -41,7 +41,7 @@ def checkout(directory: Path, changes: dict[str, Any]) -> Path:
 
 
 def turns(directory: Path, changes: dict[str, Any], *options: str) -> subprocess.CompletedProcess[str]:
-    """Compares the document as it is with a changed one."""
+    """Compares the original document with a changed one."""
     old, new = checkout(directory / "old", {}), checkout(directory / "new", changes)
     command = [sys.executable, str(TURNS), str(old), str(new), "--models", str(directory), "--quick", *options]
     return subprocess.run(command, capture_output=True, text=True, check=False, cwd=TURNS.parent.parent)

@@ -68,7 +68,7 @@ def test_changes_name_leaves_and_multiset_elements() -> None:
         "count: -1 -> 0",
         f"net: added (to: Node_2, big: {2**60})",
     ]
-    # The element that was there moved to the second slot: that is no change.
+    # The element moved to the second slot, which is not a change.
     assert list(changes(parts, SENT, SENT_TWICE)) == [
         "node[Node_2].busy: false -> true",
         "net: added (to: Node_1, big: 7)",
