@@ -54,7 +54,11 @@ def test_all_examples_are_copied(cli: Cli, repository: Path, tmp_path: Path) -> 
 
 @pytest.mark.parametrize(
     ("name", "hint"),
-    [("peterson", "peterson.dve or peterson.m"), ("petersen.m", "Did you mean peterson.m"), ("zz", "lists")],
+    [
+        ("peterson", "peterson.dve, peterson.m or peterson.py"),
+        ("petersen.m", "Did you mean peterson.m"),
+        ("zz", "lists"),
+    ],
 )
 def test_unknown_examples_get_a_hint(cli: Cli, tmp_path: Path, name: str, hint: str) -> None:
     answer = cli("examples", name, "-o", tmp_path)
