@@ -1,9 +1,9 @@
 -- A bounded buffer with an off-by-one bug.
 --
--- One producer and one consumer share a ring of slots. The positions run over twice the number of slots, so that a
--- full ring (positions one whole turn apart) differs from an empty one (positions equal). Items are numbered in the
--- order in which they are produced. The producer should wait while the ring is full, but waits only when it is
--- *more* than full: the next item lands on the oldest one, and the trace shows how.
+-- One producer and one consumer share a ring of slots. Positions run over twice the number of slots, so that a full
+-- ring (positions one whole turn apart) differs from an empty one (positions equal). Items are numbered in the order
+-- in which they are produced. The producer should wait while the ring is full, but waits only when it is *more* than
+-- full: the next item overwrites the oldest one, as the trace shows.
 --
 -- Things to try: write `used() < Slots` in the guard of "produce", and the model holds.
 --

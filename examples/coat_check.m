@@ -1,10 +1,10 @@
--- An attendant hands out coats: what guests wait for, and what keeps them waiting.
+-- An attendant hands out coats: two formulas about waiting, which need fairness.
 --
--- Guests come and wait, one of them puts his ticket on the counter and is served. Between two tickets the attendant may
--- rest, and then chat. The formulas say that a guest whose ticket is on the counter gets his coat, and that the queue
--- moves. That is true only of runs in which the attendant does not chat for ever: with --fair weak every rule instance
--- that can fire from some time on without a break does fire. (That each guest's turn comes some day would need more: a
--- guest who waits may be overtaken again and again.)
+-- Guests arrive and wait. One of them puts a ticket on the counter and is served. Between two tickets the attendant
+-- may rest, and then chat. The formulas say that a guest whose ticket is on the counter gets the coat, and that the
+-- queue moves. Both hold only for runs in which the attendant does not chat forever. Under --fair weak, a rule instance
+-- that stays enabled does fire. (Neither formula says that each guest is served: a guest who waits can be overtaken
+-- again and again.)
 --
 -- expect: holds
 -- options: --fair weak

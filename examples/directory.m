@@ -1,8 +1,8 @@
 -- A directory protocol that gives a memory line to one cache at a time.
 --
--- The finished model of the tutorial `outcrop docs protocol`, which builds it step by step. Caches ask the directory for
--- the line with Get and receive it with Grant. The directory takes the line back with Recall, and a cache may give it back
--- on its own account with Release. The network keeps no order: any message may arrive next.
+-- The finished model of the tutorial `outcrop docs protocol`, which builds it step by step. Caches ask the directory
+-- for the line with Get and receive it with Grant. The directory takes the line back with Recall, and a cache may give
+-- it back on its own account with Release. The network keeps no order: any message may arrive next.
 --
 -- Things to try: let a cache that evicts the line become Invalid at once, without waiting for an Ack.
 --

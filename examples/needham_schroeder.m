@@ -4,17 +4,17 @@
 --   2. responder -> initiator:  { Ni, Nr }        encrypted for the initiator
 --   3. initiator -> responder:  { Nr }            encrypted for the responder
 --
--- Both sides then believe to talk to each other, as nobody else can have read the nonces Ni and Nr. The intruder
--- sees and removes every message on the network, reads those encrypted for it, and sends whatever it can put
--- together or has overheard. When an initiator starts an honest session with the intruder, the intruder uses it to
--- pose as that initiator towards a responder, who ends up sharing its nonce with the wrong partner. The trace is the
+-- Both sides then believe that they talk to each other, because nobody else can have read the nonces Ni and Nr. The
+-- intruder sees and removes every message on the network, reads those encrypted for it, and sends everything that it
+-- can compose or has overheard. When an initiator starts an honest session with the intruder, the intruder uses it to
+-- pose as that initiator towards a responder, which then shares its nonce with the wrong partner. The trace is the
 -- attack.
 --
--- Each agent has one nonce, so the nonce is named by its agent: a union of scalarsets and an enumeration. The network
--- and the intruder's notes are multisets: the order of messages means nothing.
+-- Each agent has one nonce, named by its agent: a union of scalarsets and an enumeration. The network and the notes of
+-- the intruder are multisets, because the order of messages does not matter.
 --
--- Things to try: let message 2 carry the responder's name and have the initiator check it (Lowe's repair); the invariants
--- then hold (150,238 states).
+-- Things to try: let message 2 carry the responder's name and let the initiator check it (Lowe's repair). The
+-- invariants then hold (150,238 states).
 --
 -- expect: violated invariant "the responder's partner is who it seems"
 -- states: 4307

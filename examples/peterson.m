@@ -1,8 +1,8 @@
 -- Peterson's mutual exclusion for two processes.
 --
--- A process that wants to enter its critical section raises its flag, steps back in favour of the other, and waits
--- until the other has lowered its flag or has stepped back later. The processes form a scalarset: nothing tells them
--- apart, so half of the states are images of the other half and need not be visited.
+-- A process that wants to enter its critical section raises its flag, gives way to the other process, and waits until
+-- the other has lowered its flag or has given way later. The processes form a scalarset: nothing distinguishes them,
+-- so that half of the states are images of the other half and are not visited.
 --
 -- expect: holds
 -- states: 13

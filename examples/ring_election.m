@@ -1,10 +1,10 @@
 -- Leader election in a one-way ring (Chang and Roberts).
 --
--- Every station has an identity of its own; which one, it only finds out when it wakes, so the search covers every
--- way of arranging identities around the ring. A station that wakes sends its identity on. A larger identity than
--- one's own is passed on, a smaller one is swallowed, and a station that gets its own identity back is the leader.
--- When the ring is quiet the leader may retire, and everything starts again: were there a run that elects nobody,
--- it would show as a deadlock.
+-- Every station has its own identity, which it draws when it wakes, so that the search covers every arrangement of
+-- identities in the ring. A station that wakes sends its identity. A station passes a larger identity on, drops a
+-- smaller one, and becomes the leader when it receives its own. When the ring is quiet, the leader may retire, and
+-- everything starts over.
+-- A run that elects nobody would therefore be a deadlock.
 --
 -- Things to try: -D Size=5, and sending smaller identities on instead of larger ones.
 --

@@ -1,12 +1,12 @@
 -- A token ring with a monitor.
 --
--- Stations stand in a ring; each link carries nothing, the token, or a frame. Only the holder of the token may send:
--- it turns the token into a frame, the frame travels around, its destination copies it, and when it is back its
--- sender takes it off and puts the token on again. Noise may wipe out whatever a link carries; the monitor notices
--- the silence and issues a new token.
+-- Stations form a ring. Each link carries nothing, the token, or a frame. Only the holder of the token may send: it
+-- replaces the token with a frame. The frame travels around the ring, its destination copies it, and its sender
+-- replaces it with the token again. Noise may erase the contents of a link; the monitor notices the silence and issues
+-- a new token.
 --
--- Besides invariants there is a `liveness` property (from every reachable state the station can still deliver a
--- frame, noise or not) and a `cover` property (the run that we hope for exists).
+-- The model has a `liveness` property (from every reachable state a station can still deliver a frame, despite noise)
+-- and a `cover` property (a situation that some run must reach).
 --
 -- expect: holds
 -- states: 912

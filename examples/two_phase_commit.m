@@ -1,12 +1,12 @@
 -- Two-phase commit with crashes.
 --
--- A coordinator asks every participant to vote, commits when all say yes and aborts otherwise, and tells everybody
--- again and again until all know. Coordinator and participants may crash and come back with what they had written to
--- their logs: decisions and votes are logged before they are sent, everything else is lost. Messages may get lost
--- too, which is why they stay in their channel until somebody takes or drops them.
+-- A coordinator asks every participant to vote, commits when all say yes, and aborts otherwise. It repeats its decision
+-- until all know it. Coordinator and participants may crash, and return with the contents of their logs. Votes and
+-- decisions are logged before they are sent; everything else is lost. Messages may be lost too, so they stay in their
+-- channel until somebody takes or drops them.
 --
--- Shows records, functions and procedures with `var` parameters, and `assume`: the model allows any number of crashes,
--- the assumption keeps the search to runs with few of them.
+-- The model shows records, functions, procedures with `var` parameters, and `assume`: the rules allow any number of
+-- crashes, and the assumption limits the search to runs with few.
 --
 -- Things to try: -D ParticipantCount=3 -D MostCrashes=2 (44,529 states, and 250,609 without symmetry reduction).
 --
