@@ -9,6 +9,7 @@
 -- expect: holds
 -- states: 146
 -- rules: 360
+-- diameter: 12
 
 const
   NodeCount: 2;
