@@ -21,6 +21,7 @@ from outcrop.ir.walk import walk
 from outcrop.kernels import Native
 from outcrop.lang import load_text
 from outcrop.lang.murphi.language import MurphiOptions, UndefinedReads
+from outcrop.lang.while_limit import LoopOptions
 from outcrop.options import CheckOptions, Deadlock, LoadOptions
 from outcrop.oracle import search as reference
 from outcrop.outcome import EventKind, Outcome, Stop
@@ -54,7 +55,7 @@ compared: Counter[str] = Counter()
 def disagreement(text: str, name: str, seed: int) -> str:
     """Returns what the searches of a model disagree about; "" if they agree. The same seed tries the same options."""
     random = Random(seed)
-    options = LoadOptions(own=(MurphiOptions(random.choice(list(UndefinedReads)), 100),))
+    options = LoadOptions(own=(MurphiOptions(random.choice(list(UndefinedReads))), LoopOptions(100)))
     system, _ = load_text(text, name, options)
     system = vacuity(system, system.temporal).system
     for symmetry in sorted({False, bool(system.scalarsets) and system.allows_symmetry}):
@@ -106,12 +107,29 @@ def _past_ram(system: System, native: Native, options: CheckOptions, squeezes: b
             ) and [count > 0 for count in got.fired] == [count > 0 for count in expected.fired]
         if not same:
             yield f"{strategy.name}: {got} is not the {expected} of ram"
+    yield from _undecided(native, options)
     for search in (auto.search, layered.search) if squeezes else ():
         got = search(native, dataclasses.replace(options, threads=1, **TINY), Context(tuning=_SQUEEZED))
         is_squeezed = any(event.kind is EventKind.SQUEEZED for event in got.events)
         compared["squeezed" if is_squeezed else "not squeezed"] += 1
         if not _same(_comparable(got, False, free), _comparable(expected, False, free)):
             yield f"{search.__module__}, squeezed: {got} is not the {expected} of ram"
+
+
+def _undecided(native: Native, options: CheckOptions) -> Iterator[str]:
+    """Yields false claims of strategies that may miss states: their violations must be real, and they never hold."""
+    everything = ram.search(native, dataclasses.replace(options, max_errors=None))
+    if everything.stop is Stop.STATES:
+        return
+    real = {(each.kind, each.path[-1:]) for each in everything.findings}
+    for strategy in (STRATEGIES[name] for name in names(decides=False)):
+        for memory in (None, TINY["state_memory"]):
+            chosen = dataclasses.replace(options, strategy=strategy.name, threads=2, state_memory=memory)
+            got: Outcome = strategy.function()(native, chosen)
+            compared[strategy.name] += 1
+            found = {(each.kind, each.path[-1:]) for each in got.findings}
+            if got.stop is Stop.COMPLETE or got.visited > everything.visited or not found <= real:
+                yield f"{strategy.name} with {memory} bytes: {got} claims more than {everything} of ram"
 
 
 def _same(one: Outcome, other: Outcome) -> bool:

@@ -30,6 +30,7 @@ from outcrop.ir.system import PropertyKind, System
 from outcrop.ir.walk import walk
 from outcrop.lang import load_text
 from outcrop.lang.murphi.language import MurphiOptions, UndefinedReads
+from outcrop.lang.while_limit import LoopOptions
 from outcrop.ltl.file import formula_texts
 from outcrop.ltl.words import holds
 from outcrop.options import CheckOptions, Deadlock, Engine, Fair, LoadOptions
@@ -55,7 +56,7 @@ def formula_disagreement(text: str, name: str, seed: int) -> str:
     random = Random(seed)
     outside = [line.removeprefix(FORMULA) for line in text.splitlines() if line.startswith(FORMULA)]
     formulas = formula_texts(None, [whole(Source("--ltl", each)) for each in outside])
-    load = LoadOptions(own=(MurphiOptions(random.choice(list(UndefinedReads)), 100),), formulas=formulas)
+    load = LoadOptions(own=(MurphiOptions(random.choice(list(UndefinedReads))), LoopOptions(100)), formulas=formulas)
     system, _ = load_text(text, name, load)
     ways = [(Fair.NONE, False), (Fair.WEAK, False), (Fair.STRONG, False)]
     if system.scalarsets and system.allows_symmetry:

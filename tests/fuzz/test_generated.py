@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from outcrop.api import Model
 from outcrop.lang import load_text
-from outcrop.lang.murphi.language import MurphiOptions
+from outcrop.lang.while_limit import LoopOptions
 from outcrop.options import Engine, LoadOptions
 from outcrop.result import Result, Verdict
 
@@ -27,7 +27,7 @@ thorough = settings(quick, max_examples=2_000)
 
 
 def load(text: str) -> Model:
-    options = LoadOptions(own=(MurphiOptions(while_limit=1_000),))
+    options = LoadOptions(own=(LoopOptions(while_limit=1_000),))
     system, warnings = load_text(text, "generated.m", options)
     return Model(system, tuple(warnings), options)
 

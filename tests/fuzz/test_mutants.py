@@ -24,7 +24,7 @@ import pytest
 from outcrop.api import Model
 from outcrop.errors import ModelError
 from outcrop.lang import load_text
-from outcrop.lang.murphi.language import MurphiOptions
+from outcrop.lang.while_limit import LoopOptions
 from outcrop.options import Engine, LoadOptions
 from outcrop.source import Severity
 
@@ -79,7 +79,7 @@ def _mutate(random: Random, text: str) -> str:
 
 def answer(text: str) -> str:
     """Returns the verdict on a text, or "rejected". Anything else is an exception."""
-    options = LoadOptions(own=(MurphiOptions(while_limit=100),))
+    options = LoadOptions(own=(LoopOptions(while_limit=100),))
     try:
         system, warnings = load_text(text, "mutant.m", options)
     except ModelError as error:

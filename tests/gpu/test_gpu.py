@@ -16,7 +16,7 @@ from generator import generate
 from outcrop.api import Model, load
 from outcrop.gpu.device import CudaDevice, Device, is_there
 from outcrop.lang import load_text
-from outcrop.lang.murphi.language import MurphiOptions
+from outcrop.lang.while_limit import LoopOptions
 from outcrop.options import CheckOptions, Deadlock, LoadOptions
 from outcrop.oracle import search as reference
 
@@ -46,7 +46,7 @@ def test_every_small_model(path: Path, device: Device, strategy: str, symmetry: 
 @pytest.mark.parametrize("seed", range(60))
 def test_generated_models(seed: int, device: Device) -> None:
     random = Random(seed)
-    options = LoadOptions(own=(MurphiOptions(while_limit=100),))
+    options = LoadOptions(own=(LoopOptions(while_limit=100),))
     system, warnings = load_text(generate(random), "generated.m", options)
     made = program(Model(system, tuple(warnings), options), symmetry=False)
     if made.why_not is not None:

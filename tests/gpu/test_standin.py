@@ -27,7 +27,7 @@ from outcrop.gpu.search import search
 from outcrop.gpu.source import Tuning, translation_unit
 from outcrop.gpu.standin import StandIn
 from outcrop.lang import load_text
-from outcrop.lang.murphi.language import MurphiOptions
+from outcrop.lang.while_limit import LoopOptions
 from outcrop.options import CheckOptions, Deadlock, DeviceChoice, LoadOptions
 from outcrop.outcome import EventKind, Outcome, Stop
 from outcrop.search import ram
@@ -80,7 +80,7 @@ def test_more_generated_models(seed: int, device: StandIn) -> None:
 
 def _compare_generated(seed: int, device: StandIn) -> None:
     random = Random(seed)
-    options = LoadOptions(own=(MurphiOptions(while_limit=100),))
+    options = LoadOptions(own=(LoopOptions(while_limit=100),))
     system, warnings = load_text(generate(random), "generated.m", options)
     for symmetry in (False, True):
         made = program(Model(system, tuple(warnings), options), symmetry=symmetry)

@@ -22,14 +22,15 @@ from outcrop.ir.product import product, weak_fairness
 from outcrop.ir.system import Instantiable, Rule, System
 from outcrop.ir.types import BOOLEAN
 from outcrop.lang import load_text
-from outcrop.lang.murphi.language import MurphiOptions, UndefinedReads
+from outcrop.lang.murphi.language import UndefinedReads
+from outcrop.lang.registry import read_options
 from outcrop.options import LoadOptions
 
 MOST_STATES = 80
 
 
 def system_of(text: str, name: str = "model.m", **options: object) -> System:
-    return load_text(text, name, LoadOptions(own=(MurphiOptions(**options),)))[0]  # type: ignore[arg-type]
+    return load_text(text, name, LoadOptions(own=read_options(name, options)))[0]
 
 
 # --- Random products -----------------------------------------------------------------------------------------

@@ -15,7 +15,9 @@ from outcrop.codegen.puts import PutFormatter
 from outcrop.ir.interpreter import Interpreter
 from outcrop.ir.system import System
 from outcrop.lang import load_text
-from outcrop.lang.murphi.language import MurphiOptions, UndefinedReads
+from outcrop.lang.murphi.language import UndefinedReads
+from outcrop.lang.registry import read_options
+from outcrop.lang.while_limit import LoopOptions
 from outcrop.options import LoadOptions
 
 MODELS = [path for path in (*EXAMPLES, *TEST_MODELS) if expectation(path).verdict != "rejected"]
@@ -24,13 +26,11 @@ MOST_STATES = 60
 
 def read(path: Path) -> System:
     """Reads a model with the shortest ``while`` limit that the models need, since some exceed any limit."""
-    return load_text(path.read_text(encoding="utf-8"), path.name, LoadOptions(own=(MurphiOptions(while_limit=2000),)))[
-        0
-    ]
+    return load_text(path.read_text(encoding="utf-8"), path.name, LoadOptions(own=(LoopOptions(2000),)))[0]
 
 
 def system_of(text: str, **options: object) -> System:
-    return load_text(text, "model.m", LoadOptions(own=(MurphiOptions(**options),)))[0]  # type: ignore[arg-type]
+    return load_text(text, "model.m", LoadOptions(own=read_options("model.m", options)))[0]
 
 
 @pytest.mark.parametrize("path", MODELS, ids=lambda path: path.stem)

@@ -13,7 +13,7 @@ from outcrop.ir.product import product, strong_fairness, weak_fairness
 from outcrop.ir.system import System
 from outcrop.kernels.abi import structure
 from outcrop.lang import load_text
-from outcrop.lang.murphi.language import MurphiOptions
+from outcrop.lang.registry import read_options
 from outcrop.options import LoadOptions
 
 UNOPTIMISED = (*(flag for flag in FLAGS if flag != "-O2"), "-O0")
@@ -40,7 +40,7 @@ ADDED = {
 
 
 def system_of(text: str, **options: object) -> System:
-    return load_text(text, "model.m", LoadOptions(own=(MurphiOptions(**options),)))[0]  # type: ignore[arg-type]
+    return load_text(text, "model.m", LoadOptions(own=read_options("model.m", options)))[0]
 
 
 def with_automaton(system: System, kind: str) -> System:

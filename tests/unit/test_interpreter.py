@@ -10,11 +10,12 @@ from outcrop.ir.layout import Leaf
 from outcrop.ir.system import System
 from outcrop.lang import load_text
 from outcrop.lang.murphi.language import MurphiOptions, UndefinedReads
+from outcrop.lang.while_limit import LoopOptions
 from outcrop.options import LoadOptions
 
 
 def load(text: str, undefined: UndefinedReads = UndefinedReads.ERROR, while_limit: int | None = 1000) -> System:
-    return load_text(text, "test.m", LoadOptions(own=(MurphiOptions(undefined, while_limit),)))[0]
+    return load_text(text, "test.m", LoadOptions(own=(MurphiOptions(undefined), LoopOptions(while_limit))))[0]
 
 
 def start(declarations: str, body: str, undefined: UndefinedReads = UndefinedReads.ERROR) -> tuple[Leaf, ...] | Fault:

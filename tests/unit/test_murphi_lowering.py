@@ -18,6 +18,7 @@ from outcrop.ir.system import PropertyKind, System
 from outcrop.ir.types import BOOLEAN, Enum, Range, Scalarset, Union
 from outcrop.lang import front_end, load_text
 from outcrop.lang.murphi.language import MurphiOptions, UndefinedReads
+from outcrop.lang.while_limit import LoopOptions
 from outcrop.options import LoadOptions
 from outcrop.source import Diagnostic
 
@@ -309,7 +310,7 @@ def test_a_function_result_has_parts() -> None:
 
 
 def test_the_while_limit_comes_from_the_options() -> None:
-    (loop,) = body_of("while true do end;", options=LoadOptions(own=(MurphiOptions(while_limit=7),)))
+    (loop,) = body_of("while true do end;", options=LoadOptions(own=(LoopOptions(7),)))
     assert isinstance(loop, nodes.While) and loop.limit == 7
 
 
