@@ -40,6 +40,10 @@ from outcrop.strategies import OwctyOptions
 _MOST_CANDIDATES = 16
 
 
+class NoCycleNear(Restart):
+    """Raised if an accepting state of a terminal automaton has no cycle nearby; the next search counts predecessors."""
+
+
 def search(native: Native, options: CheckOptions, context: Context = DEFAULT_CONTEXT) -> Outcome:
     if options.of(OwctyOptions).compact:
         from outcrop.search import owcty_compact  # needed for --compact only
@@ -47,9 +51,7 @@ def search(native: Native, options: CheckOptions, context: Context = DEFAULT_CON
         return owcty_compact.search(native, options, context)
     try:
         return _search(native, options, context, Acceptance[native.strength.upper()])
-    except Restart as restart:
-        if restart.options is not options:
-            raise
+    except NoCycleNear as restart:
         return _search(native, options, replace(context, seconds=restart.seconds), Acceptance.WEAK)
 
 
@@ -143,13 +145,13 @@ class Owcty:
         return None
 
     def _endless_run(self, level: int, state: bytes) -> Finding:
-        """Returns the lasso through an accepting state of a terminal automaton. Raises Restart, for a search that
-        counts predecessors, if no cycle is near. There may be none, because assumptions can end runs."""
+        """Returns the lasso through an accepting state of a terminal automaton. Raises NoCycleNear if it
+        finds none nearby. There may be none, because assumptions can end runs."""
         explorer = self._explorer
         run = closest_cycle(explorer.search, state)
         if run is None:
             explorer.exchange.agree_to_go_on()
-            raise Restart("no cycle is near an accepting state", explorer.options, explorer.watch.seconds())
+            raise NoCycleNear("no cycle is near an accepting state", explorer.options, explorer.watch.seconds())
         way, cycle = run
         return lasso((*way_to(explorer, state, level), *way[1:]), cycle)
 
