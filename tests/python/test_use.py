@@ -39,14 +39,14 @@ class Counter(Model):
 @pytest.fixture(scope="module")
 def lock() -> Any:
     sys.path.insert(0, str(MODELS))
-    module = importlib.import_module("lock")
+    module = importlib.import_module("lock_server")
     sys.path.remove(str(MODELS))
     return module
 
 
 def test_a_class_is_checked_with_other_constants(lock: Any) -> None:
     checked = [lock.Lock(NODES=size).check(engine="interpreter") for size in (2, 3)]
-    files = [outcrop.load(MODELS / "lock.py", NODES=size).check(engine="interpreter") for size in (2, 3)]
+    files = [outcrop.load(MODELS / "lock_server.py", NODES=size).check(engine="interpreter") for size in (2, 3)]
     assert [each.states for each in checked] == [each.states for each in files]
     assert checked[0].states != checked[1].states
 
@@ -147,7 +147,7 @@ def test_the_fixture_shows_the_trace(pytester: pytest.Pytester) -> None:
 @given(st.data())
 def test_runs_are_drawn(data: st.DataObject) -> None:
     sys.path.insert(0, str(MODELS))
-    cls = importlib.import_module("lock").Lock
+    cls = importlib.import_module("lock_server").Lock
     sys.path.remove(str(MODELS))
     run: Run = data.draw(runs(cls, most_steps=8))
     machine = Machine(cls)
