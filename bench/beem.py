@@ -40,7 +40,7 @@ VERDICTS = {"reachable": "violated", "unreachable": "holds"}
 
 @dataclass(frozen=True)
 class Row:
-    """What BEEM says about a model: a verdict, or its number of states. ``goal``: states to be reached."""
+    """BEEM's result for a model: a verdict, or its number of states. ``goal``: states to be reached."""
 
     file: str
     expected: str

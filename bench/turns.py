@@ -1,4 +1,4 @@
-"""Runs the same checks in two checkouts by turns, compares their results, and prints ratios of time and memory.
+"""Runs the same checks in two checkouts alternately, compares their results, and prints ratios of time and memory.
 
     python bench/turns.py OLD NEW [--models ../shared/models] [--repeat N] [--only GROUP,...] [--quick]
 
@@ -257,7 +257,7 @@ def take_turns(arguments: Sequence[str], sides: Sides, models: Path, repeat: int
 
 
 def measure(row: Row, sides: Sides, models: Path, budgets: Budgets, repeat: int) -> Ratios:
-    """Runs a row by turns and prints its line of the table."""
+    """Runs a row alternately and prints its line of the table."""
     arguments = [*shlex.split(MODELS[row.model]), *shlex.split(row.options), *budgets.options(row)]
     old, new = take_turns(arguments, sides, models, repeat)
 

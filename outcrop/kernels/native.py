@@ -55,7 +55,7 @@ class Native:
         self.notes = tuple(notes)
         self.identity: dict[str, Any] = {}  #: what checkpoints of its searches must agree on
         self.strength = "general"  #: strength of the automaton in the model, see outcrop.ltl.graph
-        self.compile_squeezed: Callable[[int], Native] | None = None  #: compiles it for states of so many bytes
+        self.compile_squeezed: Callable[[int], Native] | None = None  #: compiles it for a width in bytes
         self.seconds_to_compile = 0.0  #: estimated time of that, in seconds
 
     @cached_property
