@@ -9,7 +9,8 @@ from sessions import REPOSITORY, matches, pages, run_page, shortened
 
 
 @pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(REPOSITORY)))
-def test_page(page: Path, tmp_path: Path) -> None:
+def test_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("GITHUB_ACTIONS", raising=False)  # where checks print annotations, too
     for each in run_page(page.read_text(encoding="utf-8"), tmp_path):
         assert each.found == each.expected, f"$ {each.command}\n(./dev docs refresh {page} writes what it prints)"
 
