@@ -79,15 +79,19 @@ def _refuse_what_it_cannot(strategy: Strategy, options: CheckOptions, has_livene
     if has_liveness and is_shared:
         raise UsageError("liveness cannot be checked over several ranks; leave out --ranks")
     if has_liveness and not strategy.liveness:
-        others = " and ".join(", ".join(names(liveness=True, finds_cycles=False)).rsplit(", ", 1))
+        others = _any_of(names(liveness=True, finds_cycles=False))
         raise UsageError(f"{strategy.name} does not check liveness; use {others}")
     if not strategy.checkpoints and (options.checkpoint is not None or options.resume is not None):
         raise UsageError(
             f"{strategy.name} writes no checkpoints; leave out --checkpoint and --resume, or choose another strategy"
         )
     if is_shared and not strategy.ranks:
-        others = ", ".join(names(ranks=True, finds_cycles=strategy.finds_cycles))
+        others = _any_of(names(ranks=True, finds_cycles=strategy.finds_cycles))
         raise UsageError(f"{strategy.name} cannot use several ranks; use {others}")
+
+
+def _any_of(words: list[str]) -> str:
+    return " or ".join(", ".join(words).rsplit(", ", 1))
 
 
 def _kernels_needed(strategy: Strategy, options: CheckOptions) -> tuple[str, ...] | None:

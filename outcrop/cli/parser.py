@@ -12,7 +12,7 @@ from outcrop.cli.parser_declared import add_language_options, add_strategy_optio
 from outcrop.cli.parser_manual import add_manual
 from outcrop.cli.values import count, single_constant, strategy, unit
 from outcrop.lang.registry import LANGUAGES
-from outcrop.manual import see
+from outcrop.manual import listed, see
 from outcrop.options import (
     CheckOptions,
     Deadlock,
@@ -27,7 +27,7 @@ _DEFAULT = CheckOptions()
 _FILES = ", ".join(f"NAME{suffix} in {each.name}" for each in LANGUAGES for suffix in each.suffixes)
 
 _DESCRIPTION = f"""\
-Outcrop explores every reachable state of a protocol written in {" or ".join(each.name for each in LANGUAGES)}
+Outcrop explores every reachable state of a protocol in {listed(each.name for each in LANGUAGES)},
 and reports one of three verdicts: holds, violated (with a shortest trace that
 shows it), or unknown (with the reason)."""
 
@@ -328,7 +328,7 @@ def add_chart_options(parser: argparse._ActionsContainer) -> None:
     parser.add_argument(
         "--lanes",
         metavar="TYPE",
-        help="the type that has a lane for each of its values (default: processes, or the type that most rules have a "
+        help="type with a lane for each of its values (default: processes, or the type that most rules have a "
         "parameter of)",
     )
     parser.add_argument(
@@ -336,7 +336,7 @@ def add_chart_options(parser: argparse._ActionsContainer) -> None:
         metavar="FIELD:FROM:TO",
         action="append",
         default=[],
-        help="messages lie in FIELD, a variable or a field; FROM and TO are a field of a message, index (of the array "
+        help="FIELD is a variable or field with messages; FROM and TO are a field of a message, index (of the array "
         "around it), index2, actor, shared or a lane; may be repeated",
     )
 

@@ -44,21 +44,21 @@ def add_tools(verbs: Any) -> dict[str, Parser]:
 def _trace(verbs: Any) -> Parser:
     parser: Parser = verbs.add_parser(
         "trace",
-        help="draw the counterexample of a check as a message chart",
+        help="draw the trace of a violation as a message chart",
         description="Draws the trace of a violation as a message chart: a lane for each process or node, a row for "
         "each step, arrows for messages.",
         epilog=_TRACE_EPILOG,
         usage="%(prog)s RESULT.json [--format FORMAT] [--lanes TYPE] [--message FIELD:FROM:TO]... [-o FILE]",
     )
-    parser.add_argument("result", metavar="RESULT.json", help="what outcrop check --json has printed; - for stdin")
+    parser.add_argument("result", metavar="RESULT.json", help="output of outcrop check --json; - reads stdin")
     parser.add_argument(
         "--format",
         choices=["text", "mermaid", "svg", "html"],
-        help="default: what the suffix of the output says, or else text",
+        help="output format (default: by the suffix of the output file, or text)",
     )
-    parser.add_argument("-o", dest="output", metavar="FILE", help="default: print it")
+    parser.add_argument("-o", dest="output", metavar="FILE", help="output file (default: stdout)")
     parser.add_argument(
-        "--violation", metavar="N", type=count, default=1, help="which one to draw (default: the first)"
+        "--violation", metavar="N", type=count, default=1, help="number of the violation to draw (default: 1)"
     )
     add_chart_options(parser)
     return parser

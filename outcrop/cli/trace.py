@@ -1,4 +1,4 @@
-"""``outcrop trace``: the counterexample of a check as a message chart."""
+"""``outcrop trace``: draws the trace of a violation as a message chart."""
 
 from __future__ import annotations
 

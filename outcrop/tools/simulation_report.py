@@ -52,7 +52,7 @@ def text(simulation: Simulation, style: TraceStyle, paint: Paint, coverage: bool
         rows = [
             [each.name, f"{each.instances:,}", f"{each.enabled:,}", f"{each.taken:,}"] for each in simulation.coverage
         ]
-        blocks.append("\n".join(table(["rule", "instances", "enabled", "taken"], rows, "lr")))
+        blocks.append("\n".join(table(["rule", "instances", "enabled", "fired"], rows, "lr")))
     never = [each.name for each in simulation.coverage if not each.taken]
     if never and not coverage:
         blocks.append(f"Rules that never fired ({len(never):,} of {len(simulation.coverage):,}): {', '.join(never)}")
@@ -76,7 +76,7 @@ def _figures(simulation: Simulation, paint: Paint) -> Iterator[str]:
     rate = simulation.steps / max(simulation.seconds, 1e-3)
     rows = [
         ("walks", f"{simulation.walks:,}, of which {simulation.dead_ends:,} reached a dead end"),
-        ("steps", f"{simulation.steps:,} ({rate:,.0f} a second)"),
+        ("steps", f"{simulation.steps:,} ({rate:,.0f} per second)"),
         ("states", f"about {simulation.different_states:,} different states"),
         ("time", f"{simulation.seconds:.2f} s"),
         ("seed", f"{simulation.seed}"),

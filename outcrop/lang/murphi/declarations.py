@@ -95,7 +95,11 @@ class DeclarationLowering(StatementLowering):
             if name not in declared:
                 hint = did_you_mean(name, declared)
                 if not hint:
-                    hint = "it has " + ", ".join(sorted(declared)[:12]) if declared else "it has none at its top level"
+                    hint = (
+                        "it has " + ", ".join(sorted(declared)[:12])
+                        if declared
+                        else "it has no constants at its top level"
+                    )
                 self.report.error(f"the model has no constant '{name}'", None, hint)
 
     def _global_variable(self, name: syntax.Name, kind: Type) -> None:
