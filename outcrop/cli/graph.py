@@ -75,7 +75,7 @@ def _format_of(output: str | None) -> str:
         return "dot"
     suffix = Path(output).suffix.lower()
     if suffix not in _SUFFIXES:
-        raise UsageError(f"'{output}' names no format. Use one of {', '.join(_SUFFIXES)}, or --format.")
+        raise UsageError(f"'{output}' names no format; use one of {', '.join(_SUFFIXES)}, or give --format")
     return _SUFFIXES[suffix]
 
 

@@ -39,7 +39,7 @@ def model(tmp_path: Path) -> Path:
         "check model.m --engine interpreter --junit model.ltl",
         "check model.m --engine interpreter --junit new --report ./new",
         "sweep model.m -D N=2,3 --csv model.m",
-        "graph model.m -o model.m",
+        "graph model.m --format dot -o model.m",
         "simulate model.m --trace-json model.m",
         "locality model.m --svg model.m",
         "report result.json -o result.json",
@@ -176,7 +176,7 @@ def test_symmetry_that_is_off_is_told(tmp_path: Path) -> None:
     [
         ("graph model.m --states 0", "at least 1"),
         ("graph model.m --show nothing", "'nothing' to show"),
-        ("explore model.m --load model.m -c 1", "no JSON document"),
+        ("explore model.m --load model.m -c 1", "is not JSON"),
         ("sweep model.m -D N=1..1000000000", "too many values"),
     ],
 )
