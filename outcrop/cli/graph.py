@@ -35,7 +35,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Writes the graph in the format that was asked for."""
     layout = arguments.format or _format_of(arguments.output)
     if layout == "png" and not arguments.output:
-        raise UsageError("A PNG is not printed. Name a file with -o FILE.png.")
+        raise UsageError("a PNG cannot be printed. Name a file with -o FILE.png")
     if arguments.around is None and arguments.radius is not None:
         raise UsageError("--radius needs --around; name a saved trace with --around FILE")
     if not arguments.states:
@@ -75,7 +75,7 @@ def _format_of(output: str | None) -> str:
         return "dot"
     suffix = Path(output).suffix.lower()
     if suffix not in _SUFFIXES:
-        raise UsageError(f"'{output}' names no format; use one of {', '.join(_SUFFIXES)}, or give --format")
+        raise UsageError(f"'{output}' has an unknown suffix; use one of {', '.join(_SUFFIXES)}, or give --format")
     return _SUFFIXES[suffix]
 
 
@@ -94,7 +94,7 @@ def _text(layout: str, graph: Graph, drawing: Picture) -> str:
 
 def _write_png(path: str, text: str) -> None:
     if not shutil.which("dot"):
-        raise UsageError("A PNG needs Graphviz, and there is no command 'dot'. Install Graphviz, or write -o FILE.svg.")
+        raise UsageError("a PNG needs Graphviz, and there is no command 'dot'. Install Graphviz, or write -o FILE.svg")
     content = _graphviz("png", text)
     try:
         Path(path).write_bytes(content)
@@ -111,8 +111,10 @@ def _graphviz(kind: str, text: str) -> bytes:
         )
     except subprocess.TimeoutExpired:
         raise UsageError(
-            f"Graphviz took more than {_MOST_SECONDS} s. Draw fewer states with --states or --by."
+            f"Graphviz took more than {_MOST_SECONDS} s. Draw fewer states with --states or --by"
         ) from None
     except (OSError, subprocess.CalledProcessError) as error:
-        raise UsageError(f"Graphviz failed: {error}. Write DOT with -o FILE.dot, and draw it yourself.") from None
+        raise UsageError(
+            f"Graphviz failed: {error}. Write DOT with -o FILE.dot, and draw it with another program"
+        ) from None
     return done.stdout

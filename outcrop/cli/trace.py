@@ -36,12 +36,12 @@ def _violation(document: dict[str, Any], number: int) -> dict[str, Any]:
     """Returns the violation with a number, counted from 1. Raises UsageError if it has no trace."""
     found = document["violations"]
     if not found:
-        raise UsageError(f"'{document['model']}' has no violation in this document, and so no trace to draw.")
+        raise UsageError(f"'{document['model']}' has no violation in this document, and so no trace to draw")
     if not 1 <= number <= len(found):
-        raise UsageError(f"There is no violation {number}; the document has {len(found):,}.")
+        raise UsageError(f"there is no violation {number}; the document has {len(found):,}")
     violation: dict[str, Any] = found[number - 1]
     if not violation.get("trace") or not violation["trace"].get("states"):
-        raise UsageError(f"Violation {number} has no trace: it was left out of the document, or there is none.")
+        raise UsageError(f"violation {number} has no trace in this document")
     return violation
 
 

@@ -63,7 +63,7 @@ def find_lanes(document: dict[str, Any], asked: str | None) -> Lanes:
         return Lanes("process", processes)
     if asked is not None and asked.lower() == "process":
         if not processes:
-            raise UsageError("The model has no processes. Name a type with --lanes.")
+            raise UsageError("the model has no processes. Name a type with --lanes")
         return Lanes("process", processes)
     parameters = [each["type"] for rule in rules for each in rule.get("parameters", ())]
     known = [part for each in document.get("variables", []) for part in parts(each["type"])]
@@ -76,7 +76,7 @@ def _asked(name: str, known: Sequence[Tree]) -> Lanes:
     simple = {each["text"]: each for each in known if values_of(each)}
     found = simple.get(name) or next((each for text, each in simple.items() if text.lower() == name.lower()), None)
     if found is None:
-        raise UsageError(f"The model has no type '{name}' to make lanes of. It has {', '.join(sorted(simple))}.")
+        raise UsageError(f"the model has no type '{name}' for lanes. It has {', '.join(sorted(simple))}")
     return _of_type(found, known)
 
 

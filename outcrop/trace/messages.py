@@ -162,16 +162,18 @@ def _channels(document: dict[str, Any]) -> dict[str, Network]:
 def _described(text: str, lanes: Lanes, variables: Sequence[Tree]) -> Network:
     pieces = text.split(":")
     if len(pieces) != 3 or not all(pieces):
-        raise UsageError(f"'{text}' describes no messages. Write FIELD:FROM:TO, as in net:src:dst.")
+        raise UsageError(f"'{text}' describes no messages. Write FIELD:FROM:TO, as in net:src:dst")
     path, source, target = pieces
     kind = _type_at(variables, path)
     if kind is None:
-        raise UsageError(f"The model has no variable or field '{path}' to take messages from.")
+        raise UsageError(
+            f"the model has no variable or field '{path}' with messages; 'outcrop show' lists the variables"
+        )
     fields = {each["name"] for part in parts(kind) for each in part.get("fields", [])}
     known = {"actor", "index", "index2", SHARED, *lanes.names, *fields}
     for end in (source, target):
         if end not in known:
-            raise UsageError(f"'{end}' in '{text}' is no end of a message. Use one of {', '.join(sorted(known))}.")
+            raise UsageError(f"'{end}' in '{text}' is not an end of a message. Use one of {', '.join(sorted(known))}")
     return Network(path, source, target, is_given=True)
 
 

@@ -84,7 +84,7 @@ def test_graph(cli: Cli, repository: Path, tmp_path: Path) -> None:
     assert cli("graph", model, "-o", tmp_path / "graph.json").code == 0
     assert json.loads((tmp_path / "graph.json").read_text())["complete"] is True
     unknown = cli("graph", model, "-o", tmp_path / "graph.pdf")
-    assert unknown.code == 2 and "names no format" in unknown.err and not (tmp_path / "graph.pdf").exists()
+    assert unknown.code == 2 and "has an unknown suffix" in unknown.err and not (tmp_path / "graph.pdf").exists()
     assert cli("graph", model, "-o", tmp_path / "graph.svg").code == 0
     assert "<svg" in (tmp_path / "graph.svg").read_text()
     assert cli("graph", model, "--by", "nothing").code == 2

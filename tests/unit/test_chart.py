@@ -164,7 +164,7 @@ def test_the_command(ping: Path, tmp_path: Path, capsys: pytest.CaptureFixture[s
         assert main(["trace", str(tmp_path / "ping.json"), "-o", str(place)]) == 0
         assert place.read_text().startswith(begin)
     assert main(["trace", str(tmp_path / "ping.json"), "--violation", "7"]) == 2
-    assert "There is no violation 7" in capsys.readouterr().err
+    assert "there is no violation 7" in capsys.readouterr().err
     assert main(["check", str(ping), "--engine", "interpreter", "--chart", "--trace", "off"]) == 1
     assert "Node_2" in capsys.readouterr().out
 
