@@ -47,6 +47,8 @@ def search(native: Native, options: CheckOptions, context: Context = DEFAULT_CON
         raise UsageError("--forget needs a number of layers to keep; give it with --layers N or --layers auto")
     if own.forget and (options.ranks or 1) > 1:
         raise UsageError("--forget works in one process only; leave out --forget or --ranks")
+    if not own.ram_cache and native.liveness_count:
+        raise UsageError("--ram-cache off keeps no states in memory, which liveness properties need; leave it out")
     if not own.ram_cache and (own.forget or (options.ranks or 1) > 1):
         raise UsageError("--ram-cache off works in one process that keeps all layers; leave out --forget and --ranks")
     return search_ram_first(native, options, context, Layers, LDDD)

@@ -314,6 +314,12 @@ def test_without_ram_cache_every_duplicate_is_found_on_disk(options: Callable[..
             assert document is not None and document["rows"] and document["duplicates_ram"] == 0
 
 
+def test_without_ram_cache_no_liveness(options: Callable[..., CheckOptions]) -> None:
+    native = compiled(CHAIN + 'liveness "ends" true;')
+    with pytest.raises(UsageError, match="liveness"):
+        layered.search(native, options(ram_cache=False))
+
+
 def test_without_ram_cache_nothing_is_forgotten(options: Callable[..., CheckOptions]) -> None:
     with pytest.raises(UsageError, match="--ram-cache"):
         layered.search(compiled(GRID), options(ram_cache=False, forget=True, layers=3))
