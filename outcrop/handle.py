@@ -1,4 +1,4 @@
-"""A check that runs in a thread of its own: it can be asked for progress, and cancelled."""
+"""A check in a separate thread, with its progress and a way to cancel it."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Handle(Generic[_T]):
             raise KeyboardInterrupt
 
     def cancel(self) -> None:
-        """Asks the search to stop at its next look at the clock."""
+        """Asks the search to stop when it next checks the time."""
         self._is_cancelled = True
 
     @property
@@ -49,7 +49,7 @@ class Handle(Generic[_T]):
         return not self._thread.is_alive()
 
     def result(self, timeout: float | None = None) -> _T:
-        """Waits for the result; raises TimeoutError where it takes longer than ``timeout`` seconds."""
+        """Waits for the result. Raises TimeoutError if it takes longer than ``timeout`` seconds."""
         self._thread.join(timeout)
         if self._thread.is_alive():
             raise TimeoutError("the check is still running; ask again, or cancel it")

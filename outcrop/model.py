@@ -121,15 +121,15 @@ class Bag(Generic[_T]):
         return _held(cls, arguments)
 
     def add(self, element: _T) -> None:
-        """Puts in one more. A full bag is an error of the model."""
+        """Adds an element. Adding to a full bag is a runtime error of the model."""
         self._elements.append(element)
 
     def remove(self, element: _T) -> None:
-        """Takes out one that is equal. Where none is, it is an error of the model."""
+        """Removes one equal element. Without one it is a runtime error of the model."""
         self._elements.remove(element)
 
     def count(self, element: _T) -> int:
-        """Returns how many elements are equal to this one."""
+        """Returns the number of elements that are equal to this one."""
         return self._elements.count(element)
 
     def clear(self) -> None:
@@ -242,7 +242,7 @@ def invariant(function: _F, /) -> _F:
 
 
 def assume(function: _F, /) -> _F:
-    """Makes a method an assumption: states in which it returns False are left out."""
+    """Makes a method an assumption: states in which it returns False are excluded."""
     return _mark(function, Role("assume"))
 
 
@@ -252,7 +252,7 @@ def cover(function: _F, /) -> _F:
 
 
 def liveness(function: _F, /) -> _F:
-    """Makes a method a liveness property: from every reachable state one can be reached in which it returns True."""
+    """Makes a method a liveness property: from every reachable state one can reach a state in which it is True."""
     return _mark(function, Role("liveness"))
 
 
@@ -262,11 +262,11 @@ def ltl(formula: str) -> Ltl:
 
 
 class NotEnabled(Exception):
-    """Raised by ``when`` where a rule is not enabled."""
+    """Raised by ``when`` if a rule is not enabled."""
 
 
 def when(condition: object) -> None:
-    """Says when a rule is enabled; it stands at the beginning of the rule."""
+    """Restricts a rule to states in which a condition is true. It must be at the beginning of the rule."""
     if not condition:
         raise NotEnabled
 

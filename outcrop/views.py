@@ -21,7 +21,7 @@ from outcrop.ir.types import BOOLEAN, Array, Multiset, Range, Real, Record, Simp
 
 
 def plain(kind: Simple, leaf: Leaf) -> Any:
-    """Returns a simple value as Python has it: a bool, a number, the name of a member, None for undefined."""
+    """Returns a simple value as a Python object: a bool, a number, the name of a member, None for undefined."""
     if leaf is None:
         return None
     if kind == BOOLEAN:
@@ -107,7 +107,7 @@ class View:
         return "{" + ", ".join(f"{key}: {value!r}" for key, value in self.items()) + "}"
 
     def to_dict(self) -> dict[Any, Any]:
-        """Returns the same as dictionaries and lists."""
+        """Returns the value as dictionaries and lists."""
         return {key: _plain_dict(value) for key, value in self.items()}
 
 

@@ -44,7 +44,7 @@ def layered(layers: Sequence[int], links: Sequence[tuple[int, int]], sizes: Sequ
 
 
 def _sweep(rows: list[list[int]], around: Sequence[Sequence[int]]) -> None:
-    """Orders each row by where the neighbours in the row before it stand."""
+    """Orders each row by the positions of its neighbours in the previous row."""
     before: dict[int, float] = {}
     for row in rows:
         known = {node: [before[each] for each in around[node] if each in before] for node in row}

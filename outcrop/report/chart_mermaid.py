@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from outcrop.trace.chart import Arrow, ArrowKind, Change, Chart, Row
 
-#: Changes of one lane in one step that are written out.
+#: Largest number of changes of a lane that are written out per step.
 _MOST_CHANGES = 6
 
 _ARROWS = {

@@ -9,9 +9,9 @@ from itertools import zip_longest
 from outcrop.trace.chart import Arrow, ArrowKind, Change, Chart, Row
 
 _LEAST_LANE, _MOST_LANE, _MOST_RULE = 12, 34, 30
-#: Changes of one lane in one step that are written out.
+#: Largest number of changes of a lane that are written out per step.
 _MOST_CHANGES = 6
-#: Rows of a trace that is drawn whole; of longer ones the beginning and the end.
+#: Largest number of rows of a trace that is drawn whole. Longer ones show their beginning and end.
 _MOST_ROWS = 400
 
 

@@ -10,7 +10,7 @@ from outcrop.ir.layout import State
 from outcrop.ir.system import System
 from outcrop.result import Step, Trace
 
-#: States that a history holds at the most; the oldest are not dropped, because others descend from them.
+#: Largest number of states in a history. None is dropped, because others descend from it.
 MOST_NODES = 20_000
 
 

@@ -15,7 +15,7 @@ from typing import Any
 from outcrop.trace.lanes import SHARED, Lanes, Tree, find_lanes, value_text
 from outcrop.trace.messages import Message, Networks, find_networks, message_text
 
-#: Longest text of a change or message, in characters; what is longer is cut.
+#: Longest text of a change or message, in characters; longer texts are cut.
 _LONGEST_TEXT = 120
 
 
@@ -23,7 +23,7 @@ class ArrowKind(StrEnum):
     SENT = "sent"  #: the message is in flight from now on
     RECEIVED = "received"
     EXCHANGED = "exchanged"  #: sent and received in one step
-    REMOVED = "removed"  #: taken out by somebody it is not for
+    REMOVED = "removed"  #: removed by an actor that it is not addressed to
 
 
 @dataclass(frozen=True)

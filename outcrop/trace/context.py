@@ -15,9 +15,9 @@ from outcrop.result import Step, Trace
 from outcrop.source import Span
 from outcrop.trace.explain import guard_parts
 
-#: Guards that are evaluated for one trace at the most; later steps come without what else was enabled.
+#: Largest number of guards that are evaluated for one trace. Later steps have no list of enabled rules.
 _MOST_GUARDS = 1_000_000
-#: Enabled rules that are listed for one state.
+#: Largest number of enabled rules that are listed for one state.
 _MOST_LISTED = 60
 
 

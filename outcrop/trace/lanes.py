@@ -1,6 +1,6 @@
 """Lanes of a message chart: the processes of a model, or the values of the type that its rules range over.
 
-Works on the JSON document of a check (docs/json.md), where types are trees of objects and values are in ITF.
+Works on the JSON document of a check (docs/reference/json.md), where types are trees of objects and values are in ITF.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from outcrop.errors import UsageError
 
 Tree = dict[str, Any]  #: a type, as the JSON document writes it
 
-#: Most lanes that are drawn; a type with more values makes no lanes unless it is asked for.
+#: Largest number of lanes. A type with more values makes no lanes unless it is asked for.
 _MOST_LANES = 24
 
-#: The lane of what belongs to no other.
+#: The lane of variables that belong to no other lane.
 SHARED = "shared"
 
 

@@ -18,7 +18,7 @@ from outcrop.trace.lanes import SHARED, Lanes, Tree, is_undefined, parts, value_
 
 _SOURCE = re.compile(r"^(src|source|from|frm|sender|origin|orig)(_?(id|node|proc|pid))?$", re.IGNORECASE)
 _TARGET = re.compile(r"^(dst|dest|destination|to|receiver|target|recipient)(_?(id|node|proc|pid))?$", re.IGNORECASE)
-#: Values of a message's kind that say that there is none.
+#: Values of the kind of a message that stand for no message.
 _NOTHING = re.compile(r"(?i:none|nil|null|empty|nothing|invalid|no)|[Nn]o[A-Z_]\w*|\w*_(?i:none)")
 
 
@@ -34,7 +34,7 @@ class Network:
 
 @dataclass(frozen=True)
 class Message:
-    """A message that lies somewhere. An end is None where only its sending or receiving shows whose it is."""
+    """A message in a network. An end is None if only the sending or receiving step shows it."""
 
     path: str
     source: int | None
