@@ -43,6 +43,7 @@ from outcrop.options import (
     FormulaText,
     Keep,
     LoadOptions,
+    TraceOrder,
     given_options,
 )
 from outcrop.outcome import Progress
@@ -372,6 +373,7 @@ def _changed(options: CheckOptions, changes: dict[str, Any]) -> CheckOptions:
         "engine": lambda text: choice(Engine, "engine", text),
         "deadlock": lambda text: choice(Deadlock, "deadlock", text),
         "fair": lambda text: choice(Fair, "fair", text),
+        "trace_order": lambda text: choice(TraceOrder, "trace_order", text),
         "properties": lambda text: (text,),
         "keep": lambda text: choice(Keep, "keep", text),
         "device": lambda text: choice(DeviceChoice, "device", text),

@@ -38,6 +38,13 @@ class Deadlock(StrEnum):
     OFF = "off"
 
 
+class TraceOrder(StrEnum):
+    """The order of steps that could as well happen in another order."""
+
+    LANES = "lanes"  #: few switches between processes, or between values of the first parameter
+    FOUND = "found"  #: as the search found them
+
+
 class Fair(StrEnum):
     """The runs on which formulas are checked."""
 
@@ -133,6 +140,7 @@ class CheckOptions:
     checkpoint_every: float = 600.0  #: seconds
     resume: str | None = None  #: directory of the checkpoint to resume
     keep: Keep | None = None  #: default: states with ``cached``, signatures on disk
+    trace_order: TraceOrder = TraceOrder.LANES
     own: dict[str, Any] = field(default_factory=dict)  #: options of single strategies, by name
 
     def __init__(self, **given: Any) -> None:

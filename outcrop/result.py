@@ -144,6 +144,7 @@ class Violation:
     condition: Span | None = None  #: the condition that should be true
     false_parts: tuple[Span, ...] = ()  #: the places of the parts in ``because``
     hint: str = ""  #: remedy, if one is known
+    calls: tuple[tuple[str, Span], ...] = ()  #: functions around an error and where each was called, inmost first
 
     def __repr__(self) -> str:
         steps = "no trace" if self.trace is None else f"a trace of {len(self.trace):,} steps"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from outcrop.check.engines import EngineOutcome
@@ -15,9 +16,18 @@ from outcrop.ir.system import Function, PropertyKind, Rule, StartState, System
 from outcrop.ir.vacuity import Antecedent, Subject, Vacuity
 from outcrop.ir.walk import walk
 from outcrop.machine import peak_rss
-from outcrop.options import CheckOptions, Deadlock, Engine
+from outcrop.options import CheckOptions, Deadlock, Engine, TraceOrder
 from outcrop.outcome import Outcome, Stop
-from outcrop.result import PropertyResult, Result, RuleCounts, RuleCoverage, Verdict, Violation, ViolationKind
+from outcrop.result import (
+    PropertyResult,
+    Result,
+    RuleCounts,
+    RuleCoverage,
+    Verdict,
+    Violation,
+    ViolationKind,
+    distinct_faults,
+)
 from outcrop.source import Diagnostic, Severity, Span
 
 if TYPE_CHECKING:
@@ -187,6 +197,9 @@ def violations_of(system: System, options: CheckOptions, searched: EngineOutcome
 
         replay = Replay(system, options, searched.canonical)
         violations = [replay.explain(finding) for finding in outcome.findings]
+        if options.trace_order is TraceOrder.LANES:
+            for fault in distinct_faults(violations):
+                violations[fault.number] = _with_easiest_trace(fault.violation)
     elif outcome.stop is Stop.VIOLATION:
         raise InternalError("the search stopped for a violation that it does not name")
     if outcome.stop is Stop.COMPLETE:
@@ -196,6 +209,12 @@ def violations_of(system: System, options: CheckOptions, searched: EngineOutcome
             if not count
         ]
     return violations
+
+
+def _with_easiest_trace(violation: Violation) -> Violation:
+    from outcrop.trace.order import easiest  # needed only for violations
+
+    return violation if violation.trace is None else replace(violation, trace=easiest(violation.trace))
 
 
 def _search_of_states(system: System, searched: EngineOutcome | None, checked: list[Checked]) -> EngineOutcome | None:

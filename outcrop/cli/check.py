@@ -21,7 +21,7 @@ from outcrop.dist.launch import STARTED, start, started_ranks
 from outcrop.dist.transport import transport_of
 from outcrop.errors import AlreadyTold, InternalError, Undecided, UsageError
 from outcrop.interrupts import handled, interrupt
-from outcrop.options import CheckOptions, Deadlock, DeviceChoice, Engine, Fair, Keep
+from outcrop.options import CheckOptions, Deadlock, DeviceChoice, Engine, Fair, Keep, TraceOrder
 from outcrop.report.annotations import of_document, wanted
 from outcrop.report.text import ChartOptions, Paint, quiet, report
 from outcrop.result import Result, Verdict
@@ -106,6 +106,7 @@ def check_options(arguments: argparse.Namespace) -> CheckOptions:
         "device": DeviceChoice,
         "deadlock": Deadlock,
         "fair": Fair,
+        "trace_order": TraceOrder,
         "keep": Keep,
     }
     for name, choices in choices_of.items():

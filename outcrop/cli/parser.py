@@ -19,6 +19,7 @@ from outcrop.options import (
     DeviceChoice,
     Engine,
     Keep,
+    TraceOrder,
 )
 from outcrop.strategies import STRATEGIES, names
 from outcrop.units import parse_duration, parse_size
@@ -300,6 +301,13 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
         default="diff",
         help="at each step of a trace, print the changes (diff, the default) or the whole state (full); off: print no "
         "trace",
+    )
+    group.add_argument(
+        "--trace-order",
+        choices=[*map(str, TraceOrder)],
+        default=_DEFAULT.trace_order,
+        help="order of steps that are independent: few switches between processes or nodes (lanes, the default), or as "
+        "the search found them (found)",
     )
     group.add_argument("--chart", action="store_true", help="draw each trace as a message chart")
     add_chart_options(group)

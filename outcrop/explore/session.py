@@ -83,7 +83,7 @@ class Session:
         if self.state is None:
             return iter(())
         wanted = [item for item in self._items if part.lower() in item.name.lower()]
-        return whole(wanted, self.state, skip_undefined=False)
+        return whole(wanted, self.state)
 
     def trace(self) -> Trace:
         return Trace(self.system, tuple(self.steps))

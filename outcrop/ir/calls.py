@@ -38,6 +38,9 @@ class Calls(Places):
             self.call_depth += 1
             try:
                 returned = self.bodies[function](state, callee)
+            except Fault as fault:
+                fault.calls.append((function.name, node.span))
+                raise
             finally:
                 self.call_depth -= 1
             return result(state, returned)

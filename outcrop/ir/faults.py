@@ -47,6 +47,9 @@ class Fault(Exception):
         self.kind = kind
         self.message = message
         self.span = span
+        self.calls: list[
+            tuple[str, Span]
+        ] = []  #: functions in which it happened and where each was called, inmost first
 
 
 class Abandoned(Exception):

@@ -200,6 +200,18 @@ class Interpreter:
             if is_enabled:
                 return
 
+    def fire(self, rule: Rule, arguments: tuple[int, ...], state: State) -> Firing | None:
+        """Returns the firing of one instance of a rule, None if its guard is false or fails. Priorities are not looked
+        at."""
+        compiled = next(each for group in self._rule_groups for each in group if each[0] is rule)
+        _, instances, guard, body = compiled
+        try:
+            if guard is not None and not guard(list(state), instances.frame(arguments)):
+                return None
+        except Fault:
+            return None
+        return self._fire(rule, arguments, instances.frame(arguments), body, state)
+
     def _compile_rule(self, rule: Rule) -> tuple[Rule, Instances, Condition | None, Execute]:
         guard = None if rule.guard is None else Condition(rule.guard, self.executor)
         return rule, Instances(rule, self.executor), guard, self.executor.block(rule.body)

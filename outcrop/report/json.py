@@ -114,6 +114,7 @@ def violation_document(violation: Violation) -> dict[str, Any]:
         "hint": violation.hint,
         "property": violation.property,
         "position": position(violation.span),
+        "calls": [{"function": name, "position": position(span)} for name, span in violation.calls],
         "because": list(violation.because),
         "condition": _condition(violation),
         "failing_rule": violation.failing_step,

@@ -5,6 +5,7 @@ Apart from times and memory, the same check prints the same text.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -38,6 +39,23 @@ class Paint:
 
     def faint(self, text: str) -> str:
         return self._wrap("2", text)
+
+    def change(self, line: str) -> str:
+        """Returns a line of a trace with the new value marked, where it is about a change."""
+        before, arrow, after = line.rpartition(" -> ")
+        return f"{before}{arrow}{self._wrap('33', after)}" if arrow else line
+
+    def diagnostic(self, text: str) -> str:
+        """Returns a rendered diagnostic with its severity and its carets marked."""
+        if not self.color:
+            return text
+        text = re.sub(
+            r"(^|: )(error|warning|note):", lambda found: found[1] + self._severity(found[2]) + ":", text, count=1
+        )
+        return re.sub(r"^(\s*)(\^+)$", lambda found: found[1] + self._wrap("1;31", found[2]), text, flags=re.MULTILINE)
+
+    def _severity(self, word: str) -> str:
+        return self._wrap({"error": "1;31", "warning": "1;33"}.get(word, "1"), word)
 
     def _wrap(self, code: str, text: str) -> str:
         return f"\x1b[{code}m{text}\x1b[0m" if self.color else text
@@ -73,7 +91,7 @@ def report(
         blocks.append(never)
     if result.events:
         blocks.append("\n".join(each.text for each in result.events))
-    blocks += [note.render() for note in result.notes]
+    blocks += [paint.diagnostic(note.render()) for note in result.notes]
     faults = result.faults
     for number, fault in enumerate(faults, 1):
         heading = f"Violation {number:,} of {len(faults):,}" if len(faults) > 1 else "Violation"
@@ -197,7 +215,8 @@ def violation_lines(
     """Yields the violation and the trace that shows it."""
     times = f", found {count:,} times; this is one of the shortest traces" if count > 1 else ""
     yield paint.strong(f"{heading}: {violation.kind}") + times
-    yield Diagnostic(Severity.ERROR, violation.message, violation.span, violation.hint).render()
+    yield paint.diagnostic(Diagnostic(Severity.ERROR, violation.message, violation.span, violation.hint).render())
+    yield from (f"  in {name}, called at {span}" for name, span in violation.calls)
     for depth, part in enumerate(violation.because):
         yield f"  {'  ' * depth}false: {part}"
     if violation.trace is None and violation.failing_step:
@@ -208,7 +227,7 @@ def violation_lines(
     yield ""
     yield paint.strong(_trace_heading(violation))
     for line in render(violation.trace, style):
-        yield line if line.startswith("    ") else paint.strong(line)
+        yield paint.change(line) if line.startswith("    ") else paint.strong(line)
     yield _ending(violation)
     yield from (f"    {line}" for line in printed(violation.printed))
 

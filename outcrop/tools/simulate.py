@@ -20,14 +20,17 @@ from outcrop.explorer.arena import Arena
 from outcrop.explorer.budget import DEADLOCK_RULES, worker_count
 from outcrop.explorer.context import Context, ShowProgress
 from outcrop.explorer.explorer import Explorer
+from outcrop.ir.interpreter import Interpreter
+from outcrop.ir.layout import Layout, State
 from outcrop.ir.system import System
 from outcrop.kernels import Search, Settings
 from outcrop.kernels.walks import Ending, Walked, Walks, estimate
 from outcrop.options import CheckOptions, Deadlock
 from outcrop.outcome import Finding, FindingKind, Outcome, Progress, Stop, WalkProgress
-from outcrop.result import Violation
+from outcrop.result import Violation, ViolationKind
 from outcrop.source import Span
 from outcrop.tools.shrink import shrink
+from outcrop.trace.order import needed_states
 from outcrop.trace.replay import explain
 
 #: State memory in bytes; it does not grow with the walks.
@@ -181,7 +184,31 @@ def _violation(
         raise InternalError(f"walk {number} ended differently when it was repeated ({ending.name})")
     kind = _KINDS[ending]
     shorter = shrink(run.explorer.search, kind, path, options.shrink_seconds) if options.shrink_seconds else path
-    return explain(system, Finding(kind, tuple(shorter)), check), len(path) - 1
+    violation = explain(system, Finding(kind, tuple(shorter)), check)
+    if options.shrink_seconds and violation.trace is not None:
+        needed = needed_states(violation.trace, _is_like(violation, check.deadlock), options.shrink_seconds / 2)
+        if len(needed) < len(violation.trace):
+            # Dropping steps leaves loops and detours of another kind, which the first pass takes out.
+            packed = [Layout(system).pack(state) for state in needed]
+            shorter = shrink(run.explorer.search, kind, packed, options.shrink_seconds / 2)
+            violation = explain(system, Finding(kind, tuple(shorter)), check)
+    return violation, len(path) - 1
+
+
+def _is_like(violation: Violation, deadlock: Deadlock) -> Callable[[Interpreter, State], bool]:
+    """Returns a test for states in which the same thing is wrong."""
+
+    def is_wrong(interpreter: Interpreter, state: State) -> bool:
+        if violation.failing_step:
+            faults = [each.fault for each in interpreter.successors(state) if each.fault is not None]
+            return any(each.message == violation.message for each in faults)
+        if violation.kind is ViolationKind.DEADLOCK:
+            moves = [each for each in interpreter.successors(state) if not each.is_abandoned]
+            return all(each.fault is None and deadlock is not Deadlock.STUCK and each.raw == state for each in moves)
+        failure = interpreter.check(state).failure
+        return failure is not None and failure.subject.name == violation.property
+
+    return is_wrong
 
 
 def _coverage(system: System, walked: Sequence[Walked], outcome: Outcome) -> list[RuleWalks]:

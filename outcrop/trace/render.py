@@ -9,7 +9,8 @@ from enum import StrEnum
 
 from outcrop.ir.automaton import STUTTER
 from outcrop.ir.layout import Leaf, State
-from outcrop.ir.types import Multiset
+from outcrop.ir.system import System
+from outcrop.ir.types import Array, Multiset, Record, Simple, Type
 from outcrop.result import Trace
 from outcrop.trace.values import Item, elements, items, show
 
@@ -37,7 +38,7 @@ def render(trace: Trace, style: TraceStyle = TraceStyle.DIFF) -> list[str]:
         kind = "Startstate" if before is None else "Rule"
         lines.append(f"{number:>{margin}}  {fired(kind, step.label)}")
         if before is None or style is TraceStyle.FULL:
-            shown = list(whole(parts, step.state, skip_undefined=style is TraceStyle.DIFF))
+            shown = list(folded(trace.system, step.state) if style is TraceStyle.DIFF else whole(parts, step.state))
         else:
             shown = list(changes(parts, before, step.state)) or ["(nothing changes)"]
         if trace.propositions:
@@ -101,14 +102,40 @@ def _multiset_changes(name: str, kind: Multiset, old: Sequence[Leaf], new: Seque
         yield f"{name}: added {element}"
 
 
-def whole(parts: Sequence[Item], state: State, skip_undefined: bool) -> Iterator[str]:
+def whole(parts: Sequence[Item], state: State) -> Iterator[str]:
     """Yields one line for each leaf, and for each multiset."""
-    skipped = False
     for item in parts:
-        row = item.slice(state)
-        if skip_undefined and not isinstance(item.type, Multiset) and row[0] is None:
-            skipped = True
-        else:
-            yield f"{item.name}: {show(item.type, row)}"
+        yield f"{item.name}: {show(item.type, item.slice(state))}"
+
+
+def folded(system: System, state: State) -> Iterator[str]:
+    """Yields what is defined in a state. Elements of an array that are all alike take one line, ``votes[*]: false``."""
+    skipped = False
+    for variable in system.variables:
+        row = state[variable.offset : variable.offset + variable.type.leaf_count]
+        for suffix, text in _folded(variable.type, row):
+            skipped |= text is None
+            if text is not None:
+                yield f"{variable.name}{suffix}: {text}"
     if skipped:
         yield "(everything else is undefined)"
+
+
+def _folded(kind: Type, row: Sequence[Leaf]) -> list[tuple[str, str | None]]:
+    """Returns the leaves of a value, each as the rest of a name and a text; None for what is undefined."""
+    if isinstance(kind, Simple):
+        return [("", None if row[0] is None else show(kind, row))]
+    if isinstance(kind, Record):
+        return [
+            (f".{name}{suffix}", text)
+            for (name, each), start in zip(kind.fields, kind.offsets, strict=True)
+            for suffix, text in _folded(each, row[start : start + each.leaf_count])
+        ]
+    if not isinstance(kind, Array):
+        return [("", show(kind, row))]
+    size = kind.element.leaf_count
+    parts = [_folded(kind.element, row[at * size : (at + 1) * size]) for at in range(kind.index.cardinality)]
+    if len(parts) > 1 and all(part == parts[0] for part in parts):
+        return [(f"[*]{suffix}", text) for suffix, text in parts[0]]
+    names = [kind.index.show(kind.index.low + at) for at in range(len(parts))]
+    return [(f"[{name}]{suffix}", text) for name, part in zip(names, parts, strict=True) for suffix, text in part]

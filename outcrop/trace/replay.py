@@ -22,6 +22,9 @@ from outcrop.outcome import Finding, FindingKind
 from outcrop.result import Argument, Step, Trace, Violation, ViolationKind
 from outcrop.trace.explain import because
 
+#: Calls around an error that are listed; a recursion may have a thousand.
+_MOST_CALLS = 20
+
 _FAULTS = {FaultKind.ASSERTION: ViolationKind.ASSERTION, FaultKind.ERROR: ViolationKind.ERROR}
 
 
@@ -132,7 +135,8 @@ def _failed(interpreter: Interpreter, firing: Firing, trace: Trace | None) -> Vi
 
 
 def _of_fault(fault: Fault, trace: Trace | None, name: str = "") -> Violation:
-    return Violation(_FAULTS.get(fault.kind, ViolationKind.RUNTIME), fault.message, fault.span, trace, name)
+    kind = _FAULTS.get(fault.kind, ViolationKind.RUNTIME)
+    return Violation(kind, fault.message, fault.span, trace, name, calls=tuple(fault.calls[:_MOST_CALLS]))
 
 
 def _deadlock(interpreter: Interpreter, last: State, trace: Trace, definition: Deadlock) -> Violation:

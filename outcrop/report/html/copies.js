@@ -19,11 +19,23 @@ function changeLines(nodes, changes) {
   });
 }
 
+// What is defined in a state. Elements of an array that are all alike take one line: votes[*][*]: false.
 function startLines(nodes) {
-  const leaves = leavesOf(nodes);
-  const shown = leaves.filter((leaf) => leaf.bag || !leaf.isUndefined);
-  const lines = shown.map((leaf) => `${leaf.path}: ${leaf.bag ? `{${leaf.bag.join(", ")}}` : leaf.text}`);
-  return shown.length < leaves.length ? [...lines, "(everything else is undefined)"] : lines;
+  const leaves = nodes.flatMap((node) => foldedLeaves(node).map(([suffix, text]) => [node.name + suffix, text]));
+  const lines = leaves.filter(([, text]) => text !== null).map(([name, text]) => `${name}: ${text}`);
+  return lines.length < leaves.length ? [...lines, "(everything else is undefined)"] : lines;
+}
+
+// [rest of the name, text or null] of each leaf.
+function foldedLeaves(node) {
+  if (node.bag) return [["", `{${node.bag.join(", ")}}`]];
+  if (!node.children) return [["", node.isUndefined ? null : node.text]];
+  const parts = node.children.map(foldedLeaves);
+  const isArray = node.children.length > 0 && node.children[0].name.startsWith("[");
+  if (isArray && parts.length > 1 && parts.every((each) => JSON.stringify(each) === JSON.stringify(parts[0]))) {
+    return parts[0].map(([suffix, text]) => [`[*]${suffix}`, text]);
+  }
+  return parts.flatMap((part, index) => part.map(([suffix, text]) => [`${isArray ? "" : "."}${node.children[index].name}${suffix}`, text]));
 }
 
 // The output of a step, marked as such.
