@@ -351,4 +351,18 @@ MUTANTS = [
     *_of("explorer/blocks.py", ("hashes), block[expanded:]", "hashes), block[:0]")),
     *_of("native/blocks.c", ("worker->gathered.count + worker->expansion.count < most", "most")),
     *_of("codegen/identity.py", ('"; ".join(each.text for each in load.invariants) or None', "None")),
+    *_of(
+        "native/visited.c",
+        ("states_before_disk = {IN_FULL, .carry = states_carry}", "states_before_disk = {IN_FULL}"),
+        (".forgets = 1, .is_tentative = 1}", ".forgets = 1}"),
+    ),
+    *_of(
+        "explorer/snapshot.py",
+        ("        stays=False,\n", ""),
+        ("everyone=explorer.exchange.gather(manifest),", "everyone=[manifest],"),
+    ),
+    *_of(
+        "lang/registry.py",
+        ("        if each not in taken:\n", "        if each not in OPTIONS:\n"),
+    ),
 ]
