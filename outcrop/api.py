@@ -275,6 +275,8 @@ class Model:
         output: Callable[[str], object],
     ) -> Result:
         """Checks every property of the model, and of its formulas those that the options name."""
+        if self.system.says_where_runs_end and chosen.deadlock is Deadlock.STUTTERING:
+            chosen = dataclasses.replace(chosen, deadlock=Deadlock.STUCK)
         if chosen.engine is Engine.INTERPRETER and chosen.strategy == "auto":
             chosen = dataclasses.replace(chosen, strategy="ram")
         if chosen.engine is Engine.INTERPRETER and chosen.strategy in names(finds_cycles=True):

@@ -1,6 +1,6 @@
 """Expectations that a model carries in its own header, and a way to hold a check against them.
 
-A header line reads ``-- key: value``, in DVE ``// key: value``, and stands before the first declaration:
+A header line reads ``-- key: value``, in DVE and Promela ``// key: value``, and stands before the first declaration:
 
 * ``expect``: ``holds``, ``unknown``, ``rejected``, or ``violated KIND`` with an optional ``"NAME"`` of the property
 * ``message``: a part of the violation's message, or of the diagnostics; may be repeated
@@ -32,7 +32,7 @@ from outcrop.result import Result
 
 REPOSITORY = Path(__file__).parent.parent
 EXAMPLES, TEST_MODELS = (
-    tuple(sorted(path for suffix in ("m", "dve") for path in (REPOSITORY / folder).glob(f"*.{suffix}")))
+    tuple(sorted(path for suffix in ("m", "dve", "pml") for path in (REPOSITORY / folder).glob(f"*.{suffix}")))
     for folder in ("examples", "tests/models")
 )
 

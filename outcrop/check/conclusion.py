@@ -233,6 +233,8 @@ def _properties(
     """Returns the status of each property. An assumption is not checked, since it restricts the states."""
     rows = []
     for each in system.properties:
+        if each.kind is PropertyKind.END:
+            continue
         violated = any(
             str(violation.kind) in (str(each.kind), ViolationKind.RUNTIME) and violation.property == each.name
             for violation in violations

@@ -83,6 +83,7 @@ def _features(unit: Unit, *, normalise: bool, coverage: bool) -> frozenset[Featu
         Feature.INVARIANTS: of_kind(PropertyKind.INVARIANT),
         Feature.COVER_PROPERTIES: of_kind(PropertyKind.COVER) or of_kind(PropertyKind.WITNESS),
         Feature.LIVENESS: _liveness_count(system),
+        Feature.ENDS: of_kind(PropertyKind.END),
         Feature.NORMALISE: normalise,
         Feature.PRINTING: unit.puts,
         Feature.COVERAGE: coverage,

@@ -100,6 +100,10 @@ def write_properties(unit: Unit) -> list[str]:
             *instances(PropertyKind.COVER, [holds, failed, "cover(context, COVER, holds);"]),
             *instances(PropertyKind.WITNESS, ["if (CALL == 1) MARK = 1;"]),
         ],
+        f"model_may_end({_READS_STATE}, int *may_end)": [
+            "*may_end = 0;",
+            *instances(PropertyKind.END, ["*may_end |= CALL == 1;"]),
+        ],
         f"model_liveness({_READS_STATE}, uint64_t *satisfied)": [
             "uint64_t number = 0;",
             "(void)number, (void)satisfied;",

@@ -270,6 +270,10 @@ class Interpreter:
                 assert each.note is not None
                 self.noted.add(each.note)
 
+    def may_end(self, state: State) -> bool:
+        """Returns whether a run may end in a state, which is then no deadlock."""
+        return any(truth is True for _, _, truth in self._evaluate(PropertyKind.END, state))
+
     def liveness(self, state: State) -> list[bool] | Failure:
         """Returns the truth value of every instance of every liveness property, in order."""
         truths = []

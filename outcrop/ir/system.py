@@ -87,6 +87,7 @@ class PropertyKind(StrEnum):
     COVER = "cover"  #: true in some reachable state; all instances of one property share one counter
     LIVENESS = "liveness"  #: a state where it is true can be reached from every reachable state (AG EF)
     WITNESS = "witness"  #: whether it is true in some reachable state; only noted, and failures in it are ignored
+    END = "end"  #: true in states where a run may end, which are no deadlocks
 
 
 @dataclass(frozen=True, eq=False)
@@ -212,6 +213,11 @@ class System:
 
     def of_kind(self, kind: PropertyKind) -> tuple[Property, ...]:
         return tuple(each for each in self.properties if each.kind is kind)
+
+    @property
+    def says_where_runs_end(self) -> bool:
+        """Whether the language tells ends from deadlocks. A deadlock is then a state in which nothing is enabled."""
+        return bool(self.of_kind(PropertyKind.END))
 
     @cached_property
     def has_priorities(self) -> bool:

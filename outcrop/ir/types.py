@@ -110,6 +110,7 @@ class Range(Simple):
     lower: int
     upper: int
     name: str = field(default="", compare=False)
+    labels: tuple[str, ...] = field(default=(), compare=False)  #: names of its first values
 
     @property
     def cardinality(self) -> int:
@@ -120,7 +121,10 @@ class Range(Simple):
         return self.lower
 
     def show(self, value: int | float | None) -> str:
-        return "undefined" if value is None else str(value)
+        if value is None:
+            return "undefined"
+        number = int(value) - self.lower
+        return self.labels[number] if number < len(self.labels) else str(value)
 
     def __str__(self) -> str:
         return self.name or f"{self.lower}..{self.upper}"

@@ -17,7 +17,7 @@ from outcrop.errors import UsageError
 from outcrop.lang.language import Language
 
 #: The folders of all languages. A file without a suffix (``/dev/stdin``) is read as the first of them.
-_FOLDERS = ("murphi", "dve", "python")
+_FOLDERS = ("murphi", "dve", "python", "promela")
 
 LANGUAGES: tuple[Language, ...] = tuple(import_module(f"outcrop.lang.{each}.language").LANGUAGE for each in _FOLDERS)
 

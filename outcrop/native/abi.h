@@ -20,7 +20,7 @@ uint64_t outcrop_abi(void);
 
 /* The features that the model needs, 0 or 1 each; named as in codegen/features.py. */
 typedef struct {
-  uint64_t assumptions, invariants, cover_properties, liveness;
+  uint64_t assumptions, invariants, cover_properties, liveness, ends;
   uint64_t normalise, printing, coverage;
   uint64_t reals, wide_integers;
   uint64_t automaton, fairness, fairness_counter, movers;

@@ -86,6 +86,7 @@ EXPORT void outcrop_shape(Shape *shape) {
                                 .invariants = HAS_INVARIANTS,
                                 .cover_properties = HAS_COVER_PROPERTIES,
                                 .liveness = HAS_LIVENESS,
+                                .ends = HAS_ENDS,
                                 .normalise = HAS_NORMALISE,
                                 .printing = HAS_PUT,
                                 .coverage = HAS_COVERAGE,

@@ -144,6 +144,13 @@ static void expand_state(Worker *worker, const uint8_t *kept) {
   }
   int is_stuck = search->deadlock == DEADLOCK_STUTTERING ? !expansion->moved
                                                          : search->deadlock == DEADLOCK_STUCK && !expansion->enabled;
+#if HAS_ENDS
+  if (__builtin_expect(is_stuck, 0)) {
+    int may_end;
+    model_may_end(state, expansion->context, &may_end);
+    is_stuck = !may_end;
+  }
+#endif
   if (__builtin_expect(is_stuck, 0)) found_add(&worker->found[FOUND_DEADLOCK], state, search->most_found);
 }
 

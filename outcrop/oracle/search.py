@@ -150,11 +150,14 @@ class ReferenceSearch:
                 self.deeper[rule] += firing.successor in self.newest
         if has_failed:
             self._find(FindingKind.RULE, state)
-        elif not self.is_product and is_deadlock(self.options.deadlock, is_enabled, is_moving):
+        elif not self.is_product and self._is_deadlock(state, is_enabled, is_moving):
             self._find(FindingKind.DEADLOCK, state)
         self.expanded += 1
         if self.expanded % _PROGRESS_INTERVAL == 0:
             self._report_progress()
+
+    def _is_deadlock(self, state: State, is_enabled: bool, is_moving: bool) -> bool:
+        return is_deadlock(self.options.deadlock, is_enabled, is_moving) and not self.interpreter.may_end(state)
 
     def _insert(self, state: State, parent: State | None) -> None:
         if state not in self.parents:

@@ -101,6 +101,8 @@ def simulate(
     weights = _weights(system, options.weights or {})
     native, emitted = build(system, symmetry=False, coverage=True, prints=output is not None)
     put = None if output is None else printer(emitted, output)
+    if system.says_where_runs_end and options.deadlock is Deadlock.STUTTERING:
+        options = replace(options, deadlock=Deadlock.STUCK)
     check = CheckOptions(
         symmetry=False, deadlock=options.deadlock, threads=options.threads, time_limit=options.time_limit
     )

@@ -129,8 +129,15 @@ expand(const uint64_t *states, uint32_t count, uint64_t *successors, uint32_t st
     if (model_expand((const uint8_t *)state, &expansion) != OK) expansion.failed = 1;
     counts[x] = expansion.count < room ? expansion.count : room;
     most = most < expansion.count ? expansion.count : most;
-    const uint32_t is_stuck = deadlock == DEADLOCK_STUTTERING ? !expansion.moved
+    uint32_t is_stuck = deadlock == DEADLOCK_STUTTERING ? !expansion.moved
                                                               : deadlock == DEADLOCK_STUCK && !expansion.enabled;
+#if HAS_ENDS
+    if (is_stuck) {
+      int may_end;
+      model_may_end((const uint8_t *)state, &context, &may_end);
+      is_stuck = !may_end;
+    }
+#endif
     const uint32_t wrong = expansion.failed ? FOUND_RULE : is_stuck ? FOUND_DEADLOCK : 0;
     found |= wrong;
     if (flags) flags[x] = (uint8_t)wrong;

@@ -1,0 +1,158 @@
+"""Atomic sequences: one rule for each way through them.
+
+SPIN does not store the states inside an atomic sequence, unless the process blocks there and others go on. So a rule
+takes the first step, then one step after the other as long as the sequence lasts; what a later step needs is an
+assumption inside the rule, which abandons it where it is false. A sequence that blocks is a rule as well. Loops are
+unrolled. Where that would take too many rules, a rule ends inside the sequence: the process keeps its privilege in a
+variable of the state, ``atomic``, and goes on alone from there. SPIN does not count these states.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from outcrop.lang import build
+from outcrop.lang.promela import syntax
+from outcrop.lang.promela.control import Location, Step
+from outcrop.lang.promela.moves import Meeting, MoveLowering
+from outcrop.lang.promela.scope import ChannelSymbol, ProctypeSymbol
+
+#: Ways through atomic sequences from one location, and turns of a loop on one of them. Past these numbers a rule ends
+#: at the next location of the sequence.
+_MOST_WAYS = 300
+_MOST_TURNS = 4
+
+
+class Ending(StrEnum):
+    """Why a way ends."""
+
+    FREE = "free"  #: it leaves the atomic sequence
+    BLOCKED = "blocked"  #: no step of the sequence can be taken
+    PRIVILEGED = "privileged"  #: the sequence goes on in another rule
+
+
+@dataclass(frozen=True)
+class Taken:
+    """A step on a way, by the process ``actor``. ``other`` takes ``met`` with it in a rendezvous."""
+
+    actor: int
+    step: Step
+    channel: ChannelSymbol | None = None
+    other: int | None = None
+    met: Step | None = None
+    loop: tuple[Step, ...] = ()  #: steps of a loop without choice, taken as often as it turns, in place of ``step``
+
+
+@dataclass(frozen=True)
+class Way:
+    """``actors``: the proctypes of the processes that take part, in the order in which they come in."""
+
+    actors: tuple[ProctypeSymbol, ...]
+    taken: tuple[Taken, ...]
+    ending: Ending = Ending.FREE
+    actor: int = 0  #: the process that moved last
+    at: Location | None = None  #: where that is now
+
+
+class WayLowering(MoveLowering):
+    """Enumerates ways through the control graphs."""
+
+    def ways_from(self, proctype: ProctypeSymbol, step: Step) -> list[Way]:
+        """Returns all ways that begin with a step. A receive in a rendezvous begins none: its sender does."""
+        finished: list[Way] = []
+        pending = list(self._taking(Way((proctype,), ()), step))
+        while pending:
+            way = pending.pop(0)
+            last = way.taken[-1]
+            moved = last.loop[-1] if last.loop else last.met or last.step
+            assert way.at is not None
+            if not moved.stays_atomic:
+                finished.append(way)
+                continue
+            turns = sum((each.actor, each.step.source) == (way.actor, way.at) for each in way.taken)
+            if turns >= _MOST_TURNS or len(finished) + len(pending) > _MOST_WAYS:
+                finished.append(replace(way, ending=Ending.PRIVILEGED))
+                continue
+            loop = () if last.loop else loop_without_choice(way.at)
+            if loop:
+                pending.append(self._longer(way, Taken(way.actor, loop[0], loop=loop), way.at))
+                continue
+            finished.append(replace(way, ending=Ending.BLOCKED))
+            for following in self.steps_at(way.at):
+                if not (last.loop and following is last.step):
+                    pending += self._taking(way, following)
+        return finished
+
+    def _taking(self, way: Way, step: Step) -> Iterator[Way]:
+        """Yields a way with another step of the process that moved last: one for each channel and partner."""
+        node = step.action
+        if not isinstance(node, syntax.Send | syntax.Receive):
+            yield self._longer(way, Taken(way.actor, step), step.target)
+            return
+        proctype = way.actors[way.actor]
+        self.process = self.self_of(proctype, build.number(proctype.pids.start, step.span), step.span)
+        for use in self.uses(node.channel, len(node.arguments)):
+            if not self.count_arguments(node, use):
+                continue
+            if use.channel.capacity:
+                yield self._longer(way, Taken(way.actor, step, use.channel), step.target)
+            elif isinstance(node, syntax.Send):
+                for meeting in self.meetings(step, use):
+                    yield self._meeting(way, step, use.channel, meeting)
+
+    def _longer(self, way: Way, taken: Taken, at: Location) -> Way:
+        return replace(way, taken=(*way.taken, taken), at=at)
+
+    def _meeting(self, way: Way, step: Step, channel: ChannelSymbol, meeting: Meeting) -> Way:
+        """Returns a way with a rendezvous. The receiver goes on if its step is part of an atomic sequence."""
+        actors = (*way.actors, meeting.proctype)
+        other = len(actors) - 1
+        taken = Taken(way.actor, step, channel, other, meeting.step)
+        return replace(way, actors=actors, taken=(*way.taken, taken), actor=other, at=meeting.step.target)
+
+
+_OPPOSITES = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
+
+
+def loop_without_choice(head: Location) -> tuple[Step, ...]:
+    """Returns the steps of a loop inside an atomic sequence that turns while one test holds, and never blocks.
+
+    Its last step leads back to ``head``. No steps: the location begins no such loop.
+    """
+    if len(head.steps) != 2 or head.escapes:
+        return ()
+    for first, other in (head.steps, head.steps[::-1]):
+        if isinstance(first.action, syntax.Test) and _excludes(first.action, other.action):
+            steps = _back_to(head, first)
+            if steps:
+                return steps
+    return ()
+
+
+def _excludes(test: syntax.Test, other: syntax.Statement | None) -> bool:
+    """Whether another step can only be taken where a test is false."""
+    if isinstance(other, syntax.Else):
+        return True
+    one = test.condition
+    if not (isinstance(other, syntax.Test) and isinstance(one, syntax.Binary)):
+        return False
+    two = other.condition
+    if not (isinstance(two, syntax.Binary) and _OPPOSITES.get(one.operator) == two.operator):
+        return False
+    return (one.left.span.text, one.right.span.text) == (two.left.span.text, two.right.span.text)
+
+
+def _back_to(head: Location, first: Step) -> tuple[Step, ...]:
+    steps = [first]
+    while steps[-1].target is not head:
+        here = steps[-1].target
+        if len(here.steps) != 1 or here.escapes or len(steps) > _MOST_WAYS or not steps[-1].stays_atomic:
+            return ()
+        step = here.steps[0]
+        is_free = isinstance(step.action, syntax.Assignment | syntax.Print | syntax.Assertion | None)
+        if not (is_free or (isinstance(step.action, syntax.Test) and isinstance(step.action.condition, syntax.Run))):
+            return ()
+        steps.append(step)
+    return tuple(steps) if steps[-1].stays_atomic else ()

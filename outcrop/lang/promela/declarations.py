@@ -1,0 +1,317 @@
+"""Declares types, variables, channels and processes, and gives the start state."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from outcrop.ir.nodes import Assign, Statement, Variable
+from outcrop.ir.types import Array, Enum, Range, Record, Type
+from outcrop.lang import build
+from outcrop.lang.promela import syntax
+from outcrop.lang.promela.control import GraphBuilder, Location
+from outcrop.lang.promela.language import PromelaOptions
+from outcrop.lang.promela.preprocessor import Preprocessor
+from outcrop.lang.promela.processes import count_processes
+from outcrop.lang.promela.rules import RuleLowering
+from outcrop.lang.promela.scope import (
+    BIT,
+    BOOL,
+    BYTE,
+    INT,
+    PID,
+    SHORT,
+    ChannelSymbol,
+    ConstantSymbol,
+    InitialChannel,
+    ProctypeSymbol,
+    Symbol,
+    VariableSymbol,
+)
+from outcrop.lang.report import did_you_mean
+from outcrop.options import LoadOptions
+from outcrop.source import Source, Span
+
+_NUMBERS: dict[str, Range] = {"bit": BIT, "bool": BOOL, "byte": BYTE, "pid": PID, "short": SHORT, "int": INT}
+#: Processes beside the active ones, where their number cannot be found.
+_MORE_PROCESSES = 8
+_LARGEST_ARRAY = 65_536
+MAX_LEAVES = 100_000
+
+
+class DeclarationLowering(RuleLowering):
+    def __init__(self, source: Source, options: LoadOptions, preprocessor: Preprocessor) -> None:
+        super().__init__(source, options, preprocessor)
+        self.variables: list[Variable] = []
+        self.channels: list[ChannelSymbol] = []
+        self.constants: dict[str, int | float | str] = {}
+        self._typedefs: dict[str, Record] = {}
+        self._mtype = Range(0, 0, "mtype")
+        self._channel_type = BYTE
+        self._written: set[str] = set()  #: names that are assigned or received into
+        self._leaf_count = 0
+
+    # --- Types -----------------------------------------------------------------------------------------------------
+
+    def types(self, model: syntax.Model) -> None:
+        # The last name of a list has the least number, as in SPIN.
+        names = [each.text for each in model.mtypes]
+        for number, name in enumerate(reversed(model.mtypes), start=1):
+            self.globals[name.text] = ConstantSymbol(number, name.span)
+        if names:
+            most = 255 if _passes_channels(model) else 2 ** len(names).bit_length() - 1
+            self._mtype = Range(0, most, "mtype", labels=("0", *reversed(names)))
+        for typedef in model.typedefs:
+            fields: list[tuple[str, Type]] = []
+            for declaration in typedef.fields:
+                fields += [
+                    (each.name.text, kind)
+                    for each in declaration.declarators
+                    if (kind := self.type_of(declaration.type, each)) is not None
+                ]
+            self._typedefs[typedef.name.text] = Record(tuple(fields), typedef.name.text)
+
+    def type_of(self, name: syntax.Name, declarator: syntax.Declarator) -> Type | None:
+        """Returns the type of a variable; None, and an error reported, where it has none."""
+        kind: Type | None = _NUMBERS.get(name.text) or self._typedefs.get(name.text)
+        if name.text == "mtype":
+            kind = self._mtype
+        elif name.text == "chan":
+            kind = self._channel_type
+        elif name.text == "unsigned":
+            bits = 32 if declarator.bits is None else self.constant(declarator.bits, "the number of bits") or 1
+            kind = Range(0, 2 ** min(bits, 32) - 1, f"unsigned:{bits}")
+        if kind is None:
+            hint = did_you_mean(name.text, (*_NUMBERS, *self._typedefs))
+            self.report.error(f"unknown type '{name.text}'", name.span, hint)
+            return None
+        if declarator.size is not None:
+            size = self.constant(declarator.size, "the number of elements")
+            if size is None:
+                return None
+            if not 1 <= size <= _LARGEST_ARRAY:
+                self.report.error(f"an array has 1 to {_LARGEST_ARRAY:,} elements, not {size}", declarator.name.span)
+                return None
+            kind = Array(Range(0, size - 1), kind)
+        return kind
+
+    def find_written(self, model: syntax.Model) -> None:
+        """Finds channel names that are variables after all, because something is stored into them."""
+        for proctype in model.proctypes:
+            self._written |= set(_stored_names(proctype.body))
+
+    # --- Names -----------------------------------------------------------------------------------------------------
+
+    def declare_globals(self, model: syntax.Model) -> None:
+        for declaration in model.declarations:
+            for each in declaration.declarators:
+                symbol = self._symbol(declaration, each, None)
+                if symbol is not None:
+                    self._enter_name(self.globals, each.name, symbol)
+
+    def _enter_name(self, names: dict[str, Symbol], name: syntax.Name, symbol: Symbol) -> None:
+        if name.text in names:
+            note = ("it is declared here", names[name.text].span)
+            self.report.error(f"'{name.text}' is declared twice", name.span, "", note)
+            return
+        names[name.text] = symbol
+
+    def _symbol(
+        self, declaration: syntax.Declaration, each: syntax.Declarator, proctype: ProctypeSymbol | None
+    ) -> Symbol | None:
+        initial = each.initial
+        if isinstance(initial, syntax.ChannelValue):
+            channel = self._channel(each, initial, proctype)
+            if channel is None or each.name.text not in self._written:
+                return channel
+            # The name is a variable that has the number of the channel at first.
+            numbers = tuple(InitialChannel(channel, at, span=each.name.span) for at in range(channel.width))
+            initial = numbers[0] if channel.size is None else numbers
+        kind = self.type_of(declaration.type, each)
+        return None if kind is None else VariableSymbol(each.name.text, kind, each.name.span, initial=initial)
+
+    def _channel(
+        self, each: syntax.Declarator, value: syntax.ChannelValue, proctype: ProctypeSymbol | None
+    ) -> ChannelSymbol | None:
+        capacity = self.constant(value.capacity, "the capacity of a channel")
+        size = None if each.size is None else self.constant(each.size, "the number of channels")
+        types: list[Range] = []
+        for name in value.types:
+            kind = self.type_of(name, syntax.Declarator(each.name, None, None, None))
+            if isinstance(kind, Record):
+                types += [leaf for leaf in kind.leaves() if isinstance(leaf, Range)]
+                self.report.error("messages with a typedef are not supported", name.span, "list its fields")
+            elif isinstance(kind, Range):
+                types.append(kind)
+        if capacity is None:
+            return None
+        if not 0 <= capacity <= 255:
+            self.report.error(f"the capacity of a channel is from 0 to 255, not {capacity}", value.span)
+            return None
+        label = each.name.text if proctype is None else f"{proctype.name}.{each.name.text}"
+        channel = ChannelSymbol(label, capacity, tuple(types), size, each.name.span, proctype)
+        self.channels.append(channel)
+        if proctype is not None:
+            proctype.channels.append(channel)
+        return channel
+
+    # --- Proctypes -------------------------------------------------------------------------------------------------
+
+    def declare_proctypes(self, model: syntax.Model) -> None:
+        for tree in model.proctypes:
+            if tree.name.text in self.proctypes:
+                self.report.error(f"proctype '{tree.name.text}' is declared twice", tree.name.span)
+                continue
+            graph = GraphBuilder(self.report).build(tree.body)
+            self.proctypes[tree.name.text] = ProctypeSymbol(tree, graph)
+        self._count()
+        for proctype in self.proctypes.values():
+            self._declare_inside(proctype)
+
+    def _count(self) -> None:
+        active = {}
+        for name, proctype in self.proctypes.items():
+            tree = proctype.tree
+            count = 0 if tree.active is None else self.constant(tree.active, "the number of processes") or 0
+            active[name] = count
+        constants = {name: symbol.value for name, symbol in self.globals.items() if isinstance(symbol, ConstantSymbol)}
+        given = self.options.of(PromelaOptions).processes
+        limit = given or sum(active.values()) + _MORE_PROCESSES
+        graphs = {name: (each.tree, each.graph) for name, each in self.proctypes.items()}
+        census = count_processes(graphs, active, constants, limit)
+        self.most_processes = max(census.most, 1)
+        for name, proctype in self.proctypes.items():
+            proctype.active = census.active.get(name, range(0))
+            proctype.pids = census.pids.get(name, range(0))
+
+    def _declare_inside(self, proctype: ProctypeSymbol) -> None:
+        for declaration in proctype.tree.parameters:
+            for each in declaration.declarators:
+                kind = self.type_of(declaration.type, each)
+                if kind is not None:
+                    symbol = VariableSymbol(each.name.text, kind, each.name.span)
+                    self._enter_name(proctype.names, each.name, symbol)
+                    proctype.parameters.append(symbol)
+                    proctype.fields.append(symbol)
+        for declaration, is_first in reversed(proctype.graph.declarations):
+            for each in declaration.declarators:
+                known = proctype.names.get(each.name.text)
+                symbol_or_none = self._symbol(declaration, each, proctype) if known is None else known
+                if symbol_or_none is None or known is not None:
+                    continue
+                proctype.names[each.name.text] = symbol_or_none
+                if isinstance(symbol_or_none, VariableSymbol):
+                    if not is_first:
+                        symbol_or_none.initial = None
+                    proctype.fields.append(symbol_or_none)
+        names = _location_names(proctype.graph.locations)
+        proctype.locations = Enum(("-", *names), f"location of {proctype.name}")
+        fields: list[tuple[str, Type]] = [("at", proctype.locations)]
+        for number, symbol in enumerate(proctype.fields, start=1):
+            symbol.field = number
+            fields.append((symbol.name, symbol.type))
+        proctype.record = Record(tuple(fields), proctype.name)
+
+    # --- Variables of the state --------------------------------------------------------------------------------------
+
+    def number_channels(self) -> None:
+        base = 1
+        for channel in self.channels:
+            channel.base = base
+            base += channel.count
+        if base > 256:
+            self.report.error(f"the model has {base - 1:,} channels; 255 are possible", self.channels[-1].span)
+
+    def make_variables(self, model: syntax.Model) -> None:
+        nowhere = Span(self.source, 0, 0)
+        for symbol in self.globals.values():
+            if isinstance(symbol, VariableSymbol):
+                symbol.variable = self._variable(symbol.name, symbol.type, symbol.span)
+        for channel in self.channels:
+            if channel.capacity and channel.count:
+                kind: Type = self.queue_type(channel)
+                if channel.count > 1:
+                    kind = Array(Range(0, channel.count - 1), kind)
+                channel.storage = self._variable(channel.name, kind, channel.span)
+        for proctype in self.proctypes.values():
+            if len(proctype.pids):
+                several = len(proctype.pids) > 1
+                whole: Type = Array(proctype.pid_type, proctype.record) if several else proctype.record
+                proctype.variable = self._variable(proctype.name, whole, proctype.tree.name.span)
+        self.process_count = self._variable("_nr_pr", Range(0, self.most_processes), nowhere)
+
+    def make_privilege(self) -> None:
+        """Makes the variable that says which process is inside an atomic sequence."""
+        self.privilege = self._variable("atomic", Range(0, self.most_processes), Span(self.source, 0, 0))
+
+    def _variable(self, name: str, kind: Type, span: Span) -> Variable:
+        variable = Variable(name, kind, self._leaf_count, span, is_defined=True)
+        self._leaf_count += kind.leaf_count
+        if self._leaf_count > MAX_LEAVES:
+            self.report.error(f"a state would have more than {MAX_LEAVES:,} values", span)
+            self._leaf_count = 0
+        self.variables.append(variable)
+        return variable
+
+    # --- The start state ---------------------------------------------------------------------------------------------
+
+    def start_body(self) -> Iterator[Statement]:
+        for variable in self.variables:
+            yield from self.zeroes(build.place(variable, variable.span), variable.span)
+        for symbol in self.globals.values():
+            if isinstance(symbol, VariableSymbol) and symbol.initial is not None:
+                assert symbol.variable is not None
+                self.process = None
+                yield from self.initial_values(build.place(symbol.variable, symbol.span), symbol.initial, symbol.span)
+        count = 0
+        for proctype in self.proctypes.values():
+            for pid in proctype.active:
+                span = proctype.tree.name.span
+                process = self.self_of(proctype, build.number(pid, span), span)
+                self.process = process
+                yield from self.initialised(process)
+                yield self.enter(process, proctype.graph.start, span)
+                count += 1
+        assert self.process_count is not None
+        nowhere = Span(self.source, 0, 0)
+        target = build.place(self.process_count, nowhere)
+        yield Assign(span=nowhere, target=target, value=build.number(count, nowhere))
+
+
+def _passes_channels(model: syntax.Model) -> bool:
+    """Whether a model has channels in variables, which it may store as an mtype too."""
+    parameters = [each for proctype in model.proctypes for each in proctype.parameters]
+    return any(
+        declaration.type.text == "chan" and not isinstance(each.initial, syntax.ChannelValue)
+        for declaration in (*model.declarations, *parameters)
+        for each in declaration.declarators
+    )
+
+
+def _location_names(locations: list[Location]) -> list[str]:
+    names: list[str] = []
+    for each in locations:
+        name = "end" if each.is_end else each.labels[0] if each.labels else f"line {each.span.line}"
+        if name in names:
+            name = next(f"{name}.{number}" for number in range(2, 10_000) if f"{name}.{number}" not in names)
+        names.append(name)
+    return names
+
+
+def _stored_names(node: object) -> Iterator[str]:
+    """Yields the names that statements store into."""
+    match node:
+        case syntax.Assignment():
+            yield node.target.name.text
+        case syntax.Receive():
+            yield from (each.name.text for each in node.arguments if isinstance(each, syntax.Reference))
+        case syntax.Block():
+            for step in node.steps:
+                yield from _stored_names(step)
+        case syntax.Choice():
+            for option in node.options:
+                yield from _stored_names(option)
+        case syntax.Unless():
+            yield from _stored_names(node.main)
+            yield from _stored_names(node.escape)
+        case syntax.Labelled():
+            yield from _stored_names(node.statement)

@@ -1,0 +1,390 @@
+"""Resolves names and lowers Promela expressions: integers, of which all but zero are true."""
+
+from __future__ import annotations
+
+from outcrop.ir.nodes import (
+    BinaryOperator,
+    Conditional,
+    Constant,
+    Expression,
+    FieldPlace,
+    IndexPlace,
+    Local,
+    LocalPlace,
+    Place,
+    Quantified,
+    Quantifier,
+    TypeDomain,
+    Unary,
+    UnaryOperator,
+    Variable,
+)
+from outcrop.ir.types import BOOLEAN, INTEGER, Array, Range, Record, Type
+from outcrop.lang import build
+from outcrop.lang.folding import fold_comparison, fold_integers
+from outcrop.lang.promela import syntax
+from outcrop.lang.promela.preprocessor import Preprocessor
+from outcrop.lang.promela.scope import (
+    ChannelSymbol,
+    ConstantSymbol,
+    InitialChannel,
+    ProctypeSymbol,
+    Self,
+    Symbol,
+    VariableSymbol,
+)
+from outcrop.lang.report import Report, did_you_mean
+from outcrop.options import LoadOptions
+from outcrop.source import Source, Span
+
+_LOGICAL = {"&&": BinaryOperator.AND, "||": BinaryOperator.OR}
+_COMPARISONS = {
+    "==": BinaryOperator.EQUAL,
+    "!=": BinaryOperator.NOT_EQUAL,
+    "<": BinaryOperator.LESS,
+    "<=": BinaryOperator.LESS_EQUAL,
+    ">": BinaryOperator.GREATER,
+    ">=": BinaryOperator.GREATER_EQUAL,
+}
+_ARITHMETIC = {
+    "|": BinaryOperator.BIT_OR,
+    "&": BinaryOperator.BIT_AND,
+    "^": BinaryOperator.BIT_XOR,
+    "<<": BinaryOperator.SHIFT_LEFT,
+    ">>": BinaryOperator.SHIFT_RIGHT,
+    "+": BinaryOperator.ADD,
+    "-": BinaryOperator.SUBTRACT,
+    "*": BinaryOperator.MULTIPLY,
+    "/": BinaryOperator.DIVIDE,
+    "%": BinaryOperator.REMAINDER,
+}
+
+
+class FrameBuilder:
+    """Collects the locals of a rule."""
+
+    def __init__(self) -> None:
+        self.locals: list[Local] = []
+
+    def add(self, name: str, kind: Type) -> Local:
+        local = Local(name=name, type=kind, index=len(self.locals))
+        self.locals.append(local)
+        return local
+
+
+class ExpressionLowering:
+    """One object lowers a model; each file adds a layer to its class."""
+
+    def __init__(self, source: Source, options: LoadOptions, preprocessor: Preprocessor) -> None:
+        self.source = source
+        self.options = options
+        self.preprocessor = preprocessor
+        self.report = Report()
+        self.globals: dict[str, Symbol] = {}
+        self.proctypes: dict[str, ProctypeSymbol] = {}
+        self.process: Self | None = None  #: whose expressions are being lowered
+        self.frame = FrameBuilder()  #: of the rule that is being made
+        self.is_timeout = False  #: nothing else can happen
+        self.process_count: Variable | None = None  #: ``_nr_pr``
+
+    # --- Places ----------------------------------------------------------------------------------------------
+
+    def lookup(self, name: syntax.Name) -> Symbol | None:
+        """Returns what a name stands for; None, and an error reported, when it is unknown."""
+        symbol = None if self.process is None else self.process.proctype.names.get(name.text)
+        symbol = symbol or self.globals.get(name.text)
+        if symbol is None:
+            own = () if self.process is None else self.process.proctype.names
+            hint = did_you_mean(name.text, (*own, *self.globals))
+            self.report.error(f"unknown name '{name.text}'", name.span, hint)
+        return symbol
+
+    def place(self, node: syntax.Reference, of: Self | None = None) -> Place | None:
+        """Returns where a variable lies; None, and an error reported, where it is none."""
+        symbol = self.lookup(node.name) if of is None else of.proctype.names.get(node.name.text)
+        if symbol is None:
+            if of is not None:
+                hint = did_you_mean(node.name.text, of.proctype.names)
+                message = f"proctype '{of.proctype.name}' has no variable '{node.name.text}'"
+                self.report.error(message, node.name.span, hint)
+            return None
+        if not isinstance(symbol, VariableSymbol):
+            what = "a channel" if isinstance(symbol, ChannelSymbol) else "a constant"
+            self.report.error(f"'{node.name.text}' is {what}, not a variable", node.name.span)
+            return None
+        if symbol.field is None:
+            assert symbol.variable is not None
+            base: Place = build.place(symbol.variable, node.span)
+        else:
+            owner = of or self.process
+            assert owner is not None
+            base = FieldPlace(type=symbol.type, span=node.span, base=owner.place, field_index=symbol.field)
+        return self._part(base, node)
+
+    def _part(self, base: Place, node: syntax.Reference) -> Place | None:
+        if isinstance(base.type, Array):
+            zero = build.number(0, node.span)
+            index = zero if node.index is None else self.integer(node.index)
+            base = IndexPlace(type=base.type.element, span=node.span, base=base, index=index)
+        elif node.index is not None and not (isinstance(node.index, syntax.Number) and node.index.value == 0):
+            # SPIN takes x[0] for x.
+            self.report.error(f"'{node.name.text}' is not an array", node.span)
+            return None
+        if node.next is None:
+            return base
+        if not isinstance(base.type, Record):
+            self.report.error(f"'{node.name.text}' has no fields", node.next.span)
+            return None
+        names = [name for name, _ in base.type.fields]
+        wanted = node.next.name.text
+        if wanted not in names:
+            self.report.error(f"there is no field '{wanted}'", node.next.span, did_you_mean(wanted, names))
+            return None
+        number = names.index(wanted)
+        kind = base.type.fields[number][1]
+        return self._part(FieldPlace(type=kind, span=node.span, base=base, field_index=number), node.next)
+
+    def target(self, node: syntax.Reference) -> Place | None:
+        """Returns a place that holds a number."""
+        place = self.place(node)
+        if place is not None and not isinstance(place.type, Range):
+            self.report.error(f"'{node.span.text}' is not a single value", node.span)
+            return None
+        return place
+
+    # --- Expressions -----------------------------------------------------------------------------------------
+
+    def condition(self, node: syntax.Expression) -> Expression:
+        return build.as_condition(self.expression(node))
+
+    def integer(self, node: syntax.Expression) -> Expression:
+        return build.as_integer(self.expression(node))
+
+    def constant(self, node: syntax.Expression, what: str) -> int | None:
+        errors = self.report.error_count
+        value = self.integer(node)
+        if isinstance(value, Constant) and isinstance(value.value, int):
+            return value.value if self.report.error_count == errors else None
+        if self.report.error_count == errors:
+            self.report.error(f"{what} must be a constant", node.span)
+        return None
+
+    def expression(self, node: syntax.Expression) -> Expression:
+        """Returns a boolean where the value can only be 0 or 1, else an integer."""
+        match node:
+            case syntax.Number():
+                return build.number(node.value, node.span)
+            case syntax.Reference():
+                return self._read(node)
+            case syntax.Unary():
+                return self._unary(node)
+            case syntax.Binary():
+                return self._binary(node)
+            case syntax.Conditional():
+                condition = self.condition(node.condition)
+                then, otherwise = self.integer(node.then), self.integer(node.otherwise)
+                return Conditional(type=INTEGER, span=node.span, condition=condition, then=then, otherwise=otherwise)
+            case syntax.Timeout():
+                return build.truth(self.is_timeout, node.span)
+            case syntax.ChannelTest():
+                return self.channel_test(node)
+            case syntax.Poll():
+                return self.poll(node)
+            case syntax.RemoteLabel():
+                return self._remote_label(node)
+            case syntax.RemoteVariable():
+                return self._remote_variable(node)
+            case syntax.ArraySize():
+                return self._array_size(node)
+            case syntax.Progress():
+                return self._no_progress(node.span)
+            case InitialChannel():
+                return self.initial_channel(node)
+            case syntax.Evaluated():
+                return self.expression(node.operand)
+            case syntax.Run():
+                self.report.error(
+                    "'run' can only stand alone, or alone on the right of an assignment",
+                    node.span,
+                    "store its value in a variable first",
+                )
+            case syntax.Enabled():
+                self.report.error("'enabled' is not supported", node.span)
+        return build.number(0, node.span)
+
+    def channel_test(self, node: syntax.ChannelTest) -> Expression:
+        raise NotImplementedError
+
+    def poll(self, node: syntax.Poll) -> Expression:
+        raise NotImplementedError
+
+    def initial_channel(self, node: InitialChannel) -> Expression:
+        raise NotImplementedError
+
+    def channel_number(self, symbol: ChannelSymbol, node: syntax.Reference) -> Expression:
+        raise NotImplementedError
+
+    def _read(self, node: syntax.Reference) -> Expression:
+        name = node.name.text
+        known = self.process is not None and name in self.process.proctype.names
+        if not known and name not in self.globals:
+            special = self._special(name, node.span)
+            if special is not None:
+                return special
+        symbol = self.lookup(node.name)
+        if isinstance(symbol, ConstantSymbol):
+            return build.number(symbol.value, node.span)
+        if isinstance(symbol, ChannelSymbol):
+            return self.channel_number(symbol, node)
+        place = self.target(node) if symbol is not None else None
+        return build.number(0, node.span) if place is None else build.load(place)
+
+    def _special(self, name: str, span: Span) -> Expression | None:
+        if name == "_pid" and self.process is not None:
+            return self.process.pid
+        if name == "_nr_pr" and self.process_count is not None:
+            return build.load(build.place(self.process_count, span))
+        if name == "_last":
+            self.report.error("'_last' is not supported", span, "remember the process in a variable of the model")
+            return build.number(0, span)
+        return None
+
+    def _unary(self, node: syntax.Unary) -> Expression:
+        if node.operator == "!":
+            return build.negation(self.condition(node.operand), node.span)
+        operand = self.integer(node.operand)
+        if node.operator == "+":
+            return operand
+        if isinstance(operand, Constant):
+            assert isinstance(operand.value, int)
+            return build.number(-operand.value if node.operator == "-" else ~operand.value, node.span)
+        what = UnaryOperator.NEGATE if node.operator == "-" else UnaryOperator.COMPLEMENT
+        return Unary(type=INTEGER, span=node.span, operator=what, operand=operand)
+
+    def _binary(self, node: syntax.Binary) -> Expression:
+        if node.operator in _LOGICAL:
+            left, right = self.condition(node.left), self.condition(node.right)
+            return build.logical(_LOGICAL[node.operator], left, right, node.span)
+        left, right = self.integer(node.left), self.integer(node.right)
+        if node.operator in _COMPARISONS:
+            what = _COMPARISONS[node.operator]
+            if isinstance(left, Constant) and isinstance(right, Constant):
+                assert isinstance(left.value, int) and isinstance(right.value, int)
+                return build.truth(bool(fold_comparison(what, left.value, right.value)), node.span)
+            return build.binary(what, left, right, node.span, BOOLEAN)
+        if node.operator not in _ARITHMETIC:
+            self.report.error(f"'{node.operator}' belongs into a formula, not into an expression", node.span)
+            return left
+        what = _ARITHMETIC[node.operator]
+        if isinstance(left, Constant) and isinstance(right, Constant):
+            assert isinstance(left.value, int) and isinstance(right.value, int)
+            folded = fold_integers(what, left.value, right.value)
+            if folded is not None:
+                return build.number(folded, node.span)
+        return build.binary(what, left, right, node.span)
+
+    # --- Other processes -------------------------------------------------------------------------------------
+
+    def remote(self, name: syntax.Name, pid: syntax.Expression | None) -> Self | None:
+        """Returns the process that ``P[pid]`` names."""
+        proctype = self.proctypes.get(name.text)
+        if proctype is None:
+            self.report.error(f"unknown proctype '{name.text}'", name.span, did_you_mean(name.text, self.proctypes))
+            return None
+        if proctype.variable is None:
+            self.report.error(f"there is never a process of proctype '{name.text}'", name.span)
+            return None
+        if len(proctype.pids) == 1:
+            return self.self_of(proctype, build.number(proctype.pids.start, name.span), name.span)
+        if pid is None:
+            hint = f"write {name.text}[pid]"
+            self.report.error(f"there are several processes of proctype '{name.text}'", name.span, hint)
+            return None
+        return self.self_of(proctype, self.integer(pid), name.span)
+
+    def self_of(self, proctype: ProctypeSymbol, pid: Expression, span: Span, local: Local | None = None) -> Self:
+        assert proctype.variable is not None
+        base: Place = build.place(proctype.variable, span)
+        if len(proctype.pids) > 1:
+            base = IndexPlace(type=proctype.record, span=span, base=base, index=pid)
+        return Self(proctype, pid, base, local)
+
+    def location_place(self, process: Self, span: Span) -> FieldPlace:
+        return FieldPlace(type=process.proctype.locations, span=span, base=process.place, field_index=0)
+
+    def is_at(self, process: Self, numbers: list[int], span: Span) -> Expression:
+        """Returns whether a process is at one of some locations, which are numbered as its Enum has them."""
+        here = build.load(self.location_place(process, span))
+        whole: Expression = build.truth(False, span)
+        for number in numbers:
+            there = Constant(type=process.proctype.locations, span=span, value=number)
+            whole = build.logical(
+                BinaryOperator.OR, whole, build.binary(BinaryOperator.EQUAL, here, there, span, BOOLEAN), span
+            )
+        return whole
+
+    def _remote_label(self, node: syntax.RemoteLabel) -> Expression:
+        process = self.remote(node.proctype, node.process)
+        if process is None:
+            return build.truth(False, node.span)
+        label = process.proctype.graph.labels.get(node.label.text)
+        if label is None:
+            hint = did_you_mean(node.label.text, process.proctype.graph.labels)
+            message = f"proctype '{process.proctype.name}' has no label '{node.label.text}'"
+            self.report.error(message, node.label.span, hint)
+            return build.truth(False, node.span)
+        return self.is_at(process, [label.number + 1], node.span)
+
+    def _remote_variable(self, node: syntax.RemoteVariable) -> Expression:
+        process = self.remote(node.proctype, node.process)
+        place = None if process is None else self.place(node.variable, process)
+        if place is None or not isinstance(place.type, Range):
+            return build.number(0, node.span)
+        return build.load(place)
+
+    def _array_size(self, node: syntax.ArraySize) -> Expression:
+        symbol = self.lookup(node.array.name)
+        kind = symbol.type if isinstance(symbol, VariableSymbol) else None
+        if not isinstance(kind, Array):
+            self.report.error(f"'{node.array.name.text}' is not an array", node.span)
+            return build.number(0, node.span)
+        return build.number(kind.index.cardinality, node.span)
+
+    def _no_progress(self, span: Span) -> Expression:
+        whole: Expression = build.truth(True, span)
+        for proctype in self.proctypes.values():
+            at = [each.number + 1 for each in proctype.graph.locations if _has_label(each.labels, "progress")]
+            if at and proctype.variable is not None:
+                inside = self.quantified(Quantifier.EXISTS, proctype, at, span)
+                whole = build.logical(BinaryOperator.AND, whole, build.negation(inside, span), span)
+        return whole
+
+    def quantified(self, quantifier: Quantifier, proctype: ProctypeSymbol, at: list[int], span: Span) -> Expression:
+        """Returns whether all processes, or some process, of a proctype are at one of some locations."""
+        if len(proctype.pids) == 1:
+            process = self.self_of(proctype, build.number(proctype.pids.start, span), span)
+            return self.is_at(process, at, span)
+        local = self.frame.add("process", proctype.pid_type)
+        pid = build.load(LocalPlace(type=local.type, span=span, local=local))
+        body = self.is_at(self.self_of(proctype, pid, span), at, span)
+        return Quantified(
+            span=span, quantifier=quantifier, variable=local, domain=TypeDomain(type=proctype.pid_type), body=body
+        )
+
+
+def _has_label(labels: list[str], prefix: str) -> bool:
+    return any(each.startswith(prefix) for each in labels)
+
+
+def has_timeout(node: object) -> bool:
+    """Whether an expression asks for ``timeout``."""
+    match node:
+        case syntax.Timeout():
+            return True
+        case syntax.Unary():
+            return has_timeout(node.operand)
+        case syntax.Binary():
+            return has_timeout(node.left) or has_timeout(node.right)
+        case syntax.Conditional():
+            return any(map(has_timeout, (node.condition, node.then, node.otherwise)))
+    return False

@@ -1,0 +1,29 @@
+"""The declaration of Promela: its files and its options."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from outcrop.declared import option
+from outcrop.lang.language import Language
+
+
+@dataclass(frozen=True)
+class PromelaOptions:
+    processes: int | None = option(
+        None,
+        "processes of a Promela model at a time, where 'run' stands in a loop (default: 8 beside the active ones)",
+        least=1,
+        most=255,
+        convert=int,
+        shown="N",
+    )
+
+
+LANGUAGE = Language(
+    name="Promela",
+    suffixes=(".pml", ".pm", ".prom", ".promela", ".spin"),
+    front_end="outcrop.lang.promela.lowering",
+    options=(PromelaOptions,),
+    mover="process",
+)

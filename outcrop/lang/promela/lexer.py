@@ -1,0 +1,86 @@
+"""Cuts Promela texts into tokens. Comments vanish; lines that begin with ``#`` are left to the preprocessor."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from outcrop.source import Diagnostic, Severity, Source, Span
+
+NAME = "name"
+NUMBER = "number"
+STRING = "string"
+CHARACTER = "character"
+#: The rest of a line that begins with ``#``.
+DIRECTIVE = "directive"
+#: Text that is no token. It may stand in a part that is not read.
+JUNK = "junk"
+END_OF_FILE = "end of file"
+
+# fmt: off
+KEYWORDS = frozenset((
+    "active", "assert", "atomic", "bit", "bool", "break", "byte", "chan", "d_step", "D_proctype", "do", "else",
+    "empty", "enabled", "eval", "false", "fi", "for", "full", "goto", "hidden", "if", "init", "inline", "int",
+    "len", "local", "ltl", "mtype", "nempty", "never", "nfull", "notrace", "od", "of", "pc_value", "pid", "printf",
+    "printm", "priority", "proctype", "provided", "run", "select", "short", "show", "skip", "timeout", "trace", "true",
+    "typedef", "unless", "unsigned", "xr", "xs", "c_code", "c_decl", "c_expr", "c_state", "c_track",
+    "get_priority", "set_priority",
+))
+# fmt: on
+
+_TOKEN = re.compile(
+    r"""
+    (?P<blank> (?: [ \t\r\n\f\v] | \\\r?\n | /\*(?s:.*?)\*/ | //[^\n]* )++ )
+  | (?P<name> [A-Za-z_][A-Za-z0-9_]*+ )
+  | (?P<number> 0[xX][0-9A-Fa-f]++ | [0-9]++ )
+  | (?P<operator> \.\. | -> | \+\+ | -- | == | != | <= | >= | << | >> | && | \|\| | :: | !! | \?\? | <> | \[\] | \#\#
+                | [-+*/%&|^~!?<>=;:,.(){}\[\]@] )
+  | (?P<string> "(?:[^"\\\n]|\\.)*+" )
+  | (?P<character> '(?:[^'\\\n]|\\.)' )
+  | (?P<directive> \#(?: [^\n\\] | \\\r?\n | \\ )*+ )
+  | (?P<open> /\*(?s:.*+) )
+  | (?P<junk> (?s:.) )
+    """,
+    re.VERBOSE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """``kind`` is a keyword, an operator, or one of the names above."""
+
+    kind: str
+    text: str
+    span: Span
+    hidden: frozenset[str] = field(default=frozenset())  #: macros that it comes from, which are not expanded again
+
+
+def tokenize(source: Source) -> list[Token]:
+    """Returns the tokens of a source; text that cannot be one is JUNK."""
+    tokens: list[Token] = []
+    for match in _TOKEN.finditer(source.text, 1 if source.text.startswith("\ufeff") else 0):
+        kind, text = match.lastgroup, match.group()
+        if kind == "blank":
+            continue
+        span = Span(source, match.start(), match.end())
+        if kind == "name":
+            tokens.append(Token(text if text in KEYWORDS else NAME, text, span))
+        elif kind == "operator":
+            tokens.append(Token(text, text, span))
+        elif kind in (NUMBER, STRING, CHARACTER, DIRECTIVE):
+            tokens.append(Token(kind, text, span))
+        else:
+            tokens.append(Token(JUNK, text, span))
+    return tokens
+
+
+def problem(token: Token) -> Diagnostic:
+    """Returns the diagnostic for JUNK."""
+    text, span = token.text, token.span
+    if text.startswith("/*"):
+        opening = Span(span.source, span.start, span.start + 2)
+        return Diagnostic(Severity.ERROR, "this comment is not closed", opening, "a comment ends with '*/'")
+    if text in "\"'":
+        return Diagnostic(Severity.ERROR, "this quote is not closed on its line", span)
+    shown = text if text.isprintable() else f"the character U+{ord(text):04X}"
+    return Diagnostic(Severity.ERROR, f"a Promela model cannot contain '{shown}' outside a comment", span)

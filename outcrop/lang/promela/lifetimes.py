@@ -1,0 +1,127 @@
+"""Processes that begin with ``run`` and end: a process that does not exist is nowhere, and all of it is zero."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from outcrop.ir.nodes import (
+    Assign,
+    BinaryOperator,
+    Clear,
+    Constant,
+    Error,
+    FieldPlace,
+    If,
+    IndexPlace,
+    Place,
+    Statement,
+)
+from outcrop.ir.types import BOOLEAN, Array, Range, Record, Type
+from outcrop.lang import build
+from outcrop.lang.promela import syntax
+from outcrop.lang.promela.channels import ChannelLowering, Use
+from outcrop.lang.promela.control import Location
+from outcrop.lang.promela.scope import Self
+from outcrop.source import Span
+
+
+class LifetimeLowering(ChannelLowering):
+    def run(self, node: syntax.Run, target: Place | None) -> list[Statement]:
+        span = node.span
+        proctype = self.proctypes.get(node.proctype.text)
+        assert self.process_count is not None
+        if proctype is None or proctype.variable is None:
+            self.report.error(f"unknown proctype '{node.proctype.text}'", node.proctype.span)
+            return []
+        if len(node.arguments) != len(proctype.parameters):
+            wanted = len(proctype.parameters)
+            self.report.error(f"proctype '{proctype.name}' has {wanted} parameters, not {len(node.arguments)}", span)
+            return []
+        place = build.place(self.process_count, span)
+        pid = build.load(place)
+        low, high = proctype.pids.start, proctype.pids.stop - 1
+        tests = (
+            build.binary(BinaryOperator.LESS, pid, build.number(low, span), span, BOOLEAN),
+            build.binary(BinaryOperator.GREATER, pid, build.number(high, span), span, BOOLEAN),
+        )
+        outside = build.logical(BinaryOperator.OR, *tests, span)
+        message = f"no room for another process of proctype '{proctype.name}': allow more with --processes"
+        body: list[Statement] = [If(span=span, branches=((outside, (Error(span=span, message=message),)),))]
+        values = [self.kept(self.integer(each), body) for each in node.arguments]
+        created = self.self_of(proctype, pid, span)
+        me, self.process = self.process, created
+        for symbol, value in zip(proctype.parameters, values, strict=True):
+            assert isinstance(symbol.type, Range) and symbol.field is not None
+            field = FieldPlace(type=symbol.type, span=span, base=created.place, field_index=symbol.field)
+            body.append(Assign(span=span, target=field, value=build.reduced(value, symbol.type)))
+        body += self.initialised(created)
+        body.append(self.enter(created, proctype.graph.start, span))
+        self.process = me
+        if target is not None:
+            assert isinstance(target.type, Range)
+            body.append(Assign(span=span, target=target, value=build.reduced(pid, target.type)))
+        one = build.number(1, span)
+        body.append(Assign(span=span, target=place, value=build.binary(BinaryOperator.ADD, pid, one, span)))
+        return body
+
+    def initialised(self, process: Self) -> Iterator[Statement]:
+        """Yields the initial values of the variables of a new process; all others are zero already."""
+        for symbol in process.proctype.fields:
+            if symbol.initial is None or symbol.field is None:
+                continue
+            place = FieldPlace(type=symbol.type, span=symbol.span, base=process.place, field_index=symbol.field)
+            yield from self.initial_values(place, symbol.initial, symbol.span)
+
+    def initial_values(
+        self, place: Place, initial: syntax.Expression | tuple[syntax.Expression, ...], span: Span
+    ) -> Iterator[Statement]:
+        if isinstance(place.type, Array):
+            element = place.type.element
+            values = initial if isinstance(initial, tuple) else (initial,) * place.type.index.cardinality
+            for at, each in enumerate(values[: place.type.index.cardinality]):
+                where = IndexPlace(type=element, span=span, base=place, index=build.number(at, span))
+                yield from self.initial_values(where, each, span)
+        elif isinstance(place.type, Range) and isinstance(initial, syntax.Expression):
+            value = build.reduced(self.integer(initial), place.type)
+            if not (isinstance(value, Constant) and value.value == 0):
+                yield Assign(span=span, target=place, value=value)
+
+    def enter(self, process: Self, location: Location, span: Span) -> Statement:
+        value = Constant(type=process.proctype.locations, span=span, value=location.number + 1)
+        return Assign(span=span, target=self.location_place(process, span), value=value)
+
+    def end(self, span: Span) -> list[Statement]:
+        """Returns the end of a process: nothing of it stays."""
+        me = self.process
+        assert me is not None and self.process_count is not None
+        body: list[Statement] = list(_zeroes(me.place, span))
+        for channel in me.proctype.channels:
+            if channel.storage is not None:
+                for index in range(channel.width):
+                    offset = self.offset_of(channel, build.number(index, span), me, span)
+                    body += _zeroes(self.queue(Use(channel, None, offset), span), span)
+        place = build.place(self.process_count, span)
+        value = build.binary(BinaryOperator.SUBTRACT, build.load(place), build.number(1, span), span)
+        return [*body, Assign(span=span, target=place, value=value)]
+
+    def zeroes(self, place: Place, span: Span) -> Iterator[Statement]:
+        return _zeroes(place, span)
+
+
+def _zeroes(place: Place, span: Span) -> Iterator[Statement]:
+    """Yields statements that set all of a place to zero."""
+    if _least_is_zero(place.type):
+        yield Clear(span=span, target=place)
+    elif isinstance(place.type, Record):
+        for number, (_, kind) in enumerate(place.type.fields):
+            yield from _zeroes(FieldPlace(type=kind, span=span, base=place, field_index=number), span)
+    elif isinstance(place.type, Array):
+        for at in range(place.type.index.cardinality):
+            index = build.number(place.type.index.low + at, span)
+            yield from _zeroes(IndexPlace(type=place.type.element, span=span, base=place, index=index), span)
+    else:
+        yield Assign(span=span, target=place, value=build.number(0, span))
+
+
+def _least_is_zero(kind: Type) -> bool:
+    return all(leaf.low == 0 for leaf in kind.leaves())

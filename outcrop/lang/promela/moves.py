@@ -1,0 +1,264 @@
+"""Lowers single steps: when each can be taken, and what it does."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from outcrop.ir.nodes import (
+    Assert,
+    Assign,
+    BinaryOperator,
+    Constant,
+    Expression,
+    LocalPlace,
+    Put,
+    Quantified,
+    Quantifier,
+    Statement,
+    TypeDomain,
+)
+from outcrop.ir.types import BOOLEAN, Range, Record
+from outcrop.lang import build
+from outcrop.lang.promela import syntax
+from outcrop.lang.promela.channels import Use
+from outcrop.lang.promela.control import Location, Step
+from outcrop.lang.promela.d_steps import DeterministicLowering
+from outcrop.lang.promela.scope import ProctypeSymbol, Self
+from outcrop.source import Span
+
+_CONVERSION = re.compile(r"%[-0-9]*([a-zA-Z%])")
+_ESCAPE = re.compile(r"\\(.)")
+_ESCAPES = {"n": "\n", "t": "\t"}
+
+
+@dataclass(frozen=True)
+class Meeting:
+    """A step of another process that a rendezvous takes together with one of ours."""
+
+    proctype: ProctypeSymbol
+    step: Step
+    channel: str
+
+
+class MoveLowering(DeterministicLowering):
+    # --- When a step can be taken ----------------------------------------------------------------------------
+
+    def tests(self, step: Step, use: Use | None) -> list[Expression]:
+        """Returns what must be true for a step of ``self.process``; rendezvous are not asked for their partner."""
+        span = step.span
+        match step.action:
+            case syntax.Test(condition=syntax.Run()):
+                return []
+            case syntax.Test(condition=condition):
+                return [self.condition(condition)]
+            case syntax.Send() as node:
+                assert use is not None
+                tests = [] if use.test is None else [use.test]
+                if use.channel.capacity:
+                    limit = build.number(use.channel.capacity, span)
+                    tests.append(build.binary(BinaryOperator.LESS, self.length(use, span), limit, span, BOOLEAN))
+                return tests
+            case syntax.Receive() as node:
+                assert use is not None
+                tests = [] if use.test is None else [use.test]
+                if use.channel.capacity:
+                    tests.append(self.receivable(node.arguments, node.is_random, use, span))
+                return tests
+            case syntax.Else():
+                others = [each for each in self.steps_at(step.source) if not isinstance(each.action, syntax.Else)]
+                return [build.negation(self.any_enabled(others, span), span)]
+            case syntax.Block(kind="d_step"):
+                assert step.graph is not None
+                return [self.any_enabled(step.graph.start.steps, span)]
+        return []
+
+    def steps_at(self, location: Location) -> list[Step]:
+        """Returns the steps that leave a location, those of ``unless`` parts among them."""
+        return [*location.steps, *(step for each in location.escapes for step in each.steps)]
+
+    def escape_test(self, step: Step) -> list[Expression]:
+        """Returns what an ``unless`` around a step demands: that its escape cannot be taken."""
+        escapes = [each for first in step.source.escapes for each in first.steps]
+        return [build.negation(self.any_enabled(escapes, step.span), step.span)] if escapes else []
+
+    def any_enabled(self, steps: list[Step], span: Span) -> Expression:
+        whole: Expression = build.truth(False, span)
+        if any(isinstance(each.action, syntax.Else) for each in steps):
+            return build.truth(True, span)
+        for each in steps:
+            enabled = self.enabled(each)
+            if isinstance(enabled, Constant) and enabled.value:
+                return enabled
+            whole = build.logical(BinaryOperator.OR, whole, enabled, span)
+        return whole
+
+    def enabled(self, step: Step) -> Expression:
+        """Returns whether ``self.process`` can take a step from where it is."""
+        node = step.action
+        true = build.truth(True, step.span)
+        if step.source.is_end:
+            return true
+        if not isinstance(node, syntax.Send | syntax.Receive):
+            return build.conjunction(self.tests(step, None)) or true
+        whole: Expression = build.truth(False, step.span)
+        for use in self.uses(node.channel, len(node.arguments)):
+            tests = self.tests(step, use)
+            if not use.channel.capacity:
+                if isinstance(node, syntax.Receive):
+                    continue  # a rendezvous begins with its sender, so a receiver alone never can
+                tests.append(self._someone_meets(step, use))
+            one = build.conjunction(tests) or true
+            whole = build.logical(BinaryOperator.OR, whole, one, step.span)
+        return whole
+
+    def _someone_meets(self, step: Step, use: Use) -> Expression:
+        """Returns whether a process waits at the other end of a rendezvous."""
+        me, span = self.process, step.span
+        assert me is not None
+        whole: Expression = build.truth(False, span)
+        for meeting in self.meetings(step, use):
+            several = len(meeting.proctype.pids) > 1
+            pid: Expression = build.number(meeting.proctype.pids.start, span)
+            if several:
+                local = self.frame.add("other", meeting.proctype.pid_type)
+                pid = build.load(LocalPlace(type=local.type, span=span, local=local))
+            other = self.self_of(meeting.proctype, pid, span)
+            tests, _, _ = self.met(step, use, meeting, other)
+            one = build.conjunction(tests) or build.truth(True, span)
+            if several:
+                domain = TypeDomain(type=meeting.proctype.pid_type)
+                one = Quantified(span=span, quantifier=Quantifier.EXISTS, variable=local, domain=domain, body=one)
+            whole = build.logical(BinaryOperator.OR, whole, one, span)
+        return whole
+
+    # --- Rendezvous --------------------------------------------------------------------------------------------
+
+    def meetings(self, step: Step, use: Use) -> Iterator[Meeting]:
+        """Yields the steps at the other end of a rendezvous channel."""
+        wanted = syntax.Receive if isinstance(step.action, syntax.Send) else syntax.Send
+        assert self.process is not None
+        for proctype in self.proctypes.values():
+            if not proctype.pids or (proctype is self.process.proctype and len(proctype.pids) == 1):
+                continue
+            for location in proctype.graph.locations:
+                for other in self.steps_at(location):
+                    if isinstance(other.action, wanted) and self._may_meet(proctype, other, use):
+                        yield Meeting(proctype, Step(location, *_rest_of(other)), use.channel.name)
+
+    def _may_meet(self, proctype: ProctypeSymbol, step: Step, use: Use) -> bool:
+        node = step.action
+        assert isinstance(node, syntax.Send | syntax.Receive)
+        me, frame = self.process, self.frame
+        self.process = self.self_of(proctype, build.number(proctype.pids.start, step.span), step.span)
+        found = any(each.channel is use.channel for each in self.uses(node.channel, len(node.arguments)))
+        self.process, self.frame = me, frame
+        return found
+
+    def met(
+        self, step: Step, use: Use, meeting: Meeting, other: Self
+    ) -> tuple[list[Expression], list[Statement], list[Statement]]:
+        """Returns the tests of a rendezvous beyond those of our own step, and what it stores: values, then targets."""
+        me, span = self.process, step.span
+        assert me is not None
+        sender, receiver = (me, other) if isinstance(step.action, syntax.Send) else (other, me)
+        tests = [self.is_at(other, [meeting.step.source.number + 1], span)]
+        if other.proctype is me.proctype:
+            tests.append(build.binary(BinaryOperator.NOT_EQUAL, me.pid, other.pid, span, BOOLEAN))
+        send, receive = step.action, meeting.step.action
+        if not isinstance(send, syntax.Send):
+            send, receive = receive, send
+        assert isinstance(send, syntax.Send) and isinstance(receive, syntax.Receive)
+        theirs_node = meeting.step.action
+        assert isinstance(theirs_node, syntax.Send | syntax.Receive)
+        self.process = other
+        theirs = next(
+            each for each in self.uses(theirs_node.channel, len(receive.arguments)) if each.channel is use.channel
+        )
+        if theirs.test is not None:
+            tests.append(theirs.test)
+        tests += self.escape_test(meeting.step)
+        tests += self.provided()
+        if not (isinstance(use.offset, Constant) and isinstance(theirs.offset, Constant)):
+            tests.append(build.binary(BinaryOperator.EQUAL, use.offset, theirs.offset, span, BOOLEAN))
+        elif use.offset.value != theirs.offset.value:
+            tests.append(build.truth(False, span))
+        values: list[Statement] = []
+        self.process = sender
+        pairs = zip(send.arguments, use.channel.types, strict=False)
+        sent = [build.reduced(self.integer(each), kind) for each, kind in pairs]
+        sent += [build.number(0, span)] * (len(use.channel.types) - len(sent))
+        self.process = receiver
+        tests += self.matches(receive.arguments, lambda number: sent[number], span)
+        kept = [self.kept(each, values) for each in sent] if len(sent) > 1 else sent
+        stores = list(self._stored(receive.arguments, lambda number: kept[number]))
+        self.process = me
+        return tests, values, stores
+
+    def provided(self) -> list[Expression]:
+        assert self.process is not None
+        condition = self.process.proctype.tree.provided
+        return [] if condition is None else [self.condition(condition)]
+
+    # --- What a step does --------------------------------------------------------------------------------------
+
+    def effects(self, step: Step, use: Use | None) -> list[Statement]:
+        """Returns what a step of ``self.process`` does, but for entering its new location."""
+        span = step.span
+        match step.action:
+            case syntax.Test(condition=syntax.Run() as run):
+                return self.run(run, None)
+            case syntax.Assignment(target=target, value=syntax.Run() as run):
+                return self.run(run, self.target(target))
+            case syntax.Assignment():
+                return self._assignment(step.action)
+            case syntax.Send() as node:
+                assert use is not None
+                return self.send(node, use) if use.channel.capacity else []
+            case syntax.Receive() as node:
+                assert use is not None
+                return self.receive(node, use) if use.channel.capacity else []
+            case syntax.Assertion(condition=condition):
+                return [Assert(span=span, condition=self.condition(condition), message=condition.span.text)]
+            case syntax.Print():
+                return list(self._print(step.action))
+            case syntax.Block(kind="d_step"):
+                assert step.graph is not None
+                return self.d_step(step.graph, span)
+        return self.end(span) if step.source.is_end else []
+
+    def _assignment(self, node: syntax.Assignment) -> list[Statement]:
+        if node.target.name.text == "_" and node.target.next is None:
+            return []
+        whole = self.place(node.target)
+        if whole is not None and isinstance(whole.type, Record) and isinstance(node.value, syntax.Reference):
+            source = self.place(node.value)
+            if source is not None and source.type == whole.type:
+                return [Assign(span=node.span, target=whole, value=build.load(source))]
+        target = self.target(node.target)
+        value = self.integer(node.value)
+        if target is None:
+            return []
+        assert isinstance(target.type, Range)
+        return [Assign(span=node.span, target=target, value=build.reduced(value, target.type))]
+
+    def _print(self, node: syntax.Print) -> Iterator[Statement]:
+        text = _ESCAPE.sub(lambda match: _ESCAPES.get(match[1], match[1]), node.text)
+        at, arguments = 0, iter(node.arguments)
+        for match in _CONVERSION.finditer(text):
+            if match.start() > at:
+                yield Put(span=node.span, argument=text[at : match.start()])
+            at = match.end()
+            if match[1] == "%":
+                yield Put(span=node.span, argument="%")
+                continue
+            argument = next(arguments, None)
+            if argument is not None:
+                yield Put(span=node.span, argument=self.expression(argument))
+        if at < len(text):
+            yield Put(span=node.span, argument=text[at:])
+
+
+def _rest_of(step: Step) -> tuple[Location, syntax.Statement | None, Span, int | None]:
+    return step.target, step.action, step.span, step.region

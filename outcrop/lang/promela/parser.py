@@ -1,0 +1,204 @@
+"""Parses Promela models, as SPIN 6.5 reads them."""
+
+from __future__ import annotations
+
+from outcrop.errors import ModelError
+from outcrop.lang.promela.cursor import Abandoned, GivenUp
+from outcrop.lang.promela.lexer import DIRECTIVE, END_OF_FILE, NAME, Token, tokenize
+from outcrop.lang.promela.parser_statements import Inline, StatementParser
+from outcrop.lang.promela.preprocessor import Preprocessor
+from outcrop.lang.promela.syntax import Block, Declaration, Expression, Ltl, Model, Name, Number, Proctype, Typedef
+from outcrop.source import Diagnostic, Severity, Source, Span
+
+_ITEM_STARTS = frozenset(("active", "proctype", "init", "never", "inline", "typedef", "ltl", "chan", END_OF_FILE))
+#: Where proctypes have no parameters that others could give.
+_NO_DECLARATIONS: tuple[Declaration, ...] = ()
+
+
+def parse(source: Source, constants: dict[str, str]) -> tuple[Model, Preprocessor, list[Diagnostic]]:
+    """Returns the tree, the macros and the warnings. Raises ModelError with all mistakes."""
+    preprocessor = Preprocessor(constants)
+    tokens = [each for each in preprocessor.read(source) if each.kind != DIRECTIVE]
+    parser = Parser(source, tokens, preprocessor.diagnostics)
+    try:
+        parser.items()
+    except GivenUp:
+        assert parser.error_count
+    if parser.error_count:
+        raise ModelError([each for each in parser.diagnostics if each.severity is Severity.ERROR])
+    return parser.model, preprocessor, parser.diagnostics
+
+
+def parse_expression(span: Span, proctypes: frozenset[str], preprocessor: Preprocessor) -> Expression:
+    """Returns the expression that stands alone in a stretch of some source."""
+    diagnostics: list[Diagnostic] = []
+    tokens = preprocessor.expanded(tokenize(span.alone()))
+    parser = Parser(span.source, tokens, diagnostics)
+    parser.proctype_names = proctypes
+    try:
+        expression = parser.expression()
+        if parser.kind != END_OF_FILE:
+            parser.fail_expected("the end of the expression")
+        if not parser.error_count:
+            return expression
+    except (Abandoned, GivenUp):
+        pass
+    raise ModelError([each.within(span.source) for each in parser.diagnostics])
+
+
+class Parser(StatementParser):
+    def __init__(self, source: Source, tokens: list[Token], diagnostics: list[Diagnostic]) -> None:
+        super().__init__(source, tokens, diagnostics)
+        self.model = Model()
+        self.inlines: dict[str, Inline] = {}
+        self.typedefs: set[str] = set()
+        self.proctype_names = frozenset(
+            self.tokens[at + 1].text for at, each in enumerate(self.tokens[:-1]) if each.kind in ("proctype", "init")
+        )
+
+    def items(self) -> None:
+        while self.kind != END_OF_FILE:
+            try:
+                self._item()
+            except Abandoned:
+                self.nesting = 0
+                self.at += self.kind != END_OF_FILE
+                while self.kind not in _ITEM_STARTS:
+                    self.take()
+
+    def _item(self) -> None:
+        match self.kind:
+            case ";":
+                self.take()
+            case "active" | "proctype" | "D_proctype":
+                self.model.proctypes.append(self._proctype())
+            case "init":
+                self.model.proctypes.append(self._init())
+            case "never":
+                self._never()
+            case "inline":
+                self._inline()
+            case "typedef":
+                self._typedef()
+            case "ltl":
+                self._ltl()
+            case "mtype" if self.ahead() in ("=", "{") or (self.ahead() == ":" and self.ahead(3) in ("=", "{")):
+                self._mtype()
+            case "trace" | "notrace":
+                self.fail(
+                    f"'{self.kind}' assertions are not supported", "state the order of messages as an ltl formula"
+                )
+            case "c_code" | "c_decl" | "c_state" | "c_track":
+                self.fail(f"'{self.kind}' is not supported: it is C, not Promela", "declare the data in Promela itself")
+            case _ if self.at_declaration():
+                self.model.declarations.append(self.declaration())
+            case _:
+                self.fail_expected("a declaration, a proctype or init")
+
+    def _proctype(self) -> Proctype:
+        start = self.at
+        active: Expression | None = None
+        if self.accept("active"):
+            active = Number(1, span=self.here())
+            if self.accept("["):
+                active = self.expression()
+                self.expect("]", "after the number of processes")
+        if not self.accept("D_proctype"):
+            self.expect("proctype", "after 'active'")
+        name = self.name("the name of a proctype")
+        self.expect("(", "after the name of a proctype")
+        parameters: list[Declaration] = []
+        while self.kind != ")":
+            parameters.append(self.declaration())
+            if not self.accept(";"):
+                break
+        self.expect(")", "after the parameters")
+        provided = self._provided()
+        span = self.span_from(start)
+        return Proctype(name, tuple(parameters), active, provided, self.block("before the body of a proctype"), span)
+
+    def _provided(self) -> Expression | None:
+        if self.kind == "priority":
+            self.fail("process priorities are not supported", "leave the priority out")
+        if not self.accept("provided"):
+            return None
+        self.expect("(", "after 'provided'")
+        condition = self.expression()
+        self.expect(")", "after the condition")
+        return condition
+
+    def _init(self) -> Proctype:
+        token = self.take()
+        name = Name("init", token.span)
+        provided = self._provided()
+        body = self.block("after 'init'")
+        return Proctype(name, _NO_DECLARATIONS, Number(1, span=token.span), provided, body, token.span, is_init=True)
+
+    def _never(self) -> None:
+        start = self.at
+        self.take()
+        if self.kind == NAME:
+            self.take()
+        body: Block = self.block("after 'never'")
+        if self.model.never is not None:
+            self.report("there is a never claim already", self.span_from(start), "keep one of them")
+        self.model.never = body
+
+    def _inline(self) -> None:
+        self.take()
+        name = self.name("the name of an inline")
+        self.expect("(", "after the name of an inline")
+        parameters: list[str] = []
+        while self.kind == NAME:
+            parameters.append(self.take().text)
+            self.accept(",")
+        self.expect(")", "after the parameters")
+        if self.kind != "{":
+            self.fail_expected("'{' before the body of an inline")
+        self.take()
+        body: list[Token] = []
+        depth = 1
+        while True:
+            if self.kind == END_OF_FILE:
+                self.fail_expected("'}' at the end of an inline")
+            token = self.take()
+            depth += (token.kind == "{") - (token.kind == "}")
+            if not depth:
+                break
+            body.append(token)
+        self.inlines[name.text] = Inline(tuple(parameters), tuple(body))
+
+    def _typedef(self) -> None:
+        self.take()
+        name = self.name("the name of a type")
+        self.expect("{", "before the fields")
+        fields: list[Declaration] = []
+        while self.kind != "}":
+            fields.append(self.declaration())
+            while self.accept(";"):
+                pass
+        self.expect("}", "after the fields")
+        self.typedefs.add(name.text)
+        self.model.typedefs.append(Typedef(name, tuple(fields)))
+
+    def _mtype(self) -> None:
+        self.take()
+        if self.accept(":"):
+            self.name("the name of the mtype")
+        self.accept("=")
+        self.expect("{", "before the names of an mtype")
+        while self.kind == NAME:
+            self.model.mtypes.append(self.name("a name"))
+            self.accept(",")
+        self.expect("}", "after the names of an mtype")
+
+    def _ltl(self) -> None:
+        start = self.at
+        self.take()
+        name = self.take().text if self.kind == NAME else f"ltl_{len(self.model.formulas)}"
+        self.expect("{", "before the formula")
+        formula = self.formula()
+        while self.accept(";"):
+            pass
+        self.expect("}", "after the formula")
+        self.model.formulas.append(Ltl(name, formula, self.span_from(start)))

@@ -1,0 +1,356 @@
+"""Parses Promela declarations and statements. Inline calls are replaced by their bodies, token by token."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from outcrop.lang.promela.lexer import END_OF_FILE, NAME, NUMBER, STRING, Token
+from outcrop.lang.promela.parser_expressions import ExpressionParser
+from outcrop.lang.promela.syntax import (
+    ArraySize,
+    Assertion,
+    Assignment,
+    Binary,
+    Block,
+    Break,
+    ChannelValue,
+    Choice,
+    Declaration,
+    Declarator,
+    Else,
+    Expression,
+    Goto,
+    Labelled,
+    LocalDeclaration,
+    Name,
+    Number,
+    Print,
+    Receive,
+    Send,
+    Statement,
+    Test,
+    Unless,
+)
+from outcrop.source import Span
+
+TYPES = frozenset(("bit", "bool", "byte", "pid", "short", "int", "unsigned", "mtype", "chan"))
+_SEPARATORS = frozenset((";", "->"))
+_ENDS = frozenset(("::", "fi", "od", "}", END_OF_FILE))
+#: Inline calls inside each other.
+_MAX_INLINE = 60
+
+
+@dataclass(frozen=True)
+class Inline:
+    parameters: tuple[str, ...]
+    body: tuple[Token, ...]
+
+
+class StatementParser(ExpressionParser):
+    inlines: dict[str, Inline]
+    typedefs: set[str]
+
+    # --- Declarations ------------------------------------------------------------------------------------------
+
+    def at_declaration(self) -> bool:
+        if self.kind in ("hidden", "show", "local"):
+            return True
+        return self.kind in TYPES or (self.kind == NAME and self.text in self.typedefs)
+
+    def declaration(self) -> Declaration:
+        start = self.at
+        while self.kind in ("hidden", "show", "local"):
+            self.take()
+        token = self.take()
+        if token.kind == "mtype" and self.accept(":"):
+            self.name("the name of the mtype")
+        if token.kind not in TYPES and token.text not in self.typedefs:
+            self.at -= 1
+            self.fail_expected("a type")
+        kind = Name(token.text, token.span)
+        declarators = [self._declarator(kind)]
+        while self.accept(","):
+            declarators.append(self._declarator(kind))
+        return Declaration(kind, tuple(declarators), self.span_from(start))
+
+    def _declarator(self, kind: Name) -> Declarator:
+        name = self.name("the name of a variable")
+        size = bits = None
+        if self.accept(":"):
+            bits = self._number_of("bits")
+        if self.accept("["):
+            size = self.expression()
+            self.expect("]", "after the number of elements")
+        initial: Expression | ChannelValue | tuple[Expression, ...] | None = None
+        if self.accept("="):
+            if kind.text == "chan" and self.kind == "[":
+                initial = self._channel_value()
+            elif self.kind == "{":
+                initial = self._values()
+            else:
+                initial = self.expression()
+        return Declarator(name, size, bits, initial)
+
+    def _number_of(self, what: str) -> Expression:
+        if self.kind not in (NUMBER, NAME, "("):
+            self.fail_expected(f"the number of {what}")
+        return self._operand()
+
+    def _values(self) -> tuple[Expression, ...]:
+        self.take()
+        values = [self.expression()]
+        while self.accept(","):
+            values.append(self.expression())
+        self.expect("}", "after the values")
+        return tuple(values)
+
+    def _channel_value(self) -> ChannelValue:
+        start = self.at
+        self.take()
+        capacity = self.expression()
+        self.expect("]", "after the capacity of the channel")
+        self.expect("of", "after the capacity of the channel")
+        self.expect("{", "before the types of a message")
+        types: list[Name] = []
+        while self.kind != "}":
+            token = self.take()
+            if token.kind not in TYPES and token.text not in self.typedefs:
+                self.at -= 1
+                self.fail_expected("a type")
+            if token.kind == "mtype" and self.accept(":"):
+                self.name("the name of the mtype")
+            types.append(Name(token.text, token.span))
+            if not self.accept(","):
+                break
+        self.expect("}", "after the types of a message")
+        return ChannelValue(capacity, tuple(types), self.span_from(start))
+
+    # --- Statements --------------------------------------------------------------------------------------------
+
+    def block(self, where: str, kind: str = "") -> Block:
+        start = self.at
+        self.expect("{", where)
+        steps = self.sequence()
+        self.expect("}", "at the end of the block")
+        return Block(steps, kind, span=self.span_from(start))
+
+    def sequence(self) -> tuple[Statement, ...]:
+        steps: list[Statement] = []
+        while True:
+            while self.kind in _SEPARATORS:
+                self.take()
+            if self.kind in _ENDS:
+                return tuple(steps)
+            steps.append(self.step())
+
+    def step(self) -> Statement:
+        start = self.at
+        if self.kind in ("xr", "xs"):
+            self.take()
+            self.reference("a channel")
+            while self.accept(","):
+                self.reference("a channel")
+            return Block((), span=self.span_from(start))
+        if self.at_declaration():
+            return LocalDeclaration(self.declaration(), span=self.span_from(start))
+        statement = self.statement()
+        if self.accept("unless"):
+            return Unless(statement, self.statement(), span=self.span_from(start))
+        return statement
+
+    def statement(self) -> Statement:
+        self.enter()
+        try:
+            return self._statement()
+        finally:
+            self.nesting -= 1
+
+    def _statement(self) -> Statement:
+        start, kind = self.at, self.kind
+        if kind == NAME and self.ahead() == ":" and self.ahead(2) != ":":
+            label = self.name("a label")
+            self.take()
+            if self.kind in _ENDS or self.kind in _SEPARATORS:  # a label with nothing to label stands for skip
+                return Labelled(label, self._skip(start), span=self.span_from(start))
+            inner = self.step()
+            return Labelled(label, inner, span=self.span_from(start))
+        if kind == NAME and self.text in self.inlines and self.ahead() == "(":
+            return self._inlined()
+        match kind:
+            case "if" | "do":
+                return self._choice()
+            case "atomic" | "d_step":
+                self.take()
+                return self.block(f"after '{kind}'", kind)
+            case "{":
+                return self.block("")
+            case "for":
+                return self._for()
+            case "select":
+                return self._select()
+            case "else":
+                self.take()
+                return Else(span=self.span_from(start))
+            case "goto":
+                self.take()
+                return Goto(self.name("a label after 'goto'"), span=self.span_from(start))
+            case "break":
+                self.take()
+                return Break(span=self.span_from(start))
+            case "assert":
+                self.take()
+                return Assertion(self.expression(), span=self.span_from(start))
+            case "printf" | "printm":
+                return self._print()
+            case "c_code" | "c_decl" | "c_state" | "c_track" | "c_expr":
+                self.fail(f"'{kind}' is not supported: it is C, not Promela", "write the step in Promela itself")
+        return self._simple(start)
+
+    def _skip(self, start: int) -> Test:
+        span = self.span_from(start)
+        return Test(Number(1, span=span), span=span)
+
+    def _simple(self, start: int) -> Statement:
+        """Reads an assignment, a send, a receive or an expression."""
+        if self.kind == NAME:
+            reference = self.reference("a name")
+            following = self.kind
+            if following in ("!", "!!"):
+                self.take()
+                return Send(reference, self.send_arguments(), following == "!!", span=self.span_from(start))
+            if following in ("?", "??") and self.ahead() != "[":
+                self.take()
+                keeps = self.accept("<")
+                arguments = self.receive_arguments()
+                if keeps:
+                    self.expect(">", "after the arguments")
+                return Receive(reference, arguments, following == "??", keeps, span=self.span_from(start))
+            if following == "=":
+                self.take()
+                return Assignment(reference, self.expression(), span=self.span_from(start))
+            if following in ("++", "--"):
+                self.take()
+                one = Number(1, span=reference.span)
+                value = Binary(following[0], reference, one, span=self.span_from(start))
+                return Assignment(reference, value, span=self.span_from(start))
+            self.at = start
+        expression = self.expression()
+        return Test(expression, span=self.span_from(start))
+
+    def _choice(self) -> Statement:
+        start = self.at
+        word = self.take().kind
+        options: list[Block] = []
+        while self.kind in _SEPARATORS:
+            self.take()
+        while self.accept("::"):
+            at = self.at
+            options.append(Block(self.sequence(), span=self.span_from(at)))
+            if not options[-1].steps:
+                self.fail_expected("a statement after '::'")
+        if not options:
+            self.fail_expected(f"'::' after '{word}'")
+        self.expect("od" if word == "do" else "fi", f"at the end of '{word}'")
+        return Choice(tuple(options), word == "do", span=self.span_from(start))
+
+    def _print(self) -> Statement:
+        start = self.at
+        word = self.take().kind
+        self.expect("(", f"after '{word}'")
+        text = "%e"
+        if word == "printf":
+            if self.kind != STRING:
+                self.fail_expected("a text between quotes")
+            text = self.take().text[1:-1]
+            while self.kind == STRING:
+                text += self.take().text[1:-1]
+            self.accept(",")
+        arguments = self._arguments()
+        return Print(text, arguments, span=self.span_from(start))
+
+    # --- What stands for other statements -------------------------------------------------------------------------
+
+    def _for(self) -> Statement:
+        """``for (i : a .. b) {...}`` is ``i = a; do :: i <= b -> ...; i++ :: else -> break od``."""
+        start = self.at
+        self.take()
+        self.expect("(", "after 'for'")
+        variable = self.reference("a variable")
+        if self.kind == NAME and self.text == "in":
+            self.take()
+            collection = self.reference("an array after 'in'")
+            first: Expression = Number(0, span=collection.span)
+            size = ArraySize(collection, span=collection.span)
+            last: Expression = Binary("-", size, _one(collection.span), span=collection.span)
+        else:
+            self.expect(":", "after the variable of 'for'")
+            first = self.expression()
+            self.expect("..", "between the bounds of 'for'")
+            last = self.expression()
+        self.expect(")", "after the bounds of 'for'")
+        body = self.block("after 'for (...)'")
+        span = self.span_from(start)
+        begin = Assignment(variable, first, span=span)
+        test = Test(Binary("<=", variable, last, span=span), span=span)
+        step = Assignment(variable, Binary("+", variable, _one(span), span=span), span=span)
+        again = Block((test, *body.steps, step), span=span)
+        leave = Block((Else(span=span), Break(span=span)), span=span)
+        return Block((begin, Choice((again, leave), True, span=span)), span=span)
+
+    def _select(self) -> Statement:
+        """``select (i : a .. b)`` is ``i = a; do :: i < b -> i++ :: break od``."""
+        start = self.at
+        self.take()
+        self.expect("(", "after 'select'")
+        variable = self.reference("a variable")
+        self.expect(":", "after the variable of 'select'")
+        first = self.expression()
+        self.expect("..", "between the bounds of 'select'")
+        last = self.expression()
+        self.expect(")", "after the bounds of 'select'")
+        span = self.span_from(start)
+        test = Test(Binary("<", variable, last, span=span), span=span)
+        step = Assignment(variable, Binary("+", variable, _one(span), span=span), span=span)
+        choice = Choice((Block((test, step), span=span), Block((Break(span=span),), span=span)), True, span=span)
+        return Block((Assignment(variable, first, span=span), choice), span=span)
+
+    def _inlined(self) -> Statement:
+        """Replaces a call by the body of its inline, between braces, and reads that."""
+        start = self.at
+        token = self.take()
+        inline = self.inlines[token.text]
+        if len(token.hidden) > _MAX_INLINE or f"inline {token.text}" in token.hidden:
+            self.fail(f"inline '{token.text}' calls itself", "an inline is a text, not a function", token.span)
+        self.take()
+        arguments: list[list[Token]] = [[]]
+        depth = 0
+        while not (self.kind == ")" and depth == 0):
+            if self.kind == END_OF_FILE:
+                self.fail_expected("')' after the arguments of the inline")
+            each = self.take()
+            if each.kind == "," and depth == 0:
+                arguments.append([])
+                continue
+            depth += (each.kind in ("(", "[", "{")) - (each.kind in (")", "]", "}"))
+            arguments[-1].append(each)
+        self.take()
+        if arguments == [[]]:
+            arguments = []
+        if len(arguments) != len(inline.parameters):
+            counts = f"{len(inline.parameters)} arguments, not {len(arguments)}"
+            self.fail(f"inline '{token.text}' takes {counts}", "", token.span)
+        values = dict(zip(inline.parameters, arguments, strict=True))
+        hidden = token.hidden | {f"inline {token.text}"}
+        body = [
+            replace(part, hidden=part.hidden | hidden)
+            for each in inline.body
+            for part in (values[each.text] if each.kind == NAME and each.text in values else [each])
+        ]
+        opening, closing = replace(token, kind="{", text="{"), replace(token, kind="}", text="}")
+        self.tokens[start : self.at] = [opening, *body, closing]
+        self.at = start
+        return self.block("")
+
+
+def _one(span: Span) -> Number:
+    return Number(1, span=span)

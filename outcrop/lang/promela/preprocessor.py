@@ -1,0 +1,275 @@
+"""The preprocessor: macros, conditional parts and included files, as ``cpp`` has them where Promela models use it.
+
+A macro body is a list of tokens. A token that comes from a macro stands, for messages, where the macro was used.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from outcrop.lang.promela.lexer import DIRECTIVE, JUNK, NAME, NUMBER, Token, problem, tokenize
+from outcrop.source import Diagnostic, Severity, Source, Span
+
+#: Files that include each other more deeply than this include themselves.
+_MAX_DEPTH = 40
+
+_DIRECTIVE = re.compile(r"#\s*([a-z]+)?\s*(.*)", re.DOTALL)
+_DEFINITION = re.compile(r"([A-Za-z_]\w*)(\(([^)]*)\))?\s*(.*)", re.DOTALL)
+_CONTINUATION = re.compile(r"\\\r?\n")
+_COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Macro:
+    """``parameters`` None: a name that stands for its body; otherwise it takes arguments."""
+
+    parameters: tuple[str, ...] | None
+    body: tuple[Token, ...]
+
+
+@dataclass
+class _Part:
+    """A conditional part. ``is_read``: its lines count; ``was_read``: one of its branches did already."""
+
+    outer: bool
+    is_read: bool
+    was_read: bool
+    span: Span
+
+
+@dataclass
+class Preprocessor:
+    """Reads a model and what it includes. ``given``: macros whose definition in the model is replaced."""
+
+    given: dict[str, str]
+    macros: dict[str, Macro] = field(default_factory=dict)
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+    mentioned: set[str] = field(default_factory=set)  #: names that directives speak of
+
+    def __post_init__(self) -> None:
+        for name, text in self.given.items():
+            self.macros[name] = Macro(None, tuple(tokenize(Source(f"-D {name}", text))))
+
+    def read(self, source: Source, depth: int = 0) -> list[Token]:
+        """Returns the tokens of a source after all replacements."""
+        pending: list[Token] = []
+        result: list[Token] = []
+        parts: list[_Part] = []
+        for token in tokenize(source):
+            is_read = not parts or parts[-1].is_read
+            if token.kind != DIRECTIVE:
+                if is_read and token.kind == JUNK:
+                    self.diagnostics.append(problem(token))
+                elif is_read:
+                    pending.append(token)
+                continue
+            result += self.expanded(pending)
+            pending = []
+            result += self._directive(token, parts, is_read, depth)
+        if parts:
+            self._error("this conditional part is not closed", parts[-1].span, "end it with #endif")
+        return result + self.expanded(pending)
+
+    # --- Directives ------------------------------------------------------------------------------------------
+
+    def _directive(self, token: Token, parts: list[_Part], is_read: bool, depth: int) -> list[Token]:
+        match = _DIRECTIVE.match(_COMMENT.sub(" ", _CONTINUATION.sub(" ", token.text)))
+        assert match is not None
+        word, rest = match[1] or "", match[2].strip()
+        if word in ("if", "ifdef", "ifndef"):
+            holds = is_read and self._holds(word, rest, token.span)
+            parts.append(_Part(is_read, holds, holds, token.span))
+        elif word in ("elif", "else", "endif"):
+            self._next_part(word, rest, parts, token.span)
+        elif is_read and word == "define":
+            self._define(rest, token.span)
+        elif is_read and word == "undef":
+            self.macros.pop(rest, None)
+        elif is_read and word == "include":
+            return self._include(rest, token.span, depth)
+        elif is_read and word == "error":
+            self._error(f"#error {rest}", token.span)
+        elif is_read and word not in ("", "line", "pragma", "ident", "warning"):
+            self._error(f"'#{word}' is not a directive of the preprocessor", token.span)
+        return []
+
+    def _next_part(self, word: str, rest: str, parts: list[_Part], span: Span) -> None:
+        if not parts:
+            self._error(f"#{word} without #if", span)
+            return
+        part = parts[-1]
+        if word == "endif":
+            parts.pop()
+            return
+        part.is_read = part.outer and not part.was_read and (word == "else" or self._holds("if", rest, span))
+        part.was_read = part.was_read or part.is_read
+
+    def _holds(self, word: str, rest: str, span: Span) -> bool:
+        if word == "if":
+            return self._condition(rest, span)
+        name = rest.split()[0] if rest else ""
+        self.mentioned.add(name)
+        return (name in self.macros) == (word == "ifdef")
+
+    def _condition(self, text: str, span: Span) -> bool:
+        def defined(match: re.Match[str]) -> str:
+            self.mentioned.add(match[1])
+            return "1" if match[1] in self.macros else "0"
+
+        text = re.sub(r"\bdefined\s*\(?\s*([A-Za-z_]\w*)\s*\)?", defined, text)
+        tokens = self.expanded(tokenize(Source(span.source.name, text)))
+        self.mentioned |= {each.text for each in tokens if each.kind == NAME}
+        try:
+            return bool(_Condition([each.text if each.kind != NAME else "0" for each in tokens]).value())
+        except (IndexError, ValueError, ZeroDivisionError):
+            self._error("this condition cannot be evaluated", span, "use whole numbers, macros and C's operators")
+            return False
+
+    def _define(self, rest: str, span: Span) -> None:
+        match = _DEFINITION.match(rest)
+        if match is None:
+            self._error("a macro needs a name", span, "write #define NAME text")
+            return
+        name = match[1]
+        self.mentioned.add(name)
+        if name in self.given:
+            return
+        parameters = None if match[2] is None else tuple(each.strip() for each in match[3].split(",") if each.strip())
+        # Tokens of the body keep the place of the definition until the macro is used.
+        body = tokenize(Source(span.source.name, match[4]))
+        self.macros[name] = Macro(parameters, tuple(replace(each, span=span) for each in body))
+
+    def _include(self, rest: str, span: Span, depth: int) -> list[Token]:
+        name = rest.strip('"<> ')
+        path = Path(span.source.name).parent / name
+        if depth >= _MAX_DEPTH:
+            self._error("this file includes itself", span)
+            return []
+        try:
+            text = path.read_text(encoding="utf-8", errors="replace")
+        except OSError as error:
+            self._error(f"'{path}' cannot be read: {error.strerror}", span, "included files lie beside the model")
+            return []
+        return self.read(Source(str(path), text), depth + 1)
+
+    def _error(self, message: str, span: Span, hint: str = "") -> None:
+        self.diagnostics.append(Diagnostic(Severity.ERROR, message, span, hint))
+
+    # --- Replacement -----------------------------------------------------------------------------------------
+
+    def expanded(self, tokens: list[Token]) -> list[Token]:
+        """Replaces macros, and in what they stand for again, but none inside itself."""
+        result: list[Token] = []
+        pending = tokens[::-1]
+        while pending:
+            token = pending.pop()
+            macro = self.macros.get(token.text) if token.kind != NUMBER else None
+            if macro is None or token.text in token.hidden:
+                result.append(token)
+            elif macro.parameters is None:
+                pending += self._placed(token, list(macro.body))[::-1]
+            elif pending and pending[-1].kind == "(":
+                arguments = self._arguments(token, pending)
+                body = self._substituted(macro, arguments, token.span)
+                pending += self._placed(token, body)[::-1]
+            else:
+                result.append(token)
+        return result
+
+    def _placed(self, used: Token, body: list[Token]) -> list[Token]:
+        hidden = used.hidden | {used.text}
+        return [replace(each, span=used.span, hidden=each.hidden | hidden) for each in body]
+
+    def _arguments(self, name: Token, pending: list[Token]) -> list[list[Token]]:
+        """Takes the arguments of a macro, parentheses included, off the tokens to come."""
+        pending.pop()
+        arguments: list[list[Token]] = [[]]
+        depth = 0
+        while pending:
+            token = pending.pop()
+            if token.kind == ")" and depth == 0:
+                return arguments if arguments != [[]] else []
+            if token.kind == "," and depth == 0:
+                arguments.append([])
+                continue
+            depth += (token.kind in "([{") - (token.kind in ")]}")
+            arguments[-1].append(token)
+        self._error(f"the arguments of '{name.text}' are not closed", name.span, "a ')' is missing")
+        return arguments
+
+    def _substituted(self, macro: Macro, arguments: list[list[Token]], span: Span) -> list[Token]:
+        assert macro.parameters is not None
+        if len(arguments) != len(macro.parameters):
+            counts = f"{len(macro.parameters)} arguments, not {len(arguments)}"
+            self._error(f"this macro takes {counts}", span)
+            return []
+        values = dict(zip(macro.parameters, (self.expanded(each) for each in arguments), strict=True))
+        return _pasted([part for each in macro.body for part in values.get(each.text, [each])])
+
+
+def _pasted(tokens: list[Token]) -> list[Token]:
+    """Joins what stands around ``##``."""
+    result: list[Token] = []
+    for each in tokens:
+        if result and result[-1].kind == "##":
+            result.pop()
+            if result:
+                left = result.pop()
+                result.append(replace(left, kind=NAME, text=left.text + each.text))
+                continue
+        result.append(each)
+    return result
+
+
+class _Condition:
+    """The value of a condition of ``#if``, by precedence climbing."""
+
+    _LEVELS: tuple[dict[str, Callable[[int, int], int]], ...] = (
+        {"||": lambda a, b: int(bool(a or b))},
+        {"&&": lambda a, b: int(bool(a and b))},
+        {"==": lambda a, b: int(a == b), "!=": lambda a, b: int(a != b)},
+        {
+            "<": lambda a, b: int(a < b),
+            ">": lambda a, b: int(a > b),
+            "<=": lambda a, b: int(a <= b),
+            ">=": lambda a, b: int(a >= b),
+        },
+        {"+": lambda a, b: a + b, "-": lambda a, b: a - b},
+        {"*": lambda a, b: a * b, "/": lambda a, b: a // b, "%": lambda a, b: a % b},
+    )
+
+    def __init__(self, words: list[str]) -> None:
+        self._words = words
+        self._at = 0
+
+    def value(self) -> int:
+        value = self._binary(0)
+        if self._at != len(self._words):
+            raise ValueError
+        return value
+
+    def _binary(self, level: int) -> int:
+        if level == len(self._LEVELS):
+            return self._operand()
+        value = self._binary(level + 1)
+        while self._at < len(self._words) and self._words[self._at] in self._LEVELS[level]:
+            operation = self._LEVELS[level][self._words[self._at]]
+            self._at += 1
+            value = operation(value, self._binary(level + 1))
+        return value
+
+    def _operand(self) -> int:
+        word = self._words[self._at]
+        self._at += 1
+        if word == "!":
+            return int(not self._operand())
+        if word == "-":
+            return -self._operand()
+        if word == "(":
+            value = self._binary(0)
+            self._at += 1
+            return value
+        return int(word, 0)

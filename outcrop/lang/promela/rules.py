@@ -1,0 +1,236 @@
+"""Lowers ways through the control graphs to rules."""
+
+from __future__ import annotations
+
+from itertools import product
+from math import prod
+
+from outcrop.ir.nodes import (
+    Assign,
+    Assume,
+    BinaryOperator,
+    Conditional,
+    Expression,
+    Frame,
+    Local,
+    LocalPlace,
+    Statement,
+    Variable,
+    While,
+)
+from outcrop.ir.system import Parameter, Rule
+from outcrop.ir.types import BOOLEAN, INTEGER
+from outcrop.lang import build
+from outcrop.lang.promela import syntax
+from outcrop.lang.promela.atomic import Ending, Taken, Way, WayLowering
+from outcrop.lang.promela.control import Location, Step
+from outcrop.lang.promela.expressions import FrameBuilder, has_timeout
+from outcrop.lang.promela.scope import Self
+from outcrop.source import Span
+
+#: Characters of a statement that the name of its rule shows.
+_LONGEST_TEXT = 60
+#: Choices of processes that get a rule each.
+_MOST_CHOICES = 8
+#: Turns of a loop inside an atomic sequence.
+_MOST_TURNS = 1_000_000
+
+
+class RuleLowering(WayLowering):
+    privilege: Variable | None = None  #: the process that is inside an atomic sequence, plus one
+
+    def all_ways(self) -> list[Way]:
+        ways: list[Way] = []
+        for proctype in self.proctypes.values():
+            if proctype.variable is None:
+                continue
+            for location in proctype.graph.locations:
+                for step in self.steps_at(location):
+                    ways += self.ways_from(proctype, _leaving(location, step))
+        return ways
+
+    def rules_of(self, way: Way) -> list[Rule]:
+        """Returns the rules of a way, two for each choice of processes where its first step asks for ``timeout``.
+
+        Fairness and message charts speak of single processes, so each has rules of its own, unless that would be too
+        many: then a rule has the numbers of its processes as parameters.
+        """
+        action = way.taken[0].step.action
+        asks = isinstance(action, syntax.Test) and has_timeout(action.condition)
+        choices: list[tuple[int, ...] | None] = [None]
+        if prod(len(each.pids) for each in way.actors) <= _MOST_CHOICES:
+            every = product(*(each.pids for each in way.actors))
+            choices = [pids for pids in every if len(set(pids)) == len(pids)]
+        rules = []
+        for pids in choices:
+            for priority in (0, 1) if asks else (0,):
+                self.is_timeout = bool(priority)
+                rule = self._rule(way, pids, priority)
+                if rule is not None:
+                    rules.append(rule)
+        self.is_timeout = False
+        return rules
+
+    def _rule(self, way: Way, pids: tuple[int, ...] | None, priority: int) -> Rule | None:
+        self.frame = FrameBuilder()
+        span = way.taken[0].step.span
+        actors = self._actors(way, pids, span)
+        guards: list[Expression] = []
+        body: list[Statement] = []
+        first = actors[0]
+        guards.append(self.is_at(first, [way.taken[0].step.source.number + 1], span))
+        guards += self._allowed(first, span)
+        for number, taken in enumerate(way.taken):
+            tests = self._take(taken, actors, body, is_last=number == len(way.taken) - 1)
+            if number == 0:
+                guards += tests[0]
+            else:
+                whole = build.conjunction(tests[0])
+                if whole is not None:
+                    if getattr(whole, "value", None) == 0:
+                        return None
+                    body.append(Assume(span=taken.step.span, condition=whole, message="the sequence goes on so"))
+            body += tests[1]
+        if not self._finish(way, actors, body):
+            return None
+        guard = build.conjunction(guards)
+        if guard is not None and getattr(guard, "value", None) == 0:
+            return None
+        parameters = tuple(Parameter(each.local, each.proctype.pids) for each in actors if each.local is not None)
+        names = tuple(dict.fromkeys(map(_process_name, actors)))
+        frame = Frame(tuple(self.frame.locals))
+        return Rule(_name(way, names), parameters, frame, span, guard, tuple(body), priority, names)
+
+    def _actors(self, way: Way, pids: tuple[int, ...] | None, span: Span) -> list[Self]:
+        actors = []
+        for number, proctype in enumerate(way.actors):
+            local: Local | None = None
+            if pids is not None or len(proctype.pids) == 1:
+                pid: Expression = build.number(proctype.pids.start if pids is None else pids[number], span)
+            else:
+                local = self.frame.add("process" if number == 0 else "with", proctype.pid_type)
+                pid = build.load(LocalPlace(type=local.type, span=span, local=local))
+            actors.append(self.self_of(proctype, pid, span, local))
+        return actors
+
+    def _allowed(self, process: Self, span: Span) -> list[Expression]:
+        """Returns that no other process is inside an atomic sequence, and what ``provided`` demands."""
+        self.process = process
+        tests = self.provided()
+        if self.privilege is not None:
+            holder = build.load(build.place(self.privilege, span))
+            nobody = build.binary(BinaryOperator.EQUAL, holder, build.number(0, span), span, BOOLEAN)
+            mine = build.binary(BinaryOperator.EQUAL, holder, _next_number(process.pid, span), span, BOOLEAN)
+            tests.append(build.logical(BinaryOperator.OR, nobody, mine, span))
+        return tests
+
+    def _take(
+        self, taken: Taken, actors: list[Self], body: list[Statement], is_last: bool
+    ) -> tuple[list[Expression], list[Statement]]:
+        """Returns the tests of a step, and what it does."""
+        step, me = taken.step, actors[taken.actor]
+        self.process = me
+        if taken.loop:
+            return [], [self._loop(taken.loop), self.enter(me, step.source, step.span)]
+        use = None
+        if taken.channel is not None:
+            assert isinstance(step.action, syntax.Send | syntax.Receive)
+            uses = self.uses(step.action.channel, len(step.action.arguments))
+            use = next(each for each in uses if each.channel is taken.channel)
+        if step.source.is_end:
+            return [self._is_youngest(me, step.span)], self.effects(step, None)
+        tests = self.tests(step, use)
+        if step.source.escapes and step in step.source.steps:
+            tests += self.escape_test(step)
+        effects: list[Statement] = []
+        if taken.met is not None and taken.other is not None:
+            assert use is not None
+            other = actors[taken.other]
+            meeting = next(
+                each
+                for each in self.meetings(step, use)
+                if each.proctype is other.proctype and _is_same(each.step, taken.met)
+            )
+            more, values, stores = self.met(step, use, meeting, other)
+            tests += more
+            effects += [*values, *stores, self.enter(other, taken.met.target, step.span)]
+        self.process = me
+        effects += self.effects(step, use)
+        if is_last or taken.met is not None:
+            effects.append(self.enter(me, step.target, step.span))
+        return tests, effects
+
+    def _loop(self, steps: tuple[Step, ...]) -> Statement:
+        body = tuple(statement for step in steps for statement in self.effects(step, None))
+        condition = build.conjunction(self.tests(steps[0], None)) or build.truth(True, steps[0].span)
+        return While(span=steps[0].span, condition=condition, body=body, limit=_MOST_TURNS)
+
+    def _is_youngest(self, process: Self, span: Span) -> Expression:
+        """Returns whether a process that has ended can go: those that began after it have gone."""
+        assert self.process_count is not None
+        count = build.load(build.place(self.process_count, span))
+        return build.binary(BinaryOperator.EQUAL, count, _next_number(process.pid, span), span, BOOLEAN)
+
+    def _finish(self, way: Way, actors: list[Self], body: list[Statement]) -> bool:
+        """Adds the end of a way to a body. Returns whether there is such a way at all."""
+        assert way.at is not None
+        last = actors[way.actor]
+        span = way.taken[-1].step.span
+        self.process = last
+        goes_on = self.any_enabled(self.steps_at(way.at), span) if way.ending is not Ending.FREE else None
+        if way.ending is Ending.BLOCKED:
+            assert goes_on is not None
+            blocked = build.negation(goes_on, span)
+            if getattr(blocked, "value", None) == 0:
+                return False
+            body.append(Assume(span=span, condition=blocked, message="the sequence blocks"))
+        if self.privilege is not None:
+            holder: Expression = build.number(0, span)
+            if way.ending is Ending.PRIVILEGED:
+                assert goes_on is not None
+                holder = _next_number(last.pid, span)
+                if getattr(goes_on, "value", None) != 1:
+                    nobody = build.number(0, span)
+                    holder = Conditional(type=INTEGER, span=span, condition=goes_on, then=holder, otherwise=nobody)
+            body.append(Assign(span=span, target=build.place(self.privilege, span), value=holder))
+        return True
+
+
+def _next_number(pid: Expression, span: Span) -> Expression:
+    value = getattr(pid, "value", None)
+    if isinstance(value, int):
+        return build.number(value + 1, span)
+    return build.binary(BinaryOperator.ADD, pid, build.number(1, span), span)
+
+
+def _leaving(location: Location, step: Step) -> Step:
+    """Returns a step as one that leaves ``location``, from which an ``unless`` may take it too."""
+    if step.source is location:
+        return step
+    return Step(location, step.target, step.action, step.span, step.region, step.graph)
+
+
+def _is_same(one: Step, other: Step) -> bool:
+    return (one.source, one.target, one.action) == (other.source, other.target, other.action)
+
+
+def _process_name(process: Self) -> str:
+    number = getattr(process.pid, "value", None)
+    return (
+        process.proctype.name
+        if len(process.proctype.pids) == 1 or number is None
+        else (f"{process.proctype.name}[{number}]")
+    )
+
+
+def _name(way: Way, processes: tuple[str, ...]) -> str:
+    """Returns the name of a rule: its processes, and the line and text of its first statement."""
+    first = way.taken[0]
+    who = " -> ".join(processes)
+    if first.step.source.is_end:
+        return f"{who}: -end-"
+    text = " ".join(first.step.span.text.split())
+    if len(text) > _LONGEST_TEXT:
+        text = text[: _LONGEST_TEXT - 3] + "..."
+    more = f" ... ({len(way.taken)} steps)" if len(way.taken) > 1 else ""
+    return f"{who}:{first.step.span.line} {text}{more}"

@@ -1,0 +1,113 @@
+"""What the names of a Promela model stand for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from outcrop.ir.nodes import Expression, Local, Place, Variable
+from outcrop.ir.types import Enum, Range, Record, Type
+from outcrop.lang.promela import syntax
+from outcrop.lang.promela.control import Graph
+from outcrop.source import Span
+
+BIT = Range(0, 1, "bit")
+BOOL = Range(0, 1, "bool", labels=("false", "true"))
+BYTE = Range(0, 255, "byte")
+PID = Range(0, 255, "pid")
+SHORT = Range(-32768, 32767, "short")
+INT = Range(-(2**31), 2**31 - 1, "int")
+
+
+@dataclass(eq=False)
+class VariableSymbol:
+    """A variable. ``field``: its number in the record of its process; None: it is global."""
+
+    name: str
+    type: Type
+    span: Span
+    variable: Variable | None = None
+    field: int | None = None
+    initial: syntax.Expression | tuple[syntax.Expression, ...] | None = None
+
+
+@dataclass(eq=False)
+class ChannelSymbol:
+    """Channels that one declaration makes, each with a number; ``base`` is the first.
+
+    One that a process declares exists once for each process: ``proctype`` has ``pids`` of them. A buffered channel
+    is a record in ``storage``: how many messages it holds, and the messages, the oldest first, then zeroes.
+    """
+
+    name: str
+    capacity: int
+    types: tuple[Range, ...]
+    size: int | None  #: elements of an array of channels; None: it is none
+    span: Span
+    proctype: ProctypeSymbol | None = None
+    base: int = 0
+    storage: Variable | None = None
+
+    @property
+    def width(self) -> int:
+        """Channels that one process declares, or all of a global declaration."""
+        return 1 if self.size is None else self.size
+
+    @property
+    def count(self) -> int:
+        return self.width * (1 if self.proctype is None else len(self.proctype.pids))
+
+
+@dataclass(frozen=True)
+class InitialChannel(syntax.Expression):
+    """The number of a channel that a declaration makes, as the initial value of a variable."""
+
+    channel: ChannelSymbol
+    index: int
+
+
+@dataclass(eq=False)
+class ConstantSymbol:
+    value: int
+    span: Span
+
+
+Symbol = VariableSymbol | ChannelSymbol | ConstantSymbol
+
+
+@dataclass(eq=False)
+class ProctypeSymbol:
+    """A proctype. Its processes are records in ``variable``: where each is, its parameters and its variables.
+
+    ``pids``: the numbers that its processes can have. With one alone the variable is a record, otherwise an array.
+    """
+
+    tree: syntax.Proctype
+    graph: Graph
+    names: dict[str, Symbol] = field(default_factory=dict)
+    fields: list[VariableSymbol] = field(default_factory=list)
+    parameters: list[VariableSymbol] = field(default_factory=list)
+    channels: list[ChannelSymbol] = field(default_factory=list)
+    pids: range = range(0)
+    active: range = range(0)  #: processes that exist from the start
+    locations: Enum = field(default_factory=lambda: Enum(("-",)))
+    record: Record = field(default_factory=lambda: Record(()))
+    variable: Variable | None = None
+
+    @property
+    def name(self) -> str:
+        return self.tree.name.text
+
+    @property
+    def pid_type(self) -> Range:
+        return Range(self.pids.start, self.pids.stop - 1, "pid")
+
+
+@dataclass(frozen=True)
+class Self:
+    """The process that takes a step: its number, and the place of its record. ``local``: the parameter of the rule
+    that has its number, where there are several."""
+
+    proctype: ProctypeSymbol
+    pid: Expression
+    place: Place
+    local: Local | None = None

@@ -1,0 +1,292 @@
+"""The tree of a Promela model, as the parser makes it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from outcrop.source import Span
+
+
+@dataclass(frozen=True)
+class Name:
+    text: str
+    span: Span
+
+
+# --- Expressions ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Expression:
+    span: Span = field(kw_only=True)
+
+
+@dataclass(frozen=True)
+class Number(Expression):
+    value: int
+
+
+@dataclass(frozen=True)
+class Reference(Expression):
+    """``name[index].next``: a variable, an element of it, or a field."""
+
+    name: Name
+    index: Expression | None = None
+    next: Reference | None = None
+
+
+@dataclass(frozen=True)
+class Unary(Expression):
+    operator: str
+    operand: Expression
+
+
+@dataclass(frozen=True)
+class Binary(Expression):
+    operator: str
+    left: Expression
+    right: Expression
+
+
+@dataclass(frozen=True)
+class Conditional(Expression):
+    condition: Expression
+    then: Expression
+    otherwise: Expression
+
+
+@dataclass(frozen=True)
+class Run(Expression):
+    proctype: Name
+    arguments: tuple[Expression, ...]
+
+
+@dataclass(frozen=True)
+class ChannelTest(Expression):
+    """``len``, ``empty``, ``nempty``, ``full`` or ``nfull`` of a channel."""
+
+    word: str
+    channel: Reference
+
+
+@dataclass(frozen=True)
+class Poll(Expression):
+    """``channel?[arguments]``: could it be received?"""
+
+    channel: Reference
+    arguments: tuple[Expression, ...]
+    is_random: bool
+
+
+@dataclass(frozen=True)
+class Timeout(Expression):
+    pass
+
+
+@dataclass(frozen=True)
+class Progress(Expression):
+    """``np_``: no process is at a progress label."""
+
+
+@dataclass(frozen=True)
+class Enabled(Expression):
+    """``enabled(pid)``: could that process move?"""
+
+    process: Expression
+
+
+@dataclass(frozen=True)
+class RemoteLabel(Expression):
+    """``P[pid]@label``"""
+
+    proctype: Name
+    process: Expression | None
+    label: Name
+
+
+@dataclass(frozen=True)
+class RemoteVariable(Expression):
+    """``P[pid]:variable``"""
+
+    proctype: Name
+    process: Expression | None
+    variable: Reference
+
+
+@dataclass(frozen=True)
+class ArraySize(Expression):
+    """The number of elements of an array, which ``for (i in array)`` asks for."""
+
+    array: Reference
+
+
+@dataclass(frozen=True)
+class Evaluated(Expression):
+    """``eval(expression)`` among the arguments of a receive: must be equal."""
+
+    operand: Expression
+
+
+# --- Declarations --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class ChannelValue:
+    """``[capacity] of {types}``"""
+
+    capacity: Expression
+    types: tuple[Name, ...]
+    span: Span
+
+
+@dataclass(frozen=True)
+class Declarator:
+    name: Name
+    size: Expression | None
+    bits: Expression | None
+    initial: Expression | ChannelValue | tuple[Expression, ...] | None
+
+
+@dataclass(frozen=True)
+class Declaration:
+    type: Name
+    declarators: tuple[Declarator, ...]
+    span: Span
+
+
+# --- Statements ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Statement:
+    span: Span = field(kw_only=True)
+
+
+@dataclass(frozen=True)
+class Test(Statement):
+    """An expression as a statement: executable when it is not zero."""
+
+    condition: Expression
+
+
+@dataclass(frozen=True)
+class Assignment(Statement):
+    target: Reference
+    value: Expression
+
+
+@dataclass(frozen=True)
+class Send(Statement):
+    channel: Reference
+    arguments: tuple[Expression, ...]
+    is_sorted: bool
+
+
+@dataclass(frozen=True)
+class Receive(Statement):
+    """``is_random``: the first message that fits, wherever it is. ``keeps``: the message stays (``<...>``)."""
+
+    channel: Reference
+    arguments: tuple[Expression, ...]
+    is_random: bool
+    keeps: bool
+
+
+@dataclass(frozen=True)
+class Assertion(Statement):
+    condition: Expression
+
+
+@dataclass(frozen=True)
+class Print(Statement):
+    text: str
+    arguments: tuple[Expression, ...]
+
+
+@dataclass(frozen=True)
+class Else(Statement):
+    pass
+
+
+@dataclass(frozen=True)
+class Goto(Statement):
+    label: Name
+
+
+@dataclass(frozen=True)
+class Break(Statement):
+    pass
+
+
+@dataclass(frozen=True)
+class Choice(Statement):
+    """``if`` or, where it ``repeats``, ``do``."""
+
+    options: tuple[Block, ...]
+    repeats: bool
+
+
+@dataclass(frozen=True)
+class Block(Statement):
+    """``kind``: "" for braces alone, "atomic" or "d_step"."""
+
+    steps: tuple[Statement, ...]
+    kind: str = ""
+
+
+@dataclass(frozen=True)
+class Unless(Statement):
+    main: Statement
+    escape: Statement
+
+
+@dataclass(frozen=True)
+class Labelled(Statement):
+    label: Name
+    statement: Statement
+
+
+@dataclass(frozen=True)
+class LocalDeclaration(Statement):
+    declaration: Declaration
+
+
+# --- The model -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Proctype:
+    """``active``: processes that exist from the start; 0 or None: none do."""
+
+    name: Name
+    parameters: tuple[Declaration, ...]
+    active: Expression | None
+    provided: Expression | None
+    body: Block
+    span: Span
+    is_init: bool = False
+
+
+@dataclass(frozen=True)
+class Typedef:
+    name: Name
+    fields: tuple[Declaration, ...]
+
+
+@dataclass(frozen=True)
+class Ltl:
+    """``formula``: expressions with operators ``G F X U W R -> <->`` in it."""
+
+    name: str
+    formula: Expression
+    span: Span
+
+
+@dataclass
+class Model:
+    declarations: list[Declaration] = field(default_factory=list)
+    typedefs: list[Typedef] = field(default_factory=list)
+    mtypes: list[Name] = field(default_factory=list)
+    proctypes: list[Proctype] = field(default_factory=list)
+    never: Block | None = None
+    formulas: list[Ltl] = field(default_factory=list)

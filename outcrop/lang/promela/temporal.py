@@ -1,0 +1,140 @@
+"""Formulas of temporal logic about Promela models, in the model or from outside, and never claims."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from outcrop.errors import ModelError
+from outcrop.ir.automaton import Automaton, Edge
+from outcrop.ir.formula import Formula, Operator
+from outcrop.ir.formula import proposition as proposition_of
+from outcrop.ir.nodes import Expression, Frame
+from outcrop.ir.system import TemporalProperty
+from outcrop.lang import build
+from outcrop.lang.formulas import expression_of, read_formula
+from outcrop.lang.promela import syntax
+from outcrop.lang.promela.control import GraphBuilder, Location, Step
+from outcrop.lang.promela.declarations import DeclarationLowering
+from outcrop.lang.promela.expressions import FrameBuilder
+from outcrop.lang.promela.parser import parse_expression
+from outcrop.lang.promela.preprocessor import Preprocessor
+from outcrop.lang.promela.scope import VariableSymbol
+from outcrop.ltl.parser import Binding
+from outcrop.options import FormulaText, LoadOptions
+from outcrop.source import Source, Span
+
+_OPERATORS = {
+    "!": Operator.NOT,
+    "G": Operator.GLOBALLY,
+    "F": Operator.FINALLY,
+    "X": Operator.NEXT,
+    "U": Operator.UNTIL,
+    "W": Operator.WEAK_UNTIL,
+    "R": Operator.RELEASE,
+    "&&": Operator.AND,
+    "||": Operator.OR,
+    "->": Operator.IMPLIES,
+    "<->": Operator.IFF,
+}
+_TEMPORAL = frozenset("GFXUWR") | {"->", "<->"}
+
+
+class TemporalLowering(DeclarationLowering):
+    def __init__(self, source: Source, options: LoadOptions, preprocessor: Preprocessor) -> None:
+        super().__init__(source, options, preprocessor)
+        self.temporal: list[TemporalProperty] = []
+        self.automaton: Automaton | None = None
+
+    def formulas(self, model: syntax.Model) -> None:
+        for each in model.formulas:
+            self.process, self.frame = None, FrameBuilder()
+            meaning: dict[Formula, Expression] = {}
+            formula = self._formula(each.formula, meaning)
+            frame = Frame(tuple(self.frame.locals))
+            self.temporal.append(TemporalProperty(each.name, (), frame, each.span, formula, meaning))
+        if model.never is not None:
+            self.automaton = self._never(model.never)
+
+    def _formula(self, node: syntax.Expression, meaning: dict[Formula, Expression]) -> Formula:
+        if _is_temporal(node):
+            if isinstance(node, syntax.Unary):
+                return Formula(_OPERATORS[node.operator], self._formula(node.operand, meaning))
+            assert isinstance(node, syntax.Binary)
+            left, right = self._formula(node.left, meaning), self._formula(node.right, meaning)
+            return Formula(_OPERATORS[node.operator], left, right)
+        proposition = proposition_of(" ".join(node.span.text.split()), verbatim=True)
+        meaning[proposition] = self.condition(node)
+        return proposition
+
+    def given_formula(self, text: FormulaText) -> None:
+        self.process, self.frame = None, FrameBuilder()
+        known = [name for name, symbol in self.globals.items() if isinstance(symbol, VariableSymbol)]
+        found = read_formula(text, known, self.report, partial(self._meaning, text))
+        if found is not None:
+            frame = Frame(tuple(self.frame.locals))
+            self.temporal.append(TemporalProperty(text.name, (), frame, text.span, *found))
+
+    def _meaning(self, text: FormulaText, each: Formula, place: Span, _bound: Binding) -> Expression | None:
+        errors = self.report.error_count
+        where = expression_of(each, place, text.definitions)
+        if where is None:
+            node: syntax.Expression = syntax.Reference(syntax.Name(each.text, place), span=place)
+        else:
+            try:
+                node = parse_expression(where, frozenset(self.proctypes), self.preprocessor)
+            except ModelError as error:
+                self.report.take(error.diagnostics)
+                return None
+        condition = self.condition(node)
+        return condition if self.report.error_count == errors else None
+
+    # --- Never claims ------------------------------------------------------------------------------------------------
+
+    def _never(self, body: syntax.Block) -> Automaton:
+        """Returns the automaton of a never claim. Its end accepts whatever follows."""
+        graph = GraphBuilder(self.report).build(body)
+        self.process, self.frame = None, FrameBuilder()
+        edges: list[Edge] = []
+        for location in graph.locations:
+            for step in location.steps:
+                guard = self._claim_guard(location, step)
+                edges.append(Edge(location.number, step.target.number, guard, step.span))
+        end = graph.end.number
+        edges.append(Edge(end, end, None, body.span))
+        accepting = {each.number for each in graph.locations if any(name.startswith("accept") for name in each.labels)}
+        names = tuple(each.labels[0] if each.labels else f"line {each.span.line}" for each in graph.locations)
+        return Automaton(
+            name="never claim",
+            states=names,
+            initial=graph.start.number,
+            accepting=frozenset(accepting | {end}),
+            edges=tuple(edges),
+            span=body.span,
+            frame=Frame(tuple(self.frame.locals)),
+        )
+
+    def _claim_guard(self, location: Location, step: Step) -> Expression | None:
+        match step.action:
+            case None:
+                return None
+            case syntax.Test(condition=condition):
+                return build.conjunction([self.condition(condition)])
+            case syntax.Else():
+                others = [each for each in location.steps if each is not step]
+                tests = [self._claim_guard(location, each) or build.truth(True, step.span) for each in others]
+                return build.conjunction([build.negation(each, step.span) for each in tests])
+            case syntax.Assertion(condition=condition):
+                return build.conjunction([self.condition(condition)])
+        self.report.error("a never claim can only test", step.span, "move assignments and messages into a process")
+        return None
+
+
+def _is_temporal(node: syntax.Expression) -> bool:
+    """Whether a formula is more than one expression of the model."""
+    match node:
+        case syntax.Unary():
+            return node.operator in _TEMPORAL or (node.operator == "!" and _is_temporal(node.operand))
+        case syntax.Binary():
+            own = node.operator in _TEMPORAL
+            return own or (node.operator in ("&&", "||") and (_is_temporal(node.left) or _is_temporal(node.right)))
+    return False
