@@ -14,6 +14,7 @@
 #define HAS_REALS 0
 #define HAS_PUT 0
 #define HAS_LIVENESS 0
+#define HAS_ENDS 0
 #define HAS_WIDE_INTEGERS 0
 #define HAS_FAIRNESS_COUNTER 0
 #ifndef HAS_MOVERS

@@ -20,6 +20,7 @@ enum { P_AT = 0, Q_AT = 3 * N, TURN_AT = Q_AT + 4 * N, J_AT = TURN_AT + 4 * (N +
 #define HAS_REALS 0
 #define HAS_PUT 0
 #define HAS_LIVENESS 1
+#define HAS_ENDS 0
 #define HAS_WIDE_INTEGERS 0
 #define HAS_FAIRNESS 0
 #define HAS_FAIRNESS_COUNTER 0
