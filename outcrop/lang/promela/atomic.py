@@ -132,7 +132,7 @@ def loop_without_choice(head: Location) -> tuple[Step, ...]:
 
 
 def _excludes(test: syntax.Test, other: syntax.Statement | None) -> bool:
-    """Whether another step can only be taken where a test is false."""
+    """Returns whether another step can only be taken where a test is false."""
     if isinstance(other, syntax.Else):
         return True
     one = test.condition

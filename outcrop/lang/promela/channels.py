@@ -190,7 +190,7 @@ class ChannelLowering(ExpressionLowering):
         return self._chosen(self.uses(node.channel, len(node.arguments)), test, node.span)
 
     def is_value(self, node: syntax.Expression) -> bool:
-        """Whether an argument of a receive must be equal to what is received, rather than take it."""
+        """Returns whether an argument of a receive must be equal to what is received, rather than take it."""
         if isinstance(node, syntax.Reference):
             if node.name.text == "_":
                 return False

@@ -241,7 +241,7 @@ class GraphBuilder:
 
 
 def _needs_own(statement: syntax.Statement) -> bool:
-    """Whether a labelled statement has a first location that others lead back to."""
+    """Returns whether a labelled statement has a first location that others lead back to."""
     return isinstance(statement, syntax.Unless | syntax.Labelled)
 
 

@@ -278,7 +278,7 @@ class DeclarationLowering(RuleLowering):
 
 
 def _passes_channels(model: syntax.Model) -> bool:
-    """Whether a model has channels in variables, which it may store as an mtype too."""
+    """Returns whether a model has channels in variables, which it may store as an mtype too."""
     parameters = [each for proctype in model.proctypes for each in proctype.parameters]
     return any(
         declaration.type.text == "chan" and not isinstance(each.initial, syntax.ChannelValue)

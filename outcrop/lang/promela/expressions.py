@@ -377,7 +377,7 @@ def _has_label(labels: list[str], prefix: str) -> bool:
 
 
 def has_timeout(node: object) -> bool:
-    """Whether an expression asks for ``timeout``."""
+    """Returns whether an expression asks for ``timeout``."""
     match node:
         case syntax.Timeout():
             return True

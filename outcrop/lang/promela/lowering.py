@@ -76,7 +76,7 @@ class _ModelLowering(TemporalLowering):
             self.given_formula(formula)
 
     def _check_replacements(self) -> None:
-        """Every -D must name a macro that the model speaks of."""
+        """Reports each -D that names no macro of the model."""
         for name in self.options.constants:
             if name not in self.preprocessor.mentioned:
                 hint = did_you_mean(name, self.preprocessor.mentioned)

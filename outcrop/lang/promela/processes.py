@@ -117,7 +117,7 @@ def _has_run_in_loop(graph: Graph) -> bool:
 
 
 def _keeps_numbers(graphs: dict[str, tuple[syntax.Proctype, Graph]], others: list[str], some_are_active: bool) -> bool:
-    """Whether no process that ``init`` does not wait for can end before the last one is started."""
+    """Returns whether no process that ``init`` does not wait for can end before the last one is started."""
     init = graphs["init"][1]
     regions = {step.region for each in init.locations for step in each.steps if _run_of(step) is not None}
     if len(regions) == 1 and None not in regions and not some_are_active:

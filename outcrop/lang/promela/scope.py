@@ -1,4 +1,4 @@
-"""What the names of a Promela model stand for."""
+"""Names of a Promela model, and the variables, channels and constants that they stand for."""
 
 from __future__ import annotations
 

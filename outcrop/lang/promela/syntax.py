@@ -28,7 +28,7 @@ class Number(Expression):
 
 @dataclass(frozen=True)
 class Reference(Expression):
-    """``name[index].next``: a variable, an element of it, or a field."""
+    """A variable, an element of it, or a field: ``name[index].next``."""
 
     name: Name
     index: Expression | None = None
@@ -63,7 +63,7 @@ class Run(Expression):
 
 @dataclass(frozen=True)
 class ChannelTest(Expression):
-    """``len``, ``empty``, ``nempty``, ``full`` or ``nfull`` of a channel."""
+    """A test of a channel: ``len``, ``empty``, ``nempty``, ``full`` or ``nfull``."""
 
     word: str
     channel: Reference
@@ -71,7 +71,7 @@ class ChannelTest(Expression):
 
 @dataclass(frozen=True)
 class Poll(Expression):
-    """``channel?[arguments]``: could it be received?"""
+    """A poll, ``channel?[arguments]``: whether a receive could be taken."""
 
     channel: Reference
     arguments: tuple[Expression, ...]
@@ -85,19 +85,19 @@ class Timeout(Expression):
 
 @dataclass(frozen=True)
 class Progress(Expression):
-    """``np_``: no process is at a progress label."""
+    """The truth of ``np_``: no process is at a progress label."""
 
 
 @dataclass(frozen=True)
 class Enabled(Expression):
-    """``enabled(pid)``: could that process move?"""
+    """The truth of ``enabled(pid)``: whether that process could move."""
 
     process: Expression
 
 
 @dataclass(frozen=True)
 class RemoteLabel(Expression):
-    """``P[pid]@label``"""
+    """The truth of ``P[pid]@label``."""
 
     proctype: Name
     process: Expression | None
@@ -106,7 +106,7 @@ class RemoteLabel(Expression):
 
 @dataclass(frozen=True)
 class RemoteVariable(Expression):
-    """``P[pid]:variable``"""
+    """The value of ``P[pid]:variable``."""
 
     proctype: Name
     process: Expression | None
@@ -122,7 +122,7 @@ class ArraySize(Expression):
 
 @dataclass(frozen=True)
 class Evaluated(Expression):
-    """``eval(expression)`` among the arguments of a receive: must be equal."""
+    """An argument ``eval(expression)`` of a receive, which must be equal to the received value."""
 
     operand: Expression
 
@@ -132,7 +132,7 @@ class Evaluated(Expression):
 
 @dataclass(frozen=True)
 class ChannelValue:
-    """``[capacity] of {types}``"""
+    """An initial value ``[capacity] of {types}``."""
 
     capacity: Expression
     types: tuple[Name, ...]
@@ -184,7 +184,7 @@ class Send(Statement):
 
 @dataclass(frozen=True)
 class Receive(Statement):
-    """``is_random``: the first message that fits, wherever it is. ``keeps``: the message stays (``<...>``)."""
+    """A receive. ``is_random``: the first message that fits, wherever it is. ``keeps``: the message stays."""
 
     channel: Reference
     arguments: tuple[Expression, ...]
@@ -220,7 +220,7 @@ class Break(Statement):
 
 @dataclass(frozen=True)
 class Choice(Statement):
-    """``if`` or, where it ``repeats``, ``do``."""
+    """A choice: ``if`` or, where it ``repeats``, ``do``."""
 
     options: tuple[Block, ...]
     repeats: bool
@@ -228,7 +228,7 @@ class Choice(Statement):
 
 @dataclass(frozen=True)
 class Block(Statement):
-    """``kind``: "" for braces alone, "atomic" or "d_step"."""
+    """A block. ``kind``: "" for braces alone, "atomic" or "d_step"."""
 
     steps: tuple[Statement, ...]
     kind: str = ""
@@ -256,7 +256,7 @@ class LocalDeclaration(Statement):
 
 @dataclass(frozen=True)
 class Proctype:
-    """``active``: processes that exist from the start; 0 or None: none do."""
+    """A proctype. ``active``: processes that exist from the start; 0 or None: none do."""
 
     name: Name
     parameters: tuple[Declaration, ...]
@@ -275,7 +275,7 @@ class Typedef:
 
 @dataclass(frozen=True)
 class Ltl:
-    """``formula``: expressions with operators ``G F X U W R -> <->`` in it."""
+    """A formula: expressions with operators ``G F X U W R -> <->`` in it."""
 
     name: str
     formula: Expression

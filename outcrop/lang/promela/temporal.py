@@ -130,7 +130,7 @@ class TemporalLowering(DeclarationLowering):
 
 
 def _is_temporal(node: syntax.Expression) -> bool:
-    """Whether a formula is more than one expression of the model."""
+    """Returns whether a formula is more than one expression of the model."""
     match node:
         case syntax.Unary():
             return node.operator in _TEMPORAL or (node.operator == "!" and _is_temporal(node.operand))
