@@ -301,8 +301,7 @@ class ExpressionParser(Cursor):
             self.nesting -= 1
 
     def _holds_formula(self) -> bool:
-        """Returns whether the parentheses here hold a temporal operator, a connective, or another formula, and what follows
-        them is no operator of an expression."""
+        """Returns whether the parentheses here hold a formula, and no operator of an expression follows them."""
         depth, at, holds = 0, self.at, False
         while at < len(self.tokens) - 1:
             token = self.tokens[at]

@@ -271,7 +271,7 @@ class StatementParser(ExpressionParser):
     # --- What stands for other statements -------------------------------------------------------------------------
 
     def _for(self) -> Statement:
-        """``for (i : a .. b) {...}`` is ``i = a; do :: i <= b -> ...; i++ :: else -> break od``."""
+        """Reads ``for (i : a .. b) {...}``: ``i = a; do :: i <= b -> ...; i++ :: else -> break od``."""
         start = self.at
         self.take()
         self.expect("(", "after 'for'")
@@ -298,7 +298,7 @@ class StatementParser(ExpressionParser):
         return Block((begin, Choice((again, leave), True, span=span)), span=span)
 
     def _select(self) -> Statement:
-        """``select (i : a .. b)`` is ``i = a; do :: i < b -> i++ :: break od``."""
+        """Reads ``select (i : a .. b)``: ``i = a; do :: i < b -> i++ :: break od``."""
         start = self.at
         self.take()
         self.expect("(", "after 'select'")
