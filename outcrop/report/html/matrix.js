@@ -63,6 +63,9 @@ function matrix(steps, go) {
       return h("td", { class: [isChanged && "changed", step === at && "here"].filter(Boolean).join(" "), title: `${path} = ${text}` }, isShown || step === at ? text : h("span", { class: "same", "aria-label": text }, "·"));
     })));
     table.replaceChildren(h("table", {}, h("thead", {}, head), h("tbody", {}, body)));
+    const here = table.querySelector("th.here");
+    const [box, column] = [table, here || table].map((each) => each.getBoundingClientRect());
+    if (here && column.right > box.right) table.scrollLeft += column.right - box.right;
   }
 
   return { element, show: (step) => { at = step; draw(); } };

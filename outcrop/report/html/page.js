@@ -61,7 +61,7 @@ function violationSection(result, [violation, count], index, faults, steppers) {
   const formula = (result.properties || []).find((each) => each.kind === "ltl" && each.name === violation.property && each.formula);
   if (formula) parts.push(h("pre", { class: "condition" }, formula.formula));
   if (violation.condition) parts.push(condition(violation.condition));
-  else if (violation.position && result.source && violation.position.file === result.source.file) parts.push(excerpt(result.source, violation.position, 2));
+  else if (!formula && violation.position && result.source && violation.position.file === result.source.file) parts.push(excerpt(result.source, violation.position, 2));
   for (const call of violation.calls || []) parts.push(h("p", { class: "soft" }, "in ", h("code", {}, call.function), ", called at ", linked(result.source, call.position)));
   if (violation.because && violation.because.length) {
     parts.push(h("ul", { class: "because" }, violation.because.map((each) => h("li", {}, h("code", {}, each)))));
