@@ -70,6 +70,7 @@ class EventKind(StrEnum):
     """The kind of an event, for programs; the text of the event is for people."""
 
     SQUEEZED = "squeezed"  #: RAM is full, and states were squeezed to the bits that change
+    COMPRESSED = "compressed"  #: RAM is full, and visited states were compressed; or RAM is full for these too
     WIDENED = "widened"  #: a state did not fit the squeezed width, so that all states became wider
     SPILLED = "spilled"  #: RAM is full, and the search continues with states on disk, or in the memory of the host
     CONTINUED = "continued"  #: another search took over the work done so far
@@ -176,6 +177,22 @@ class LayerReport:
     rows: list[LayerRow]
 
 
+@dataclass(frozen=True)
+class CompressionReport:
+    """The memory of a compressed search by its parts, in bytes."""
+
+    form: str  #: "tree", or "quotient" for states that are keys themselves
+    queue: str  #: where the queue is: "RAM" or "disk"
+    state_bytes: int  #: of a packed state
+    nodes: int  #: inner nodes of all trees
+    node_bytes: int
+    index_bytes: int  #: of the table that finds nodes
+    root_bytes: int  #: of the tables of remainders
+    queue_bytes: int  #: of the queue, as far as it is in RAM
+    bytes_a_state: float
+    ratio: float  #: of the packed states to all of this
+
+
 @dataclass
 class Outcome:
     """The counters and findings of one search."""
@@ -204,6 +221,7 @@ class Outcome:
     #: Estimate of the share of states that were visited, if signatures were stored.
     signature_coverage: float | None = None
     layers: LayerReport | None = field(default=None, compare=False)  #: for a layered search past RAM
+    compression: CompressionReport | None = field(default=None, compare=False)  #: for compressed visited states
 
     @property
     def visited(self) -> int:

@@ -26,6 +26,15 @@ class Replacement(StrEnum):
     RANDOM = "random"  #: any entry at random, as published
 
 
+class Compression(StrEnum):
+    """Lossless compression of visited states."""
+
+    AUTO = "auto"  #: none until RAM is full
+    TREE = "tree"  #: from the start, with the queue in RAM
+    QUOTIENT = "quotient"  #: from the start, with the queue on disk
+    OFF = "off"
+
+
 def parse_layers(text: str) -> int | str:
     """Reads a number of layers, or a word.
 
@@ -41,6 +50,15 @@ class SqueezeOptions:
         True,
         "when RAM is full, keep only the bits of a state that have been seen to change, and continue in RAM before "
         "going to disk",
+    )
+
+
+@dataclass(frozen=True)
+class CompressOptions:
+    compress: Compression = option(
+        Compression.AUTO,
+        "lossless compression of visited states: auto (strategy auto: when RAM is full, the default), off, or, with "
+        "strategy ram, tree (queue in RAM) or quotient (queue on disk) from the start",
     )
 
 
@@ -148,9 +166,9 @@ _EVERY = (
         "auto",
         "auto:search",
         "states in RAM, then on disk when RAM is full; exact",
-        "states in RAM, squeezed when RAM is full, then sorted runs on disk",
+        "states in RAM, compressed or squeezed when RAM is full, then sorted runs on disk",
         "exact",
-        options=(SqueezeOptions,),
+        options=(SqueezeOptions, CompressOptions),
         past_ram=True,
         on_gpu=True,
     ),
@@ -158,8 +176,9 @@ _EVERY = (
         "ram",
         "ram:search",
         "states in RAM; exact",
-        "states in an arena, in order of discovery",
+        "states in an arena, in order of discovery; compressed with `--compress`",
         "exact",
+        options=(CompressOptions,),
         on_gpu=True,
     ),
     Strategy(

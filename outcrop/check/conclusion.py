@@ -102,6 +102,7 @@ def conclude(
         peak_disk_bytes=max(each.outcome.peak_disk_bytes for each in every),
         events=list(dict.fromkeys(event for each in every for event in each.outcome.events)),
         layers=outcome.layers,
+        compression=outcome.compression,
         generated=outcome.generated,
         duplicates=outcome.duplicates,
         missed=outcome.missed_duplicates,

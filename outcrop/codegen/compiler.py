@@ -135,11 +135,12 @@ def compile_model(
     needed beyond those of most searches, None for all. With few files compilation takes about half as long; missing
     ones are compiled when something needs them."""
 
-    def squeezed(state_bytes: int) -> Native:
-        return compile_model(f"#define SQUEEZED_BYTES {state_bytes}\n{text}", notes=notes, flags=flags)
+    def defining(name: str, kernels: Sequence[str] | None, value: int) -> Native:
+        return compile_model(f"#define {name} {value}\n{text}", notes=notes, flags=flags, kernels=kernels)
 
     native = _compile_model(text, notes, keep_c, flags, kernels)
-    native.compile_squeezed = squeezed
+    native.compile_squeezed = partial(defining, "SQUEEZED_BYTES", None)
+    native.compile_compressed = lambda tree: defining("HAS_TREE" if tree else "HAS_QUOTIENT", (), 1)
     native.seconds_to_compile = _SECONDS_FOR_KERNELS + len(text) / _TEXT_A_SECOND
     return native
 

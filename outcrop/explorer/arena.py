@@ -81,7 +81,7 @@ class Arena:
     def restore(self, blocks: Iterator[States]) -> None:
         explorer = self._explorer
         for states in blocks:
-            explorer.search.insert_block(0, explorer.search.kept_form(states))
+            explorer.search.insert_packed(0, states)
             explorer.watch.look()
             explorer.check_stop()
         explorer.levels.append(explorer.search.finish_level())

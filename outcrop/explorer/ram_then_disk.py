@@ -12,9 +12,13 @@ from dataclasses import replace
 from functools import partial
 from typing import Generic, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from outcrop.errors import DamagedFile, OutcropError, UsageError
 from outcrop.explorer.arena import Arena
 from outcrop.explorer.budget import kernel_settings, state_budget, worker_count
+from outcrop.explorer.compressing import Compressing, reported
 from outcrop.explorer.context import Context
 from outcrop.explorer.explorer import Explorer
 from outcrop.explorer.frontier import ExpandPart, Position
@@ -30,6 +34,7 @@ from outcrop.kernels.squeeze import Carrying, Form, SqueezedSearch
 from outcrop.options import CheckOptions
 from outcrop.outcome import Event, EventKind, Outcome, Stop, Stopped
 from outcrop.store.workdir import DiskFull, WorkDirectory
+from outcrop.strategies import Compression
 
 _PastRam = TypeVar("_PastRam", bound=PastRam)
 
@@ -68,13 +73,15 @@ def search_ram_first(
                 outcome = run.explorer.run(partial(run.frontier.explore, partial(loop, run.explorer, run.frontier)))
                 past_ram = run.frontier.past_ram
                 layers = run.explorer.exchange.merged_layers(None if past_ram is None else past_ram.store.report())
-                return replace(outcome, events=events + outcome.events, layers=layers)
+                return reported(run.explorer, replace(outcome, events=events + outcome.events, layers=layers))
             except Reformed as reformed:
                 events += run.explorer.watch.events
                 options, form = reformed.restart_options(), reformed.form
+                if form is None:
+                    options = options.with_own(compress=Compression.OFF)
                 context = replace(context, snapshot=reformed.snapshot or given, seconds=reformed.seconds)
-        search = reopened(native, settings, form, context.tuning)
-        if search.native is native:
+        search = native.search(settings) if form is None else reopened(native, settings, form, context.tuning)
+        if form is not None and search.native is native:
             # At the next end of memory, fewer bits may have changed than are known to.
             options = options.with_own(squeeze=False)
 
@@ -117,6 +124,7 @@ class RamThenDisk(Generic[_PastRam]):
         self.is_handed_on = False  #: whether another search needs its files
         self.past_ram: _PastRam | None = None
         self.squeezing = Squeezing(explorer, plain)
+        self.compressing = Compressing(explorer, plain)
         explorer.frontier = self
         explorer.keeps_boundaries |= isinstance(explorer.search, SqueezedSearch)
         explorer.watch.on_look.append(self._make_ready)
@@ -155,8 +163,9 @@ class RamThenDisk(Generic[_PastRam]):
             explorer.take_level_back()
             # The kernels no longer hold the findings of this level, so they must not continue with the next one.
             arena.most_levels = 1
+            self.compressing.check_memory()
             unexpanded = explorer.search.standing().unexpanded
-            if not self._squeezed(unexpanded):
+            if not self.compressing.compress(unexpanded) and not self._squeezed(unexpanded):
                 explorer.fill_level(partial(self._fill_rest, self._go_to_disk(), unexpanded), self._new_states)
 
     def _fill(self, expand: ExpandPart, pieces: int | None = None) -> None:
@@ -191,7 +200,7 @@ class RamThenDisk(Generic[_PastRam]):
         explorer = self._explorer
         for states in blocks:
             while len(states):
-                states = states[len(explorer.search.insert_block(0, self.squeezing.kept_form(states))) :]
+                states = states[len(self._insert(states)) :]
                 explorer.watch.look()
                 if len(states):
                     self._make_room()
@@ -199,13 +208,21 @@ class RamThenDisk(Generic[_PastRam]):
             self.past_ram.resolve()
         explorer.levels.append(self._new_states())
 
+    def _insert(self, states: States) -> NDArray[np.bool_]:
+        search = self._explorer.search
+        if isinstance(search, SqueezedSearch):
+            return search.insert_block(0, self.squeezing.kept_form(states))
+        return search.insert_packed(0, states)
+
     def _make_room(self) -> None:
         explorer = self._explorer
         if explorer.search.standing().stop is not StopReason.MEMORY:
             explorer.check_stop()
         if self.past_ram is None:
             self._is_ready = True
-            if explorer.levels and self._squeezed(explorer.levels.ends[-2]):
+            self.compressing.check_memory()
+            begin = explorer.levels.ends[-2] if explorer.levels else 0
+            if explorer.levels and (self.compressing.compress(begin) or self._squeezed(begin)):
                 return
         (self.past_ram or self._go_to_disk()).make_room()
 
@@ -237,6 +254,7 @@ class RamThenDisk(Generic[_PastRam]):
             # Workers continue meanwhile. A failure is ignored: the compilation is repeated when it is needed.
             with suppress(OutcropError):
                 _ = search.native.with_all_kernels
+                self.compressing.make_ready()
                 self.squeezing.make_ready()
 
     def leave_ram(self) -> None:
@@ -270,7 +288,8 @@ class RamThenDisk(Generic[_PastRam]):
             stop = loop()
         except Reformed as reformed:
             how, level = self._hand_on(reformed)
-            before, after = self._explorer.native.state_bytes, reformed.form.state_bytes
+            form, plain = reformed.form, self._explorer.native.model_bytes
+            before, after = self._explorer.native.state_bytes, plain if form is None else form.state_bytes
             data = {"from_level": level, "before": before, "after": after}
             self._explorer.watch.tell(Event(reformed.kind, f"{reformed}, {how}", data))
             raise
@@ -294,10 +313,15 @@ class RamThenDisk(Generic[_PastRam]):
             if checkpoints.level_saved is not None:
                 return "continuing from the last checkpoint", checkpoints.level_saved
             return "starting over", 0
-        reformed.snapshot = self.snapshot()
+        if reformed.form is None:
+            reformed.snapshot = self.compressing.snapshot(self._boundary)
+            self.is_handed_on = reformed.snapshot is not None
+            how = "continuing from the last level"
+        else:
+            reformed.snapshot = self.snapshot()
+            how = f"continuing with {reformed.form.state_bytes} bytes from the last level"
         if reformed.snapshot is None:
             return "starting over", 0
-        how = f"continuing with {reformed.form.state_bytes} bytes from the last level"
         return how, len(reformed.snapshot.own[0].levels) - 1
 
     def snapshot(self) -> Snapshot | None:
@@ -340,6 +364,7 @@ class RamThenDisk(Generic[_PastRam]):
         )
 
     def close(self) -> None:
+        self.compressing.close()
         if self.past_ram is not None:
             self.past_ram.store.close()
         if self._directory is not None:

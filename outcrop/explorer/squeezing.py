@@ -171,10 +171,10 @@ class Reformed(Restart):
     """Raised when a search must restart with states of another form: from its last level if that is on disk, else from
     the start states."""
 
-    def __init__(self, form: Form, explorer: Explorer, kind: EventKind, why: str) -> None:
+    def __init__(self, form: Form | None, explorer: Explorer, kind: EventKind, why: str) -> None:
         super().__init__(why, explorer.options, explorer.watch.seconds())
         self.kind = kind  #: kind of the event that reports it
-        self.form = form
+        self.form = form  #: None: as the model packs them, without compression
 
     def restart_options(self) -> CheckOptions:
         """Returns the options of the next search, which resumes from the checkpoint if there is one."""
@@ -273,11 +273,10 @@ def hand_over(explorer: Explorer, new: Search, used: int, unexpanded: int, left:
         return False
     Carrying(new).take_up(old, begin, unexpanded, len(explorer.levels))
     # States that workers had no memory for have not been checked yet.
-    states = new.kept_form(left)
-    is_new = new.insert_block(0, states)
-    if len(is_new) < len(states):
+    is_new = new.insert_packed(0, left)
+    if len(is_new) < len(left):
         return False
-    new.check_block(0, states[is_new])
+    new.check_block(0, new.kept_form(left[is_new]))
     return True
 
 
@@ -289,6 +288,6 @@ def _insert(explorer: Explorer, old: Search, new: Search, begin: int, end: int) 
     def work(worker: int) -> None:
         for at in begins:
             states = old.packed_form(old.read_block(at, min(end, at + at_a_time)))
-            new.insert_block(worker, new.kept_form(states))
+            new.insert_packed(worker, states)
 
     explorer.parallel(*(partial(work, worker) for worker in range(new.workers)))

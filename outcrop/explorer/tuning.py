@@ -54,6 +54,11 @@ class Tuning:
     seconds_to_compile: float = 2.0  #: compile time that pays when the search has just begun
     states_a_part: int = 4096  #: number of states handed over at a time
 
+    # Compressing.
+    sampled_states: int = 1 << 16  #: states by which the shape of trees is chosen
+    least_compressed: int = 1 << 15  #: states from which it pays
+    least_compressed_bytes: int = 5  #: ... if they are at least this wide
+
     # Several ranks.
     large: int = 100_000  #: number of states from which learning the ownership pays
     short_level: float = 0.02  #: duration of a level, in seconds, up to which one worker does all of it

@@ -54,8 +54,13 @@ class Native:
         self.has_coverage = "coverage" in self.features  #: whether it counts what Search.coverage returns
         self.notes = tuple(notes)
         self.identity: dict[str, Any] = {}  #: what checkpoints of its searches must agree on
+        #: Whether it has the kernels of a compressed search, and whether that keeps states as roots of trees.
+        self.is_compressed = hasattr(self._library, "outcrop_compressed_open")
+        self.is_tree = hasattr(self._library, "outcrop_fold_block")
         self.strength = "general"  #: strength of the automaton in the model, see outcrop.ltl.graph
         self.compile_squeezed: Callable[[int], Native] | None = None  #: compiles it for a width in bytes
+        #: Compiles it for a compressed search; True: with trees.
+        self.compile_compressed: Callable[[bool], Native] | None = None
         self.seconds_to_compile = 0.0  #: estimated time of that, in seconds
 
     @cached_property

@@ -273,6 +273,10 @@ class Search:
         )
         return is_new[:dealt].astype(np.bool_)
 
+    def insert_packed(self, worker: int, states: States) -> NDArray[np.bool_]:
+        """Does the same with states as the model packs them."""
+        return self.insert_block(worker, self.kept_form(states))
+
     def expand_block(self, worker: int, states: States) -> tuple[States, Counts]:
         """Expands states that lie anywhere. Returns all successors, duplicates included, and their hashes.
 

@@ -88,7 +88,8 @@ class Carrying:
 
     def __init__(self, search: Search) -> None:
         self._search = search
-        self._library = search.native.with_all_kernels.library_with(_CARRYING)
+        native = search.native if search.native.is_compressed else search.native.with_all_kernels
+        self._library = native.library_with(_CARRYING)
 
     def changing_bits(self, begin: int, end: int) -> States:
         """Returns the bits in which a range of the arena differs from the first state."""

@@ -24,6 +24,14 @@
 #define SQUEEZED_BYTES 0
 #endif
 
+/* The compressed visited set, and, with HAS_TREE, states that are kept as roots of trees. See compressed.c and tree.c. */
+#ifndef HAS_TREE
+#define HAS_TREE 0
+#endif
+#ifndef HAS_QUOTIENT
+#define HAS_QUOTIENT HAS_TREE
+#endif
+
 /* Products with an automaton are not searched past RAM, and their states are not squeezed. Only `auto` and `layered`
  * squeeze states, and they need none of the kernels of other strategies, of random walks or of several ranks. */
 #define HAS_PAST_RAM (HAS_ALL_KERNELS && !HAS_AUTOMATON)
@@ -55,6 +63,9 @@
 #include "messages.c"
 #include "buffers.c"
 #include "runs.c"
+#if HAS_TREE
+#include "tree.c"
+#endif
 #include "worker.c"
 #include "growth.c"
 #include "adding.c"
@@ -434,7 +445,16 @@ EXPORT void outcrop_hash_block(const Search *search, const uint8_t *states, uint
 #endif
 #if HAS_PAST_RAM
 #include "layers.c"
+#endif
+#if HAS_PAST_RAM || HAS_QUOTIENT
 #include "carry.c"
+#endif
+#if HAS_QUOTIENT
+#include "quotient.c"
+#include "compressed.c"
+#endif
+#if HAS_TREE
+#include "folding.c"
 #endif
 
 /* --- Random walks -------------------------------------------------------------------------------------------- */

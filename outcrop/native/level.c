@@ -134,7 +134,7 @@ static void expand_state(Worker *worker, const uint8_t *kept) {
   Expansion *expansion = &worker->expansion;
   const Search *search = worker->search;
   uint8_t room[MODEL_BYTES + SPARE_BYTES];
-  const uint8_t *state = packed_state(search, kept, room);
+  const uint8_t *state = parent_state(worker, kept, room);
   expansion->enabled = expansion->failed = 0;
   expansion->moved = search->deadlock != DEADLOCK_STUTTERING; /* otherwise it is not needed */
   if (model_expand(state, expansion) != OK) expansion->failed = 1;

@@ -15,6 +15,9 @@ enum { MODEL_BYTES = STATE_BYTES, MODEL_WORDS = (STATE_BYTES + 7) / 8 };
 #if SQUEEZED_BYTES
 #undef STATE_BYTES
 #define STATE_BYTES SQUEEZED_BYTES
+#elif HAS_TREE
+#undef STATE_BYTES
+#define STATE_BYTES 8
 #endif
 
 #ifdef __BMI2__

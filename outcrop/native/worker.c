@@ -78,6 +78,9 @@ typedef struct Search {
 #if SQUEEZED_BYTES
   Squeeze squeeze;
 #endif
+#if HAS_TREE
+  Tree tree;
+#endif
 
   /* The search for accepting cycles. */
   struct Cycles *cycles;               /* its data for each state; NULL in other searches */
@@ -141,6 +144,13 @@ struct Worker {
   uint8_t *misfits; /* successors that no longer fit their squeezed width, as the model packs them */
   uint64_t misfit_count, misfit_room;
 #endif
+#if HAS_TREE
+  UnfoldedTree *trees; /* of the states being expanded */
+  Folding *foldings;
+  KnownNode *known_nodes;
+  Chunk numbers;      /* for new nodes */
+  int is_at_work;     /* and takes part when tables grow */
+#endif
 } __attribute__((aligned(128))); /* so that no two workers share a cache line, nor the one prefetched with it */
 
 static uint64_t visited_bytes(const Search *search) { return search->visited->bytes(search); }
@@ -174,9 +184,22 @@ static inline const uint8_t *packed_state(const Search *search, const uint8_t *s
 #if SQUEEZED_BYTES
   spread_state(&search->squeeze, state, room);
   return room;
+#elif HAS_TREE
+  UnfoldedTree unfolded;
+  return memcpy(room, tree_unfold(&search->tree, state, &unfolded), MODEL_BYTES);
 #else
   (void)search, (void)room;
   return state;
+#endif
+}
+
+/* The same for a state that is about to be expanded, whose number `owner` is. Its tree stays at hand for its successors. */
+static inline const uint8_t *parent_state(Worker *worker, const uint8_t *state, uint8_t *room) {
+#if HAS_TREE
+  (void)room;
+  return tree_unfold(&worker->search->tree, state, &worker->trees[worker->expansion.owner % TREES_AT_HAND]);
+#else
+  return packed_state(worker->search, state, room);
 #endif
 }
 
@@ -206,8 +229,15 @@ static inline void move_origin(Expansion *expansion, uint32_t to, uint32_t from)
 #endif
 }
 
+#if HAS_TREE
+static void fold_successors(Worker *worker);
+#endif
+
 /* Squeezes the successors in the buffer, which the model has packed. A flush starts with it. */
 static void squeeze_successors(Worker *worker) {
+#if HAS_TREE
+  fold_successors(worker);
+#endif
 #if SQUEEZED_BYTES
   Expansion *expansion = &worker->expansion;
   const uint32_t count = expansion->count;
@@ -223,9 +253,8 @@ static void squeeze_successors(Worker *worker) {
   }
   expansion->count = kept;
   worker->generated += count - kept;
-#else
-  (void)worker;
 #endif
+  (void)worker;
 }
 
 /* Hashes the successors in the buffer. Prefetches lines for writing, although most successors are known: to take a line
@@ -246,6 +275,9 @@ static void worker_enter(Worker *worker) {
   pthread_mutex_lock(&search->lock);
   while (search->growing) pthread_cond_wait(&search->changed, &search->lock);
   search->active++;
+#if HAS_TREE
+  worker->is_at_work = 1;
+#endif
   pthread_mutex_unlock(&search->lock);
 }
 
@@ -253,6 +285,9 @@ static void worker_leave(Worker *worker) {
   Search *search = worker->search;
   pthread_mutex_lock(&search->lock);
   search->active--;
+#if HAS_TREE
+  worker->is_at_work = 0;
+#endif
   pthread_cond_broadcast(&search->changed); /* all others may now be waiting to grow the table */
   pthread_mutex_unlock(&search->lock);
 }

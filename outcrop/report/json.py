@@ -59,6 +59,7 @@ def document(result: Result) -> dict[str, Any]:
         "samples": result.samples,
         "events": [each.text for each in result.events],
         "layers": layers_document(result.layers, result.generated),
+        "compression": None if result.compression is None else asdict(result.compression),
         "properties": [_property(each) for each in result.properties],
         "coverage": [_rule(each) for each in result.coverage],
         "violations": violations,

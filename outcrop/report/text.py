@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from outcrop.outcome import Stop
+from outcrop.outcome import CompressionReport, Stop
 from outcrop.report.chart_text import chart_text
 from outcrop.report.json import violation_document
 from outcrop.report.layers import layers_lines
@@ -158,11 +158,31 @@ def _figures(result: Result, paint: Paint, page: str | None) -> Iterator[str]:
     if result.peak_disk_bytes:
         rows.append(("disk", size(result.peak_disk_bytes)))
     rows += layers_lines(result.layers, result.generated)
+    rows += _compression_lines(result.compression)
     if page is not None:
         rows.append(("report", f"{page} (open it in a browser)"))
     rows.append(("trust", f"{TRUST} says what this verdict promises"))
     for name, text in rows:
         yield f"  {paint.faint(f'{name:<12}')} {text}"
+
+
+def _compression_lines(compression: CompressionReport | None) -> list[tuple[str, str]]:
+    """Returns where the memory of a compressed search is."""
+    if compression is None:
+        return []
+    nodes = f"nodes {size(compression.node_bytes)}, their index {size(compression.index_bytes)}, "
+    parts = (
+        f"roots {size(compression.root_bytes)}, {nodes if compression.form == 'tree' else ''}"
+        f"queue {size(compression.queue_bytes)} in RAM{' and the rest on disk' if compression.queue == 'disk' else ''}"
+    )
+    return [
+        (
+            "compression",
+            f"{compression.form}, {compression.bytes_a_state:.1f} bytes a state instead of "
+            f"{compression.state_bytes}, ratio {compression.ratio:.1f}",
+        ),
+        ("", parts),
+    ]
 
 
 def _temporal(result: Result) -> Iterator[str]:

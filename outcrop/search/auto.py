@@ -1,10 +1,10 @@
 """The default strategy: breadth-first search in RAM, then on disk. Exact.
 
-The search starts as ``ram``. When the memory budget is used up, states are squeezed to the bits that change, if that
-pays, and the search continues in RAM (explorer/squeezing.py). When RAM is full again, the search hands over to disk in
-the middle of its level: the states go to a log, and the arena becomes a cache of the most recent states. From then on
-duplicate detection is delayed: candidates are compared, in batches, with sorted runs of states on disk
-(explorer/sorted_runs.py).
+The search starts as ``ram``. When the memory budget is used up, visited states are compressed, and the search continues
+in RAM (explorer/compressing.py). If that is impossible, or not enough, states are squeezed to the bits that change, if
+that pays (explorer/squeezing.py). When RAM is full again, the search hands over to disk in the middle of its level: the
+states go to a log, and the arena becomes a cache of the most recent states. From then on duplicate detection is
+delayed: candidates are compared, in batches, with sorted runs of states on disk (explorer/sorted_runs.py).
 
 Counts, verdicts and traces equal those of ``ram``. Models that fit in memory cost nothing extra. After the handover,
 the disk holds each state twice, and three times while runs are merged.
@@ -12,6 +12,7 @@ the disk holds each state twice, and three times while runs are merged.
 
 from __future__ import annotations
 
+from outcrop.explorer.compressing import check_starts_plain
 from outcrop.explorer.context import DEFAULT_CONTEXT, Context
 from outcrop.explorer.explorer import Explorer
 from outcrop.explorer.ram_then_disk import RamThenDisk, search_ram_first
@@ -22,6 +23,7 @@ from outcrop.outcome import Outcome, Stop
 
 
 def search(native: Native, options: CheckOptions, context: Context = DEFAULT_CONTEXT) -> Outcome:
+    check_starts_plain(options)
     return search_ram_first(native, options, context, SortedRuns, explore)
 
 

@@ -12,14 +12,20 @@ from functools import partial
 
 from outcrop.explorer.arena import Arena
 from outcrop.explorer.budget import kernel_settings, state_budget
+from outcrop.explorer.compressing import compressed, reported
 from outcrop.explorer.context import DEFAULT_CONTEXT, Context
 from outcrop.explorer.explorer import Explorer
 from outcrop.kernels import Native
 from outcrop.options import CheckOptions
 from outcrop.outcome import Outcome, Stop
+from outcrop.strategies import Compression, CompressOptions
 
 
 def search(native: Native, options: CheckOptions, context: Context = DEFAULT_CONTEXT) -> Outcome:
+    compression = options.of(CompressOptions).compress
+    if compression in (Compression.TREE, Compression.QUOTIENT):
+        with compressed(native, options, context, compression) as explorer:
+            return reported(explorer, explorer.run(partial(breadth_first, explorer)))
     settings = kernel_settings(options, context.tuning, budget=state_budget(options))
     with native.search(settings) as kernels:
         explorer = Explorer(kernels, options, context)

@@ -1,0 +1,25 @@
+/* The binary interface of native/compressed.c; see abi.h. */
+#ifndef OUTCROP_ABI_COMPRESSED_H
+#define OUTCROP_ABI_COMPRESSED_H
+
+#include "abi.h"
+
+/* Where the memory of a compressed search is, in bytes. */
+typedef struct {
+  uint64_t nodes;       /* inner nodes of trees, which take: */
+  uint64_t node_bytes;
+  uint64_t index_bytes; /* of the table that finds them */
+  uint64_t root_bytes;  /* of the quotient tables */
+  uint64_t queue_bytes; /* of the arena, as far as it is in RAM */
+} CompressedStanding;
+
+int outcrop_compressed_open(Search *search, uint64_t seed, uint64_t first_lines, const uint32_t *bytes,
+                            uint64_t leaves, const uint32_t *left, const uint32_t *right, uint64_t nodes);
+void outcrop_compressed_forget(Search *search);
+void outcrop_compressed_close(Search *search);
+void outcrop_compressed_standing(const Search *search, CompressedStanding *standing);
+uint64_t outcrop_fold_block(Search *search, uint64_t number, const uint8_t *states, uint64_t count, uint8_t *roots);
+uint64_t outcrop_find_roots(const Search *search, const uint8_t *states, uint64_t count, uint8_t *roots);
+void outcrop_unfold_block(const Search *search, const uint8_t *roots, uint64_t count, uint8_t *states);
+
+#endif

@@ -1,0 +1,165 @@
+/* Folding states into trees (tree.c): nodes that are new get numbers, and the table of nodes grows. */
+
+/* Claims numbers for new nodes. Gives 0 when there is no memory, or when nobody is searching: then nothing may grow. */
+static int claim_numbers(Worker *worker) {
+  Search *search = worker->search;
+  Tree *tree = &search->tree;
+  while (worker->is_at_work && !stopping(search)) {
+    uint64_t first = UINT64_MAX;
+    pthread_mutex_lock(&search->lock);
+    const int fits = tree->nodes.used + NODE_CHUNK <= tree->table.limit;
+    if (fits && tree->nodes.used + NODE_CHUNK < UINT32_MAX && budget_left(search) >= NODE_CHUNK * STATE_BYTES)
+      first = arena_claim(&tree->nodes, NODE_CHUNK);
+    if (fits && first == UINT64_MAX) stop_search(search, STOP_MEMORY);
+    pthread_mutex_unlock(&search->lock);
+    if (first != UINT64_MAX) {
+      worker->numbers = (Chunk){first, first + NODE_CHUNK};
+      return 1;
+    }
+    if (fits) return 0;
+    __atomic_store_n(&tree->wants_to_grow, 1, __ATOMIC_RELAXED);
+    if (!grow_visited(worker)) return 0;
+  }
+  return 0;
+}
+
+/* The number of a node, a new one if need be; UINT64_MAX when there is none to be had. */
+static uint64_t node_number(Worker *worker, uint64_t pair, uint64_t hash) {
+  Search *search = worker->search;
+  Tree *tree = &search->tree;
+  Chunk *numbers = &worker->numbers;
+  const uint8_t *node = (const uint8_t *)&pair;
+  if (numbers->next == numbers->end) {
+    uint64_t known = table_find(&tree->table, &tree->nodes, node, hash);
+    if (known != UINT64_MAX || !claim_numbers(worker)) return known;
+  }
+  uint8_t is_new = 0;
+  const View view = table_view(&tree->table, &tree->nodes);
+  uint64_t number = table_look_up(view, node, hash, 0, &numbers->next, search->worker_count > 1, &is_new);
+  numbers->next += is_new;
+  worker->known_nodes[hash % KNOWN_NODES] = (KnownNode){pair, number};
+  return number;
+}
+
+/* Sets the leaves of a successor that are not those of its parent, and gives the set of nodes above them. */
+static inline void change_leaves(const TreeShape *shape, const uint8_t *state, const UnfoldedTree *parent, uint32_t *value,
+                                 uint64_t *above) {
+  for (uint32_t word = 0; word < TREE_WORDS; word++) {
+    uint64_t changed;
+    memcpy(&changed, state + 8 * word, sizeof changed);
+    changed ^= parent->state[word];
+    if (word + 1 == TREE_WORDS && MODEL_BYTES % 8) changed &= UINT64_MAX >> (64 - 8 * (MODEL_BYTES % 8));
+    while (changed) {
+      const unsigned byte = (unsigned)__builtin_ctzll(changed) / 8;
+      const uint32_t leaf = shape->leaf_of[8 * word + byte];
+      changed &= ~((uint64_t)0xFF << 8 * byte);
+      value[leaf] = leaf_value(shape, state, leaf);
+      for (int i = 0; i < NODE_WORDS; i++) above[i] |= shape->above[leaf][i];
+    }
+  }
+}
+
+/* Begins to fold a state that comes from the state with number `owner` of the block. */
+static void fold_begin(Worker *worker, Folding *folding, const uint8_t *state, uint32_t owner) {
+  const TreeShape *shape = &worker->search->tree.shape;
+  const UnfoldedTree *parent = &worker->trees[owner % TREES_AT_HAND];
+  memcpy(folding->value, parent->value, (shape->leaves + shape->nodes + 1) * sizeof *folding->value);
+  memset(folding->above, 0, sizeof folding->above);
+  change_leaves(shape, state, parent, folding->value, folding->above);
+  folding->word = 0;
+}
+
+/* Goes up to the next node that the worker has not met lately, and begins to fetch it. Gives 0 where there is none. */
+static inline int fold_on(const Worker *worker, Folding *folding) {
+  const Tree *tree = &worker->search->tree;
+  const TreeShape *shape = &tree->shape;
+  for (; folding->word < NODE_WORDS; folding->word++)
+    for (uint64_t *above = &folding->above[folding->word]; *above; *above &= *above - 1) {
+      folding->node = 64 * folding->word + (unsigned)__builtin_ctzll(*above);
+      folding->pair = pair_of(folding->value[shape->left[folding->node]], folding->value[shape->right[folding->node]]);
+      folding->hash = hash_state(&worker->search->hasher, (const uint8_t *)&folding->pair);
+      const KnownNode *known = &worker->known_nodes[folding->hash % KNOWN_NODES];
+      if (known->pair != folding->pair) {
+        __builtin_prefetch(table_line(&tree->table, folding->hash));
+        return 1;
+      }
+      folding->value[shape->leaves + folding->node] = (uint32_t)known->number;
+    }
+  return 0;
+}
+
+/* Looks up the node that fold_on has come to. Gives 0 when there is no memory. */
+static inline int fold_node(Worker *worker, Folding *folding) {
+  const uint64_t number = node_number(worker, folding->pair, folding->hash);
+  folding->value[worker->search->tree.shape.leaves + folding->node] = (uint32_t)number;
+  folding->above[folding->word] &= folding->above[folding->word] - 1;
+  return number != UINT64_MAX;
+}
+
+/* Folds a few states, all of them a node at a time, so that nodes are fetched while others are looked up. Sets a bit for
+ * each that memory has no room for. The roots may lie where the states lie. */
+static uint32_t fold_states(Worker *worker, const uint8_t *states, const uint32_t *owners, uint32_t count, uint8_t *roots) {
+  const TreeShape *shape = &worker->search->tree.shape;
+  Folding *foldings = worker->foldings;
+  uint32_t going = ((uint32_t)1 << count) - 1, failed = 0;
+  for (uint32_t i = 0; i < count; i++) fold_begin(worker, &foldings[i], states + (size_t)i * MODEL_BYTES, owners ? owners[i] : 0);
+  while (going) {
+    for (uint32_t rest = going; rest; rest &= rest - 1)
+      if (!fold_on(worker, &foldings[__builtin_ctz(rest)])) going &= ~(rest & -rest);
+    for (uint32_t rest = going; rest; rest &= rest - 1)
+      if (!fold_node(worker, &foldings[__builtin_ctz(rest)])) failed |= rest & -rest, going &= ~(rest & -rest);
+  }
+  for (uint32_t i = 0; i < count; i++) {
+    const uint32_t *value = foldings[i].value;
+    const uint64_t pair = pair_of(value[shape->left[shape->nodes]], value[shape->right[shape->nodes]]);
+    memcpy(roots + (size_t)i * STATE_BYTES, &pair, sizeof pair);
+  }
+  return failed;
+}
+
+/* Folds the successors in the buffer, and drops those that memory has no room for. */
+static void fold_successors(Worker *worker) {
+  Expansion *expansion = &worker->expansion;
+  const uint32_t count = expansion->count;
+  uint32_t kept = 0;
+  for (uint32_t done = 0; done < count; done += FOLDED_TOGETHER) {
+    const uint32_t few = count - done < FOLDED_TOGETHER ? count - done : FOLDED_TOGETHER;
+    uint8_t *states = expansion->successors + (size_t)done * MODEL_BYTES, roots[FOLDED_TOGETHER * STATE_BYTES];
+    const uint32_t failed = fold_states(worker, states, expansion->owners + done, few, roots);
+    for (uint32_t i = 0; i < few; i++) {
+      if (failed >> i & 1) continue;
+      memcpy(expansion->successors + (size_t)kept * STATE_BYTES, roots + (size_t)i * STATE_BYTES, STATE_BYTES);
+      move_origin(expansion, kept++, done + i);
+    }
+  }
+  worker->overflow |= kept < count;
+  worker->generated += count - kept;
+  expansion->count = kept;
+}
+
+/* --- What Python binds --------------------------------------------------------------------------------------- */
+
+/* Folds states that the model has packed; gives how many, the first that memory has no room for not included. */
+EXPORT uint64_t outcrop_fold_block(Search *search, uint64_t number, const uint8_t *states, uint64_t count, uint8_t *roots) {
+  Worker *worker = &search->workers[number];
+  uint64_t done = 0;
+  worker_enter(worker);
+  while (done < count && !fold_states(worker, states + done * MODEL_BYTES, NULL, 1, roots + done * STATE_BYTES)) done++;
+  worker_leave(worker);
+  return done;
+}
+
+/* Finds the roots of visited states; gives how many, the first that was never met not included. */
+EXPORT uint64_t outcrop_find_roots(const Search *search, const uint8_t *states, uint64_t count, uint8_t *roots) {
+  uint64_t done = 0;
+  while (done < count && tree_find_root(&search->tree, &search->hasher, states + done * MODEL_BYTES, roots + done * STATE_BYTES))
+    done++;
+  return done;
+}
+
+/* There is room for spare bytes behind `states`. */
+EXPORT void outcrop_unfold_block(const Search *search, const uint8_t *roots, uint64_t count, uint8_t *states) {
+  UnfoldedTree unfolded;
+  for (uint64_t i = 0; i < count; i++)
+    memcpy(states + i * MODEL_BYTES, tree_unfold(&search->tree, roots + i * STATE_BYTES, &unfolded), MODEL_BYTES);
+}
