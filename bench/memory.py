@@ -3,8 +3,8 @@
     python bench/memory.py MODELS [--only NAME,...] [--forms off,tree,quotient] [--repeat N] [--threads N] [--beem]
 
 MODELS is a directory with models/murphi and models/dve, or that directory's models. Memory is the peak RSS of
-`outcrop check --strategy ram --compress FORM`, less that of the same command with `--depth 0`, which is Python's own,
-over the number of states. Time is processor time, user and system, less the same; ratios are to `--compress off`.
+`outcrop check --strategy ram --compress FORM`, less that of `--compress off --depth 0`, which is Python's own, over the
+number of states. Time is processor time, user and system, less the same; ratios are to `--compress off`.
 Forms that are not `off` must agree with it on states, rules fired, levels and verdict, or the exit code is 1.
 `--beem` measures instead all complete BEEM instances of a million to ten million states.
 """
@@ -80,7 +80,7 @@ def measure(name: str, arguments: list[str], forms: list[str], repeat: int) -> t
         runs, base = taken[form], own[form]
         states = runs.document["states"]
         seconds = min(runs.seconds) - min(base.seconds)
-        figures.append((min(runs.rss) - min(base.rss)) / states)
+        figures.append((min(runs.rss) - min(own[forms[0]].rss)) / states)
         agrees &= all(runs.document[key] == first.document[key] for key in EQUAL)
         ratio = seconds / (min(first.seconds) - min(own[forms[0]].seconds))
         disk = runs.document["peak_disk_bytes"] / states
