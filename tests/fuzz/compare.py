@@ -26,7 +26,7 @@ from outcrop.options import CheckOptions, Deadlock, LoadOptions
 from outcrop.oracle import search as reference
 from outcrop.outcome import EventKind, Outcome, Stop
 from outcrop.search import auto, compact, layered, ram
-from outcrop.strategies import STRATEGIES, names
+from outcrop.strategies import STRATEGIES, Compression, names
 
 #: Number of levels of symmetric models that the interpreter, which is slow on them, explores.
 _DEPTH = 6
@@ -82,6 +82,12 @@ def _against_interpreter(system: System, native: Native, options: CheckOptions) 
         got = _comparable(search(native, dataclasses.replace(options, **more)), options.symmetry, free)
         if not _same(got, expected):
             yield f"{name}: {got} is not the interpreter's {expected}"
+    for compression in (Compression.TREE, Compression.QUOTIENT):
+        compared[f"ram, {compression}"] += 1
+        chosen = dataclasses.replace(options, threads=2).with_own(compress=compression)
+        got = _comparable(ram.search(native, chosen), options.symmetry, free)
+        if not _same(got, expected):
+            yield f"ram, {compression}: {got} is not the interpreter's {expected}"
 
 
 def _past_ram(system: System, native: Native, options: CheckOptions, squeezes: bool) -> Iterator[str]:
