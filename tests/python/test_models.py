@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from python_oracle import compare
+from random_models import Generator
 
 import outcrop
 
@@ -21,5 +22,24 @@ def test_cpython_agrees_with_the_interpreter(path: Path) -> None:
 def test_native_code_agrees_with_the_interpreter(path: Path) -> None:
     model = outcrop.load(path)
     results = [model.check(engine=engine, max_errors=None, depth=6) for engine in ("native", "interpreter")]
+    native, interpreted = ((each.verdict, each.levels, each.rules_fired, len(each.violations)) for each in results)
+    assert native == interpreted
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_engines_agree_on_random_models(seed: int, tmp_path: Path) -> None:
+    path = tmp_path / f"random_{seed}.py"
+    path.write_text(Generator(seed).model())
+    assert compare(path, most_states=30) >= 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(30, 400))
+def test_native_code_agrees_on_random_models(seed: int, tmp_path: Path) -> None:
+    path = tmp_path / f"random_{seed}.py"
+    path.write_text(Generator(seed).model())
+    compare(path, most_states=100)
+    model = outcrop.load(path)
+    results = [model.check(engine=engine, max_errors=None, depth=5) for engine in ("native", "interpreter")]
     native, interpreted = ((each.verdict, each.levels, each.rules_fired, len(each.violations)) for each in results)
     assert native == interpreted

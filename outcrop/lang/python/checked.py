@@ -106,6 +106,12 @@ class _Watched:
             object.__setattr__(made, name, copy.deepcopy(getattr(self, name), memo))
         return made
 
+    def __copy__(self) -> Any:
+        made = object.__new__(type(self))
+        for name, _ in self._kind.fields:
+            object.__setattr__(made, name, getattr(self, name))
+        return made
+
     def __reduce_ex__(self, protocol: Any) -> Any:
         raise TypeError("states of models are not pickled")
 
@@ -135,6 +141,9 @@ class CheckedArray(Array[Any]):
         self[index]
         self._elements[index] = checked(self._kind.element, value, f"{self._what}[{index}]")
 
+    def __copy__(self) -> CheckedArray:
+        return CheckedArray(self._kind, self._elements, self._what)
+
     def __deepcopy__(self, memo: Any) -> CheckedArray:
         return CheckedArray(self._kind, [copy.deepcopy(each, memo) for each in self._elements], self._what)
 
@@ -154,6 +163,9 @@ class CheckedDict(dict[Any, Any]):
     def __setitem__(self, key: Any, value: Any) -> None:
         checked(self._kind.key, key, "the key")
         super().__setitem__(key, checked(self._kind.element, value, f"{self._what}[{key!r}]"))
+
+    def __copy__(self) -> CheckedDict:
+        return CheckedDict(self._kind, self, self._what)
 
     def __deepcopy__(self, memo: Any) -> CheckedDict:
         return CheckedDict(self._kind, {key: copy.deepcopy(each, memo) for key, each in self.items()}, self._what)
@@ -176,6 +188,9 @@ class CheckedSet(set[Any]):
             raise ModelFault(f"{element!r} is not in {self._what}")
         super().remove(element)
 
+    def __copy__(self) -> CheckedSet:
+        return CheckedSet(self._kind, self, self._what)
+
     def __deepcopy__(self, memo: Any) -> CheckedSet:
         return CheckedSet(self._kind, self, self._what)
 
@@ -194,6 +209,9 @@ class CheckedBag(Bag[Any]):
         if element not in self:
             raise ModelFault(f"{element!r} is not in {self._what}")
         super().remove(element)
+
+    def __copy__(self) -> CheckedBag:
+        return CheckedBag(self._kind, self._elements, self._what)
 
     def __deepcopy__(self, memo: Any) -> CheckedBag:
         return CheckedBag(self._kind, self._elements, self._what)

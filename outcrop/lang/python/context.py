@@ -16,7 +16,6 @@ from typing import Any
 
 from outcrop.ir.nodes import (
     Call,
-    Conditional,
     Constant,
     Expression,
     Load,
@@ -42,7 +41,16 @@ from outcrop.lang.python.kinds import (
     has_symmetric,
 )
 from outcrop.lang.python.sources import PythonSource, Sources
-from outcrop.lang.python.values import Static, Value, as_integer, converted_to, relaxed, take_reference
+from outcrop.lang.python.values import (
+    Static,
+    Value,
+    as_integer,
+    converted_to,
+    may_be_nothing,
+    relaxed,
+    strict,
+    take_reference,
+)
 from outcrop.lang.report import Report
 from outcrop.model import Model
 from outcrop.options import LoadOptions
@@ -349,9 +357,9 @@ class Body:
         if converted is None:
             self.error(f"{what} is {value.kind}, not {kind}", value.span, _hint(value.kind, kind))
             return self.unknown(value.span).node
-        if value.kind.optional and not kind.optional and isinstance(value.node, Conditional):
+        if value.kind.optional and not kind.optional and may_be_nothing(value.node):
             self.error(f"{what} may be None", value.span, f"declare it as {kind.title} | None")
-        return relaxed(converted) if kind.optional else converted
+        return relaxed(converted) if kind.optional else strict(converted)
 
     def unified(self, left: Value, right: Value) -> tuple[Expression, Expression] | None:
         """Returns two values as ones of one kind, so that they can be compared; None where there is none."""

@@ -154,7 +154,8 @@ def element_of(b: Body, base: Value, index: ast.expr, node: ast.AST) -> Value:
         at = b.integer(index, "an index")
         low, high = bounds(at)
         if isinstance(at.node, Constant) and not 0 <= low <= high < kind.size:
-            return b.refuse(f"index {low} is outside 0..{kind.size - 1}", index, "an Array has no negative indices")
+            hint = "an Array has no negative indices" if low < 0 else "indices are counted from 0"
+            return b.refuse(f"index {low} is outside 0..{kind.size - 1}", index, hint)
         place = IndexPlace(type=kind.element.type, span=span, base=as_place(base), index=at.node)
         return b.read(place, kind.element, base.fixed)
     if isinstance(kind, RecordKind) and kind.cls is tuple:

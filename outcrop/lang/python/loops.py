@@ -34,9 +34,9 @@ def _store_flag(flag: Local, truth: bool, span: Span) -> Assign:
     return Assign(span=span, target=place, value=boolean(truth, span).node)
 
 
-def _within_loop(b: Body, nodes: list[ast.stmt], span: Span) -> tuple[list[Statement], Loop]:
+def _within_loop(b: Body, nodes: list[ast.stmt], span: Span, loop: Loop | None = None) -> tuple[list[Statement], Loop]:
     """Lowers the body of a loop; ``continue`` skips the rest of it, ``break`` the turns that follow too."""
-    loop = Loop()
+    loop = loop or Loop()
     b.loops.append(loop)
     body = branch(b, nodes, dict(b.names))
     b.loops.pop()
@@ -80,14 +80,12 @@ def _looped(b: Body, node: ast.For, turns: Any, span: Span) -> list[Statement]:
 
 def _unrolled(b: Body, node: ast.For, turns: Unrolled, span: Span) -> list[Statement]:
     made: list[Statement] = []
+    loop = Loop()
     for item in turns.items:
         if not bind(b, node.target, item):
             return []
-        body, loop = _within_loop(b, node.body, span)
-        if loop.broken is not None:
-            b.error("'break' is not possible in a loop over a tuple", node, "write 'if' and 'elif'")
-        made += body
-    return made
+        made += _within_loop(b, node.body, span, loop)[0]
+    return _around(loop, made, span)
 
 
 def _while(b: Body, node: ast.While) -> list[Statement]:

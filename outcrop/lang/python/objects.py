@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import dataclasses
 import enum
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -203,7 +204,7 @@ def fill_object(b: Body, target: Place, kind: Kind, found: Any, span: Span) -> l
     """Returns the statements that store a Python object."""
     match kind:
         case SetKind() if isinstance(found, set | frozenset):
-            if has_symmetric(kind.element) and 0 < len(found) < kind.element.simple.cardinality:
+            if _tells_apart(found):
                 b.error(f"this set tells values of {kind.element} apart, which are interchangeable", span)
             made: list[Statement] = [Clear(span=span, target=target)]
             for each in found:
@@ -231,6 +232,12 @@ def fill_object(b: Body, target: Place, kind: Kind, found: Any, span: Span) -> l
             ]
     b.error(f"this is {type(found).__name__}, not {kind}", span)
     return []
+
+
+def _tells_apart(found: Any) -> bool:
+    """Whether some values of a symmetric class are in a set and others are not."""
+    present = Counter(type(each) for each in found if isinstance(each, Symmetric))
+    return any(count < len(cls) for cls, count in present.items())
 
 
 def _fill_part(b: Body, target: Place, kind: Kind, found: Any, span: Span) -> list[Statement]:

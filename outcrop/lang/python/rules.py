@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 from typing import Any
 
 from outcrop.ir.nodes import (
@@ -28,7 +29,7 @@ from outcrop.lang.python.scan import scan_locals
 from outcrop.lang.python.sets import and_, member
 from outcrop.lang.python.sources import FunctionNode, PythonSource
 from outcrop.lang.python.statements import block
-from outcrop.lang.python.values import Static, Value
+from outcrop.lang.python.values import Static, Value, take_reference
 from outcrop.model import Role, SymmetricType, choose, when
 from outcrop.source import Span
 
@@ -146,11 +147,29 @@ def _head(b: Body, tree: FunctionNode, head: Head) -> list[ast.stmt]:
 
 
 def _alias(b: Body, target: ast.Name, node: ast.Assign, head: Head) -> None:
+    value = b.expression(node.value)
+    is_copied = not value.is_unknown and not value.kind.type.is_simple and not value.kind.is_mutable
+    if is_copied and value.place is not None:
+        _referenced(b, target.id, value, b.span(node), head)
+        return
     for each in assign_name(b, target, node.value, node):
         if isinstance(each, Bind):
             head.layers.append(each)
         else:
             b.error(f"'{target.id}' is a copy, which cannot be made before 'when'", node, "write 'when' first")
+
+
+def _referenced(b: Body, name: str, value: Value, span: Span, head: Head) -> None:
+    """A value that cannot change is read where it lies by the conditions, and copied before the body runs."""
+    assert value.place is not None
+    local = b.local(name, value.kind, is_reference=True)
+    take_reference(value.place)
+    head.layers.append(Bind(span=span, local=local, target=value.place))
+    b.names[name] = b.read_local(local, value.kind, span, "a value that cannot change")
+    copied = b.local(f"{name} itself", value.kind)
+    place = LocalPlace(type=copied.type, span=span, local=copied)
+    head.copies.append(Assign(span=span, target=place, value=b.names[name].node))  # type: ignore[union-attr]
+    b.copied[name] = b.read_local(copied, value.kind, span)
 
 
 def _is_docstring(node: ast.stmt) -> bool:
@@ -224,13 +243,33 @@ def _from_bag(b: Body, tree: FunctionNode, name: str, bag: Value, kind: BagKind,
     assert isinstance(turns.item, Value) and turns.present is not None
     head.parameters.append(Parameter(turns.variable, range(kind.multiset.capacity)))
     head.layers.append(turns.present)
-    b.names[name] = b.chosen[name] = turns.item
+    b.names[name] = turns.item
+    if _is_taken_once(tree, name):
+        b.chosen[name] = turns.item
+    else:
+        b.names[name] = replace(turns.item, slot=None)
     if _is_used_after_removal(tree, name):
         # Python still has the element; the slot is free by then.
         local = b.local(f"{name} itself", kind.element)
         place = LocalPlace(type=local.type, span=span, local=local)
         head.copies.append(Assign(span=span, target=place, value=turns.item.node))
         b.copied[name] = b.read_local(local, kind.element, span, "an element of a Bag")
+
+
+def _is_taken_once(tree: FunctionNode, name: str) -> bool:
+    """Whether the one removal of a rule takes the chosen element itself, before anything else could have taken it."""
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)]
+    removals = [each for each in calls if each.func.attr in ("remove", "clear")]  # type: ignore[attr-defined]
+    if len(removals) != 1 or not removals[0].args:
+        return False
+    taken, own = removals[0].args[0], removals[0]
+    in_loop = any(isinstance(node, ast.For | ast.While) and own in ast.walk(node) for node in ast.walk(tree))
+    helpers = [
+        each
+        for each in calls
+        if isinstance(each.func.value, ast.Name) and each.lineno < own.lineno  # type: ignore[attr-defined]
+    ]
+    return isinstance(taken, ast.Name) and taken.id == name and not in_loop and not helpers
 
 
 def _is_used_after_removal(tree: FunctionNode, name: str) -> bool:
@@ -240,7 +279,8 @@ def _is_used_after_removal(tree: FunctionNode, name: str) -> bool:
         if (
             isinstance(node, ast.Call)
             and isinstance(node.func, ast.Attribute)
-            and node.func.attr in ("remove", "clear")
+            # A helper could remove it too.
+            and (node.func.attr in ("remove", "clear") or isinstance(node.func.value, ast.Name))
         ):
             first = removal is None or (node.lineno, node.col_offset) < (removal.lineno, removal.col_offset)
             removal = node if first else removal

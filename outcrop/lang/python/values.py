@@ -129,6 +129,26 @@ def relaxed(node: Expression) -> Expression:
     return node
 
 
+def strict(node: Expression) -> Expression:
+    """Returns an expression for which it is an error to read None."""
+    if not node.type.is_simple:
+        return node
+    if isinstance(node, Load | Call):
+        return replace(node, undefined=Undefined.ERROR) if node.undefined is not Undefined.ERROR else node
+    if isinstance(node, Convert):
+        return replace(node, operand=strict(node.operand))
+    if isinstance(node, Conditional):
+        return replace(node, then=strict(node.then), otherwise=strict(node.otherwise))
+    return node
+
+
+def may_be_nothing(node: Expression) -> bool:
+    """Whether an alternative of an expression is the literal None."""
+    if isinstance(node, Conditional):
+        return may_be_nothing(node.then) or may_be_nothing(node.otherwise)
+    return isinstance(node, Constant) and node.value is None
+
+
 def root_of(place: Place) -> Place:
     while isinstance(place, FieldPlace | IndexPlace | SlotPlace):
         place = place.base
