@@ -40,12 +40,12 @@ class Stop(StrEnum):
 
     @property
     def is_conclusive(self) -> bool:
-        """Whether the search decides the question."""
+        """Returns whether the search decides the question."""
         return self in (Stop.COMPLETE, Stop.VIOLATION)
 
     @property
     def is_final(self) -> bool:
-        """Whether no state is left to expand."""
+        """Returns whether no state is left to expand."""
         return self.is_conclusive or self in (Stop.NO_STATES, Stop.COVERAGE)
 
 

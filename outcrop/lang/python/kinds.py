@@ -29,7 +29,7 @@ class Kind:
 
     @property
     def is_mutable(self) -> bool:
-        """Whether two names of one object would see each other's changes."""
+        """Returns whether two names of one object would see each other's changes."""
         return False
 
     @property

@@ -235,7 +235,7 @@ def fill_object(b: Body, target: Place, kind: Kind, found: Any, span: Span) -> l
 
 
 def _tells_apart(found: Any) -> bool:
-    """Whether some values of a symmetric class are in a set and others are not."""
+    """Returns whether some values of a symmetric class are in a set and others are not."""
     present = Counter(type(each) for each in found if isinstance(each, Symmetric))
     return any(count < len(cls) for cls, count in present.items())
 

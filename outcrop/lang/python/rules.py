@@ -257,7 +257,7 @@ def _from_bag(b: Body, tree: FunctionNode, name: str, bag: Value, kind: BagKind,
 
 
 def _is_taken_once(tree: FunctionNode, name: str) -> bool:
-    """Whether the one removal of a rule takes the chosen element itself, before anything else could have taken it."""
+    """Returns whether the one removal of a rule takes the chosen element itself, before anything else could have taken it."""
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)]
     removals = [each for each in calls if each.func.attr in ("remove", "clear")]  # type: ignore[attr-defined]
     if len(removals) != 1 or not removals[0].args:

@@ -143,7 +143,7 @@ def strict(node: Expression) -> Expression:
 
 
 def may_be_nothing(node: Expression) -> bool:
-    """Whether an alternative of an expression is the literal None."""
+    """Returns whether an alternative of an expression is the literal None."""
     if isinstance(node, Conditional):
         return may_be_nothing(node.then) or may_be_nothing(node.otherwise)
     return isinstance(node, Constant) and node.value is None
