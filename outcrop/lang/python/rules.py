@@ -160,7 +160,7 @@ def _alias(b: Body, target: ast.Name, node: ast.Assign, head: Head) -> None:
 
 
 def _referenced(b: Body, name: str, value: Value, span: Span, head: Head) -> None:
-    """A value that cannot change is read where it lies by the conditions, and copied before the body runs."""
+    """Binds a name to a value that cannot change: conditions read it where it lies, the body gets a copy."""
     assert value.place is not None
     local = b.local(name, value.kind, is_reference=True)
     take_reference(value.place)
@@ -257,7 +257,7 @@ def _from_bag(b: Body, tree: FunctionNode, name: str, bag: Value, kind: BagKind,
 
 
 def _is_taken_once(tree: FunctionNode, name: str) -> bool:
-    """Returns whether the one removal of a rule takes the chosen element itself, before anything else could have taken it."""
+    """Returns whether the only removal of a rule takes the chosen element, before anything else could take it."""
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)]
     removals = [each for each in calls if each.func.attr in ("remove", "clear")]  # type: ignore[attr-defined]
     if len(removals) != 1 or not removals[0].args:
