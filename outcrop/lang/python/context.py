@@ -338,11 +338,8 @@ class Body:
         code = compile(ast.fix_missing_locations(ast.Expression(node)), "<constant>", "eval")  # type: ignore[arg-type]
         try:
             return Static(eval(code, self.globals, names), self.span(node))
-        except ArithmeticError:
+        except Exception:
             return None  # an error of the model, where it is executed
-        except Exception as error:
-            self.error(f"this constant has no value: {error}", node)
-            return Static(0, self.span(node))
 
     def from_object(self, found: Any, span: Span, wanted: Kind | None = None) -> Value:
         """Returns the value of an object that is known before the model runs."""
