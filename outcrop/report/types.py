@@ -22,7 +22,8 @@ def _shape(kind: Type) -> dict[str, Any]:
         case Enum():
             return {"kind": "enum", "members": list(kind.members)}
         case Range():
-            return {"kind": "range", "low": kind.lower, "high": kind.upper}
+            labels = {"labels": list(kind.labels)} if kind.labels else {}
+            return {"kind": "range", "low": kind.lower, "high": kind.upper, **labels}
         case Scalarset():
             return {"kind": "scalarset", "name": kind.name, "size": kind.size}
         case Union():

@@ -6,13 +6,14 @@ JSON document of a check alone, so that a chart can be drawn wherever the docume
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
-from outcrop.trace.lanes import SHARED, Lanes, Tree, find_lanes, value_text
+from outcrop.trace.lanes import PROCESS_PARAMETERS, SHARED, Lanes, Tree, find_lanes, typed_text, value_text
 from outcrop.trace.messages import Message, Networks, find_networks, message_text
 
 #: Longest text of a change or message, in characters; longer texts are cut.
@@ -145,7 +146,7 @@ class _Drawing:
         actors = named or self._inferred(changes, received, sent) if before is not None else ()
         arrows = [
             *(self._receive(number, each, actors, bool(named)) for each in received),
-            *self._meeting(meta),
+            *self._meeting(meta, named),
         ]
         row = Row(number, self._rule(meta), actors, tuple(changes), tuple(arrows))
         self.rows.append(row)
@@ -171,20 +172,26 @@ class _Drawing:
         label = str(meta.get("rule", ""))
         arguments = meta.get("arguments", [])
         whole = "".join(f", {each['name']}: {each['value']}" for each in arguments)
+        processes = meta.get("processes", ())
         if not whole or not label.endswith(whole):
-            return _without_processes(label, meta.get("processes", ()))
-        rest = [each for each in arguments if self.lanes.of_text(each["type"], each["value"]) is None]
-        return label.removesuffix(whole) + "".join(f", {each['name']}: {each['value']}" for each in rest)
+            return _without_processes(label, processes)
+        rest = [each for each in arguments if not self._is_lane(each)]
+        return _without_processes(label.removesuffix(whole), processes) + "".join(
+            f", {each['name']}: {each['value']}" for each in rest
+        )
+
+    def _is_lane(self, argument: dict[str, Any]) -> bool:
+        if self.lanes.are_processes:
+            return argument["name"] in PROCESS_PARAMETERS
+        return self.lanes.of_text(argument["type"], argument["value"]) is not None
 
     def _named(self, meta: dict[str, Any]) -> tuple[int, ...]:
         """Returns the lanes that the rule of a step names: its processes, or its arguments."""
         if self.lanes.are_processes:
-            found = [self.lanes.names.index(each) for each in meta.get("processes", ()) if each in self.lanes.names]
-        else:
-            texts = [self.lanes.of_text(each["type"], each["value"]) for each in meta.get("arguments", [])]
-            found = [lane for lane in texts if lane is not None]
+            return self.lanes.of_step(meta)
+        texts = [self.lanes.of_text(each["type"], each["value"]) for each in meta.get("arguments", [])]
         # The first of several arguments is the actor; the others are its partners.
-        return tuple(dict.fromkeys(found)) if self.lanes.are_processes else tuple(found[:1])
+        return tuple([lane for lane in texts if lane is not None][:1])
 
     def _inferred(
         self, changes: Sequence[Change], received: Sequence[Message], sent: Sequence[Message]
@@ -200,13 +207,11 @@ class _Drawing:
                 return lanes
         return (self.shared,) if changes else ()
 
-    def _meeting(self, meta: dict[str, Any]) -> Iterator[Arrow]:
+    def _meeting(self, meta: dict[str, Any], actors: Sequence[int]) -> Iterator[Arrow]:
         """Yields the arrow of a rendezvous of two processes."""
-        processes = meta.get("processes", ())
-        if self.lanes.are_processes and len(processes) == 2:
-            text = str(meta.get("rule", "")).partition(": ")[2].rstrip("!?") or "meets"
-            source, target = (self.lanes.names.index(each) for each in processes)
-            yield Arrow(ArrowKind.EXCHANGED, source, target, text)
+        if self.lanes.are_processes and len(actors) == 2:
+            text = self._rule(meta).rstrip("!?") or "meets"
+            yield Arrow(ArrowKind.EXCHANGED, actors[0], actors[1], _cut(text))
 
     def _send(self, number: int, message: Message, actors: Sequence[int]) -> None:
         row = self.rows[-1]
@@ -238,10 +243,10 @@ def _lanes_of(row: Row) -> Iterator[int]:
 
 
 def _without_processes(label: str, processes: Sequence[str]) -> str:
-    """Returns the label of a DVE rule without its processes, which the lanes show."""
-    for before in (f"{' -> '.join(processes)}: ", f"{', '.join(processes)}: "):
-        if processes and label.startswith(before):
-            return label.removeprefix(before)
+    """Returns the label of a rule without its processes, which the lanes show, and in Promela without its line."""
+    for before in (" -> ".join(processes), ", ".join(processes)):
+        if processes and label.startswith(f"{before}:"):
+            return re.sub(r"^(\d+)? ", "", label.removeprefix(f"{before}:"))
     return label
 
 
@@ -266,7 +271,8 @@ def _changes(
         lane = lanes.of_variable(name)
         short = name
         if lane is not None:
-            short = "state" if name == lanes.names[lane] else name.rpartition(".")[2]
+            is_whole = name == lanes.names[lane]
+            short = ("" if each["type"]["kind"] == "record" else "state") if is_whole else name.rpartition(".")[2]
         yield from walk.inside(each["type"], name, short, lane, before[name], state[name])
 
 
@@ -282,7 +288,7 @@ class _Walk:
         if kind["kind"] == "record":
             for each in kind["fields"]:
                 field_name = each["name"]
-                inner = f"{path}.{field_name}", f"{name}.{field_name}"
+                inner = f"{path}.{field_name}", f"{name}.{field_name}" if name else field_name
                 yield from self.inside(each["type"], *inner, lane, old[field_name], new[field_name])
         elif kind["kind"] == "array":
             yield from self._array(kind, path, name, lane, old, new)
@@ -290,12 +296,13 @@ class _Walk:
             yield from self._multiset(kind, name, lane, old, new)
         else:
             at = len(self.lanes.names) if lane is None else lane
-            yield Change(at, name, _cut(value_text(old)), _cut(value_text(new)))
+            yield Change(at, name, _cut(typed_text(kind, old)), _cut(typed_text(kind, new)))
 
     def _array(self, kind: Tree, path: str, name: str, lane: int | None, old: Any, new: Any) -> Iterator[Change]:
         for (index, element), (_, earlier) in zip(new["#map"], old["#map"], strict=True):
-            own = self.lanes.of_value(kind["index"], index) if lane is None else None
-            inner_name = name if own is not None else f"{name}[{value_text(index)}]"
+            own = self.lanes.of_element(path, kind, index) if lane is None else None
+            whole = "" if self.lanes.are_processes else name
+            inner_name = whole if own is not None else f"{name}[{value_text(index)}]"
             inner_lane = lane if own is None else own
             yield from self.inside(kind["element"], path, inner_name, inner_lane, earlier, element)
 

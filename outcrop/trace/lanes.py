@@ -20,6 +20,9 @@ _MOST_LANES = 24
 #: The lane of variables that belong to no other lane.
 SHARED = "shared"
 
+#: Parameters of a rule that number the instances of its processes.
+PROCESS_PARAMETERS = ("process", "with")
+
 
 @dataclass(frozen=True)
 class Lanes:
@@ -49,6 +52,25 @@ class Lanes:
         owner = name if name in self.names else name.rpartition(".")[0]
         return self.names.index(owner) if self.are_processes and owner in self.names else None
 
+    def of_element(self, path: str, kind: Tree, index: Any) -> int | None:
+        """Returns the lane of an element of an array: that of its index, or the process instance that it holds."""
+        if self.are_processes:
+            return self.of_variable(f"{path}[{value_text(index)}]")
+        return self.of_value(kind["index"], index)
+
+    def of_step(self, meta: Tree) -> tuple[int, ...]:
+        """Returns the processes of a step. Where a rule stands for several instances, its arguments number them."""
+        numbers = [each["value"] for each in meta.get("arguments", ()) if each["name"] in PROCESS_PARAMETERS]
+        found = []
+        for name in meta.get("processes", ()):
+            if name in self.names:
+                found.append(name)
+            elif numbers:
+                found.append(f"{name}[{numbers.pop(0)}]")
+        if numbers and found:  # two instances of one kind
+            found.append(f"{meta['processes'][-1]}[{numbers.pop(0)}]")
+        return tuple(dict.fromkeys(self.names.index(each) for each in found if each in self.names))
+
     def title(self, lane: int) -> str:
         """Returns the heading of a lane."""
         return f"{self.kind} {self.names[lane]}" if self.is_numbered else self.names[lane]
@@ -58,7 +80,7 @@ def find_lanes(document: dict[str, Any], asked: str | None) -> Lanes:
     """Returns the lanes of a model: those of the type ``asked`` for, else its processes, else the values of the type
     that most rules have a parameter of. Raises UsageError where no such type is in the model."""
     rules = document.get("coverage", [])
-    processes = tuple(dict.fromkeys(name for rule in rules for name in rule.get("processes", ())))
+    processes = _processes(document)
     if asked is None and processes:
         return Lanes("process", processes)
     if asked is not None and asked.lower() == "process":
@@ -107,6 +129,21 @@ def _widest(tree: Tree, unions: Sequence[Tree]) -> Tree:
     """Returns the largest union that has a type as a member, or the type itself."""
     fitting = [each for each in unions if any(member["text"] == tree["text"] for member in each["members"])]
     return max(fitting, key=lambda each: len(values_of(each)), default=tree)
+
+
+def _processes(document: dict[str, Any]) -> tuple[str, ...]:
+    """Returns the processes of a model in the order of its variables. Elements of an array are instances."""
+    named = list(dict.fromkeys(name for rule in document.get("coverage", []) for name in rule.get("processes", ())))
+    kinds = {each["name"]: each["type"] for each in document.get("variables", [])}
+    found: dict[str, None] = {}
+    for name in named:
+        owner = name.partition("[")[0]
+        kind = kinds.get(owner)
+        if kind is not None and kind["kind"] == "array" and len(values_of(kind["index"])) <= _MOST_LANES:
+            found.update(dict.fromkeys(f"{owner}[{value}]" for value in values_of(kind["index"])))
+        else:
+            found[name] = None
+    return tuple(found)
 
 
 def _of_type(tree: Tree, known: Sequence[Tree]) -> Lanes:
@@ -158,6 +195,13 @@ def value_text(value: Any) -> str:
     if isinstance(value, dict):
         return str(next(iter(value.values()), ""))
     return str(value)
+
+
+def typed_text(kind: Tree, value: Any) -> str:
+    """Returns the text of a simple value: its name, where the type has names for its numbers."""
+    labels = kind.get("labels", ())
+    at = value - kind["low"] if labels and isinstance(value, int) else len(labels)
+    return str(labels[at]) if at < len(labels) else value_text(value)
 
 
 def is_undefined(value: Any) -> bool:

@@ -10,14 +10,15 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from outcrop.errors import UsageError
-from outcrop.trace.lanes import SHARED, Lanes, Tree, is_undefined, parts, value_text, values_of
+from outcrop.trace.lanes import SHARED, Lanes, Tree, is_undefined, parts, typed_text, value_text, values_of
 
 _SOURCE = re.compile(r"^(src|source|from|frm|sender|origin|orig)(_?(id|node|proc|pid))?$", re.IGNORECASE)
 _TARGET = re.compile(r"^(dst|dest|destination|to|receiver|target|recipient)(_?(id|node|proc|pid))?$", re.IGNORECASE)
+_INDICES = re.compile(r"\[[^\]]*\]")
 #: Values of the kind of a message that stand for no message.
 _NOTHING = re.compile(r"(?i:none|nil|null|empty|nothing|invalid|no)|[Nn]o[A-Z_]\w*|\w*_(?i:none)")
 
@@ -57,9 +58,12 @@ class Networks:
         return found
 
     def _inside(self, path: str, kind: Tree, value: Any, indices: tuple[int, ...]) -> Iterator[Message]:
-        network = self.of_path.get(path)
+        network = self.of_path.get(_INDICES.sub("", path))
         if network is not None:
-            yield from self._elements(network, kind, value, indices)
+            yield from self._elements(replace(network, path=path), kind, value, indices)
+        elif is_buffer(kind):
+            kept = {"#map": value["messages"]["#map"][: value["length"]]}
+            yield from self._inside(f"{path}.messages", kind["fields"][1]["type"], kept, indices)
         elif kind["kind"] == "record" and isinstance(value, dict):
             for each in kind["fields"]:
                 yield from self._inside(f"{path}.{each['name']}", each["type"], value.get(each["name"]), indices)
@@ -67,7 +71,8 @@ class Networks:
             for index, element in value.get("#map", ()):
                 lane = self.lanes.of_value(kind["index"], index)
                 inner = indices if lane is None else (*indices, lane)
-                yield from self._inside(path, kind["element"], element, inner)
+                place = f"{path}[{value_text(index)}]" if self.lanes.are_processes else path
+                yield from self._inside(place, kind["element"], element, inner)
 
     def _elements(self, network: Network, kind: Tree, value: Any, indices: tuple[int, ...]) -> Iterator[Message]:
         if kind["kind"] == "multiset":
@@ -149,14 +154,31 @@ def _ends(lanes: Lanes, record: Tree) -> tuple[str | None, str | None]:
 
 
 def _channels(document: dict[str, Any]) -> dict[str, Network]:
-    """Channels of processes: arrays that rules are said to send to."""
+    """Channels of processes: buffers of Promela, and arrays that rules of DVE are said to send to."""
     names = [rule["name"] for rule in document.get("coverage", [])]
-    arrays = [each["name"] for each in document.get("variables", []) if each["type"]["kind"] == "array"]
-    return {
-        each: Network(each, "actor", "actor")
-        for each in arrays
-        if any(re.search(rf"(?<![\w.]){re.escape(each)}!", name) for name in names)
-    }
+    variables = document.get("variables", [])
+    arrays = [each["name"] for each in variables if each["type"]["kind"] == "array"]
+    sent_to = [each for each in arrays if any(re.search(rf"(?<![\w.]){re.escape(each)}!", name) for name in names)]
+    buffers = [path for each in variables for path in _buffers(each["name"], each["type"])]
+    owners = {each.partition(".")[0] for each in buffers}
+    paths = [*buffers, *(each for each in sent_to if each not in owners)]
+    return {each: Network(each, "actor", "actor") for each in paths}
+
+
+def is_buffer(kind: Tree) -> bool:
+    """Returns whether a type is that of a channel with a buffer in Promela."""
+    return [each["name"] for each in kind.get("fields", ())] == ["length", "messages"]
+
+
+def _buffers(path: str, kind: Tree) -> Iterator[str]:
+    """Yields the paths of the buffers in a part of the state."""
+    if is_buffer(kind):
+        yield f"{path}.messages"
+    elif kind["kind"] == "record":
+        for each in kind["fields"]:
+            yield from _buffers(f"{path}.{each['name']}", each["type"])
+    elif kind["kind"] == "array":
+        yield from _buffers(path, kind["element"])
 
 
 def _described(text: str, lanes: Lanes, variables: Sequence[Tree]) -> Network:
@@ -220,10 +242,11 @@ def _is_channel(network: Network) -> bool:
 def message_text(kind: Tree, value: Any, skipped: set[str]) -> str:
     """Returns a message on one line: the values of enumerations as they are, other fields with their names."""
     if kind["kind"] != "record":
-        return "" if isinstance(value, dict) and "#map" in value else value_text(value)
+        return "" if isinstance(value, dict) and "#map" in value else typed_text(kind, value)
     fields = [each for each in kind["fields"] if each["name"] not in skipped and not _is_blank(value[each["name"]])]
-    first = [value_text(value[each["name"]]) for each in fields if each["type"]["kind"] == "enum"]
-    others = [each for each in fields if each["type"]["kind"] != "enum"]
+    kinds = [each for each in fields if each["type"]["kind"] == "enum" or each["type"].get("labels")]
+    first = [typed_text(each["type"], value[each["name"]]) for each in kinds]
+    others = [each for each in fields if each not in kinds]
     rest = [
         f"{'' if each['name'].isdigit() else each['name'] + ' '}{_short(each['type'], value[each['name']])}"
         for each in others
@@ -237,7 +260,7 @@ def _short(kind: Tree, value: Any) -> str:
     if kind["kind"] in ("array", "multiset"):
         at = 1 if kind["kind"] == "array" else 0
         return "[" + ", ".join(_short(kind["element"], each[at]) for each in value["#map"]) + "]"
-    return value_text(value)
+    return typed_text(kind, value)
 
 
 def _is_blank(value: Any) -> bool:

@@ -254,3 +254,29 @@ def test_skipping_what_is_not_there(tmp_path: Path) -> None:
     (tmp_path / "several.m").write_text(SEVERAL)
     with pytest.raises(UsageError, match="no property 'many' to skip"):
         outcrop.load(tmp_path / "several.m").check(properties=("!many",))
+
+
+def test_promela_has_a_lane_for_each_instance(tmp_path: Path) -> None:
+    path = tmp_path / "talk.pml"
+    # Nine choices of two processes: the rules have the numbers of the instances as parameters.
+    path.write_text(
+        "mtype = { ask, tell };\nchan call = [0] of { byte }; chan box[2] = [2] of { mtype, byte }; byte heard;\n"
+        "active [3] proctype P() { byte n;\n  do\n"
+        "  :: _pid == 0 -> call!7; box[1]!ask(4); box[0]!ask(4); break\n"
+        "  :: _pid == 1 -> call?n; box[1]?ask(n); box[0]?ask(n); heard = n; break\n  od }\n"
+    )
+    made = charted(path, invariants=["heard == 0"])
+    assert made.kind == "process" and made.lanes == ("P[0]", "P[1]", "P[2]", "shared") and made.idle == (2,)
+    arrows = [(row.rule, *row.arrows) for row in made.rows if row.arrows]
+    assert [(str(each.kind), each.source, each.target, each.text) for _, *some in arrows for each in some] == [
+        ("exchanged", 0, 1, "call!7"),
+        *[("sent", 0, 1, "ask, 4")] * 2,
+        *[("received", 0, 1, "ask, 4")] * 2,
+    ]
+    rules = ["call!7", "box[1]!ask(4)", "box[0]!ask(4)", "box[1]?ask(n)", "box[0]?ask(n)"]
+    assert [rule for rule, *_ in arrows] == rules
+    sendings = [row.step for row in made.rows for each in row.arrows if each.kind is ArrowKind.SENT]
+    origins = [each.other_step for row in made.rows for each in row.arrows if each.kind is ArrowKind.RECEIVED]
+    assert origins == sendings, "equal messages in two channels are told apart"
+    changed = [(each.lane, each.name) for row in made.rows for each in row.changes if each.name != "at"]
+    assert changed == [(1, "n"), (1, "n"), (3, "heard")]

@@ -16,6 +16,11 @@ function simpleText(value) {
   return String(value);
 }
 
+// The name of a number, where its type has one.
+function labelOf(type, value) {
+  return (type.labels && type.labels[value - type.low]) ?? simpleText(value);
+}
+
 // A type, for documents that do not give one.
 function guessed(value) {
   if (value === null || typeof value !== "object" || "#bigint" in value || "#unserializable" in value) return { kind: "simple" };
@@ -41,7 +46,7 @@ function nodeOf(name, path, type, value) {
     const bag = value["#map"].flatMap(([element, count]) => Array(count).fill(wholeText(kind.element, element)));
     return { name, path, bag: bag.sort(byCodePoint) };
   }
-  return { name, path, text: simpleText(value), isUndefined: isUndefined(value) };
+  return { name, path, text: labelOf(kind, value), isUndefined: isUndefined(value) };
 }
 
 // As Python orders strings.
