@@ -165,7 +165,10 @@ class SymmetricType(type):
         return len(cls.members)
 
     def __call__(cls, *arguments: object, **keywords: object) -> NoReturn:
-        raise TypeError(f"values of {cls.__name__} are interchangeable: none can be named or made")
+        raise TypeError(
+            f"values of {cls.__name__} are interchangeable: none can be named or made. "
+            "Use None, a parameter of a start method or choose(...)"
+        )
 
 
 class Symmetric(metaclass=SymmetricType):

@@ -13,6 +13,7 @@ from outcrop.source import Source
 
 HEAD = """
 import random
+from collections import deque
 from dataclasses import dataclass
 from enum import Enum
 from outcrop.model import *
@@ -50,6 +51,10 @@ FIELDS = [
     ("y: Bag[Phase]", "Bag[Phase]", "Bag needs a size from 1 on", "Bag[Phase, 4]"),
     ("y: bool", "y", "the field 'y' has no first value", "default"),
     ("check: bool = True", "check", "'check' is a method of every model", "another name"),
+    ("y: deque[bool]", "deque[bool]", "deque is no type of a model", "Bag[Message, 4]"),
+    ("y: dict[Node, bool] = {}", "y", "dict[Node, bool] has 3 keys, and here are 0", "every key needs a value"),
+    ("y: set[Node] = {}", "y", "this is dict, not set[Node]", "set()"),
+    ("def __init__(self): self.n = 1", "__init__", "'__init__' does not set the first values", "@start"),
     ('y = ltl("G (foo)")', "foo", "unknown name 'foo'", ""),
 ]
 
@@ -70,11 +75,17 @@ RULES = [
     ("self.n = random.randint(0, 3)", "random.randint(0, 3)", "'randint' cannot be called", "choose(range(...))"),
     ("self.n = untyped(1)", "x", "the parameter 'x' has no type", "annotate it"),
     ("self.n = undefined", "undefined", "unknown name 'undefined'", ""),
+    ("n = true", "true", "unknown name 'true'", "write True"),
+    ("self.when(self.n == 0)", "self.when", "M has no method 'when'", "without self"),
+    ("return self.n == 0", "return self.n == 0", "a rule returns nothing", "when(...)"),
     ("n = 1", "", "", ""),
     ("self.free.append(1)", "self.free.append(1)", "set[Node] has no method 'append'", "add"),
     ("self.keep()", "self.keep()", "'keep' is a rule and cannot be called", "helper"),
     ("x = [n for n in Node]", "[n for n in Node]", "a list needs a place to go to", "Array"),
     ("self.n + 1", "self.n + 1", "this statement has no effect", ""),
+    ("self.n++1", "self.n++1", "this statement has no effect", "write self.n += 1"),
+    ("self.n == 1", "self.n == 1", "this statement has no effect", "write self.n = 1"),
+    ("when(self.holder == 0)", "self.holder == 0", "Node | None and int are never equal", "no numbers"),
     ("import os", "import os", "'import' inside a method", "top of the file"),
     ("k = choose(self.n)", "choose(self.n)", "nothing can be chosen from Range[0, 3]", "choose from a set"),
     ("for i, n in enumerate(Node): pass", "enumerate(Node)", "values of Node have no numbers", "without enumerate"),
@@ -113,11 +124,25 @@ def test_statements(line: str, place: str, message: str, hint: str) -> None:
     expect(f"{HEAD}    @rule\n    def wrong(self) -> None:\n        {line}\n", place, message, hint)
 
 
+@pytest.mark.parametrize("body", ["assert self.n < 4", "self.n < 4"])
+@pytest.mark.parametrize("result", ["", " -> bool"])
+def test_a_property_without_a_condition(body: str, result: str) -> None:
+    text = f"{HEAD}    @invariant\n    def safe(self){result}:\n        {body}\n"
+    expect(text, "safe", "this property returns nothing", "return its condition")
+
+
 def test_several_mistakes_are_found_in_one_run() -> None:
     lines = "\n        ".join(("self.m = 1", "self.n = 1 / 2", "self.holder = 3"))
     error = diagnose(f"{HEAD}    @rule\n    def wrong(self) -> None:\n        {lines}\n")
     assert error is not None
-    assert [each.span.line for each in error.diagnostics if each.span] == [29, 30, 31]
+    assert [each.span.line for each in error.diagnostics if each.span] == [30, 31, 32]
+
+
+def test_a_field_of_an_impossible_type_is_one_error() -> None:
+    for line in ("y: list[Phase] = [Phase.IDLE]", "y: dict[str, bool] = {'a': True}", "y: int | None = None"):
+        error = diagnose(f"{HEAD}    {line}\n")
+        assert error is not None
+        assert len(error.diagnostics) == 1, str(error)
 
 
 def test_texts_that_are_no_models() -> None:

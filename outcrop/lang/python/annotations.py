@@ -6,6 +6,7 @@ import dataclasses
 import enum
 import types
 import typing
+from collections import Counter, defaultdict, deque
 from typing import Annotated, Any
 
 from outcrop.ir.types import Range as RangeType
@@ -47,6 +48,9 @@ _HINTS: dict[Any, str] = {
     tuple: "say what its parts are: tuple[bool, Range[0, 7]]",
     Array: "say what it holds and how many: Array[bool, 3]",
     Bag: "say what it holds and how many at most: Bag[Message, 4]",
+    deque: "a sequence has a fixed length: Array[bool, 3] and a count; without an order, Bag[Message, 4]",
+    defaultdict: "every key of a dict has a value: dict[Node, bool]",
+    Counter: "count with dict[Node, Range[0, 7]], or use Bag[Node, 4]",
     Any: "name a type: bool, an Enum, Range[0, 7], a dataclass, ...",
 }
 
@@ -90,7 +94,9 @@ class Kinds:
             raise Refused("a list has no fixed length", f"write Array[{_name(typing.get_args(annotation)[0])}, n]")
         if origin is typing.ClassVar:
             raise Refused("a ClassVar is no field", "a constant has no annotation: size = 3")
-        raise Refused(f"{_name(annotation)} is no type of a model", _HINTS.get(annotation, ""))
+        raise Refused(
+            f"{_name(annotation)} is no type of a model", _HINTS.get(typing.get_origin(annotation) or annotation, "")
+        )
 
     def _class(self, cls: Any) -> Kind:
         if cls is bool:

@@ -111,6 +111,8 @@ def _model_method(b: Body, node: ast.Call, function: ast.Attribute, *, is_statem
     if not is_helper(found):
         methods = [name for name in vars(b.model.cls) if is_helper(getattr(b.model.cls, name))]
         hint = did_you_mean(function.attr, methods)
+        if function.attr in ("when", "choose"):
+            hint = f"write {function.attr}(...) without self, and import it from outcrop.model"
         return b.refuse(f"{b.model.cls.__name__} has no method '{function.attr}'", function, hint)
     role = getattr(found, "outcrop_role", None)
     if isinstance(role, Role) and role.name in ("rule", "start"):

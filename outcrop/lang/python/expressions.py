@@ -24,6 +24,7 @@ from outcrop.lang.python.arithmetic import bounds, compared
 from outcrop.lang.python.calls import call_helper, is_helper
 from outcrop.lang.python.context import EXPRESSIONS, Body, ModelSelf
 from outcrop.lang.python.domains import Unrolled, iteration
+from outcrop.lang.python.hints import NAMES
 from outcrop.lang.python.kinds import (
     BOOL,
     ArrayKind,
@@ -68,7 +69,7 @@ def _name(b: Body, node: ast.Name, wanted: Kind | None) -> Value:
     if node.id in b.model.fields:
         return b.refuse(f"unknown name '{node.id}'", node, f"a field is written self.{node.id}")
     candidates = [*b.names, *(each for each in b.globals if not each.startswith("__"))]
-    return b.refuse(f"unknown name '{node.id}'", node, did_you_mean(node.id, candidates))
+    return b.refuse(f"unknown name '{node.id}'", node, NAMES.get(node.id) or did_you_mean(node.id, candidates))
 
 
 def field(b: Body, name: str, span: Span) -> Value:
@@ -266,12 +267,21 @@ def equal(b: Body, first: Value, second: Value, span: Span, *, is_negated: bool 
     pair = b.unified(first, second)
     if pair is None or isinstance(first.kind, BagKind):
         reason = "bags are not compared" if pair is not None else f"{first.kind} and {second.kind} are never equal"
-        b.error(reason, span)
+        b.error(reason, span, _ways_to_compare(first.kind, second.kind))
         return b.unknown(span).node
     left, right = pair
     if left.type.is_simple and (first.kind.optional or second.kind.optional):
         left, right = relaxed(left), relaxed(right)
     return compared(BinaryOperator.NOT_EQUAL if is_negated else BinaryOperator.EQUAL, left, right, span)
+
+
+def _ways_to_compare(first: Kind, second: Kind) -> str:
+    for kind, other in ((first, second), (second, first)):
+        if isinstance(other, IntKind) and isinstance(kind, SymmetricKind):
+            return f"values of {kind} have no numbers: compare with a parameter, a field or a choice of the same class"
+        if isinstance(other, IntKind) and isinstance(kind, EnumKind):
+            return f"name a member of {kind}"
+    return ""
 
 
 def is_none(value: Value, span: Span) -> Expression:

@@ -35,6 +35,15 @@ NODES: dict[type[ast.AST], tuple[str, str]] = {
     ast.SetComp: ("a set", "assign it to a field declared set[...]"),
 }
 
+#: Names of other languages, each with the remedy.
+NAMES: dict[str, str] = {
+    "true": "write True",
+    "false": "write False",
+    "null": "write None",
+    "undefined": "write None, and declare the field with '| None'",
+    "this": "write self",
+}
+
 #: Built-in functions, and functions of the standard library, that people would like to call.
 CALLS: dict[str, str] = {
     "list": "a sequence has a fixed length: Array[..., n]",

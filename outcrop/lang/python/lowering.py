@@ -167,6 +167,9 @@ class _Model:
         for each in node.body:
             if isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name):
                 self._field(b, each.target.id, each)
+            elif isinstance(each, ast.FunctionDef) and each.name == "__init__":
+                hint = "give the fields defaults in the class, or assign them in a method with @start"
+                b.error("'__init__' does not set the first values of a model", each, hint)
 
     def _field(self, b: Body, name: str, node: ast.AnnAssign) -> None:
         span = b.span(node.target)

@@ -48,6 +48,8 @@ from outcrop.lang.python.values import Value, boolean, constant, field_place, no
 from outcrop.model import Array, Bag, Symmetric
 from outcrop.source import Span
 
+_EVERY_KEY = "every key needs a value; write a comprehension: {k: ... for k in ...}"
+
 # --- Records -----------------------------------------------------------------------------------------------
 
 
@@ -230,7 +232,8 @@ def fill_object(b: Body, target: Place, kind: Kind, found: Any, span: Span) -> l
                 Undefine(span=span, target=target),
                 *(MultisetAdd(span=span, value=each, target=target) for each in values),
             ]
-    b.error(f"this is {type(found).__name__}, not {kind}", span)
+    hint = "an empty set is set()" if found == {} and isinstance(kind, SetKind) else ""
+    b.error(f"this is {type(found).__name__}, not {kind}", span, hint)
     return []
 
 
@@ -249,7 +252,7 @@ def _fill_part(b: Body, target: Place, kind: Kind, found: Any, span: Span) -> li
 def _fill_dict(b: Body, target: Place, kind: DictKind, found: Mapping[Any, Any], span: Span) -> list[Statement]:
     values = list(found.values())
     if len(found) != kind.key.simple.cardinality:
-        b.error(f"{kind} has {kind.key.simple.cardinality} keys, and here are {len(found)}", span)
+        b.error(f"{kind} has {kind.key.simple.cardinality} keys, and here are {len(found)}", span, _EVERY_KEY)
         return []
     if values and all(each == values[0] for each in values):
         local = b.local("key", kind.key)

@@ -318,6 +318,8 @@ def _defaults(b: Body) -> list[Statement]:
     made: list[Statement] = []
     for name, (variable, kind) in b.model.fields.items():
         target = GlobalPlace(type=kind.type, span=variable.span, variable=variable)
+        if isinstance(kind, UnknownKind):  # its annotation is an error already
+            continue
         if hasattr(b.model.cls, name):
             found = getattr(b.model.cls, name)
             if kind.type.is_simple or found is None or not isinstance(found, set | frozenset | dict | list | tuple):
@@ -377,6 +379,9 @@ def property_of(model: Lowering, source: PythonSource, tree: FunctionNode, funct
 
 def _computed(b: Body, function: Any, tree: FunctionNode) -> Expression:
     """Lowers a property of several statements to a helper that returns a bool."""
+    if not any(isinstance(node, ast.Return) for node in ast.walk(tree)):
+        b.error("this property returns nothing", tree, "return its condition: return ...")
+        return b.unknown(tree).node
     if tree.returns is None:
         b.error("this property has several statements and no type", tree, f"write def {tree.name}(self) -> bool:")
         return b.unknown(tree).node

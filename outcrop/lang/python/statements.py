@@ -66,6 +66,22 @@ def _head(b: Body, node: ast.stmt) -> Span:
     return Span(span.source, span.start, span.start + max(1, len(span.text.split("\n")[0])))
 
 
+def _assignment(value: ast.expr) -> str:
+    """Returns the assignment that the author of an expression without effect may have meant."""
+    match value:
+        case ast.BinOp(left=left, op=ast.Add(), right=ast.UnaryOp(op=ast.UAdd(), operand=right)):
+            return f"write {ast.unparse(left)} += {ast.unparse(right)}"
+        case ast.BinOp(left=left, op=ast.Sub(), right=ast.UnaryOp(op=ast.USub(), operand=right)):
+            return f"write {ast.unparse(left)} -= {ast.unparse(right)}"
+        case ast.Compare(
+            left=ast.Attribute() | ast.Subscript() | ast.Name() as left, ops=[ast.Eq()], comparators=[right]
+        ):
+            return f"to assign, write {ast.unparse(left)} = {ast.unparse(right)}; to state a condition, when(...)"
+        case ast.Compare() | ast.BoolOp():
+            return "to state a condition, write when(...)"
+    return ""
+
+
 # --- Expressions as statements -----------------------------------------------------------------------------
 
 
@@ -74,7 +90,7 @@ def _expression(b: Body, node: ast.Expr) -> list[Statement]:
     if isinstance(value, ast.Constant) and (isinstance(value.value, str) or value.value is Ellipsis):
         return []
     if not isinstance(value, ast.Call):
-        title, hint = NODES.get(type(value), ("", ""))
+        title, hint = NODES.get(type(value), ("", _assignment(value)))
         b.error(f"{title} is not possible in a model" if title else "this statement has no effect", node, hint)
         return []
     called = b.static(value.func)
@@ -177,8 +193,10 @@ def _return(b: Body, node: ast.Return) -> list[Statement]:
             )
         ]
     if b.result is None:
-        where = "a rule" if b.function is None else f"'{b.function.name}'"
-        b.error(f"{where} returns nothing", node, "" if b.function is None else "annotate what it returns: -> bool")
+        if b.function is None:
+            b.error("a rule returns nothing", node, "to say when it is enabled, write when(...)")
+        else:
+            b.error(f"'{b.function.name}' returns nothing", node, "annotate what it returns: -> bool")
         return []
     value = b.fitted(b.expression(node.value, b.result), b.result, "the value that is returned")
     return [Return(span=span, value=value)]
