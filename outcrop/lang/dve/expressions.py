@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from outcrop.ir.chains import balanced
 from outcrop.ir.nodes import (
-    Binary,
-    BinaryOperator,
     Call,
     Constant,
     Expression,
@@ -13,7 +10,7 @@ from outcrop.ir.nodes import (
     Unary,
     UnaryOperator,
 )
-from outcrop.ir.types import BOOLEAN, INT64_MAX, INT64_MIN, INTEGER, Array
+from outcrop.ir.types import INT64_MAX, INT64_MIN, INTEGER, Array
 from outcrop.lang import build
 from outcrop.lang.dve import syntax
 from outcrop.lang.dve.scope import (
@@ -27,32 +24,10 @@ from outcrop.lang.dve.scope import (
     VariableSymbol,
     kind_of,
 )
-from outcrop.lang.folding import fold_comparison, fold_integers
+from outcrop.lang.operators import combined, lower_chain
 from outcrop.lang.report import Report, did_you_mean
 from outcrop.options import LoadOptions
 from outcrop.source import Source, Span
-
-_LOGICAL = {"imply": BinaryOperator.IMPLIES, "&&": BinaryOperator.AND, "||": BinaryOperator.OR}
-_COMPARISONS = {
-    "==": BinaryOperator.EQUAL,
-    "!=": BinaryOperator.NOT_EQUAL,
-    "<": BinaryOperator.LESS,
-    "<=": BinaryOperator.LESS_EQUAL,
-    ">": BinaryOperator.GREATER,
-    ">=": BinaryOperator.GREATER_EQUAL,
-}
-_ARITHMETIC = {
-    "|": BinaryOperator.BIT_OR,
-    "&": BinaryOperator.BIT_AND,
-    "^": BinaryOperator.BIT_XOR,
-    "<<": BinaryOperator.SHIFT_LEFT,
-    ">>": BinaryOperator.SHIFT_RIGHT,
-    "+": BinaryOperator.ADD,
-    "-": BinaryOperator.SUBTRACT,
-    "*": BinaryOperator.MULTIPLY,
-    "/": BinaryOperator.DIVIDE,
-    "%": BinaryOperator.REMAINDER,
-}
 
 
 class ExpressionLowering:
@@ -140,7 +115,7 @@ class ExpressionLowering:
             case syntax.Unary():
                 return self._unary(node)
             case syntax.Binary():
-                return self._binary(node)
+                return lower_chain(node, self.expression, self._combined)
 
     def _read(self, node: syntax.Reference) -> Expression:
         symbol = self.resolve(node)
@@ -229,49 +204,11 @@ class ExpressionLowering:
         what = UnaryOperator.NEGATE if node.operator == "-" else UnaryOperator.COMPLEMENT
         return Unary(type=INTEGER, span=node.span, operator=what, operand=operand)
 
-    def _binary(self, node: syntax.Binary) -> Expression:
-        # Chains lean to the left and may be thousands long, so the left side needs a loop.
-        chain = [node]
-        while isinstance(chain[-1].left, syntax.Binary):
-            chain.append(chain[-1].left)
-        left = self.expression(chain[-1].left)
-        operator = chain[-1].operator
-        for each in reversed(chain):
-            if each.operator != operator:
-                left, operator = balanced(left), each.operator
-            left = self._combined(each, left, self.expression(each.right))
-        return balanced(left)
-
     def _combined(self, node: syntax.Binary, left: Expression, right: Expression) -> Expression:
-        if node.operator in _LOGICAL:
-            left, right = build.as_condition(left), build.as_condition(right)
-            return build.logical(_LOGICAL[node.operator], left, right, node.span)
-        if node.operator in _COMPARISONS:
-            return self._comparison(_COMPARISONS[node.operator], left, right, node.span)
-        return self._arithmetic(_ARITHMETIC[node.operator], build.as_integer(left), build.as_integer(right), node.span)
-
-    @staticmethod
-    def _comparison(what: BinaryOperator, left: Expression, right: Expression, span: Span) -> Expression:
-        is_equality = what in (BinaryOperator.EQUAL, BinaryOperator.NOT_EQUAL)
-        if is_equality and left.type is BOOLEAN:
-            # `(x > 1) == 0` and `P.a == Q.b` need no integers.
-            if isinstance(right, Constant) and right.value in (0, 1):
-                return left if (right.value == 1) == (what is BinaryOperator.EQUAL) else build.negation(left, span)
-            if right.type is BOOLEAN and not isinstance(left, Constant):
-                return build.binary(what, left, right, span, BOOLEAN)
-        left, right = build.as_integer(left), build.as_integer(right)
-        if isinstance(left, Constant) and isinstance(right, Constant):
-            assert isinstance(left.value, int) and isinstance(right.value, int)
-            return build.truth(bool(fold_comparison(what, left.value, right.value)), span)
-        return build.binary(what, left, right, span, BOOLEAN)
-
-    def _arithmetic(self, what: BinaryOperator, left: Expression, right: Expression, span: Span) -> Expression:
-        if isinstance(left, Constant) and isinstance(right, Constant):
-            assert isinstance(left.value, int) and isinstance(right.value, int)
-            folded = fold_integers(what, left.value, right.value)
-            if folded is not None:
-                return self._number(folded, span)
-        return Binary(type=INTEGER, span=span, operator=what, left=left, right=right)
+        value = combined(node.operator, left, right, node.span)
+        if isinstance(value, Constant) and value.type is INTEGER and isinstance(value.value, int):
+            return self._number(value.value, node.span)
+        return value
 
     def _number(self, value: int, span: Span) -> Expression:
         if not INT64_MIN <= value <= INT64_MAX:

@@ -21,7 +21,7 @@ from outcrop.ir.nodes import (
 )
 from outcrop.ir.types import BOOLEAN, INTEGER, Array, Range, Record, Type
 from outcrop.lang import build
-from outcrop.lang.folding import fold_comparison, fold_integers
+from outcrop.lang.operators import OPERATORS, combined, lower_chain
 from outcrop.lang.promela import syntax
 from outcrop.lang.promela.preprocessor import Preprocessor
 from outcrop.lang.promela.scope import (
@@ -36,28 +36,6 @@ from outcrop.lang.promela.scope import (
 from outcrop.lang.report import Report, did_you_mean
 from outcrop.options import LoadOptions
 from outcrop.source import Source, Span
-
-_LOGICAL = {"&&": BinaryOperator.AND, "||": BinaryOperator.OR}
-_COMPARISONS = {
-    "==": BinaryOperator.EQUAL,
-    "!=": BinaryOperator.NOT_EQUAL,
-    "<": BinaryOperator.LESS,
-    "<=": BinaryOperator.LESS_EQUAL,
-    ">": BinaryOperator.GREATER,
-    ">=": BinaryOperator.GREATER_EQUAL,
-}
-_ARITHMETIC = {
-    "|": BinaryOperator.BIT_OR,
-    "&": BinaryOperator.BIT_AND,
-    "^": BinaryOperator.BIT_XOR,
-    "<<": BinaryOperator.SHIFT_LEFT,
-    ">>": BinaryOperator.SHIFT_RIGHT,
-    "+": BinaryOperator.ADD,
-    "-": BinaryOperator.SUBTRACT,
-    "*": BinaryOperator.MULTIPLY,
-    "/": BinaryOperator.DIVIDE,
-    "%": BinaryOperator.REMAINDER,
-}
 
 
 class FrameBuilder:
@@ -179,7 +157,7 @@ class ExpressionLowering:
             case syntax.Unary():
                 return self._unary(node)
             case syntax.Binary():
-                return self._binary(node)
+                return lower_chain(node, self.expression, self._combined)
             case syntax.Conditional():
                 condition = self.condition(node.condition)
                 then, otherwise = self.integer(node.then), self.integer(node.otherwise)
@@ -261,27 +239,11 @@ class ExpressionLowering:
         what = UnaryOperator.NEGATE if node.operator == "-" else UnaryOperator.COMPLEMENT
         return Unary(type=INTEGER, span=node.span, operator=what, operand=operand)
 
-    def _binary(self, node: syntax.Binary) -> Expression:
-        if node.operator in _LOGICAL:
-            left, right = self.condition(node.left), self.condition(node.right)
-            return build.logical(_LOGICAL[node.operator], left, right, node.span)
-        left, right = self.integer(node.left), self.integer(node.right)
-        if node.operator in _COMPARISONS:
-            what = _COMPARISONS[node.operator]
-            if isinstance(left, Constant) and isinstance(right, Constant):
-                assert isinstance(left.value, int) and isinstance(right.value, int)
-                return build.truth(bool(fold_comparison(what, left.value, right.value)), node.span)
-            return build.binary(what, left, right, node.span, BOOLEAN)
-        if node.operator not in _ARITHMETIC:
+    def _combined(self, node: syntax.Binary, left: Expression, right: Expression) -> Expression:
+        if node.operator not in OPERATORS:
             self.report.error(f"'{node.operator}' belongs into a formula, not into an expression", node.span)
             return left
-        what = _ARITHMETIC[node.operator]
-        if isinstance(left, Constant) and isinstance(right, Constant):
-            assert isinstance(left.value, int) and isinstance(right.value, int)
-            folded = fold_integers(what, left.value, right.value)
-            if folded is not None:
-                return build.number(folded, node.span)
-        return build.binary(what, left, right, node.span)
+        return combined(node.operator, left, right, node.span)
 
     # --- Other processes -------------------------------------------------------------------------------------
 

@@ -18,6 +18,7 @@ from outcrop.lang.promela.atomic import Ending
 from outcrop.lang.promela.control import Location, Step
 from outcrop.lang.promela.expressions import FrameBuilder
 from outcrop.lang.promela.parser import parse, parse_expression
+from outcrop.lang.promela.processes import can_end
 from outcrop.lang.promela.temporal import TemporalLowering
 from outcrop.lang.report import LowerExpression, Report, TooManyErrors, did_you_mean
 from outcrop.options import LoadOptions
@@ -86,11 +87,12 @@ class _ModelLowering(TemporalLowering):
                 self.constants[name] = int(macro.body[0].text)
 
     def _end_steps(self) -> None:
-        """Gives every proctype the step with which its processes go."""
+        """Gives every proctype that can end the step with which its processes go."""
         for proctype in self.proctypes.values():
-            end = proctype.graph.end
-            gone = Location(end.span, number=-1)
-            end.steps = [Step(end, gone, None, end.span, None)]
+            if can_end(proctype.graph):
+                end = proctype.graph.end
+                gone = Location(end.span, number=-1)
+                end.steps = [Step(end, gone, None, end.span, None)]
 
     def _given_invariant(self, span: Span) -> None:
         self.process, self.frame = None, FrameBuilder()

@@ -122,16 +122,18 @@ def _keeps_numbers(graphs: dict[str, tuple[syntax.Proctype, Graph]], others: lis
     regions = {step.region for each in init.locations for step in each.steps if _run_of(step) is not None}
     if len(regions) == 1 and None not in regions and not some_are_active:
         return True
-    return not any(_can_end(graphs[name][1]) for name in others)
+    return not any(can_end(graphs[name][1]) for name in others)
 
 
-def _can_end(graph: Graph) -> bool:
+def can_end(graph: Graph) -> bool:
+    """Returns whether a way leads to the end of a proctype."""
     pending, seen = [graph.start], {graph.start}
     while pending:
-        for step in pending.pop().steps:
-            if step.target not in seen:
-                seen.add(step.target)
-                pending.append(step.target)
+        here = pending.pop()
+        for following in (*here.escapes, *(step.target for step in here.steps)):
+            if following not in seen:
+                seen.add(following)
+                pending.append(following)
     return graph.end in seen
 
 
