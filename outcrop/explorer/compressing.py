@@ -26,7 +26,7 @@ from outcrop.kernels import FIRST_LINES, Native, Search, Settings, States
 from outcrop.kernels.compressed import ROOT_BYTES, CompressedSearch
 from outcrop.kernels.spill import Spill
 from outcrop.kernels.squeeze import Carrying
-from outcrop.kernels.tree_shape import MOST_SAMPLED, TreeShape, best_shape
+from outcrop.kernels.tree_shape import TreeShape, best_shape, most_sampled
 from outcrop.options import CheckOptions
 from outcrop.outcome import CompressionReport, Event, EventKind, Outcome
 from outcrop.store.workdir import work_place
@@ -120,7 +120,7 @@ def sampled_shape(native: Native, settings: Settings, tuning: Tuning) -> TreeSha
 
 def shape_of(search: Search, states: int) -> TreeShape:
     """Returns the shape of trees that suits the states of an arena up to a number."""
-    step = max(1, states // MOST_SAMPLED)
+    step = max(1, states // most_sampled(search.native.model_bytes))
     runs = 64  # states next to each other that are read together
     begins = range(0, states, step * runs)
     parts: list[States] = [search.read_block(at, min(states, at + runs)) for at in begins]

@@ -107,6 +107,8 @@ class Watch:
             try:
                 self._progress(self._standing())
             except KeyboardInterrupt:  # how a caller in another thread stops a search
+                if self.asked is Stop.INTERRUPTED:  # a second Ctrl-C
+                    raise
                 self.ask_to_stop(Stop.INTERRUPTED)
 
     def close(self) -> None:

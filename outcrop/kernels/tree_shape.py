@@ -23,8 +23,8 @@ _MOST_PIECES = 96
 _WORK = 1 << 24
 #: How much smaller the second sample is, by which the growth of numbers of values is told.
 _FEWER = 4
-#: Most states of a sample.
-MOST_SAMPLED = 1 << 16
+#: Most pieces of a sample, over all its states. They take 8 bytes each, a few times over, on top of the budget.
+_MOST_SAMPLED_PIECES = 1 << 18
 
 _Numbers = NDArray[np.uint32]
 
@@ -60,13 +60,24 @@ def best_shape(states: States, expected: int) -> TreeShape:
     """Returns the shape that takes the fewest nodes for ``expected`` states, of which these are a sample, among those
     that cut between pieces of a byte, or of a few bytes where states are wide. Too wide ones have neighbours paired."""
     state_bytes = states.shape[1]
-    piece = next((size for size in (1, 2, _LEAF) if size * _MOST_PIECES >= state_bytes), 0)
+    piece, pieces = _pieces(state_bytes)
     if not piece or len(states) == 0:
         return pairs_shape(state_bytes)
-    pieces = -(-state_bytes // piece)
-    sums = _prefix_sums(states[: max(1, _WORK // (pieces * pieces))], piece, pieces)
+    sums = _prefix_sums(states[: most_sampled(state_bytes)], piece, pieces)
     cuts = _cheapest_cuts(sums, pieces, _LEAF // piece, expected)
     return _shape(state_bytes, lambda begin, end: cuts[begin // piece, -(-end // piece)] * piece)
+
+
+def most_sampled(state_bytes: int) -> int:
+    """Returns how many states of a sample ``best_shape`` can use."""
+    _, pieces = _pieces(state_bytes)
+    return max(1, min(_WORK // max(1, pieces * pieces), _MOST_SAMPLED_PIECES // max(1, pieces)))
+
+
+def _pieces(state_bytes: int) -> tuple[int, int]:
+    """Returns the size of a piece in bytes, 0 for states that are too wide, and the number of pieces."""
+    piece = next((size for size in (1, 2, _LEAF) if size * _MOST_PIECES >= state_bytes), 0)
+    return piece, -(-state_bytes // piece) if piece else 0
 
 
 def _shape(state_bytes: int, cut: Callable[[int, int], int]) -> TreeShape:

@@ -115,8 +115,10 @@ class CheckpointDirectory(Directory):
 
     def close(self) -> None:
         """Unlocks the directory. The checkpoint is kept."""
-        self._drop_reserve()
-        os.close(self._lock)
+        try:
+            self._drop_reserve()
+        finally:
+            os.close(self._lock)
 
     # --- Reading -----------------------------------------------------------------------------------------------
 

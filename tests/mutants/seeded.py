@@ -315,7 +315,7 @@ MUTANTS = [
     ),
     *_of(
         "explorer/squeezing.py",
-        ("    new.check_block(0, states[is_new])\n", ""),
+        ("    new.check_block(0, new.kept_form(left[is_new]))\n", ""),
         (
             "form = widened(form_of(search, used, self._tuning, explorer.parallel), left, self._tuning)",
             "form = form_of(search, 0, self._tuning)",
