@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -90,6 +90,12 @@ class Page:
             kind,
         )
         return str(text)
+
+    def wait(self, condition: Callable[[], object]) -> None:
+        """Returns once a condition is true. An element that opens makes its content in a later event."""
+        from selenium.webdriver.support.wait import WebDriverWait
+
+        WebDriverWait(self.browser, 20, poll_frequency=0.02).until(lambda _: condition())
 
     def complaints(self) -> list[str]:
         return [entry["message"] for entry in self.browser.get_log("browser")]

@@ -69,11 +69,12 @@ def _serve(verbs: Any) -> Parser:
         description="Serves an explorer of a model to a browser on this machine: steps, history, message chart, and "
         "searches from any state. Nothing is searched before you ask.",
         epilog=_SERVE_EPILOG,
-        usage="%(prog)s MODEL [-D NAME=VALUE]... [--load FILE] [--port N]",
+        usage="%(prog)s MODEL [-D NAME=VALUE]... [--load FILE [--step N]] [--port N]",
     )
     add_model(parser)
     add_meaning(parser, deadlocks=False)
     parser.add_argument("--load", metavar="FILE", help="saved trace to begin with, from --trace-json or --json")
+    parser.add_argument("--step", metavar="N", type=count, help="step of the trace to begin at (default: the last)")
     parser.add_argument("--port", metavar="N", type=count, default=0, help="port of 127.0.0.1 (default: any free one)")
     parser.add_argument(
         "--engine",

@@ -13,6 +13,7 @@ from outcrop.cli.files import keep_apart, write
 from outcrop.cli.output import emit
 from outcrop.cli.results import MOST_STEPPED, report_text
 from outcrop.errors import OutcropError, UsageError
+from outcrop.explore.neighbours import neighbours
 from outcrop.explore.session import Session
 from outcrop.ir.system import System
 from outcrop.trace.context import step_contexts
@@ -49,7 +50,7 @@ def _with_source(document: Any) -> Any:
         system = load(source.name, **options).system
         stepped = [each["violation"] for each in document.get("faults", [])][:MOST_STEPPED]
         found["violations"] = [
-            {**each, "steps": _steps(system, each["trace"])} if each.get("trace") and number in stepped else each
+            {**each, **_pictures(system, each["trace"])} if each.get("trace") and number in stepped else each
             for number, each in enumerate(document["violations"])
         ]
         return found
@@ -57,10 +58,11 @@ def _with_source(document: Any) -> Any:
         return document
 
 
-def _steps(system: System, trace: dict[str, Any]) -> list[dict[str, Any]]:
+def _pictures(system: System, document: dict[str, Any]) -> dict[str, Any]:
     session = Session(system)
-    session.load(trace)
-    return step_contexts(session.trace())
+    session.load(document)
+    trace = session.trace()
+    return {"steps": step_contexts(trace), "graph": neighbours(trace)}
 
 
 def read_document(name: str) -> Any:

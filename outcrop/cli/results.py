@@ -99,12 +99,14 @@ def _junit(result: Result) -> str:
 def _pictured(result: Result) -> dict[str, Any]:
     """Returns the document of a result with the parts that only the report shows: the source, and the context of each
     step."""
-    from outcrop.trace.context import step_contexts  # few ask for it
+    from outcrop.explore.neighbours import neighbours  # few ask for these
+    from outcrop.trace.context import step_contexts
 
     document = result.to_dict()
     for fault in result.faults[:MOST_STEPPED]:
         if fault.violation.trace is not None:
-            document["violations"][fault.number]["steps"] = step_contexts(fault.violation.trace)
+            trace = fault.violation.trace
+            document["violations"][fault.number] |= {"steps": step_contexts(trace), "graph": neighbours(trace)}
     traces = [each.trace for each in result.violations if each.trace is not None]
     spans = [each.span for each in (*result.properties, *result.coverage)]
     source = traces[0].system.source if traces else spans[0].source if spans else None

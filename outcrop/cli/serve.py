@@ -32,8 +32,10 @@ def run(arguments: argparse.Namespace) -> int:
     engine = arguments.engine or _engine()
     explorer = Explorer(system, lower, options, document, engine, arguments.lanes, tuple(arguments.message))
     answer = explorer.answer({"do": "open"})
+    if arguments.step is not None and arguments.load is None:
+        raise UsageError("--step is a step of a saved trace. Name its file with --load")
     if arguments.load is not None:
-        answer = explorer.answer({"do": "load", "document": read(arguments.load)})
+        answer = explorer.answer({"do": "load", "document": read(arguments.load), "step": arguments.step})
     if "error" in answer:
         raise UsageError(answer["error"])
     try:

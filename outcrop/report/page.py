@@ -21,7 +21,7 @@ from outcrop.trace.chart import chart
 _STYLES = ("report.css", "trace.css", "lanes.css", "print.css")
 _SCRIPTS = (
     *("base.js", "chart.js", "table.js", "values.js", "labels.js", "copies.js"),
-    *("source.js", "lanes.js", "matrix.js", "tree.js", "around.js", "stepper.js", "page.js"),
+    *("source.js", "lanes.js", "matrix.js", "tree.js", "around.js", "neighbours.js", "stepper.js", "page.js"),
 )
 _REMEDY = "make one with 'outcrop check MODEL --json'"
 

@@ -146,15 +146,18 @@ class Explorer:
         return Model(system, (), self.options).check(engine=self.engine, time_limit=seconds, **options)
 
     def load(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Takes over a saved trace."""
+        """Takes over a saved trace, and shows its end or the state after one of its steps."""
         session = self.history.session(0)
         saved_states(request["document"])
         session.load(request["document"])
-        at, steps = 0, session.steps
+        moments, steps = [0], session.steps
+        asked = request.get("step")
+        if asked is not None and asked >= len(steps):
+            raise UsageError(f"The trace has no step {asked:,}; its last one is {len(steps) - 1:,}.")
         for number, step in enumerate(steps, 1):
             session.steps = steps[:number]
-            at = self.history.add(at, step, session.wrong())
-        self.first = at
+            moments.append(self.history.add(moments[-1], step, session.wrong()))
+        at = self.first = moments[-1] if asked is None else moments[asked + 1]
         return {**self.view(at), "said": f"{len(steps):,} states of a saved trace."}
 
     # --- Views ---------------------------------------------------------------------------------------------------

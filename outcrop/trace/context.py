@@ -53,7 +53,9 @@ def _guard(interpreter: Interpreter, step: Step, before: State | None) -> list[d
         found = guard_parts(interpreter, firing.origin, firing.arguments, before)
     except (Fault, Abandoned):
         return []
-    return [{"text": each.text, "span": [each.span.start, each.span.end]} for each in found]
+    # Parts outside the rule only say that a ``choose`` around it has an element.
+    inside = [each for each in found if step.span.start <= each.span.start and each.span.end <= step.span.end]
+    return [{"text": each.text, "span": [each.span.start, each.span.end]} for each in inside]
 
 
 def _firing(interpreter: Interpreter, step: Step, before: State) -> Firing | None:

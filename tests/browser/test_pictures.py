@@ -66,6 +66,7 @@ def test_source_and_alternatives(shown: Any) -> None:
 def test_grid_and_matrix(shown: Any) -> None:
     assert len(shown.all(".tree table.grid td.changed")) == 1
     shown.all(".values summary")[0].click()
+    shown.wait(lambda: shown.all(".matrix th[scope=row]"))
     rows = [each.text for each in shown.all(".matrix th[scope=row]")]
     assert "idle" not in rows and len(rows) == 2, "what never changes is folded"
     shown.all(".matrix input[type=checkbox]")[0].click()
@@ -75,6 +76,18 @@ def test_grid_and_matrix(shown: Any) -> None:
     assert [each.text for each in shown.all(".matrix th[scope=row]")] == ["idle"]
     shown.all(".matrix thead button")[0].click()
     assert shown.text(".place") == "0 of 2"
+
+
+def test_graph_around_the_trace(shown: Any) -> None:
+    assert not shown.all(".near-node")
+    shown.all(".values summary")[1].click()
+    shown.wait(lambda: shown.all(".near-node.here"))
+    assert [each.split(" ")[0] for each in shown.texts(".near-node.traced text")] == ["0", "1", "2"]
+    assert len(shown.all(".near-node:not(.traced)")) == 1, "the other node could have asked"
+    assert len(shown.all(".near-node.traced.wrong.here")) == 1
+    shown.all(".near-node.traced rect")[1].click()
+    assert shown.text(".place") == "1 of 2"
+    assert shown.texts(".command code")[0].endswith("ask.m --load RESULT.json --step 1")
 
 
 def test_print_has_the_chart(shown: Any) -> None:

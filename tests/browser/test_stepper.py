@@ -216,7 +216,11 @@ def test_steps_show_what_they_print(open_page: Open, tmp_path: Path) -> None:
     result, path = report(model, tmp_path / "run.html")
     shown = open_page(path)
     assert shown.complaints() == []
-    assert shown.texts(".state .output") == ["up <b>\nx:1", "about to fail"]
+    assert shown.text(".place") == "3 of 3" and shown.text(".rule") == "Step 3: rule bad fails in this state"
+    assert shown.texts(".state .output") == ["", "about to fail"]
+    assert len(shown.all(".steps li")) == 4
+    shown.press("\ue012")
+    assert shown.texts(".state .output") == ["up <b>\nx:1", ""] and shown.texts(".ending") == [""]
     lines = shown.copied("text").splitlines()
     assert result.trace is not None
     assert lines[:-2] == render(result.trace)

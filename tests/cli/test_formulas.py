@@ -70,6 +70,26 @@ def test_a_bad_state_comes_first(cli: Cli, model: Path) -> None:
     assert [each["kind"] for each in every["violations"]] == ["invariant", "ltl"]
 
 
+@pytest.mark.parametrize("engine", ["interpreter", "native"])
+def test_a_formula_is_checked_after_a_deadlock(cli: Cli, tmp_path: Path, engine: str) -> None:
+    model = tmp_path / "stuck.m"
+    model.write_text(
+        """var x: 0..4; startstate begin x := 0; end;
+        rule "turn" x < 2 ==> begin x := 1 - x; end;
+        rule "fall" x < 2 ==> begin x := 3; end;
+        invariant "small" x < 3;
+        ltl "falls" : F {x = 3};
+        ltl "never four" : G {x != 4};"""
+    )
+    for skipped, kind in (((), "invariant"), (("--property", "!small"), "deadlock")):
+        run = cli("check", model, "--engine", engine, "--json", "--continue", *skipped)
+        assert run.code == 1
+        document = json.loads(run.out)
+        assert {each["kind"] for each in document["violations"]} == {kind, "deadlock", "ltl"}
+        status = {row["name"]: row["status"] for row in document["properties"] if row["kind"] == "ltl"}
+        assert status == {"falls": "violated", "never four": "holds"}
+
+
 def test_mistakes(cli: Cli, model: Path) -> None:
     run = cli("check", model, "--ltl", "G (red -> F {brokn})")
     assert run.code == 2

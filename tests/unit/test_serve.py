@@ -104,6 +104,9 @@ def test_evaluates_walks_and_loads(buffer: Explorer, tmp_path: Path) -> None:
     loaded = buffer.answer({"do": "load", "document": document})
     assert loaded["wrong"] and len(loaded["path"]) == 5
     assert buffer.answer({"do": "open"})["at"] == loaded["at"]
+    begun = buffer.answer({"do": "load", "document": document, "step": 1})
+    assert begun["path"] == loaded["path"][:2] and buffer.answer({"do": "open"})["at"] == begun["at"]
+    assert "no step 5" in buffer.answer({"do": "load", "document": document, "step": 5})["error"]
 
 
 @pytest.mark.parametrize(

@@ -140,3 +140,16 @@ async function copyText(text) {
     area.remove();
   }
 }
+
+function quoted(word) {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}
+
+// The command that opens the explorer at a step, with the options that the model was checked with.
+function explorerCommand(result, step) {
+  const options = result.options || {};
+  const words = ["outcrop", "serve", result.model];
+  for (const [name, value] of Object.entries(options.constants || {})) words.push("-D", `${name}=${value}`);
+  for (const each of [options.invariants || []].flat()) words.push("--invariant", String(each));
+  return [...words, "--load", "RESULT.json", "--step", String(step)].map(quoted).join(" ");
+}

@@ -215,7 +215,6 @@ function conditionRows(result) {
   const shown = (value) => (value === null ? "none" : typeof value === "object" ? JSON.stringify(value) : String(value));
   const options = Object.entries(result.options || {}).map(([name, value]) => `${name} = ${shown(value)}`);
   const symmetry = result.symmetry || {};
-  const quoted = (word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
   return [
     ["Command", result.command && result.command.map(quoted).join(" ")],
     ["Options", options.join(",  ")],

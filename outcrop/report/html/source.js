@@ -86,7 +86,8 @@ function sourceView(source, id) {
       rows[number - 1].firstChild.replaceChildren(...row(number, marks));
       marked.push(number);
     }
-    const first = rows[Math.max(0, Math.min(lines[0], ...touched) - 1 - MARGIN_LINES)];
+    const top = lines[0] <= lines[1] ? lines[0] : Math.min(lines[0], ...touched);
+    const first = rows[Math.max(0, top - 1 - MARGIN_LINES)];
     if (first) element.scrollTop = first.offsetTop - rows[0].offsetTop;
   }
 

@@ -35,14 +35,17 @@ function stepper(result, violation) {
   const loop = loopOf(trace);
   const ending = endingOf(violation, loop);
   const last = steps.length - 1;
-  let at = last;
+  const fails = Boolean(violation.failing_rule); // a rule that fails is a step without a state of its own
+  const final = last + (fails ? 1 : 0);
+  let at = final;
+  const shownState = () => Math.min(at, last);
   let query = "";
   let hits = new Set();
 
   const list = h("ol", { class: "steps", "aria-label": "Steps" });
-  list.style.setProperty("--number", `calc(${Math.max(2, String(last).length)}ch + 1.3rem)`);
+  list.style.setProperty("--number", `calc(${Math.max(2, String(final).length)}ch + 1.3rem)`);
   const place = h("span", { class: "place", "aria-live": "polite" });
-  const slider = h("input", { type: "range", min: 0, max: last, "aria-label": "Step", oninput: () => go(Number(slider.value)) });
+  const slider = h("input", { type: "range", min: 0, max: final, "aria-label": "Step", oninput: () => go(Number(slider.value)) });
   const back = h("button", { type: "button", class: "control", "aria-label": "Previous step", onclick: () => go(at - 1) }, "←");
   const forth = h("button", { type: "button", class: "control", "aria-label": "Next step", onclick: () => go(following()) }, "→");
   const rule = h("p", { class: "rule" });
@@ -60,7 +63,7 @@ function stepper(result, violation) {
   const contexts = violation.steps && violation.steps.length === steps.length ? violation.steps : null;
   const source = contexts && result.source ? sourcePanel(result.source, violation, contexts, last) : null;
   const next = contexts && contexts.some((each) => each.enabled) ? nextPanel(contexts, steps, loop, violation) : null;
-  const panels = [source && ["Source", source.element, () => source.show(at)], next && ["Enabled rules", next.element, () => next.show(at)]].filter(Boolean);
+  const panels = [source && ["Source", source.element, () => source.show(shownState())], next && ["Enabled rules", next.element, () => next.show(shownState())]].filter(Boolean);
   const around = panels.length > 0 && h("div", { class: "around" }, tabs(panels), panels.map((each) => each[1]));
   const state = h("div", { class: "state", tabindex: "0", "aria-label": "State after this step" },
     rule, truths, whole, output, end, lastOutput);
@@ -73,54 +76,76 @@ function stepper(result, violation) {
       table = matrix(steps, (step) => go(step));
       values.append(table.element);
     }
-    table.show(at);
+    table.show(shownState());
   });
+  const graph = h("details", { class: "more" }, h("summary", {}, "The graph around the trace"));
+  let near = null; // made when it is first looked at
+  graph.addEventListener("toggle", () => {
+    if (!graph.open) return;
+    if (!near) {
+      near = traceGraph(violation.graph, (step) => go(step));
+      graph.append(near.element);
+    }
+    near.show(shownState());
+  });
+  const command = h("code", {});
   const root = h("div", { class: ["stepper", drawing && "has-chart", around && "has-source"].filter(Boolean).join(" ") },
     h("div", { class: "controls" }, back, forth, slider, place),
     drawing && h("div", { class: "charted" }, drawing.element),
-    list, state, around, last > 0 && h("div", { class: "values" }, values),
+    list, state, around, last > 0 && h("div", { class: "values" }, values, violation.graph && graph),
     h("div", { class: "keys" }, h("kbd", {}, "←"), " ", h("kbd", {}, "→"), " step, ", h("kbd", {}, "Home"), " ", h("kbd", {}, "End"), " first and last, ", h("kbd", {}, "/"), " search"),
-    h("div", { class: "copy" }, "Copy", copyButtons(), said));
+    h("div", { class: "copy" }, "Copy", copyButtons(), said),
+    h("p", { class: "command soft" }, "Explore from here: ", command, " where RESULT.json is the output of ", h("code", {}, "--json"), " or ", h("code", {}, "--trace-json"), "."));
 
   const following = () => (at === last && loop !== null ? loop.start : at + 1);
 
   function go(step, isQuiet) {
-    at = Math.max(0, Math.min(last, step));
+    at = Math.max(0, Math.min(final, step));
     show(isQuiet);
   }
 
   function show(isQuiet) {
-    place.textContent = `${at} of ${last}`;
+    const here = shownState();
+    const step = steps[here];
+    const isFailing = at > last;
+    place.textContent = `${at} of ${final}`;
     slider.value = at;
     back.disabled = at === 0;
-    forth.disabled = at === last && loop === null;
+    forth.disabled = at === final && loop === null;
     forth.textContent = at === last && loop !== null ? `↺ ${loop.start}` : "→";
-    rule.replaceChildren(h("span", { class: "soft" }, at ? `Step ${at}: ` : "Step 0: startstate "),
-      ...(steps[at].label === STUTTER ? ["nothing is enabled, so the state repeats"] : [at ? h("span", { class: "soft" }, "rule ") : "", labelled(steps[at].label)].flat()));
-    truths.replaceChildren(...steps[at].truths.map(([text, isTrue]) => h("code", { class: isTrue ? "true" : "" }, isTrue ? text : `!${text}`)));
-    truths.hidden = !steps[at].truths.length;
-    output.textContent = steps[at].printed;
-    output.hidden = !steps[at].printed;
-    end.hidden = at !== last;
-    lastOutput.hidden = at !== last || !lastOutput.textContent;
+    rule.replaceChildren(h("span", { class: "soft" }, at ? `Step ${at}: ` : "Step 0: startstate "), ...heading(isFailing ? violation.failing_rule : step.label),
+      isFailing ? h("span", { class: "soft" }, " fails in this state") : "");
+    truths.replaceChildren(...step.truths.map(([text, isTrue]) => h("code", { class: isTrue ? "true" : "" }, isTrue ? text : `!${text}`)));
+    truths.hidden = !step.truths.length;
+    output.textContent = step.printed;
+    output.hidden = isFailing || !step.printed;
+    end.hidden = at !== final;
+    lastOutput.hidden = at !== final || !lastOutput.textContent;
+    command.textContent = explorerCommand(result, here);
     const nothing = query ? "Nothing here matches." : at ? "This step changes nothing." : "The start state: nothing has changed yet.";
-    tree.show(steps[at].nodes, steps[at].changes, { query, isOnlyChanges: only.checked, nothing });
+    tree.show(step.nodes, isFailing ? new Map() : step.changes, { query, isOnlyChanges: only.checked, nothing });
     showList(isQuiet);
-    if (drawing) drawing.show(at, isQuiet, hits);
-    if (source && !source.element.hidden) source.show(at);
-    if (next && !next.element.hidden) next.show(at);
-    if (table && values.open) table.show(at);
+    if (drawing) drawing.show(here, isQuiet, hits);
+    if (source && !source.element.hidden) source.show(here);
+    if (next && !next.element.hidden) next.show(here);
+    if (table && values.open) table.show(here);
+    if (near && graph.open) near.show(here);
+  }
+
+  function heading(label) {
+    if (label === STUTTER) return ["nothing is enabled, so the state repeats"];
+    return [at ? h("span", { class: "soft" }, "rule ") : "", labelled(label)].flat();
   }
 
   // --- The list ----------------------------------------------------------------------------------------------------
 
   function showList(isQuiet) {
-    const from = last < STEPS_SHOWN ? 0 : Math.max(0, Math.min(at - STEPS_SHOWN / 2, last - STEPS_SHOWN));
-    const to = Math.min(last, from + STEPS_SHOWN);
+    const from = final < STEPS_SHOWN ? 0 : Math.max(0, Math.min(at - STEPS_SHOWN / 2, final - STEPS_SHOWN));
+    const to = Math.min(final, from + STEPS_SHOWN);
     const items = [];
     if (from) items.push(h("li", { class: "gap" }, `${plural(from, "step")} before`));
     for (let number = from; number <= to; number += 1) items.push(item(number));
-    if (to < last) items.push(h("li", { class: "gap" }, `${plural(last - to, "step")} after`));
+    if (to < final) items.push(h("li", { class: "gap" }, `${plural(final - to, "step")} after`));
     list.replaceChildren(...items);
     const current = list.querySelector("[aria-current]");
     if (current && !isQuiet) {
@@ -133,7 +158,7 @@ function stepper(result, violation) {
     const isLooping = loop !== null && number >= loop.start;
     const names = [hits.has(number) && "hit", isLooping && "looping", isLooping && number === loop.start && "first", isLooping && number === last && "last"];
     return h("li", { class: names.filter(Boolean).join(" "), "aria-current": number === at && "step" },
-      h("button", { type: "button", onclick: () => go(number) }, h("span", {}, number), h("span", {}, labelled(steps[number].label))));
+      h("button", { type: "button", onclick: () => go(number) }, h("span", {}, number), h("span", {}, labelled(number > last ? violation.failing_rule : steps[number].label))));
   }
 
   // --- Searching ---------------------------------------------------------------------------------------------------
@@ -199,7 +224,7 @@ function stepper(result, violation) {
 
   function key(event) {
     if (event.ctrlKey || event.metaKey || event.altKey) return false;
-    const moves = { ArrowLeft: () => go(at - 1), ArrowRight: () => go(following()), Home: () => go(0), End: () => go(last) };
+    const moves = { ArrowLeft: () => go(at - 1), ArrowRight: () => go(following()), Home: () => go(0), End: () => go(final) };
     if (event.key === "/") search.focus();
     else if (moves[event.key]) moves[event.key]();
     else return false;

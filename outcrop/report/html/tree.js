@@ -114,10 +114,10 @@ function stateTree() {
     const kept = leaf.bag.map((element) => {
       const position = added.indexOf(element);
       if (position >= 0) added.splice(position, 1);
-      return h("div", { class: position >= 0 ? "row changed" : "row" },
+      return h("div", { class: position >= 0 ? "row element changed" : "row element" },
         h("span", { class: "name" }, position >= 0 ? "+" : "·"), h("span", { class: "value" }, ...marked(element)));
     });
-    const gone = ((change || {}).removed || []).map((element) => h("div", { class: "row changed" },
+    const gone = ((change || {}).removed || []).map((element) => h("div", { class: "row element changed" },
       h("span", { class: "name" }, "−"), h("span", { class: "was" }, element)));
     const count = h("small", {}, leaf.bag.length ? plural(leaf.bag.length, "element") : "empty");
     const isOpen = opened.get(leaf.path) ?? true;
