@@ -147,7 +147,8 @@ def _notes(
     notes: list[Diagnostic] = []
     if searched is not None:
         notes += _undefined_note(system, searched.outcome)
-        if options.symmetry and system.scalarsets and not system.allows_symmetry:
+        is_off = not system.allows_symmetry and not system.orders_scalarsets  # a warning tells about orders
+        if options.symmetry and system.scalarsets and is_off:
             text = "symmetry is off: a liveness property names a single value of a scalarset"
             notes.append(Diagnostic(Severity.NOTE, text))
     if checked:

@@ -180,6 +180,7 @@ class System:
     #: Why reading an undefined value is permitted, and the remedy, in the terms of the language.
     undefined_hint: str = ""
     forgives_failures: bool = False  #: whether reaching the error state is not reported
+    orders_scalarsets: bool = False  #: whether a rule depends on an order of scalarset values
 
     @cached_property
     def leaf_types(self) -> tuple[Simple, ...]:
@@ -206,8 +207,8 @@ class System:
     def allows_symmetry(self) -> bool:
         """Whether states may be reduced to orbit representatives. A liveness property about a single scalarset value
         relates two states, whose representatives may be renamed in different ways. All other properties concern single
-        states."""
-        return not any(
+        states. A rule that depends on an order of scalarset values treats the states of an orbit differently."""
+        return not self.orders_scalarsets and not any(
             _has_symmetry(parameter) for each in self.of_kind(PropertyKind.LIVENESS) for parameter in each.parameters
         )
 

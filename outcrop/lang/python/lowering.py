@@ -6,6 +6,7 @@ import ast
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import cached_property
 from typing import Any
 
 # The parts register what they lower when they are imported.
@@ -15,12 +16,13 @@ import outcrop.lang.python.functions
 import outcrop.lang.python.loops  # noqa: F401
 from outcrop.errors import ModelError
 from outcrop.ir.nodes import Expression, Frame, Variable
-from outcrop.ir.system import Property, Rule, StartState, System
+from outcrop.ir.system import Function, Property, Rule, StartState, System
 from outcrop.lang.python.calls import evaluate
 from outcrop.lang.python.context import Body, Lowering
 from outcrop.lang.python.execution import Execution
 from outcrop.lang.python.kinds import UNKNOWN, Kind
 from outcrop.lang.python.loading import class_source, formulas_of, load_module, reload_class
+from outcrop.lang.python.order import ordered_loops
 from outcrop.lang.python.rules import only_defaults, property_of, rule, start_state
 from outcrop.lang.python.sources import PythonSource, Sources
 from outcrop.lang.python.temporal import (
@@ -223,6 +225,13 @@ class _Model:
         for name, (variable, _) in self.model.fields.items():
             if name not in self.model.read:
                 self.model.report.warning(f"the field '{name}' is never read", variable.span)
+        self.model.report.diagnostics.extend(self.ordered_loops)
+
+    @cached_property
+    def ordered_loops(self) -> list[Diagnostic]:
+        """The warnings about loops that depend on an order of interchangeable values."""
+        parts: tuple[StartState | Rule | Function, ...] = (*self.starts, *self.rules, *self.model.functions)
+        return list(ordered_loops(each.body for each in parts))
 
     def system(self) -> System:
         return System(
@@ -236,6 +245,7 @@ class _Model:
             properties=tuple(self.properties),
             covers=tuple(self.model.covers),
             temporal=tuple(self.formulas.temporal),
+            orders_scalarsets=bool(self.ordered_loops),
         )
 
     def _constants(self) -> dict[str, int | float | str]:
