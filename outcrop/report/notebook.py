@@ -9,7 +9,7 @@ from outcrop.ir.layout import State
 from outcrop.report.page import page
 from outcrop.report.text import verdict_line
 from outcrop.result import Result, Trace
-from outcrop.trace.render import changes
+from outcrop.trace.render import changes, folded
 from outcrop.trace.values import items
 
 if TYPE_CHECKING:
@@ -60,16 +60,17 @@ def _levels(levels: list[int], width: int = 320, height: int = 48) -> str:
 
 
 def trace_html(trace: Trace) -> str:
-    """Returns a table of the steps and of what each of them changed."""
+    """Returns a table of the start state and of what each step changed."""
     head = f"<tr><th {_CELL}>step</th><th {_CELL}>rule</th><th {_CELL}>changes</th></tr>"
     rows = [head]
-    before: State = (None,) * trace.system.leaf_count
+    before: State | None = None
     parts = items(trace.system)
     for number, step in enumerate(trace.steps):
         if number >= _MOST_STEPS:
             rows.append(f"<tr><td></td><td {_CELL}>and {len(trace.steps) - number:,} more steps</td><td></td></tr>")
             break
-        shown = "<br>".join(f"<code>{escape(each)}</code>" for each in changes(parts, before, step.state))
+        texts = folded(trace.system, step.state) if before is None else changes(parts, before, step.state)
+        shown = "<br>".join(f"<code>{escape(each)}</code>" for each in texts)
         loop = " (the loop starts here)" if trace.loop_start == number else ""
         rows.append(
             f"<tr><td {_CELL}>{number}</td><td {_CELL}>{escape(step.label)}{loop}</td><td {_CELL}>{shown}</td></tr>"

@@ -84,6 +84,8 @@ def test_what_a_notebook_shows_is_short(broken: outcrop.Result) -> None:
         assert len(repr(each)) < 300
     for shown in (broken._repr_html_(), broken.trace._repr_html_(), model._repr_html_()):
         assert "count" in shown and "<table" in shown and len(shown) < 10_000
+    assert "<code>half[*]: false</code>" in broken.trace._repr_html_()
+    assert "undefined" not in broken.trace._repr_html_()
 
 
 def test_results_are_saved_and_reported(broken: outcrop.Result, tmp_path: Path) -> None:
