@@ -147,6 +147,8 @@ class _Grid:
         end = self.x(target) if target is not None and target != source else begin + 40
         if source is None:
             begin = end - 40
+        if source == target and arrow.kind is ArrowKind.RECEIVED:  # of its own message
+            begin, end = end, begin
         way = 1 if end > begin else -1
         kind = " sent" if arrow.kind is ArrowKind.SENT else ""
         yield f'<line class="message{kind}" x1="{begin}" x2="{end - 7 * way}" y1="{y}" y2="{y}"/>'

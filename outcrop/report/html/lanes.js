@@ -80,7 +80,7 @@ function messageChart(chart, go) {
     const isActor = row.actors.includes(lane);
     const element = h("div", { class: isActor ? "lane acts" : "lane" },
       h("div", { class: "changes" },
-        shown.map((each) => h("span", { class: "change", title: `${each.name}: ${each.before} → ${each.after}` }, h("span", { class: "soft" }, `${each.name} `), each.after)),
+        shown.map((each) => h("span", { class: "change", title: `${each.name}: ${each.before} → ${each.after}` }, h("span", { class: "soft" }, breakable(each.name), " "), each.after)),
         changes.length > shown.length && h("span", { class: "soft" }, `${changes.length - shown.length} more`)));
     element.style.gridColumn = `${2 * index + 1} / span 2`;
     element.style.gridRow = `1 / span ${above + 1}`;
@@ -134,4 +134,9 @@ function messageChart(chart, go) {
 
   draw();
   return { element: root, show };
+}
+
+// A name that may wrap after its dots rather than inside its words.
+function breakable(name) {
+  return name.split(/(?<=\.)/).flatMap((part, index) => (index ? [h("wbr"), part] : [part]));
 }

@@ -38,6 +38,7 @@ function curve(from, to, tall) {
   const bend = (to.y - y) / 2;
   if (bend > 0) return `M${x},${y}C${x},${y + bend} ${endX},${to.y - bend} ${endX},${to.y}`;
   const [side, endSide] = [from.x + from.width, to.x + to.width];
+  if (from !== to && from.y === to.y) return `M${x},${y}C${x},${y + 16} ${endX},${y + 16} ${endX},${y}`;
   if (from === to) return `M${side},${from.y + 6}c20,-8 20,20 0,12`;
   const far = Math.max(side, endSide) + 36;
   return `M${side},${from.y + tall / 2}C${far},${from.y + tall / 2} ${far},${to.y + tall / 2} ${endSide},${to.y + tall / 2}`;
