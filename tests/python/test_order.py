@@ -36,6 +36,8 @@ DEPENDENT = [
     "for n in self.waiting: self.last = n",
     "for n in Node:\n            if n in self.waiting:\n                self.last = n\n                break",
     "for n in self.waiting: self.grant(n)",
+    "for n in self.waiting:\n            self.age[n] = 0\n            break",
+    "for n in Node:\n            if n in self.waiting:\n                self.waiting.remove(n)\n                return",
     "for n, age in self.age.items(): self.top = age",
     "best: Node | None = None\n        for n in self.waiting: best = n\n        self.last = best",
 ]
@@ -49,6 +51,8 @@ INDEPENDENT = [
     "for n in Node:\n            x = self.age[n]\n            if x == 1: x = 0\n            self.age[n] = x",
     "self.top = max(self.age[n] for n in Node)",
     "self.top = sum(self.age.values())",
+    "for n in self.waiting:\n            self.top = 1\n            break",
+    "for n in Node:\n            if n == m:\n                self.age[n] = 0\n                break",
 ]
 
 

@@ -2,8 +2,9 @@
 
 Symmetry reduction assumes that no rule prefers one value of a Symmetric class. A loop breaks the assumption when one
 turn overwrites what another has stored: ``for n in Node: self.last = n`` stores the last value. The analysis finds
-assignments and returns of a value that depends on the loop variable, in places that do not. It accepts accumulation,
-minima and maxima, and turns that an equality singles out.
+assignments and returns of a value that depends on the loop variable, in places that do not. In a loop with ``break``
+or ``return`` it finds every change that depends on the loop variable. It accepts accumulation, minima and maxima, and
+turns that an equality singles out.
 """
 
 from __future__ import annotations
@@ -18,17 +19,21 @@ from outcrop.ir.nodes import (
     BinaryOperator,
     Bind,
     Call,
+    Clear,
     Expression,
     For,
     If,
     Load,
     Local,
     LocalPlace,
+    MultisetAdd,
+    MultisetRemove,
     Place,
     Return,
     Statement,
     Switch,
     TypeDomain,
+    Undefine,
     While,
 )
 from outcrop.ir.system import Function, has_symmetry
@@ -45,7 +50,8 @@ def ordered_loops(bodies: Iterable[tuple[Statement, ...]]) -> Iterator[Diagnosti
         inside = {id(node) for loop in loops for node in walk(loop.body)}
         outer = {each.place.local for each in _loads(body) if id(each) not in inside and _is_local(each.place)}
         for loop in loops:
-            span = next(_Turn({loop.variable}, outer).dependent(loop.body, ()), None)
+            turn = _Turn({loop.variable}, outer, ends_early=any(map(_ends, walk(loop.body))))
+            span = next(turn.dependent(loop.body, ()), None)
             if span is not None:
                 yield _warning(loop, span)
 
@@ -64,6 +70,14 @@ def _is_symmetric(node: Any) -> bool:
     return isinstance(node, For) and isinstance(node.domain, TypeDomain) and has_symmetry(node.domain.type)
 
 
+def _ends(node: Any) -> bool:
+    """Returns whether a statement ends the loop: a return, or the test of the flag that ``break`` sets."""
+    if isinstance(node, If):
+        condition, body = node.branches[0]
+        return not body and bool(node.otherwise) and isinstance(condition, Load) and _is_local(condition.place)
+    return isinstance(node, Return)
+
+
 def _loads(node: Any) -> Iterator[Any]:
     return (each for each in walk(node) if isinstance(each, Load))
 
@@ -74,11 +88,13 @@ def _is_local(place: Place) -> bool:
 
 @dataclass
 class _Turn:
-    """One turn of a loop. ``own``: locals that depend on the loop variable. ``outer``: locals read after the loop."""
+    """One turn of a loop. ``own``: locals that depend on the loop variable. ``outer``: locals read after the loop.
+    ``ends_early``: whether a turn can be the last, so that what it stores under its own index depends on the order."""
 
     own: set[Local]
     outer: set[Local]
     entered: tuple[Function, ...] = ()
+    ends_early: bool = False
 
     def dependent(self, body: tuple[Statement, ...], guards: tuple[Expression, ...]) -> Iterator[Span]:
         """Yields the statements whose effect depends on which turn comes last, or first."""
@@ -100,6 +116,8 @@ class _Turn:
                     yield from self.dependent(each.otherwise, guards)
                 case For() | While():
                     yield from self.dependent(each.body, guards)
+            if self.ends_early and self._stores_own(each) and not self._is_single(guards):
+                yield each.span
             if not isinstance(each, If | Switch | For | While):
                 yield from self._called(each, guards)
 
@@ -117,9 +135,14 @@ class _Turn:
             if isinstance(call, Call) and call.function.writes_state and call.function not in self.entered:
                 pairs = zip(call.function.formals, call.arguments, strict=True)
                 own = {formal.local for formal, argument in pairs if self._is_own(argument)}
-                inner = _Turn(own, set(), (*self.entered, call.function))
+                inner = _Turn(own, set(), (*self.entered, call.function), self.ends_early)
                 if not self._is_single(guards) and any(True for _ in inner.dependent(call.function.body, ())):
                     yield call.span
+
+    def _stores_own(self, each: Statement) -> bool:
+        if isinstance(each, Assign) and _is_local(each.target):
+            return False
+        return isinstance(each, Assign | Clear | Undefine | MultisetAdd | MultisetRemove) and self._is_own(each)
 
     def _is_own(self, node: Any) -> bool:
         return any(isinstance(each, LocalPlace) and each.local in self.own for each in walk(node))
