@@ -78,6 +78,20 @@ def test_grid_and_matrix(shown: Any) -> None:
     assert shown.text(".place") == "0 of 2"
 
 
+def test_source_of_a_rule_that_fails(open_page: Callable[[Path], Any], tmp_path: Path) -> None:
+    model, page = tmp_path / "bad.m", tmp_path / "bad.html"
+    model.write_text(
+        'var x: 0..1;\nstartstate begin x := 0; end;\nrule "up" x = 0 ==> begin x := 1; end;\n'
+        'rule "bad" x = 1 ==> begin error "no"; end;'
+    )
+    assert main(["check", str(model), "--engine", "interpreter", "-q", "--report", str(page)]) == 1
+    shown = open_page(page)
+    assert shown.text(".place") == "2 of 2" and "bad" in shown.text(".source-panel li.fired")
+    shown.press("\ue012")
+    assert shown.text(".place") == "1 of 2" and "up" in shown.text(".source-panel li.fired")
+    assert shown.complaints() == []
+
+
 def test_graph_around_the_trace(shown: Any) -> None:
     assert not shown.all(".near-node")
     shown.all(".values summary")[1].click()

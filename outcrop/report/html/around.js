@@ -23,7 +23,7 @@ function sourcePanel(source, violation, contexts, last) {
   const conditionStart = condition ? source.text.split("\n").slice(0, condition.position.line - 1).join("\n").length + (condition.position.line > 1 ? 1 : 0) + condition.position.column - 1 : 0;
 
   function show(step) {
-    const context = contexts[step];
+    const context = contexts[step] || failing();
     const parts = context.guard || [];
     guard.replaceChildren(...parts.map((each) => h("li", {}, h("span", { class: "good", "aria-label": "true" }, "✓ "), h("code", {}, each.text))));
     guard.hidden = !parts.length;
@@ -31,6 +31,11 @@ function sourcePanel(source, violation, contexts, last) {
     if (step === last && condition) for (const [from, to] of condition.false) marks.push([conditionStart + from, conditionStart + to, "false", "false here"]);
     const isHere = context.file === source.file;
     view.show(isHere ? context.lines : [1, 0], isHere ? marks : []);
+  }
+  // The step after the last state: where a rule fails.
+  function failing() {
+    const { file, line } = violation.position || {};
+    return { file, lines: [line, line] };
   }
   return { element, show };
 }

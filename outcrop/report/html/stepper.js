@@ -63,7 +63,7 @@ function stepper(result, violation) {
   const contexts = violation.steps && violation.steps.length === steps.length ? violation.steps : null;
   const source = contexts && result.source ? sourcePanel(result.source, violation, contexts, last) : null;
   const next = contexts && contexts.some((each) => each.enabled) ? nextPanel(contexts, steps, loop, violation) : null;
-  const panels = [source && ["Source", source.element, () => source.show(shownState())], next && ["Enabled rules", next.element, () => next.show(shownState())]].filter(Boolean);
+  const panels = [source && ["Source", source.element, () => source.show(at)], next && ["Enabled rules", next.element, () => next.show(shownState())]].filter(Boolean);
   const around = panels.length > 0 && h("div", { class: "around" }, tabs(panels), panels.map((each) => each[1]));
   const state = h("div", { class: "state", tabindex: "0", "aria-label": "State after this step" },
     rule, truths, whole, output, end, lastOutput);
@@ -126,7 +126,7 @@ function stepper(result, violation) {
     tree.show(step.nodes, isFailing ? new Map() : step.changes, { query, isOnlyChanges: only.checked, nothing });
     showList(isQuiet);
     if (drawing) drawing.show(here, isQuiet, hits);
-    if (source && !source.element.hidden) source.show(here);
+    if (source && !source.element.hidden) source.show(at);
     if (next && !next.element.hidden) next.show(here);
     if (table && values.open) table.show(here);
     if (near && graph.open) near.show(here);
