@@ -57,7 +57,7 @@ class Tuning:
     # Compressing.
     sampled_states: int = 1 << 16  #: states by which the shape of trees is chosen
     least_compressed: int = 1 << 15  #: states from which it pays
-    least_compressed_bytes: int = 5  #: ... if they are at least this wide
+    least_compressed_bytes: int = 56  #: ... if they are at least this wide, in bytes; narrower ones are faster on disk
 
     # Several ranks.
     large: int = 100_000  #: number of states from which learning the ownership pays

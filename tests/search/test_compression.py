@@ -169,7 +169,7 @@ def _check_with_little(tmp_path: Path, cells: int, **options: object) -> outcrop
     path = tmp_path / "wide.m"
     terms = " + ".join(f"cells[{i}].used" for i in range(cells))
     path.write_text(f"{_wide().split('invariant')[0].replace('0..4', f'0..{cells - 1}')}invariant {terms} < 100;")
-    with tuned(least_compressed=500, seconds_to_compile=60.0, least_states=1 << 30):
+    with tuned(least_compressed=500, least_compressed_bytes=1, seconds_to_compile=60.0, least_states=1 << 30):
         return outcrop.load(path).check(
             strategy="auto", state_memory=1 << 20, workdir=str(tmp_path / "work"), **options
         )
