@@ -136,8 +136,9 @@ def plant(mutant: Mutant, root: Path) -> None:
     path.write_text(text.replace(mutant.text, mutant.instead), encoding="utf-8")
 
 
-def catcher(mutant: Mutant) -> str:
-    """Returns the test that notices a mutant, "" if none does."""
+def catcher(mutant: Mutant, cache: str) -> str:
+    """Returns the test that notices a mutant, "" if none does. ``cache`` is a directory for compiled models. Mutants
+    may share it, because the key of a library contains its whole text."""
     with TemporaryDirectory(prefix="outcrop-mutant-") as directory:
         root = Path(directory, "repository")
         shutil.copytree(REPOSITORY, root, ignore=shutil.ignore_patterns(".*", "__pycache__", "*.egg-info"))
@@ -145,7 +146,7 @@ def catcher(mutant: Mutant) -> str:
         environment = {
             **os.environ,
             "PYTHONPATH": f"{root}:{root / 'tests' / 'mutants'}",
-            "XDG_CACHE_HOME": str(Path(directory, "cache")),
+            "XDG_CACHE_HOME": cache,
         }
         for tests in stages(mutant.path):
             command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist"]
@@ -167,15 +168,16 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="./dev mutants", description=__doc__)
     parser.add_argument("numbers", nargs="*", type=int, help="of mutants (default: all)")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--cache", help="directory for compiled models that is kept (default: a temporary one)")
     chosen = parser.parse_args()
     numbers = chosen.numbers or range(len(MUTANTS))
     caught = 0
 
     def attempt(number: int) -> tuple[int, str, float]:
         started = time.monotonic()
-        return number, catcher(MUTANTS[number]), time.monotonic() - started
+        return number, catcher(MUTANTS[number], chosen.cache or temporary), time.monotonic() - started
 
-    with ThreadPoolExecutor(chosen.jobs) as pool:
+    with TemporaryDirectory(prefix="outcrop-mutants-") as temporary, ThreadPoolExecutor(chosen.jobs) as pool:
         for number, test, seconds in pool.map(attempt, numbers):
             caught += bool(test)
             mutant = MUTANTS[number]

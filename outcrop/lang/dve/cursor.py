@@ -7,50 +7,38 @@ skips to the start of the next item and continues.
 from __future__ import annotations
 
 from difflib import get_close_matches
-from typing import NoReturn
 
-from outcrop.lang.dve.lexer import END_OF_FILE, IDENTIFIER, KEYWORDS, STRING, tokenize
+from outcrop.lang import cursor
+from outcrop.lang.dve.lexer import END_OF_FILE, IDENTIFIER, KEYWORDS, tokenize
 from outcrop.lang.dve.syntax import Name
-from outcrop.lang.report import MAX_ERRORS
-from outcrop.source import Diagnostic, Severity, Source, Span
+from outcrop.source import Source, Span
 
 # Largest number of nesting levels. Each takes a few Python frames, well below the recursion limit of 1,000.
 MAX_NESTING = 100
-# Largest height of an expression tree. Long chains of operators make high trees, and later passes recurse.
-MAX_HEIGHT = 400
 
 #: Tokens that never occur inside another construct.
 _ITEM_STARTS = frozenset(("process", "system", END_OF_FILE))
 
 
-class Abandoned(Exception):
-    """Raised when a construct cannot be parsed; its diagnostic is recorded."""
-
-
-class GivenUp(Exception):
-    """Raised when parsing further is pointless."""
-
-
-class Cursor:
+class Cursor(cursor.Cursor):
     def __init__(self, source: Source) -> None:
         tokens = tokenize(source)
-        self.source = source
+        broken_lines = frozenset(each.span.line for each in tokens.diagnostics if each.span)
+        super().__init__(source, tokens.diagnostics, MAX_NESTING, broken_lines)
         self.kinds = tokens.kinds
         self.texts = tokens.texts
         self.starts = tokens.starts
         self.ends = tokens.ends
-        self.diagnostics = tokens.diagnostics
-        self.error_count = len(tokens.diagnostics)
-        self.at = 0
-        self.nesting = 0
-        # Lines with a character that is no token. Further mistakes there are probably its consequences.
-        self._broken_lines = {each.span.line for each in tokens.diagnostics if each.span}
 
     # --- Tokens --------------------------------------------------------------------------------------------
 
     @property
     def kind(self) -> str:
         return self.kinds[self.at]
+
+    @property
+    def text(self) -> str:
+        return self.texts[self.at]
 
     @property
     def next_kind(self) -> str:
@@ -68,17 +56,6 @@ class Cursor:
     def here(self) -> Span:
         return Span(self.source, self.starts[self.at], self.ends[self.at])
 
-    def accept(self, kind: str) -> bool:
-        if self.kinds[self.at] == kind:
-            self.at += 1
-            return True
-        return False
-
-    def expect(self, kind: str, where: str) -> None:
-        """Takes a token of this kind, or fails with "expected 'kind' <where>, found ..."."""
-        if not self.accept(kind):
-            self.fail_expected(f"'{kind}' {where}")
-
     def name(self, what: str) -> Name:
         if self.kind != IDENTIFIER:
             self.fail_expected(what, f"'{self.texts[self.at]}' is a reserved word" if self.kind in KEYWORDS else "")
@@ -91,46 +68,9 @@ class Cursor:
             result.append(self.name(what))
         return result
 
-    def enter(self) -> None:
-        self.nesting += 1
-        if self.nesting > MAX_NESTING:
-            self.give_up(f"nested too deeply: more than {MAX_NESTING} levels")
-
-    def give_up(self, message: str) -> NoReturn:
-        self.report(message, self.here(), "split it into smaller parts")
-        raise GivenUp
-
     # --- Mistakes ------------------------------------------------------------------------------------------
 
-    def found(self) -> str:
-        kind, text = self.kind, self.texts[self.at]
-        if kind == END_OF_FILE:
-            return "the end of the file"
-        if kind == STRING:
-            return "a string"
-        return f"'{text if len(text) <= 40 else text[:37] + '...'}'"
-
-    def fail_expected(self, what: str, hint: str = "") -> NoReturn:
-        self.fail(f"expected {what}, found {self.found()}", hint or self._hint())
-
-    def fail(self, message: str, hint: str = "", span: Span | None = None) -> NoReturn:
-        if self.kind == END_OF_FILE and self.error_count:
-            raise GivenUp  # an earlier mistake has swallowed what is missing at the end
-        self.report(message, span or self.here(), hint)
-        raise Abandoned
-
-    def report(self, message: str, span: Span, hint: str = "") -> None:
-        self.error_count += 1
-        if not (self._broken_lines and span.line in self._broken_lines):
-            self.diagnostics.append(Diagnostic(Severity.ERROR, message, span, hint))
-        if self.error_count >= MAX_ERRORS:
-            raise GivenUp
-
-    def warn(self, message: str, span: Span, hint: str = "") -> None:
-        self.diagnostics.append(Diagnostic(Severity.WARNING, message, span, hint))
-
-    def _hint(self) -> str:
-        """Returns a hint at what the author may have meant, from the tokens around the mistake."""
+    def hint(self) -> str:
         at = self.at
         before, here = self.kinds[at - 1] if at else "", self.kinds[at]
         if before == here and here in ("+", "-") and self.starts[at] == self.ends[at - 1]:

@@ -24,19 +24,20 @@ from outcrop.lang.dve.scope import (
     VariableSymbol,
     kind_of,
 )
+from outcrop.lang.integers import IntegerLowering
 from outcrop.lang.operators import combined, lower_chain
-from outcrop.lang.report import Report, did_you_mean
+from outcrop.lang.report import did_you_mean
 from outcrop.options import LoadOptions
 from outcrop.source import Source, Span
 
 
-class ExpressionLowering:
-    """The first layer of the lowering. One object lowers a model; each file adds a layer to its class."""
+class ExpressionLowering(IntegerLowering):
+    """The layer of names and expressions. One object lowers a model; each file adds a layer to its class."""
 
     def __init__(self, source: Source, options: LoadOptions) -> None:
+        super().__init__()
         self.source = source
         self.options = options
-        self.report = Report()
         self.globals = Scope()
         self.scope = self.globals
         self.processes: dict[str, ProcessSymbol] = {}
@@ -85,24 +86,7 @@ class ExpressionLowering:
 
     # --- Expressions ---------------------------------------------------------------------------------------
 
-    def condition(self, node: syntax.Expression) -> Expression:
-        return build.as_condition(self.expression(node))
-
-    def integer(self, node: syntax.Expression) -> Expression:
-        return build.as_integer(self.expression(node))
-
-    def constant(self, node: syntax.Expression, what: str) -> int | None:
-        """Returns the value of an expression that must be constant; None, with an error reported, if it is not."""
-        errors = self.report.error_count
-        value = self.integer(node)
-        if isinstance(value, Constant) and isinstance(value.value, int):
-            return value.value if self.report.error_count == errors else None
-        if self.report.error_count == errors:
-            self.report.error(f"{what} must be a constant", node.span)
-        return None
-
     def expression(self, node: syntax.Expression) -> Expression:
-        """Returns a lowered expression. Its type is boolean if the value can only be 0 or 1, otherwise integer."""
         match node:
             case syntax.Number():
                 return build.number(node.value, node.span)

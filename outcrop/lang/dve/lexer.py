@@ -9,13 +9,13 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from outcrop.lang.cursor import END_OF_FILE as END_OF_FILE
+from outcrop.lang.cursor import STRING as STRING
 from outcrop.lang.report import MAX_ERRORS
 from outcrop.source import Diagnostic, Severity, Source, Span
 
 IDENTIFIER = "identifier"
 INTEGER = "integer"
-STRING = "string"
-END_OF_FILE = "end of file"
 
 # fmt: off
 KEYWORDS = frozenset((

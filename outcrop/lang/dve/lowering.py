@@ -19,7 +19,8 @@ from outcrop.lang.dve.language import DveOptions, Overflow
 from outcrop.lang.dve.parser import parse, parse_expression
 from outcrop.lang.dve.scope import ProcessSymbol, Scope
 from outcrop.lang.dve.temporal import TemporalLowering
-from outcrop.lang.dve.transitions import FrameBuilder, Move
+from outcrop.lang.dve.transitions import Move
+from outcrop.lang.frames import FrameBuilder
 from outcrop.lang.report import LowerExpression, Report, TooManyErrors, did_you_mean
 from outcrop.options import LoadOptions
 from outcrop.source import Diagnostic, Severity, Source, Span

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from outcrop.errors import ModelError
-from outcrop.lang.dve.cursor import Abandoned, GivenUp
+from outcrop.lang.cursor import Abandoned, GivenUp
 from outcrop.lang.dve.lexer import END_OF_FILE, IDENTIFIER, STRING
 from outcrop.lang.dve.parser_process import ProcessParser
 from outcrop.lang.dve.syntax import Declaration, Expression, Model, Name, Process

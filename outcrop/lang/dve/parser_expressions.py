@@ -5,7 +5,8 @@ All binary operators associate to the left, and ``and`` and ``or`` bind alike: `
 
 from __future__ import annotations
 
-from outcrop.lang.dve.cursor import MAX_HEIGHT, Cursor
+from outcrop.lang.cursor import MAX_HEIGHT
+from outcrop.lang.dve.cursor import Cursor
 from outcrop.lang.dve.lexer import IDENTIFIER, INTEGER
 from outcrop.lang.dve.syntax import Binary, Expression, InState, Name, Number, Reference, Truth, Unary
 

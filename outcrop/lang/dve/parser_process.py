@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from outcrop.lang.dve.cursor import Abandoned
+from outcrop.lang.cursor import Abandoned
 from outcrop.lang.dve.lexer import IDENTIFIER
 from outcrop.lang.dve.parser_expressions import ExpressionParser
 from outcrop.lang.dve.syntax import (

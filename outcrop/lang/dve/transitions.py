@@ -18,10 +18,8 @@ from outcrop.ir.nodes import (
     Expression,
     FieldPlace,
     For,
-    Frame,
     IndexPlace,
     Load,
-    Local,
     LocalPlace,
     Place,
     Statement,
@@ -31,32 +29,18 @@ from outcrop.ir.nodes import (
     Variable,
 )
 from outcrop.ir.system import Rule
-from outcrop.ir.types import BOOLEAN, INTEGER, Array, Range, Record, Type
+from outcrop.ir.types import BOOLEAN, INTEGER, Array, Range, Record
 from outcrop.lang import build
 from outcrop.lang.dve import syntax
 from outcrop.lang.dve.declarations import DeclarationLowering
 from outcrop.lang.dve.language import DveOptions, Overflow
 from outcrop.lang.dve.scope import Channel, ProcessSymbol, UnknownSymbol, kind_of
+from outcrop.lang.frames import FrameBuilder
 from outcrop.options import LoadOptions
 from outcrop.source import Severity, Source, Span
 
 #: Largest number of rules.
 MAX_RULES = 200_000
-
-
-class FrameBuilder:
-    """Builder of the frame of a rule."""
-
-    def __init__(self) -> None:
-        self._locals: list[Local] = []
-
-    def add(self, name: str, kind: Type) -> Local:
-        local = Local(name=name, type=kind, index=len(self._locals))
-        self._locals.append(local)
-        return local
-
-    def finish(self) -> Frame:
-        return Frame(tuple(self._locals))
 
 
 @dataclass

@@ -16,7 +16,6 @@ from outcrop.ir.nodes import (
     Constant,
     Convert,
     Expression,
-    Frame,
     GlobalPlace,
     Load,
     Local,
@@ -26,6 +25,7 @@ from outcrop.ir.nodes import (
 )
 from outcrop.ir.system import Function
 from outcrop.ir.types import BOOLEAN, DOUBLE, INTEGER, Range, Real, Scalarset, Simple, Type, Union
+from outcrop.lang.frames import FrameBuilder
 from outcrop.lang.murphi import syntax
 from outcrop.lang.murphi.hints import TYPES, WORDS, type_hint
 from outcrop.lang.murphi.language import MurphiOptions, UndefinedReads
@@ -34,27 +34,6 @@ from outcrop.lang.murphi.undefined import converts_unread, copies_unread
 from outcrop.lang.report import Report, did_you_mean
 from outcrop.options import LoadOptions
 from outcrop.source import Source, Span
-
-
-class FrameBuilder:
-    """Builder of a frame. The parameters of a rule or function get the first indices."""
-
-    def __init__(self) -> None:
-        self._parameters: list[Local] = []
-        self._others: list[Local] = []
-        self.unknown_names: set[str] = set()  #: names that were reported already
-
-    def add(self, name: str, kind: Type, *, is_parameter: bool = False, is_reference: bool = False) -> Local:
-        addressed = not is_reference and not kind.is_simple
-        local = Local(name=name, type=kind, index=-1, is_reference=is_reference, is_addressed=addressed)
-        (self._parameters if is_parameter else self._others).append(local)
-        return local
-
-    def finish(self) -> Frame:
-        ordered = (*self._parameters, *self._others)
-        for index, local in enumerate(ordered):
-            local.index = index
-        return Frame(ordered)
 
 
 class Context:
@@ -68,6 +47,7 @@ class Context:
         self.builtins = builtin_names(source)
         self.scope = Scope()
         self.frame = FrameBuilder()
+        self._unknown_names: set[str] = set()  #: names that were reported already, in this frame
         #: Top-level names that are declared further down, for a better hint than "unknown".
         self.declared_later = declared_later
         self.function: Function | None = None  #: the function whose body is being lowered
@@ -97,12 +77,12 @@ class Context:
 
     @contextmanager
     def fresh_frame(self) -> Iterator[FrameBuilder]:
-        outer = self.frame
-        self.frame = FrameBuilder()
+        outer, outer_names = self.frame, self._unknown_names
+        self.frame, self._unknown_names = FrameBuilder(), set()
         try:
             yield self.frame
         finally:
-            self.frame = outer
+            self.frame, self._unknown_names = outer, outer_names
 
     @contextmanager
     def without_side_effects(self, where: str) -> Iterator[None]:
@@ -141,9 +121,9 @@ class Context:
 
     def _report_unknown(self, name: str, span: Span) -> None:
         """Reports an unknown name once per rule, per function, and for everything outside of these."""
-        if name in self.frame.unknown_names:
+        if name in self._unknown_names:
             return
-        self.frame.unknown_names.add(name)
+        self._unknown_names.add(name)
         hint = TYPES.get(name.lower()) or WORDS.get(name.lower())
         owner = self.scope.find(name.rpartition("_")[0])
         if isinstance(owner, TypeSymbol) and isinstance(owner.type, Scalarset):

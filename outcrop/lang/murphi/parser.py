@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import NoReturn
 
 from outcrop.errors import ModelError
+from outcrop.lang.cursor import Abandoned, GivenUp
 from outcrop.lang.murphi.lexer import END_OF_FILE, IDENTIFIER, STRING
 from outcrop.lang.murphi.parser_cursor import (
     ARROW_HINT,
@@ -18,8 +19,6 @@ from outcrop.lang.murphi.parser_cursor import (
     ITEM_STARTS,
     RULE_STARTS,
     SECTION_STARTS,
-    Abandoned,
-    GivenUp,
 )
 from outcrop.lang.murphi.parser_expressions import EXPRESSION_STARTS
 from outcrop.lang.murphi.parser_statements import StatementParser

@@ -10,6 +10,7 @@ import re
 from difflib import get_close_matches
 from typing import NoReturn
 
+from outcrop.lang.cursor import Abandoned, GivenUp
 from outcrop.lang.murphi.hints import MISPLACED, OPERATORS, WORDS
 from outcrop.lang.murphi.lexer import END_OF_FILE, IDENTIFIER, INTEGER, KEYWORDS, REAL, STRING, tokenize
 from outcrop.lang.murphi.syntax import Name
@@ -18,8 +19,6 @@ from outcrop.source import Diagnostic, Severity, Source, Span
 
 # Largest number of nesting levels. Each takes at most four Python frames, well below the recursion limit of 1,000.
 MAX_NESTING = 150
-# Largest height of an expression tree. Long chains of operators make high trees, and later passes recurse.
-MAX_HEIGHT = 400
 
 CLOSERS = {
     "alias": "endalias",
@@ -67,14 +66,6 @@ _DECREMENT = re.compile(r"--[ \t]*[;)]*[ \t]*(?=\r?\n|\Z)")
 
 ARROW_MESSAGE = "'-->' starts a comment: the rest of the line is not read"
 ARROW_HINT = "a guard ends with '==>', 'implies' is written '->'"
-
-
-class Abandoned(Exception):
-    """Raised when a construct cannot be parsed; its diagnostic is recorded."""
-
-
-class GivenUp(Exception):
-    """Raised when parsing further is pointless."""
 
 
 class Cursor:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from outcrop.ir.chains import levels
+from outcrop.lang.cursor import MAX_HEIGHT, GivenUp
 from outcrop.lang.murphi.hints import OPERATORS
 from outcrop.lang.murphi.lexer import IDENTIFIER, INTEGER, REAL, STRING
-from outcrop.lang.murphi.parser_cursor import MAX_HEIGHT, Cursor, GivenUp
+from outcrop.lang.murphi.parser_cursor import Cursor
 from outcrop.lang.murphi.syntax import (
     BinaryOperation,
     CallOperation,

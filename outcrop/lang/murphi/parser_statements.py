@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from outcrop.lang.cursor import Abandoned, GivenUp
 from outcrop.lang.murphi.hints import WORDS
 from outcrop.lang.murphi.lexer import END_OF_FILE, IDENTIFIER, STRING
-from outcrop.lang.murphi.parser_cursor import CLOSERS, CLOSING, RULE_STARTS, SECTION_STARTS, Abandoned, GivenUp
+from outcrop.lang.murphi.parser_cursor import CLOSERS, CLOSING, RULE_STARTS, SECTION_STARTS
 from outcrop.lang.murphi.parser_expressions import EXPRESSION_STARTS
 from outcrop.lang.murphi.parser_types import TypeParser
 from outcrop.lang.murphi.syntax import (

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import NoReturn
 
+from outcrop.lang.cursor import Abandoned
 from outcrop.lang.murphi.hints import TYPES
 from outcrop.lang.murphi.lexer import IDENTIFIER, INTEGER, KEYWORDS
-from outcrop.lang.murphi.parser_cursor import ITEM_STARTS, SECTION_STARTS, Abandoned
+from outcrop.lang.murphi.parser_cursor import ITEM_STARTS, SECTION_STARTS
 from outcrop.lang.murphi.parser_expressions import EXPRESSION_STARTS, ExpressionParser
 from outcrop.lang.murphi.syntax import (
     AliasBinding,

@@ -19,8 +19,10 @@ from outcrop.ir.nodes import (
     UnaryOperator,
     Variable,
 )
-from outcrop.ir.types import BOOLEAN, INTEGER, Array, Range, Record, Type
+from outcrop.ir.types import BOOLEAN, INTEGER, Array, Range, Record
 from outcrop.lang import build
+from outcrop.lang.frames import FrameBuilder
+from outcrop.lang.integers import IntegerLowering
 from outcrop.lang.operators import OPERATORS, combined, lower_chain
 from outcrop.lang.promela import syntax
 from outcrop.lang.promela.preprocessor import Preprocessor
@@ -33,31 +35,19 @@ from outcrop.lang.promela.scope import (
     Symbol,
     VariableSymbol,
 )
-from outcrop.lang.report import Report, did_you_mean
+from outcrop.lang.report import did_you_mean
 from outcrop.options import LoadOptions
 from outcrop.source import Source, Span
 
 
-class FrameBuilder:
-    """Collects the locals of a rule."""
-
-    def __init__(self) -> None:
-        self.locals: list[Local] = []
-
-    def add(self, name: str, kind: Type) -> Local:
-        local = Local(name=name, type=kind, index=len(self.locals))
-        self.locals.append(local)
-        return local
-
-
-class ExpressionLowering:
+class ExpressionLowering(IntegerLowering):
     """One object lowers a model; each file adds a layer to its class."""
 
     def __init__(self, source: Source, options: LoadOptions, preprocessor: Preprocessor) -> None:
+        super().__init__()
         self.source = source
         self.options = options
         self.preprocessor = preprocessor
-        self.report = Report()
         self.globals: dict[str, Symbol] = {}
         self.proctypes: dict[str, ProctypeSymbol] = {}
         self.process: Self | None = None  #: whose expressions are being lowered
@@ -132,23 +122,7 @@ class ExpressionLowering:
 
     # --- Expressions -----------------------------------------------------------------------------------------
 
-    def condition(self, node: syntax.Expression) -> Expression:
-        return build.as_condition(self.expression(node))
-
-    def integer(self, node: syntax.Expression) -> Expression:
-        return build.as_integer(self.expression(node))
-
-    def constant(self, node: syntax.Expression, what: str) -> int | None:
-        errors = self.report.error_count
-        value = self.integer(node)
-        if isinstance(value, Constant) and isinstance(value.value, int):
-            return value.value if self.report.error_count == errors else None
-        if self.report.error_count == errors:
-            self.report.error(f"{what} must be a constant", node.span)
-        return None
-
     def expression(self, node: syntax.Expression) -> Expression:
-        """Returns a boolean where the value can only be 0 or 1, else an integer."""
         match node:
             case syntax.Number():
                 return build.number(node.value, node.span)

@@ -5,17 +5,17 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from outcrop.lang.cursor import END_OF_FILE as END_OF_FILE
+from outcrop.lang.cursor import STRING as STRING
 from outcrop.source import Diagnostic, Severity, Source, Span
 
 NAME = "name"
 NUMBER = "number"
-STRING = "string"
 CHARACTER = "character"
 #: The rest of a line that begins with ``#``.
 DIRECTIVE = "directive"
 #: Text that is no token. It may stand in a part that is not read.
 JUNK = "junk"
-END_OF_FILE = "end of file"
 
 # fmt: off
 KEYWORDS = frozenset((

@@ -13,10 +13,10 @@ from outcrop.errors import ModelError
 from outcrop.ir.nodes import BinaryOperator, Expression, Frame, Quantifier
 from outcrop.ir.system import Property, PropertyKind, Rule, StartState, System
 from outcrop.lang import build
+from outcrop.lang.frames import FrameBuilder
 from outcrop.lang.promela import syntax
 from outcrop.lang.promela.atomic import Ending
 from outcrop.lang.promela.control import Location, Step
-from outcrop.lang.promela.expressions import FrameBuilder
 from outcrop.lang.promela.parser import parse, parse_expression
 from outcrop.lang.promela.processes import can_end
 from outcrop.lang.promela.temporal import TemporalLowering
@@ -98,7 +98,7 @@ class _ModelLowering(TemporalLowering):
         self.process, self.frame = None, FrameBuilder()
         node = parse_expression(span, frozenset(self.proctypes), self.preprocessor)
         condition = self.condition(node)
-        frame = Frame(tuple(self.frame.locals))
+        frame = self.frame.finish()
         self._properties.append(Property(span.text, (), frame, span, PropertyKind.INVARIANT, condition))
 
     def standalone(self, span: Span) -> tuple[Expression, Frame]:
@@ -108,7 +108,7 @@ class _ModelLowering(TemporalLowering):
         value = self.expression(node)
         if self.report.error_count:
             raise ModelError(self.report.diagnostics)
-        return value, Frame(tuple(self.frame.locals))
+        return value, self.frame.finish()
 
     def may_end(self) -> tuple[Expression, Frame]:
         """Returns whether every process is at a valid end: gone, at its end, or at a label that begins with "end"."""
@@ -121,13 +121,13 @@ class _ModelLowering(TemporalLowering):
             valid = [0, *(each.number + 1 for each in proctype.graph.locations if _is_valid_end(each))]
             there = self.quantified(Quantifier.FORALL, proctype, valid, span)
             whole = build.logical(BinaryOperator.AND, whole, there, span)
-        return whole, Frame(tuple(self.frame.locals))
+        return whole, self.frame.finish()
 
     def system(self) -> System:
         nowhere = Span(self.source, 0, 0)
         self.frame = FrameBuilder()
         body = tuple(self.start_body())
-        start = StartState("initial state", (), Frame(tuple(self.frame.locals)), nowhere, body)
+        start = StartState("initial state", (), self.frame.finish(), nowhere, body)
         condition, end_frame = self.may_end()
         end = Property("valid end states", (), end_frame, nowhere, PropertyKind.END, condition)
         return System(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from outcrop.errors import ModelError
-from outcrop.lang.promela.cursor import Abandoned, GivenUp
+from outcrop.lang.cursor import Abandoned, GivenUp
 from outcrop.lang.promela.lexer import DIRECTIVE, END_OF_FILE, NAME, Token, tokenize
 from outcrop.lang.promela.parser_statements import Inline, StatementParser
 from outcrop.lang.promela.preprocessor import Preprocessor

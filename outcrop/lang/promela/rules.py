@@ -11,7 +11,6 @@ from outcrop.ir.nodes import (
     BinaryOperator,
     Conditional,
     Expression,
-    Frame,
     Local,
     LocalPlace,
     Statement,
@@ -21,10 +20,11 @@ from outcrop.ir.nodes import (
 from outcrop.ir.system import Parameter, Rule
 from outcrop.ir.types import BOOLEAN, INTEGER
 from outcrop.lang import build
+from outcrop.lang.frames import FrameBuilder
 from outcrop.lang.promela import syntax
 from outcrop.lang.promela.atomic import Ending, Taken, Way, WayLowering
 from outcrop.lang.promela.control import Location, Step
-from outcrop.lang.promela.expressions import FrameBuilder, has_timeout
+from outcrop.lang.promela.expressions import has_timeout
 from outcrop.lang.promela.scope import Self
 from outcrop.source import Span
 
@@ -98,7 +98,7 @@ class RuleLowering(WayLowering):
             return None
         parameters = tuple(Parameter(each.local, each.proctype.pids) for each in actors if each.local is not None)
         names = tuple(dict.fromkeys(map(_process_name, actors)))
-        frame = Frame(tuple(self.frame.locals))
+        frame = self.frame.finish()
         return Rule(_name(way, names), parameters, frame, span, guard, tuple(body), priority, names)
 
     def _actors(self, way: Way, pids: tuple[int, ...] | None, span: Span) -> list[Self]:

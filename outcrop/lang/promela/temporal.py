@@ -8,14 +8,14 @@ from outcrop.errors import ModelError
 from outcrop.ir.automaton import Automaton, Edge
 from outcrop.ir.formula import Formula, Operator
 from outcrop.ir.formula import proposition as proposition_of
-from outcrop.ir.nodes import Expression, Frame
+from outcrop.ir.nodes import Expression
 from outcrop.ir.system import TemporalProperty
 from outcrop.lang import build
 from outcrop.lang.formulas import expression_of, read_formula
+from outcrop.lang.frames import FrameBuilder
 from outcrop.lang.promela import syntax
 from outcrop.lang.promela.control import GraphBuilder, Location, Step
 from outcrop.lang.promela.declarations import DeclarationLowering
-from outcrop.lang.promela.expressions import FrameBuilder
 from outcrop.lang.promela.parser import parse_expression
 from outcrop.lang.promela.preprocessor import Preprocessor
 from outcrop.lang.promela.scope import VariableSymbol
@@ -50,7 +50,7 @@ class TemporalLowering(DeclarationLowering):
             self.process, self.frame = None, FrameBuilder()
             meaning: dict[Formula, Expression] = {}
             formula = self._formula(each.formula, meaning)
-            frame = Frame(tuple(self.frame.locals))
+            frame = self.frame.finish()
             self.temporal.append(TemporalProperty(each.name, (), frame, each.span, formula, meaning))
         if model.never is not None:
             self.automaton = self._never(model.never)
@@ -71,7 +71,7 @@ class TemporalLowering(DeclarationLowering):
         known = [name for name, symbol in self.globals.items() if isinstance(symbol, VariableSymbol)]
         found = read_formula(text, known, self.report, partial(self._meaning, text))
         if found is not None:
-            frame = Frame(tuple(self.frame.locals))
+            frame = self.frame.finish()
             self.temporal.append(TemporalProperty(text.name, (), frame, text.span, *found))
 
     def _meaning(self, text: FormulaText, each: Formula, place: Span, _bound: Binding) -> Expression | None:
@@ -110,7 +110,7 @@ class TemporalLowering(DeclarationLowering):
             accepting=frozenset(accepting | {end}),
             edges=tuple(edges),
             span=body.span,
-            frame=Frame(tuple(self.frame.locals)),
+            frame=self.frame.finish(),
         )
 
     def _claim_guard(self, location: Location, step: Step) -> Expression | None:

@@ -317,7 +317,7 @@ def _declared(b: Body, function: Any, tree: Any, receiver: Lowered | None) -> He
         if annotation is not None:
             result = b.model.kind_of(annotation, b.span(tree.returns), argument=True)
     is_wrong = is_wrong or result is UNKNOWN
-    type_ = None if result is None else b.frame.add("result", result).type
+    type_ = None if result is None else b.local("result", result).type
     b.result = result
     made = Function(tree.name, tuple(formals), type_, b.span(tree))
     names = [name for name, _ in parameters]

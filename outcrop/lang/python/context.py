@@ -26,8 +26,8 @@ from outcrop.ir.nodes import (
     Variable,
 )
 from outcrop.ir.system import CoverGoal, Formal, Function
+from outcrop.lang.frames import FrameBuilder
 from outcrop.lang.python.annotations import Kinds, Refused
-from outcrop.lang.python.frames import FrameBuilder
 from outcrop.lang.python.hints import NODES
 from outcrop.lang.python.kinds import (
     INT,
@@ -184,7 +184,7 @@ class Body:
     def _capture(self, name: str, value: Value) -> Value:
         if value.place is not None and not value.kind.type.is_simple:
             return self.add_reference(name, value)
-        local = self.frame.add(name, value.kind, is_parameter=True)
+        local = self.local(name, value.kind, is_parameter=True)
         self.formals.append(Formal(local, by_reference=False))
         self.arguments.append(relaxed(value.node))
         return self.read_local(local, value.kind, value.span, value.fixed or "a value from around")
@@ -192,7 +192,7 @@ class Body:
     def add_reference(self, name: str, value: Value) -> Value:
         """Adds a formal that refers to the place of a value."""
         assert value.place is not None
-        local = self.frame.add(name, value.kind, is_parameter=True, is_reference=True)
+        local = self.local(name, value.kind, is_parameter=True, is_reference=True)
         take_reference(value.place)
         self.formals.append(Formal(local, by_reference=True))
         self.arguments.append(value.place)
@@ -219,7 +219,8 @@ class Body:
     # --- Locals ------------------------------------------------------------------------------------------------
 
     def local(self, name: str, kind: Kind, *, is_parameter: bool = False, is_reference: bool = False) -> Local:
-        return self.frame.add(name, kind, is_parameter=is_parameter, is_reference=is_reference)
+        type_ = LOCAL_INTEGER if kind is INT else kind.type
+        return self.frame.add(name, type_, is_parameter=is_parameter, is_reference=is_reference)
 
     def read_local(self, local: Local, kind: Kind, span: Span, fixed: str = "") -> Value:
         place = LocalPlace(type=local.type, span=span, local=local)
