@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from outcrop.check.conclusion import conclude, violations_of
-from outcrop.check.engines import EngineOutcome, search
+from outcrop.check.engines import EngineOutcome, search, settled
 from outcrop.check.selection import select
 from outcrop.declared import choice, value_of
 from outcrop.errors import UsageError
@@ -277,8 +277,9 @@ class Model:
         """Checks every property of the model, and of its formulas those that the options name."""
         if self.system.says_where_runs_end and chosen.deadlock is Deadlock.STUTTERING:
             chosen = dataclasses.replace(chosen, deadlock=Deadlock.STUCK)
-        if chosen.engine is Engine.INTERPRETER and chosen.strategy == "auto":
-            chosen = dataclasses.replace(chosen, strategy="ram")
+        chosen, event = settled(chosen)
+        if event is not None and progress is not None:
+            progress(Progress(level=0, states=0, rules_fired=0, frontier=0, seconds=0.0, event=event))
         if chosen.engine is Engine.INTERPRETER and chosen.strategy in names(finds_cycles=True):
             raise UsageError(f"the interpreter has no strategy {chosen.strategy}; leave out --strategy")
         self._refuse_invariants(chosen)
@@ -299,7 +300,9 @@ class Model:
 
                 discard(place, transport_of(chosen.ranks))
         checked = self._check_temporal(checks, chosen, searched, violations, progress, output)
-        return conclude(self.system, self.warnings, chosen, searched, violations, checked, witnesses)
+        result = conclude(self.system, self.warnings, chosen, searched, violations, checked, witnesses)
+        result.events[:0] = [] if event is None else [event]
+        return result
 
     def _refuse_invariants(self, options: CheckOptions) -> None:
         """Raises UsageError if invariants are given and the search would not visit all states."""

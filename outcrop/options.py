@@ -18,6 +18,7 @@ _Own = TypeVar("_Own")
 class Engine(StrEnum):
     """The engine that executes a model."""
 
+    AUTO = "auto"  #: the interpreter while C is compiled, then native; without a C compiler the interpreter alone
     NATIVE = "native"  #: emitted C, compiled at run time
     INTERPRETER = "interpreter"  #: slow; needs no compiler, and is the oracle of all tests
 
@@ -112,7 +113,7 @@ class CheckOptions:
     8
     """
 
-    engine: Engine = Engine.NATIVE
+    engine: Engine = Engine.AUTO
     strategy: str = "auto"
     device: DeviceChoice = DeviceChoice.AUTO
     device_memory: int | None = None  #: bytes of GPU memory; default: nearly all that is free

@@ -78,6 +78,7 @@ class EventKind(StrEnum):
     CHECKPOINT = "checkpoint"  #: the search stopped and can be resumed
     DISK_FULL = "disk full"  #: the disk is full, or its budget is spent
     DISK_FAILED = "disk failed"  #: the disk returned errors or wrong data
+    INTERPRETED = "interpreted"  #: there is no C compiler, so that the interpreter searches
     INTERRUPTED = "interrupted"  #: a signal ended the search
     UNLISTED = "unlisted"  #: the list of violations is full, and the search continues
     DEVICE = "device"  #: the device that searches, and what it has done
@@ -272,6 +273,7 @@ class Progress:
     disk: int = 0  #: bytes of the files of the search
     levels: Sequence[int] = ()  #: sizes of the complete levels
     event: Event | None = None  #: the latest event, if it deserves a line
+    compiling: float | None = None  #: seconds that the C compiler has been running, if it is
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -23,6 +23,8 @@ settings.register_profile("untimed", deadline=None, suppress_health_check=[Healt
 settings.load_profile("untimed")
 
 compile_quickly()
+# Tests are about the compiled model unless they say otherwise; the interpreter would decide small models first.
+os.environ["OUTCROP_ENGINE"] = "native"
 allow_deep_nesting()  # which Hypothesis must not see change
 
 # Shells start what runs in the background with interrupts ignored, and tests interrupt searches.

@@ -73,8 +73,8 @@ def conclude(
         model=system.name,
         constants=dict(system.constants),
         strategy=options.strategy,
-        engine=str(options.engine),
-        threads=_threads(options),
+        engine=str(_engine(every)),
+        threads=_threads(options, _engine(every)),
         states=outcome.states,
         states_visited=outcome.visited,
         rules_fired=outcome.rules_fired,
@@ -170,8 +170,13 @@ def _put_note(system: System) -> list[Diagnostic]:
     return [Diagnostic(Severity.NOTE, text)]
 
 
-def _threads(options: CheckOptions) -> int:
-    if options.engine is Engine.INTERPRETER:
+def _engine(every: list[EngineOutcome]) -> Engine:
+    """Returns the engine of a check: native if any of its searches was."""
+    return max((each.engine for each in every), key=lambda engine: engine is Engine.NATIVE)
+
+
+def _threads(options: CheckOptions, engine: Engine) -> int:
+    if engine is Engine.INTERPRETER:
         return 1
     from outcrop.explorer.budget import worker_count  # imports numpy, which the interpreter does not need
 

@@ -3,22 +3,37 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
+from typing import TYPE_CHECKING
 
-from outcrop.errors import UsageError
+from outcrop.check.race import Compilation, CompileClock, may_race, race
+from outcrop.codegen.find_compiler import find_compiler
+from outcrop.declared import choice
+from outcrop.errors import CompilerNotFound, UsageError
 from outcrop.ir.layout import State
 from outcrop.ir.system import System
 from outcrop.options import CheckOptions, DeviceChoice, Engine, LoadOptions
-from outcrop.outcome import Outcome, Progress, Restart
+from outcrop.outcome import Event, EventKind, Outcome, Progress, Restart
 from outcrop.strategies import STRATEGIES, OwctyOptions, SqueezeOptions, Strategy, names
+
+if TYPE_CHECKING:
+    from outcrop.kernels import Native
 
 #: Maps a state to the representative of its orbit.
 Canonical = Callable[[State], State]
 ShowProgress = Callable[[Progress], None]
 TakeOutput = Callable[[str], object]
+
+#: Environment variable with the engine of checks that name none.
+ENGINE_VARIABLE = "OUTCROP_ENGINE"
+_INTERPRETED = (
+    "no C compiler was found, so the interpreter searched, which is slow; install one (apt install gcc), or "
+    "pip install 'outcrop[zig]'"
+)
 
 
 @dataclass(frozen=True)
@@ -30,6 +45,7 @@ class EngineOutcome:
     compile_seconds: float = 0.0
     canonical: Canonical | None = None
     compiler: str = ""  #: name and version of the C compiler
+    engine: Engine = Engine.NATIVE  #: the engine that searched
 
 
 def search(
@@ -46,19 +62,49 @@ def search(
             raise UsageError(
                 f"the interpreter has only the strategy ram, not {options.strategy}; leave out --strategy or --engine"
             )
-        if options.checkpoint is not None or options.resume is not None:
-            raise UsageError("the interpreter writes no checkpoints; use --engine native")
-        if (options.ranks or 1) > 1:
-            raise UsageError("the interpreter cannot use several ranks; use --engine native")
-        if options.device is DeviceChoice.GPU:
-            raise UsageError("the interpreter cannot use a GPU; use --engine native")
+        if lack := _lack_of_interpreter(options):
+            raise UsageError(f"the interpreter {lack}; use --engine native")
         name = "search" if system.product is None else "cycles"
         interpreted = import_module(f"outcrop.oracle.{name}")
         printed = output if options.prints else None
-        searched = EngineOutcome(interpreted.search(system, options, progress=progress, output=printed))
+        outcome = interpreted.search(system, options, progress=progress, output=printed)
+        searched = EngineOutcome(outcome, engine=Engine.INTERPRETER)
     else:
         searched = _search_native(system, load, options, progress, output)
     return dataclasses.replace(searched, outcome=searched.outcome.without_states_undecided())
+
+
+def settled(options: CheckOptions) -> tuple[CheckOptions, Event | None]:
+    """Returns the options with the engine that the environment and the machine allow, and an event if that is the
+    interpreter for want of a C compiler."""
+    engine = options.engine
+    if engine is Engine.AUTO and (named := os.environ.get(ENGINE_VARIABLE)):
+        engine = choice(Engine, f"${ENGINE_VARIABLE}", named)
+    event = None
+    if engine is Engine.AUTO:
+        try:
+            find_compiler()
+        except CompilerNotFound as error:
+            lack = _lack_of_interpreter(options)
+            if options.strategy not in ("auto", "ram"):
+                lack = f"has no strategy {options.strategy}"
+            if lack:
+                raise CompilerNotFound(
+                    f"{error}. Without one this check is impossible: the interpreter {lack}"
+                ) from None
+            engine, event = Engine.INTERPRETER, Event(EventKind.INTERPRETED, _INTERPRETED)
+    if engine is Engine.INTERPRETER and options.strategy == "auto":
+        options = dataclasses.replace(options, strategy="ram")
+    return dataclasses.replace(options, engine=engine), event
+
+
+def _lack_of_interpreter(options: CheckOptions) -> str:
+    """Returns what the interpreter cannot do of the options, as the end of a sentence; empty: nothing."""
+    if options.checkpoint is not None or options.resume is not None:
+        return "writes no checkpoints"
+    if (options.ranks or 1) > 1:
+        return "cannot use several ranks"
+    return "cannot use a GPU" if options.device is DeviceChoice.GPU else ""
 
 
 def _refuse_strategy(options: CheckOptions, has_product: bool) -> None:
@@ -111,7 +157,7 @@ def _search_native(
 ) -> EngineOutcome:
     # The interpreter needs no compiler, kernels or numpy.
     from outcrop.codegen.c import emit
-    from outcrop.codegen.compiler import compile_model, find_compiler
+    from outcrop.codegen.compiler import Watch, cached_model, compile_model
     from outcrop.codegen.identity import identity
     from outcrop.codegen.puts import printer
     from outcrop.codegen.symmetry import needs_normalise
@@ -129,14 +175,21 @@ def _search_native(
     transport = transport_of(options.ranks)
     _refuse_what_it_cannot(strategy, options, bool(emitted.liveness_count))
     kernels = None if on_gpu else _kernels_needed(strategy, options)
-    native = transport.first_of_each_machine(
-        lambda: compile_model(
-            emitted.source,
-            notes=emitted.notes,
-            keep_c=options.keep_c,
-            kernels=kernels,
-        )
-    )
+    clock = CompileClock(progress)
+
+    def compiled(watch: Watch) -> Native:
+        return compile_model(emitted.source, notes=emitted.notes, keep_c=options.keep_c, kernels=kernels, watch=watch)
+
+    if may_race(system, options):
+        native = cached_model(emitted.source, notes=emitted.notes, kernels=kernels)
+        if native is None:
+            with Compilation(compiled) as compilation:
+                outcome = race(system, options, compilation, clock)
+                if outcome is not None:
+                    return EngineOutcome(outcome, engine=Engine.INTERPRETER)
+                native = compilation.result(clock)
+    else:
+        native = transport.first_of_each_machine(lambda: compiled(clock))
     compile_seconds = time.monotonic() - started
     compiler = next(iter(find_compiler().version.splitlines()), "")
     native.identity = identity(system, load, options)

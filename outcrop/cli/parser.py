@@ -10,6 +10,7 @@ from outcrop.cli.argument_parser import Parser
 from outcrop.cli.formulas import add_formulas
 from outcrop.cli.parser_declared import add_language_options, add_strategy_options
 from outcrop.cli.parser_manual import add_manual
+from outcrop.cli.parser_shell import add_shell
 from outcrop.cli.values import count, single_constant, strategy, unit
 from outcrop.lang.registry import LANGUAGES
 from outcrop.manual import listed, see
@@ -92,7 +93,7 @@ def build_parser() -> Parser:
     from outcrop.cli.parser_tools import add_tools
 
     parser.verbs = {"check": check, "show": show, "ltl": ltl, "report": report, **add_tools(verbs), **add_steps(verbs)}
-    parser.verbs |= add_manual(verbs)
+    parser.verbs |= add_manual(verbs) | add_shell(verbs)
     for verb in (check, show):
         add_model(verb)
     add_meaning(check)
@@ -168,7 +169,8 @@ def add_search(parser: argparse.ArgumentParser) -> None:
         "--engine",
         choices=[*map(str, Engine)],
         default=_DEFAULT.engine,
-        help="native compiles the model to C (the default); interpreter is slow and needs no C compiler",
+        help="native compiles the model to C; interpreter is slow and needs no C compiler; auto (the default): the "
+        "interpreter searches while C is compiled, and alone where there is no C compiler",
     )
     group.add_argument(
         "--strategy",

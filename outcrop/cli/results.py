@@ -118,7 +118,7 @@ def _pictured(result: Result) -> dict[str, Any]:
 def _locality(result: Result, model: Model, options: CheckOptions) -> dict[str, Any]:
     """Returns the locality of a model whose states can be searched again in a few seconds, or an empty document."""
     is_exact = result.verdict is Verdict.HOLDS and result.states is not None and not result.peak_disk_bytes
-    if not is_exact or result.seconds > _QUICK or options.engine is not Engine.NATIVE or result.ranks > 1:
+    if not is_exact or result.seconds > _QUICK or result.engine != Engine.NATIVE or result.ranks > 1:
         return {}
     from outcrop.tools.distances import measure  # imports numpy, which the interpreter does not need
 

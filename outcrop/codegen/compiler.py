@@ -1,40 +1,37 @@
-"""Compilation of C to a loaded library: choice of the compiler, its flags, and the cache of compiled models.
+"""Compilation of C to a loaded library: the flags, the compiler process, and the keys of cached libraries.
 
 The key of a cached library is everything that went into it: the C of the model, the kernels, the flags, the compiler
 and the processor. A library appears in the cache under its final name only when it is complete (an atomic rename), so
 that any number of processes may compile the same model at once. A library that is damaged, or cannot be loaded, is
 compiled again.
 
-Libraries in the cache are loaded and run, so that the directory must belong to the user and be closed to others.
-Otherwise a private temporary directory takes its place.
+See find_compiler.py for the choice of the compiler, and cache.py for the directory and its size.
 """
 
 from __future__ import annotations
 
-import atexit
 import hashlib
-import importlib.util
 import os
 import platform
 import re
-import shlex
 import shutil
 import signal
-import stat
 import subprocess
-import sys
 import tempfile
+import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from errno import EACCES, EDQUOT, EFBIG, EIO, EMFILE, ENFILE, ENOSPC, EROFS
 from functools import cache, partial
 from pathlib import Path
+from typing import Any
 
-from outcrop.errors import CompilerNotFound, InternalError, OutcropError, Undecided, UsageError
+from outcrop.codegen.cache import cache_directory, evict, is_whole, limit, renew, sealed
+from outcrop.codegen.find_compiler import Compiler, find_compiler
+from outcrop.errors import InternalError, OutcropError, Undecided, UsageError
 from outcrop.kernels import Native
 from outcrop.kernels.abi import abi_hash
-from outcrop.machine import available_memory, cache_home
+from outcrop.machine import available_memory
 from outcrop.scratch import ScratchDirectory
 from outcrop.strategies import OWN_KERNELS
 
@@ -44,11 +41,6 @@ NATIVE = Path(__file__).resolve().parent.parent / "native"
 #: -O3 takes up to a third longer to compile, and did not make the search faster in any test (bench/NOTES.md). Signed
 #: overflow wraps, so that results can be checked after the operation.
 FLAGS = ("-std=gnu11", "-O2", "-march=native", "-fPIC", "-shared", "-fwrapv", "-fno-strict-aliasing", "-pthread", "-w")
-
-#: GCC 12 clears arrays on the stack with 32-byte stores, if the processor has them, followed by a 16-byte store at an
-#: address that the array does not align. These flags came with that change and revert it; other compilers do not know
-#: them.
-_NARROW_STORES = ("-mstore-max=128", "-mmove-max=128")
 
 #: Largest text that is compiled, in bytes. A model of a thousand rules is about a megabyte of C and takes about ten
 #: seconds. Then the time limit, in seconds.
@@ -70,56 +62,11 @@ _OF_THE_DISK = re.compile(
 
 #: Prefix of the directories in which compilers work.
 _SCRATCH = "compile-"
+#: Seconds between two calls of a watcher.
+_SECONDS_BETWEEN_LOOKS = 0.1
 
-_CANDIDATES = ("cc", "gcc", "clang")
-
-
-@dataclass(frozen=True)
-class Compiler:
-    command: tuple[str, ...]
-    version: str
-
-    @property
-    def flags(self) -> tuple[str, ...]:
-        """Further flags of this compiler. They follow from its version, so that they are not part of a key."""
-        known = _run([*self.command, *_NARROW_STORES, "-E", "-x", "c", os.devnull]) is not None
-        return _NARROW_STORES if known else ()
-
-
-@cache
-def find_compiler() -> Compiler:
-    """Returns the first of $CC, cc, gcc and clang that runs, otherwise the compiler of the ziglang package."""
-    chosen = os.environ.get("CC", "").strip()
-    if chosen:
-        compiler = _try(shlex.split(chosen))
-        if compiler is None:
-            raise UsageError(f"$CC is '{chosen}', which does not run; unset it, or set it to a C compiler")
-        return compiler
-    commands = [[path] for path in map(shutil.which, _CANDIDATES) if path]
-    if importlib.util.find_spec("ziglang") is not None:
-        commands.append([sys.executable, "-m", "ziglang", "cc"])
-    for command in commands:
-        compiler = _try(command)
-        if compiler is not None:
-            return compiler
-    raise CompilerNotFound(
-        "no C compiler found. Install one (apt install gcc; or pip install 'outcrop[zig]', which needs no "
-        "administrator), name one in $CC, or check with --engine interpreter, which is slow but compiles nothing"
-    )
-
-
-def _try(command: list[str]) -> Compiler | None:
-    version = _run([*command, "--version"])
-    return None if version is None else Compiler(tuple(command), version)
-
-
-def _run(command: list[str]) -> str | None:
-    """Returns the output of a command, None if it fails."""
-    try:
-        run = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    return run.stdout if run.returncode == 0 else None
+#: Called several times a second while a compiler runs. Whatever it raises ends the compiler.
+Watch = Callable[[], None]
 
 
 def compile_model(
@@ -129,16 +76,38 @@ def compile_model(
     keep_c: str | None = None,
     flags: Sequence[str] = FLAGS,
     kernels: Sequence[str] | None = None,
+    watch: Watch | None = None,
 ) -> Native:
     """Compiles the C of a model together with the kernels, and loads the library. ``keep_c`` names a directory for the
     C, with the kernels next to it, so that it can be compiled by hand. ``kernels`` names the files in native/ that are
     needed beyond those of most searches, None for all. With few files compilation takes about half as long; missing
     ones are compiled when something needs them."""
+    native = _compile_model(text, notes, keep_c, flags, kernels, watch)
+    return _with_variants(native, text, notes, flags)
+
+
+class NotCompiled(Exception):
+    """Raised instead of starting a compiler."""
+
+
+def cached_model(text: str, **options: Any) -> Native | None:
+    """Returns what ``compile_model`` returns if the cache has it, otherwise None. Starts no compiler."""
+
+    def refuse() -> None:
+        raise NotCompiled
+
+    try:
+        return compile_model(text, **options, watch=refuse)
+    except NotCompiled:
+        return None
+
+
+def _with_variants(native: Native, text: str, notes: Sequence[int], flags: Sequence[str]) -> Native:
+    """Lets a compiled model compile its variants: for squeezed, and for compressed states."""
 
     def defining(name: str, kernels: Sequence[str] | None, value: int) -> Native:
         return compile_model(f"#define {name} {value}\n{text}", notes=notes, flags=flags, kernels=kernels)
 
-    native = _compile_model(text, notes, keep_c, flags, kernels)
     native.compile_squeezed = partial(defining, "SQUEEZED_BYTES", None)
     native.compile_compressed = lambda tree: defining("HAS_TREE" if tree else "HAS_QUOTIENT", (), 1)
     native.seconds_to_compile = _SECONDS_FOR_KERNELS + len(text) / _TEXT_A_SECOND
@@ -146,7 +115,12 @@ def compile_model(
 
 
 def _compile_model(
-    text: str, notes: Sequence[int], keep_c: str | None, flags: Sequence[str], kernels: Sequence[str] | None
+    text: str,
+    notes: Sequence[int],
+    keep_c: str | None,
+    flags: Sequence[str],
+    kernels: Sequence[str] | None,
+    watch: Watch | None,
 ) -> Native:
     base = f'{text}\n#define ABI_HASH UINT64_C({abi_hash():#x})\n#include "kernels.c"\n'
     whole = base + _included(OWN_KERNELS)
@@ -159,11 +133,11 @@ def _compile_model(
     if known is not None:
         return known
     if kernels is None:
-        return _made(whole, compiler, flags, notes)
+        return _made(whole, compiler, flags, notes, watch)
     compile_all = partial(compile_model, text, notes=notes, flags=flags)
     part = f"#define HAS_ALL_KERNELS 0\n{base}{_included(kernels)}"
     known = _load(_library_of(part, compiler, flags), notes, compile_all)
-    return known or _made(part, compiler, flags, notes, compile_all)
+    return known or _made(part, compiler, flags, notes, watch, compile_all)
 
 
 def _included(kernels: Sequence[str]) -> str:
@@ -176,7 +150,8 @@ def _library_of(text: str, compiler: Compiler, flags: Sequence[str]) -> Path:
 
 def _load(library: Path, notes: Sequence[int], compile_all: Callable[[], Native] | None = None) -> Native | None:
     """Loads a library from the cache; None if there is none that can be used."""
-    if _is_whole(library):
+    if is_whole(library):
+        renew(library)
         try:
             return Native(library, notes, compile_all)
         except OSError:
@@ -190,15 +165,19 @@ def _made(
     compiler: Compiler,
     flags: Sequence[str],
     notes: Sequence[int],
+    watch: Watch | None = None,
     compile_all: Callable[[], Native] | None = None,
 ) -> Native:
+    if watch is not None:
+        watch()
     library = _library_of(text, compiler, flags)
     try:
-        _compile(text, compiler, flags, library)
+        _compile(text, compiler, flags, library, watch)
     except OSError as error:
         raise _no_place(library.parent, error.strerror) from None
-    if not _is_whole(library):
+    if not is_whole(library):
         raise _no_place(library.parent, "the written library cannot be read back")
+    evict(library.parent, limit(), kept=library)
     return Native(library, notes, compile_all)
 
 
@@ -222,25 +201,25 @@ def keep_source(text: str, directory: Path) -> Path:
     return path
 
 
-def _compile(text: str, compiler: Compiler, flags: Sequence[str], library: Path) -> None:
+def _compile(text: str, compiler: Compiler, flags: Sequence[str], library: Path, watch: Watch | None) -> None:
     with ScratchDirectory(library.parent, _SCRATCH) as scratch:
         source, made = scratch.path / "model.c", scratch.path / "model.so"
         source.write_text(text, encoding="utf-8")
         command = [*compiler.command, *flags, *compiler.flags, "-I", str(NATIVE), str(source), "-o", str(made), "-lm"]
         try:
-            run = _run_compiler(command, scratch.path)
+            run = _run_compiler(command, scratch.path, watch)
         except subprocess.TimeoutExpired:
             raise _too_large(text, f"the C compiler did not finish within {MOST_SECONDS} s") from None
         if run.returncode == 0:
-            sealed = scratch.path / "sealed.so"
-            with open(sealed, "wb", opener=lambda path, flags: os.open(path, flags, 0o600)) as file:
-                file.write(_sealed(made.read_bytes()))
-            sealed.replace(library)
+            complete = scratch.path / "sealed.so"
+            with open(complete, "wb", opener=lambda path, flags: os.open(path, flags, 0o600)) as file:
+                file.write(sealed(made.read_bytes()))
+            complete.replace(library)
             return
     raise _refusal(text, command, run, library.parent)
 
 
-def _run_compiler(command: list[str], scratch: Path) -> subprocess.CompletedProcess[str]:
+def _run_compiler(command: list[str], scratch: Path, watch: Watch | None) -> subprocess.CompletedProcess[str]:
     """Runs the compiler in its own process group, so that an interrupt ends it with all processes that it has started,
     which subprocess.run does not do."""
     process = subprocess.Popen(
@@ -254,7 +233,7 @@ def _run_compiler(command: list[str], scratch: Path) -> subprocess.CompletedProc
         process_group=0,
     )
     try:
-        output, said = process.communicate(timeout=MOST_SECONDS)
+        output, said = _watched(process, watch)
     except BaseException:
         with suppress(PermissionError, ProcessLookupError):  # a sandbox forbids signals, and ends the processes itself
             os.killpg(process.pid, signal.SIGKILL)
@@ -264,6 +243,20 @@ def _run_compiler(command: list[str], scratch: Path) -> subprocess.CompletedProc
                 pipe.close()
         raise
     return subprocess.CompletedProcess(command, process.returncode, output, said)
+
+
+def _watched(process: subprocess.Popen[str], watch: Watch | None) -> tuple[str, str]:
+    """Waits for a process while ``watch`` is called, and returns its output."""
+    if watch is None:
+        return process.communicate(timeout=MOST_SECONDS)
+    started = time.monotonic()
+    while True:
+        watch()
+        try:
+            return process.communicate(timeout=_SECONDS_BETWEEN_LOOKS)
+        except subprocess.TimeoutExpired:
+            if time.monotonic() - started >= MOST_SECONDS:
+                raise
 
 
 def _refusal(text: str, command: list[str], run: subprocess.CompletedProcess[str], directory: Path) -> OutcropError:
@@ -327,24 +320,6 @@ def _kernel_files() -> list[Path]:
     return sorted(path for path in NATIVE.iterdir() if path.suffix in (".c", ".h"))
 
 
-def _sealed(content: bytes) -> bytes:
-    """Returns a library followed by its digest, which the loader ignores."""
-    return content + hashlib.sha256(content).digest()
-
-
-def _is_whole(library: Path) -> bool:
-    """Returns whether a cached library exists and is unchanged. Loading a truncated one would kill the process."""
-    try:
-        with open(library, "rb", opener=lambda path, flags: os.open(path, flags | os.O_NOFOLLOW)) as file:
-            status = os.fstat(file.fileno())
-            content = file.read() if stat.S_ISREG(status.st_mode) else b""
-    except OSError:
-        return False
-    if status.st_uid != os.getuid() or status.st_mode & 0o022:
-        return False
-    return len(content) > 32 and _sealed(content[:-32]) == content
-
-
 @cache
 def _processor() -> str:
     """Returns a description of the processor, since machines of different kinds may share a home directory."""
@@ -354,45 +329,3 @@ def _processor() -> str:
         return platform.machine() + platform.processor()
     rows = re.findall(r"^(?:model name|flags|Features|CPU part)\s*:.*$", text, re.MULTILINE)
     return platform.machine() + "\n".join(sorted(set(rows)))
-
-
-@cache
-def cache_directory() -> Path:
-    """Returns the directory of compiled models, and creates it if necessary."""
-    directory = cache_home() / "outcrop"
-    if _make_private(directory):
-        return directory
-    temporary = Path(tempfile.mkdtemp(prefix="outcrop-"))
-    atexit.register(shutil.rmtree, temporary, ignore_errors=True)
-    return temporary
-
-
-def _can_be_replaced(directory: Path) -> bool:
-    """Returns whether others could replace the directory, through a parent directory that they can write to."""
-    is_open = False
-    for above in directory.resolve().parents:
-        status = above.stat()
-        is_foreign = status.st_uid not in (0, os.getuid())
-        if is_foreign or (status.st_mode & 0o022 and not status.st_mode & stat.S_ISVTX):
-            is_open = True
-        elif not status.st_mode & 0o011 and not is_foreign:
-            is_open = False  # others cannot get past this directory
-    return is_open
-
-
-def _make_private(directory: Path) -> bool:
-    """Returns whether the directory exists, is private, and can be written."""
-    try:
-        directory.parent.mkdir(parents=True, exist_ok=True)
-        directory.mkdir(mode=0o700, exist_ok=True)
-        status = directory.lstat()
-        if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid() or _can_be_replaced(directory):
-            return False
-        if status.st_mode & 0o077:
-            directory.chmod(0o700)
-            # Others may have written to it while it was open to them.
-            for library in directory.glob("*.so"):
-                library.unlink()
-        return os.access(directory, os.W_OK | os.X_OK)
-    except OSError:
-        return False

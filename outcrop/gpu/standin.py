@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from outcrop.codegen.compiler import cache_directory
+from outcrop.codegen.cache import cache_directory
 from outcrop.errors import InternalError
 from outcrop.gpu.device import Array, NoDevice, OutOfDeviceMemory
 

@@ -21,8 +21,8 @@ from outcrop.machine import resident_bytes
 from outcrop.options import CheckOptions, Deadlock
 from outcrop.outcome import Event, EventKind, Finding, FindingKind, Outcome, Progress, Stop, are_enough, most_found
 
-#: Number of states expanded between two calls of the progress callback.
-_PROGRESS_INTERVAL = 1_000
+#: Seconds between two calls of the progress callback.
+_SECONDS_BETWEEN_REPORTS = 0.05
 
 _KIND_ORDER = {kind: position for position, kind in enumerate(FindingKind)}
 
@@ -68,7 +68,7 @@ class ReferenceSearch:
         self.samples = Samples()
         self.found: dict[tuple[FindingKind, State | None, int | None], None] = {}
         self.started = time.monotonic()
-        self.expanded = 0
+        self.next_report = self.started + _SECONDS_BETWEEN_REPORTS
 
     # --- The search --------------------------------------------------------------------------------------------
 
@@ -133,9 +133,12 @@ class ReferenceSearch:
                 self._insert(firing.successor, None)
 
     def _expand(self, state: State) -> None:
-        limit = self.options.time_limit
-        if limit is not None and time.monotonic() - self.started >= limit:
+        limit, now = self.options.time_limit, time.monotonic()
+        if limit is not None and now - self.started >= limit:
             raise _TimeIsUp
+        if now >= self.next_report:
+            self._report_progress()
+            self.next_report = now + _SECONDS_BETWEEN_REPORTS
         is_enabled = is_moving = has_failed = False
         for firing in self.interpreter.successors(state):
             rule = self.rule_numbers.get(firing.origin, -1)
@@ -152,9 +155,6 @@ class ReferenceSearch:
             self._find(FindingKind.RULE, state)
         elif not self.is_product and self._is_deadlock(state, is_enabled, is_moving):
             self._find(FindingKind.DEADLOCK, state)
-        self.expanded += 1
-        if self.expanded % _PROGRESS_INTERVAL == 0:
-            self._report_progress()
 
     def _is_deadlock(self, state: State, is_enabled: bool, is_moving: bool) -> bool:
         return is_deadlock(self.options.deadlock, is_enabled, is_moving) and not self.interpreter.may_end(state)

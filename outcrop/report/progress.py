@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 _SECONDS_BEFORE_FIRST = 0.3
 _SECONDS_BETWEEN = 0.1
+#: Time, in seconds, after which the C compiler is mentioned.
+_SECONDS_OF_COMPILING = 0.5
 #: Length of the window, in seconds, over which rates are averaged, and the time between two samples in it.
 _RATE_SECONDS = 10.0
 _SECONDS_BETWEEN_LOOKS = 0.5
@@ -97,7 +99,12 @@ class ProgressLine:
     # --- Text -----------------------------------------------------------------------------------------------
 
     def text(self, snapshot: Progress) -> str:
-        """Returns three lines: the position of the search, its resources, and the forecast."""
+        """Returns three lines: the position of the search, its resources, and the forecast; before the search begins,
+        a line about the compiler."""
+        is_compiling = snapshot.compiling is not None and snapshot.compiling >= _SECONDS_OF_COMPILING
+        compiling = f"compiling … {clock(snapshot.compiling or 0.0)}"
+        if not snapshot.states and snapshot.compiling is not None:
+            return compiling if is_compiling else ""
         before, now = self._look(snapshot)
         elapsed = max(now.snapshot.seconds - before.snapshot.seconds, 1e-3)
         new = (snapshot.states - before.snapshot.states) / elapsed
@@ -109,6 +116,7 @@ class ProgressLine:
             f"{new:,.0f} new/s",
             f"{old:,.0f} old/s",
             clock(snapshot.seconds),
+            *([compiling] if is_compiling else []),
         ]
         takes = [f"RAM {size(snapshot.memory)}"]
         if snapshot.disk:

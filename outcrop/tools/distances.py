@@ -31,6 +31,7 @@ from outcrop.errors import Undecided
 from outcrop.explorer.budget import state_budget, worker_count
 from outcrop.explorer.context import Context, ShowProgress
 from outcrop.explorer.explorer import Explorer
+from outcrop.ir.vacuity import vacuity
 from outcrop.kernels import Settings
 from outcrop.kernels.distances import UNIT, Distances
 from outcrop.options import CheckOptions, Deadlock
@@ -109,7 +110,9 @@ def measure(
     search, since a part of the states has another distribution."""
     options = replace(options, deadlock=Deadlock.OFF, max_errors=None)
     symmetry = options.symmetry and model.system.allows_symmetry and bool(model.system.scalarsets)
-    native, _ = build(model.system, symmetry, options.keep_c, options.coverage)
+    # The System and the symmetry of a check, so that a model which was just checked is not compiled again.
+    searched = vacuity(model.system, dict.fromkeys(model.system.temporal)).system
+    native, _ = build(searched, options.symmetry and searched.allows_symmetry, options.keep_c, options.coverage)
     settings = Settings(
         workers=worker_count(options), budget=state_budget(options), most_states=options.states, most_found=1
     )

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import signal
 import stat
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import pytest
+from conftest import Run
 
-from outcrop.codegen import compiler
+from outcrop.codegen import cache, compiler
 from outcrop.errors import CompilerNotFound, InternalError, UsageError
 from outcrop.kernels import Native
 
@@ -123,12 +125,12 @@ def test_a_place_that_others_could_take_is_not_used(fresh: Path, tmp_path: Path)
     fresh.parent.chmod(0o777)
     tmp_path.chmod(0o755)
     outside = [each for each in tmp_path.parents if not each.stat().st_mode & 0o011]
-    assert compiler._can_be_replaced(fresh) == (not outside)
+    assert cache._can_be_replaced(fresh) == (not outside)
     fresh.parent.chmod(0o1777)
-    assert not compiler._can_be_replaced(fresh)
+    assert not cache._can_be_replaced(fresh)
     fresh.parent.chmod(0o777)
     tmp_path.chmod(0o700)
-    assert not compiler._can_be_replaced(fresh)
+    assert not cache._can_be_replaced(fresh)
 
 
 def test_a_library_that_others_can_write_is_compiled_anew(fresh: Path) -> None:
@@ -206,3 +208,32 @@ def test_keep_c_leaves_what_compiles_by_hand(tmp_path: Path) -> None:
     compiler.compile_model(TOY, flags=FLAGS, keep_c=str(tmp_path / "kept"))
     command = f"cd {tmp_path}/kept && cc {' '.join(FLAGS)} model.c -o model.so"
     assert os.system(command) == 0
+
+
+def test_the_models_unused_for_longest_are_evicted(fresh: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    compile_toy()
+    (first,) = libraries(fresh)
+    compile_toy(TOY + "\n/* second */\n")
+    (second,) = set(libraries(fresh)) - {first}
+    os.utime(first, (1, 1))
+    os.utime(second, (2, 2))
+    compile_toy()  # a use, which makes it the latest
+    monkeypatch.setenv(cache.LIMIT, str(int(2.5 * first.stat().st_size)))
+    compile_toy(TOY + "\n/* third */\n")
+    left = libraries(fresh)
+    assert first in left and second not in left and len(left) == 2
+    monkeypatch.setenv(cache.LIMIT, "1K")
+    compile_toy(TOY + "\n/* fourth */\n")
+    assert len(libraries(fresh)) == 1, "the newest model stays, even if it is too large"
+    monkeypatch.setenv(cache.LIMIT, "much")
+    with pytest.raises(UsageError, match=r"OUTCROP_CACHE_LIMIT.*much"):
+        cache.limit()
+
+
+def test_the_command_shows_and_empties_the_cache(fresh: Path, cli: Callable[..., Run]) -> None:
+    compile_toy()
+    before = json.loads(cli("cache", "--json").out)
+    assert (before["directory"], before["models"], before["limit_bytes"]) == (str(fresh), 1, 1 << 30)
+    assert before["bytes"] == libraries(fresh)[0].stat().st_size
+    assert cli("cache", "--clear").code == 0
+    assert json.loads(cli("cache", "--json").out)["models"] == 0

@@ -49,7 +49,7 @@ ALLOWED = {
     "result": {"ir", "views"},
     "sweeps": {"result"},
     "trace": {"ir", "ltl", "result"},
-    "check": {"ir", "ltl", "codegen", "store", "dist", "explorer", "search", "gpu", "trace", "result"},
+    "check": {"ir", "ltl", "oracle", "codegen", "store", "dist", "explorer", "search", "gpu", "trace", "result"},
     "report": {"ir", "result", "trace"},
     "api": {"ir", "lang", "ltl", "dist", "check", "report", "result", "handle", "sweeps"},
     "pytest_plugin": {"api", "model", "report", "result", "trace"},
