@@ -43,9 +43,9 @@ var
 
   -- Home.
   memory: Value;
-  serving: Request;                   -- the request in progress
-  client: Node;                       -- whose it is
-  sharer: array [Node] of boolean;    -- may hold a copy
+  serving: Request;                 -- the request in progress
+  client: Node;                     -- whose it is
+  sharer: array [Node] of boolean;  -- may hold a copy
   to_invalidate: array [Node] of boolean;
   exclusive_granted: boolean;
 

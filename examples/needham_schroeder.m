@@ -37,9 +37,9 @@ type
   MessageKind: enum { Hello, Challenge, Confirmation };  -- messages 1, 2 and 3
   Message: record
     kind: MessageKind;
-    key: Agent;      -- only this agent can read the nonces
-    nonce: Agent;    -- Ni, Ni, Nr
-    second: Agent;   -- the initiator's name, Nr, undefined
+    key: Agent;     -- only this agent can read the nonces
+    nonce: Agent;   -- Ni, Ni, Nr
+    second: Agent;  -- the initiator's name, Nr, undefined
   end;
 
   Session: record
@@ -51,8 +51,8 @@ var
   initiator: array [Initiator] of Session;
   responder: array [Responder] of Session;
   network: multiset [NetworkSize] of Message;
-  notes: multiset [NotesSize] of Message;    -- what the intruder overheard but cannot read
-  knows: array [Agent] of boolean;           -- whose nonce the intruder knows
+  notes: multiset [NotesSize] of Message;  -- what the intruder overheard but cannot read
+  knows: array [Agent] of boolean;         -- whose nonce the intruder knows
 
 procedure send(kind: MessageKind; key: Agent; nonce: Agent; second: Agent);
 var

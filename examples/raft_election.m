@@ -115,7 +115,7 @@ choose i: network do
       multisetremove(i, network);
       follow(message.receiver, message.term);
       if message.term = term[message.receiver]
-         & (isundefined(voted_for[message.receiver]) | voted_for[message.receiver] = message.sender) then
+          & (isundefined(voted_for[message.receiver]) | voted_for[message.receiver] = message.sender) then
         voted_for[message.receiver] := message.sender;
         send(GrantVote, message.term, message.receiver, message.sender);
       end;

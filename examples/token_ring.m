@@ -21,15 +21,15 @@ type
   Signal: enum { Silence, Token, Frame };
   Link: record
     signal: Signal;
-    source: Station;       -- the rest is defined for frames only
+    source: Station;  -- the rest is defined for frames only
     destination: Station;
     copied: boolean;
   end;
 
 var
-  link: array [Station] of Link;           -- link[s] leads to station s
-  pending: array [Station] of boolean;     -- has something to send
-  delivered: boolean;                      -- the last frame that came back had been copied
+  link: array [Station] of Link;        -- link[s] leads to station s
+  pending: array [Station] of boolean;  -- has something to send
+  delivered: boolean;                   -- the last frame that came back had been copied
 
 function next(s: Station): Station;
 begin

@@ -39,8 +39,8 @@ type
 var
   coordinator: Process;
   participant: array [Participant] of Process;
-  ballot: array [Participant] of Vote;         -- in the coordinator's memory
-  votes: array [Participant] of Vote;          -- channels, NotVoted and Undecided: empty
+  ballot: array [Participant] of Vote;  -- in the coordinator's memory
+  votes: array [Participant] of Vote;   -- channels, NotVoted and Undecided: empty
   orders: array [Participant] of Decision;
   crashes: 0 .. MostCrashes + 1;
 

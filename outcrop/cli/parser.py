@@ -9,6 +9,7 @@ from outcrop import __version__
 from outcrop.cli.argument_parser import Parser
 from outcrop.cli.formulas import add_formulas
 from outcrop.cli.parser_declared import add_language_options, add_strategy_options
+from outcrop.cli.parser_editors import add_editors
 from outcrop.cli.parser_manual import add_manual
 from outcrop.cli.parser_shell import add_shell
 from outcrop.cli.values import count, single_constant, strategy, unit
@@ -93,7 +94,7 @@ def build_parser() -> Parser:
     from outcrop.cli.parser_tools import add_tools
 
     parser.verbs = {"check": check, "show": show, "ltl": ltl, "report": report, **add_tools(verbs), **add_steps(verbs)}
-    parser.verbs |= add_manual(verbs) | add_shell(verbs)
+    parser.verbs |= add_editors(verbs) | add_manual(verbs) | add_shell(verbs)
     for verb in (check, show):
         add_model(verb)
     add_meaning(check)

@@ -7,7 +7,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from outcrop.errors import ModelError
+from outcrop.errors import ModelError, UsageError
 from outcrop.lang.murphi.language import UndefinedReads as UndefinedReads  # public API
 from outcrop.lang.registry import language_of
 from outcrop.options import LoadOptions
@@ -15,6 +15,7 @@ from outcrop.source import Diagnostic, Severity, Source, Span
 
 if TYPE_CHECKING:
     from outcrop.ir.system import System
+    from outcrop.lang.editing import Editing
     from outcrop.lang.report import LowerExpression
 
     FrontEnd = Callable[[Source, LoadOptions], tuple[System, list[Diagnostic]]]
@@ -52,6 +53,25 @@ def require_start_state(system: System) -> None:
 
 def _module(name: str) -> ModuleType:
     return import_module(language_of(name).front_end)
+
+
+def editor_services(name: str) -> Editing | None:
+    """Returns the services for editors of the language of a file; None if it has none."""
+    module, _, value = language_of(name).editing.partition(":")
+    found: Editing | None = getattr(import_module(module), value) if module else None
+    return found
+
+
+def arranged(text: str, name: str) -> str:
+    """Returns a text with the layout of its language. Raises ModelError for a text that is not a model, UsageError if
+    the language has no layout."""
+    services = editor_services(name)
+    if services is None or services.layout is None:
+        language = language_of(name).name
+        raise UsageError(f"'{name}' stays as it is: there is no layout for {language}; use a tool for {language}")
+    mark = "\ufeff" if text.startswith("\ufeff") else ""
+    made = services.layout(Source(name, text.removeprefix(mark).replace("\r\n", "\n")))
+    return mark + (made.replace("\n", "\r\n") if "\r\n" in text else made)
 
 
 def load_class(cls: type, options: LoadOptions) -> tuple[System, list[Diagnostic]]:

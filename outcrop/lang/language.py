@@ -21,4 +21,5 @@ class Language:
     options: tuple[type, ...] = ()  #: dataclasses of its own options (outcrop/declared.py)
     mover: str = "rule instance"  #: noun for the thing that a fair run does not neglect
     explain_no_start: str = ""  #: ``module:function`` that returns the Diagnostic for a System without a start state
+    editing: str = ""  #: ``module:value`` of its services for editors (outcrop/lang/editing.py)
     refused: Mapping[str, str] = field(default_factory=dict)  #: suffixes of files that are not models, with a remedy

@@ -30,5 +30,6 @@ LANGUAGE = Language(
     suffixes=(".m",),
     front_end="outcrop.lang.murphi.lowering",
     options=(MurphiOptions, LoopOptions),
+    editing="outcrop.lang.murphi.editing:EDITING",
     explain_no_start="outcrop.lang.murphi.start:explain_no_start",
 )

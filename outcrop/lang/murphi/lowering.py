@@ -10,7 +10,7 @@ from outcrop.ir.system import System
 from outcrop.ir.types import Scalarset
 from outcrop.lang.murphi import syntax
 from outcrop.lang.murphi.parser import parse, parse_expression
-from outcrop.lang.murphi.scope import ConstantSymbol, TypeSymbol
+from outcrop.lang.murphi.scope import ConstantSymbol, Symbol, TypeSymbol
 from outcrop.lang.murphi.temporal import TemporalLowering
 from outcrop.lang.murphi.warnings import warn_about_rules, warn_unread_variables
 from outcrop.lang.report import LowerExpression, Report, TooManyErrors
@@ -60,6 +60,14 @@ def _lower_tree(
         undefined_hint="CMurphi permits this too; --undefined error reports it as an error",
     )
     return system, _in_text_order(warnings + report.diagnostics), lowering.standalone
+
+
+def global_symbols(tree: syntax.ModelSyntax, source: Source) -> dict[str, Symbol]:
+    """Returns the names of the top level of a model that may have mistakes."""
+    lowering = _ModelLowering(source, LoadOptions(), _top_level_names(tree))
+    with suppress(TooManyErrors):
+        lowering.model(tree)
+    return lowering.scope.outermost().names
 
 
 class _ModelLowering(TemporalLowering):

@@ -68,6 +68,11 @@ def parse(source: Source) -> tuple[ModelSyntax, list[Diagnostic]]:
     return tree, parser.diagnostics
 
 
+def parse_partly(source: Source) -> ModelSyntax:
+    """Returns the tree of the parts that can be parsed. Mistakes are not reported."""
+    return _Parser(source).model()
+
+
 def parse_quantifiers(span: Span) -> list[QuantifierSyntax]:
     """Returns the quantifiers between ``forall`` and ``do``. Raises ``ModelError`` if they are invalid."""
     parser = _Parser(span.alone())

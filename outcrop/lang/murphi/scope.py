@@ -135,6 +135,9 @@ class Scope:
             scope = scope.parent
         return None
 
+    def outermost(self) -> Scope:
+        return self if self.parent is None else self.parent.outermost()
+
     def visible(self) -> Iterable[str]:
         scope: Scope | None = self
         while scope is not None:
