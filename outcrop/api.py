@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 from outcrop.check.conclusion import conclude, violations_of
 from outcrop.check.engines import EngineOutcome, search, settled
+from outcrop.check.refusals import refuse_invariants, refuse_unused_options
 from outcrop.check.selection import select
 from outcrop.declared import choice, value_of
 from outcrop.errors import UsageError
@@ -282,14 +283,16 @@ class Model:
             progress(Progress(level=0, states=0, rules_fired=0, frontier=0, seconds=0.0, event=event))
         if chosen.engine is Engine.INTERPRETER and chosen.strategy in names(finds_cycles=True):
             raise UsageError(f"the interpreter has no strategy {chosen.strategy}; leave out --strategy")
-        self._refuse_invariants(chosen)
+        refuse_invariants(self.system, self.options, chosen)
         checks = self._temporal_checks(chosen)
         searched = None
         violations: list[Violation] = []
         # Whether the formulas are those of the checkpoint is not known here, so they get no vacuity check on resuming.
         formulas = dict.fromkeys(each.property_instance.property for each in checks) if chosen.resume is None else ()
         witnesses = vacuity(self.system, [each for each in formulas if each is not None], chosen.prints)
-        if not checks or (self.system.automaton is None and chosen.strategy not in names(finds_cycles=True)):
+        visits_all = not checks or (self.system.automaton is None and chosen.strategy not in names(finds_cycles=True))
+        refuse_unused_options(chosen, bool(checks), visits_all)
+        if visits_all:
             searched = search(witnesses.system, self.options, chosen, progress, output)
             violations = violations_of(self.system, chosen, searched)
             place = chosen.checkpoint or chosen.resume
@@ -303,20 +306,6 @@ class Model:
         result = conclude(self.system, self.warnings, chosen, searched, violations, checked, witnesses)
         result.events[:0] = [] if event is None else [event]
         return result
-
-    def _refuse_invariants(self, options: CheckOptions) -> None:
-        """Raises UsageError if invariants are given and the search would not visit all states."""
-        if not self.options.invariants:
-            return
-        if self.system.automaton is not None:
-            raise UsageError(
-                f"--invariant needs all states, and the property process '{self.system.automaton.name}' excludes some; "
-                "remove the process from the model"
-            )
-        if options.strategy in names(finds_cycles=True):
-            raise UsageError(
-                f"--invariant needs all states, and {options.strategy} searches only for runs; leave out --strategy"
-            )
 
     def _temporal_checks(self, options: CheckOptions) -> list[TemporalCheck]:
         asked = options.fair is not Fair.NONE or options.properties

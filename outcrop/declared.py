@@ -53,13 +53,13 @@ def flag_of(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-def listed(names: Iterable[str]) -> str:
-    """Returns names as an enumeration.
+def listed(names: Iterable[str], word: str = "and") -> str:
+    """Returns names as an enumeration, with ``word`` before the last of them.
 
     >>> listed(["ram", "auto", "disk"])
     'ram, auto and disk'
     """
-    return " and ".join(", ".join(names).rsplit(", ", 1))
+    return f" {word} ".join(", ".join(names).rsplit(", ", 1))
 
 
 def choice(choices: type[_Choice], name: str, value: str) -> _Choice:

@@ -143,6 +143,8 @@ class Strategy:
     promises: str
     options: tuple[type, ...] = ()  #: dataclasses of options that it takes
     kernels: tuple[str, ...] | None = ()  #: files in native/ that it needs beyond those of most searches; None: all
+    keeps: bool = False  #: stores whole states or signatures, as --keep says
+    signatures: bool = False  #: can store signatures, whose width --bits sets
     exact: bool = True  #: can keep whole states, so that it takes no two for one
     decides: bool = True  #: visits every state, so that it may say holds
     past_ram: bool = False  #: continues when its states do not fit into memory
@@ -187,6 +189,7 @@ _EVERY = (
         "signatures in RAM, with a printed omission bound",
         "signatures in RAM, the frontier on disk",
         "*holds* with an omission bound",
+        signatures=True,
         exact=False,
         on_gpu=True,
     ),
@@ -198,6 +201,8 @@ _EVERY = (
         "*holds* is exact, or has an omission bound with signatures; *unknown* above a collision rate",
         options=(CachedOptions,),
         kernels=None,
+        keeps=True,
+        signatures=True,
         past_ram=True,
         liveness=False,
         revisits=True,
@@ -210,6 +215,8 @@ _EVERY = (
         "exact with whole states, an omission bound with signatures",
         options=(LocalityOptions,),
         kernels=None,
+        keeps=True,
+        signatures=True,
         past_ram=True,
         liveness=False,
     ),
@@ -221,6 +228,8 @@ _EVERY = (
         "as `disk`; may revisit states",
         options=(LocalityOptions,),
         kernels=None,
+        keeps=True,
+        signatures=True,
         past_ram=True,
         liveness=False,
         revisits=True,
@@ -233,6 +242,8 @@ _EVERY = (
         "as `cached` and `locality`",
         options=(CachedOptions, SerialOptions, LocalityOptions),
         kernels=None,
+        keeps=True,
+        signatures=True,
         past_ram=True,
         liveness=False,
         revisits=True,
@@ -279,6 +290,7 @@ _EVERY = (
         "states in RAM with predecessor counts; signatures with `--compact`",
         "exact; with `--compact` cycles are real, and *holds* has an omission bound",
         options=(OwctyOptions,),
+        signatures=True,
         checkpoints=False,
         finds_cycles=True,
     ),
@@ -313,6 +325,21 @@ def names(**wanted: bool) -> list[str]:
 def own_options() -> Iterator[tuple[type, dataclasses.Field[Any], list[str]]]:
     """Returns the options of single strategies, each with its dataclass and the strategies that take it."""
     return declared_options((each.name, each.options) for each in _EVERY)
+
+
+#: The options that several strategies take, each with the capability that it needs.
+_COMMON_OPTIONS = {"keep": "keeps", "bits": "signatures"}
+
+
+def takers(name: str) -> list[str]:
+    """Returns the strategies that take an option, or an empty list if all of them do.
+
+    >>> takers("layers"), takers("threads")
+    (['layered'], [])
+    """
+    if name in _COMMON_OPTIONS:
+        return names(**{_COMMON_OPTIONS[name]: True})
+    return next((strategies for _, declared, strategies in own_options() if declared.name == name), [])
 
 
 #: The options of single strategies, by name.

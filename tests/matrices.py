@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from outcrop.strategies import names
+from outcrop.strategies import names, takers
 
 _Settings = TypeVar("_Settings")
 
@@ -17,3 +17,8 @@ def each_strategy(special: Mapping[str, _Settings], other: _Settings, **wanted: 
     """
     assert special.keys() <= set(names()), "settings of a strategy that is not in the registry"
     return {name: special.get(name, other) for name in names(**wanted)}
+
+
+def taken(strategy: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the options that a strategy takes; a check refuses the others."""
+    return {name: value for name, value in options.items() if strategy in (takers(name) or (strategy,))}

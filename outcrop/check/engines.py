@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from outcrop.check.race import Compilation, CompileClock, may_race, race
 from outcrop.codegen.find_compiler import find_compiler
-from outcrop.declared import choice
+from outcrop.declared import choice, listed
 from outcrop.errors import CompilerNotFound, UsageError
 from outcrop.ir.layout import State
 from outcrop.ir.system import System
@@ -125,19 +125,15 @@ def _refuse_what_it_cannot(strategy: Strategy, options: CheckOptions, has_livene
     if has_liveness and is_shared:
         raise UsageError("liveness cannot be checked over several ranks; leave out --ranks")
     if has_liveness and not strategy.liveness:
-        others = _any_of(names(liveness=True, finds_cycles=False))
+        others = listed(names(liveness=True, finds_cycles=False), "or")
         raise UsageError(f"{strategy.name} does not check liveness; use {others}")
     if not strategy.checkpoints and (options.checkpoint is not None or options.resume is not None):
         raise UsageError(
             f"{strategy.name} writes no checkpoints; leave out --checkpoint and --resume, or choose another strategy"
         )
     if is_shared and not strategy.ranks:
-        others = _any_of(names(ranks=True, finds_cycles=strategy.finds_cycles))
+        others = listed(names(ranks=True, finds_cycles=strategy.finds_cycles), "or")
         raise UsageError(f"{strategy.name} cannot use several ranks; use {others}")
-
-
-def _any_of(words: list[str]) -> str:
-    return " or ".join(", ".join(words).rsplit(", ", 1))
 
 
 def _kernels_needed(strategy: Strategy, options: CheckOptions) -> tuple[str, ...] | None:

@@ -25,11 +25,11 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux" or not shutil.which("cc"
 _TINY = ["--keep", "states", "--block-states", "50", "--block-size", "50", "--blocks", "7", "--calibration", "3"]
 _SETTINGS = {
     "auto": ["--state-memory", "6K"],
-    "cached": ["--state-memory", "60K", *_TINY],
+    "cached": ["--state-memory", "60K"],
     "disk": ["--state-memory", "3K", *_TINY],
     "locality": ["--state-memory", "3K", "--cloud", "0.5", *_TINY],
     "serial": ["--state-memory", "3K", "--collision-limit", "0.99", *_TINY],
-    "layered": ["--state-memory", "3K", "--layers", "4", "--block-states", "50"],
+    "layered": ["--state-memory", "3K", "--layers", "4"],
 }
 STRATEGIES = each_strategy(_SETTINGS, [], finds_cycles=False, decides=True)
 #: Error numbers of each call. After EINTR a call is repeated, so it happens once.

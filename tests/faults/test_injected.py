@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 from injector import shim as shim
-from matrices import each_strategy
+from matrices import each_strategy, taken
 
 HERE = Path(__file__).parent
 pytestmark = pytest.mark.skipif(sys.platform != "linux" or not shutil.which("cc"), reason="needs cc and Linux")
@@ -93,7 +93,12 @@ def hold(strategy: str, at: int, shim: Path, directory: Path) -> None:
     work.mkdir()
     trials = []
     for call, fault in KINDS.values():
-        options = {"strategy": strategy, "workdir": str(work), "deadlock": "off", **STRATEGIES[strategy]}
+        options = {
+            "strategy": strategy,
+            "workdir": str(work),
+            "deadlock": "off",
+            **taken(strategy, STRATEGIES[strategy]),
+        }
         if call == "sync":
             options |= {"checkpoint": str(work / "checkpoint"), "checkpoint_every": 0}
         faults = {"FAULT_CALL": call, "FAULT_KIND": str(fault), "FAULT_UNDER": str(work), "FAULT_AT": str(at)}

@@ -17,6 +17,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from compare import compared
+from matrices import taken
 
 from outcrop.dist.launch import find_mpiexec
 from outcrop.strategies import names
@@ -57,7 +58,7 @@ def rank_job(text: str, name: str, seed: int) -> Job:
     }
     if random.random() < 0.5 and options["strategy"] in names(past_ram=True):
         options |= _TINY
-    return Job(name, text, options)
+    return Job(name, text, taken(options["strategy"], options))
 
 
 def rank_disagreements(jobs: Sequence[Job]) -> list[tuple[Job, str]]:

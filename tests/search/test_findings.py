@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from expectations import TINY
+from matrices import taken
 from native_models import compiled
 
 import outcrop
@@ -81,7 +82,7 @@ def test_violation_in_a_state_that_is_visited_again_is_listed_once(strategy: str
     assert {kind for kind, *_ in expected} == {"deadlock", "error", "invariant"}
     assert len(expected) == len(set(expected))
     for threads in (1, 2):
-        result = model.check(max_errors=None, strategy=strategy, threads=threads, **TINY)
+        result = model.check(max_errors=None, strategy=strategy, threads=threads, **taken(strategy, TINY))
         assert result.states is None
         assert result.states_visited > in_ram.states_visited
         assert [_identity(each) for each in result.violations] == expected

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from expectations import TINY
+from matrices import taken
 
 import outcrop
 from outcrop.codegen.c import emit
@@ -230,9 +231,8 @@ def test_strategies(strategy: str, model: Path, tmp_path: Path) -> None:
         invariant "never" x = 41 - y -> (x + y = 40 -> true);
     """)
     small = TINY if strategy in names(past_ram=True) and strategy != "cached" else {}  # a tiny cache gives up
-    result = outcrop.load(model).check(
-        strategy=strategy, deadlock="off", workdir=str(tmp_path), threads=2, bits=64, **small
-    )
+    own = taken(strategy, {"bits": 64, **small})
+    result = outcrop.load(model).check(strategy=strategy, deadlock="off", workdir=str(tmp_path), threads=2, **own)
     assert unmet(result) == [[], [], ["x + y = 40"]]
 
 

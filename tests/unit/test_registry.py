@@ -5,16 +5,20 @@ from __future__ import annotations
 import dataclasses
 import inspect
 from collections import Counter
+from dataclasses import replace
+from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from outcrop.check.refusals import refuse_unused_options
 from outcrop.cli.check import check_options
 from outcrop.cli.parser import build_parser
+from outcrop.declared import flag_of
 from outcrop.errors import UsageError
-from outcrop.options import CheckOptions, LoadOptions
-from outcrop.strategies import STRATEGIES, Strategy, names, own_options, table
+from outcrop.options import CheckOptions, Engine, Keep, LoadOptions
+from outcrop.strategies import OWN_OPTIONS, STRATEGIES, Strategy, names, own_options, table, takers
 
 REPOSITORY = Path(__file__).parents[2]
 PAGE = REPOSITORY / "docs" / "guides" / "strategies.md"
@@ -26,10 +30,6 @@ def given(*words: str) -> CheckOptions:
     return check_options(build_parser().parse(["check", "model.m", *words]))
 
 
-def flag_of(declared: dataclasses.Field[Any]) -> str:
-    return f"--{declared.name.replace('_', '-')}"
-
-
 @pytest.fixture
 def help_text(monkeypatch: pytest.MonkeyPatch) -> str:
     """Returns the help of check, with no line broken."""
@@ -39,7 +39,7 @@ def help_text(monkeypatch: pytest.MonkeyPatch) -> str:
 
 def default_words(declared: dataclasses.Field[Any]) -> list[str]:
     """Returns the words with which a user asks for the default; nothing if the option has to be left out."""
-    default, flag = declared.default, flag_of(declared)
+    default, flag = declared.default, flag_of(declared.name)
     if default is None or default is False:
         return []
     if default is True:
@@ -98,7 +98,7 @@ def test_help_lists_the_strategies(help_text: str) -> None:
 @pytest.mark.parametrize("declared", OPTIONS, ids=lambda each: each.name)
 def test_the_command_line_takes_an_option(declared: dataclasses.Field[Any]) -> None:
     assert given(*default_words(declared)) == given() == CheckOptions()
-    flag = flag_of(declared)
+    flag = flag_of(declared.name)
     if declared.default is False:
         assert given(flag).own == {declared.name: True}
     if declared.default is True:
@@ -108,7 +108,7 @@ def test_the_command_line_takes_an_option(declared: dataclasses.Field[Any]) -> N
 
 
 def test_help_lists_the_options(help_text: str) -> None:
-    assert [each.name for each in OPTIONS if f"{flag_of(each)} " not in help_text] == []
+    assert [each.name for each in OPTIONS if f"{flag_of(each.name)} " not in help_text] == []
     assert [each.name for each in OPTIONS if each.metadata["help"] not in help_text] == []
 
 
@@ -118,6 +118,38 @@ def test_values_out_of_bounds_are_refused(declared: dataclasses.Field[Any]) -> N
     for beyond in [limit + step for name, step in bounds.items() if (limit := declared.metadata[name]) is not None]:
         with pytest.raises(UsageError, match="must be"):
             CheckOptions(**{declared.name: beyond})
+
+
+def other_value(name: str) -> Any:
+    """Returns a permitted value of an option that is not its default."""
+    default = OWN_OPTIONS[name].default if name in OWN_OPTIONS else None
+    known = {"keep": Keep.STATES, "bits": 30, "layers": 3, "chain": 8, "curve": ((0.5, 0.4), (0.7, 0.6))}
+    if name in known or default is None:
+        return known.get(name, 1)
+    if isinstance(default, StrEnum):
+        return next(each for each in type(default) if each is not default)
+    return not default if isinstance(default, bool) else default / 2 if isinstance(default, float) else default + 1
+
+
+@pytest.mark.parametrize("name", ["keep", "bits", *OWN_OPTIONS])
+def test_an_option_of_other_strategies_is_refused(name: str) -> None:
+    assert takers(name)
+    for strategy in names():
+        options = CheckOptions(strategy=strategy, **{name: other_value(name)})
+        if strategy in takers(name):
+            refuse_unused_options(options, has_checks=False, visits_all=True)
+        else:
+            with pytest.raises(UsageError, match=flag_of(name)):
+                refuse_unused_options(options, has_checks=False, visits_all=True)
+
+
+def test_an_option_of_the_search_for_runs_is_taken_only_with_formulas() -> None:
+    options = CheckOptions(compact=True)
+    refuse_unused_options(options, has_checks=True, visits_all=True)
+    with pytest.raises(UsageError, match="--compact"):
+        refuse_unused_options(options, has_checks=False, visits_all=True)
+    with pytest.raises(UsageError, match="--compact"):
+        refuse_unused_options(replace(options, engine=Engine.INTERPRETER), has_checks=True, visits_all=True)
 
 
 # --- The docs --------------------------------------------------------------------------------------------------
