@@ -90,11 +90,12 @@ def build_parser() -> Parser:
         description="Makes the HTML report of a check from the JSON document that it printed.",
         usage="%(prog)s RESULT.json [-o FILE] [--locality FILE]",
     )
-    from outcrop.cli.parser_steps import add_steps  # these modules import this one
+    from outcrop.cli.parser_bridge import add_bridge  # these modules import this one
+    from outcrop.cli.parser_steps import add_steps
     from outcrop.cli.parser_tools import add_tools
 
     parser.verbs = {"check": check, "show": show, "ltl": ltl, "report": report, **add_tools(verbs), **add_steps(verbs)}
-    parser.verbs |= add_editors(verbs) | add_manual(verbs) | add_shell(verbs)
+    parser.verbs |= add_editors(verbs) | add_bridge(verbs) | add_manual(verbs) | add_shell(verbs)
     for verb in (check, show):
         add_model(verb)
     add_meaning(check)
@@ -336,12 +337,7 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
 
 def add_chart_options(parser: argparse._ActionsContainer) -> None:
     """Adds the options that say what a message chart shows."""
-    parser.add_argument(
-        "--lanes",
-        metavar="TYPE",
-        help="type with a lane for each of its values (default: processes, or the type that most rules have a "
-        "parameter of)",
-    )
+    add_chart_lanes(parser)
     parser.add_argument(
         "--message",
         metavar="FIELD:FROM:TO",
@@ -349,6 +345,16 @@ def add_chart_options(parser: argparse._ActionsContainer) -> None:
         default=[],
         help="FIELD is a variable or field with messages; FROM and TO are a field of a message, index (of the array "
         "around it), index2, actor, shared or a lane; may be repeated",
+    )
+
+
+def add_chart_lanes(parser: argparse._ActionsContainer) -> None:
+    """Adds the option that says which type has lanes in a message chart."""
+    parser.add_argument(
+        "--lanes",
+        metavar="TYPE",
+        help="type with a lane for each of its values (default: processes, or the type that most rules have a "
+        "parameter of)",
     )
 
 

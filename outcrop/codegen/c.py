@@ -33,13 +33,18 @@ class Emitted:
 
 
 def emit(
-    system: System, symmetry: bool, coverage: bool = False, normalise: bool = True, prints: bool = False
+    system: System,
+    symmetry: bool,
+    coverage: bool = False,
+    normalise: bool = True,
+    prints: bool = False,
+    instances: bool = False,
 ) -> Emitted:
     """Compiles a System to C. ``symmetry``: reduce states by the scalarsets. ``coverage``: count what Search.coverage
     returns. ``normalise`` false: leave states as the rules make them, multisets unsorted. ``prints``: record the output
-    of ``put`` statements."""
+    of ``put`` statements. ``instances``: each successor names the rule instance that made it."""
     allow_deep_nesting()
-    unit = Unit(system, Layout(system), prints=prints)
+    unit = Unit(system, Layout(system), prints=prints, instances=instances)
     model = [
         *write_functions(unit),
         *write_start(unit),
@@ -92,6 +97,7 @@ def _features(unit: Unit, *, normalise: bool, coverage: bool) -> frozenset[Featu
         Feature.AUTOMATON: product,
         Feature.FAIRNESS: fairness,
         Feature.FAIRNESS_COUNTER: fairness and has_counter,
+        Feature.INSTANCES: unit.instances,
         Feature.MOVERS: fairness and not has_counter,
     }
     return frozenset(feature for feature, needed in needs.items() if needed)

@@ -89,6 +89,7 @@ class Unit:
     functions: dict[Function, Callee] = field(default_factory=dict)
     notes: dict[int, int] = field(default_factory=dict)  #: note (see Property) -> its mark in a Context
     prints: bool = False  #: whether put statements record their output
+    instances: bool = False  #: whether successors name the rule instance that made them
     puts: list[Put] = field(default_factory=list)
     clear_tables: dict[Type, tuple[str, int]] = field(default_factory=dict)  #: type -> name, packed bits
     chains: dict[str, list[str]] = field(default_factory=dict)  #: name -> function for a part of a long chain

@@ -22,6 +22,7 @@ class Feature(Enum):
     AUTOMATON = "HAS_AUTOMATON"
     FAIRNESS = "HAS_FAIRNESS"
     FAIRNESS_COUNTER = "HAS_FAIRNESS_COUNTER"  #: weak fairness, by a counter in the state
+    INSTANCES = "HAS_INSTANCES"  #: each successor names the rule instance that made it
     MOVERS = "HAS_MOVERS"  #: fairness by sets: each successor names the sets of its step
 
 

@@ -1,4 +1,4 @@
-"""The fairness sets that each firing belongs to."""
+"""The fairness sets that each firing belongs to, and the number of its instance."""
 
 from __future__ import annotations
 
@@ -15,6 +15,12 @@ def name_movers(system: System, number: int) -> list[str]:
     mover = _instance(system.rules[number], first) if product.fairness.by_instance else str(first)
     partner = str(more[0]) if more else "FAIRNESS_SETS"
     return [f"expansion->mover = {mover};", f"expansion->partner = {partner};"]
+
+
+def name_instance(system: System, number: int) -> list[str]:
+    """Returns the line that names an instance of a rule before it fires. The rules number their instances in order."""
+    first = sum(rule.instance_count for rule in system.rules[:number])
+    return [f"expansion->instance = {_instance(system.rules[number], first)};"]
 
 
 def _instance(rule: Rule, first: int) -> str:

@@ -15,7 +15,7 @@ from itertools import groupby
 from outcrop.codegen.code import Unit
 from outcrop.codegen.dispatch import Test, leading_tests, write_dispatch
 from outcrop.codegen.functions import write_body, write_condition
-from outcrop.codegen.movers import name_movers
+from outcrop.codegen.movers import name_instance, name_movers
 from outcrop.codegen.text import braced, comment, identifier, integer
 from outcrop.ir.nodes import Binary, BinaryOperator, Call, Constant, Cover, Expression, LocalPlace, Put
 from outcrop.ir.system import Function, Rule
@@ -42,7 +42,9 @@ class RuleCode:
     whole_guard: str | None = None  #: the guard in order, if the levels are not in order
     guard_can_fail: bool = False
     has_error_state: bool = False
-    on_firing: list[str] = field(default_factory=list)  #: lines that name the fairness sets of a firing
+    on_firing: list[str] = field(
+        default_factory=list
+    )  #: lines that name the fairness sets, or the instance, of a firing
 
     def guard_variable(self, level: int) -> str:
         return f"enabled_{self.number}_{level}"
@@ -65,6 +67,7 @@ def write_rules(unit: Unit) -> list[str]:
             lines += _write_guard(unit, code)
             lines += write_body(unit, f"{code.name}_body", rule, rule.body)
             code.on_firing = name_movers(unit.system, number)
+            code.on_firing += name_instance(unit.system, number) if unit.instances else []
             codes.append(code)
     return lines + _write_expand(codes, "model_expand" if unit.system.product is None else "model_moves")
 

@@ -24,6 +24,7 @@ typedef struct {
   uint64_t normalise, printing, coverage;
   uint64_t reals, wide_integers;
   uint64_t automaton, fairness, fairness_counter, movers;
+  uint64_t instances;
 } Features;
 
 typedef struct {

@@ -20,6 +20,9 @@
 #ifndef HAS_AUTOMATON
 #define HAS_AUTOMATON 0
 #endif
+#ifndef HAS_INSTANCES
+#define HAS_INSTANCES 0
+#endif
 
 /* Number of successors in a buffer: few enough to stay in the second-level cache together with the prefetched lines of
  * the table, and enough for lookups to overlap. */
@@ -68,6 +71,10 @@ typedef struct Expansion {
   uint8_t can_move[FAIRNESS_SETS]; /* whether each set is enabled in the state being expanded */
   uint32_t waiting;                /* the set that the step may satisfy, counted from 1; 0: none */
 #endif
+#if HAS_INSTANCES
+  uint32_t instance;   /* the rule instance being fired */
+  uint32_t *instances; /* of each successor */
+#endif
 #if HAS_MOVERS
   uint32_t *movers, *partners; /* of each successor */
 #endif
@@ -102,6 +109,9 @@ static inline void successor_keep(Expansion *expansion) {
   expansion->put_begins[expansion->count] = expansion->put_begin;
   expansion->put_ends[expansion->count] = expansion->context->put_length;
 #endif
+#endif
+#if HAS_INSTANCES
+  expansion->instances[expansion->count] = expansion->instance;
 #endif
 #if HAS_MOVERS
   expansion->movers[expansion->count] = expansion->mover;

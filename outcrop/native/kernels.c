@@ -106,7 +106,8 @@ EXPORT void outcrop_shape(Shape *shape) {
                                 .automaton = HAS_AUTOMATON,
                                 .fairness = HAS_FAIRNESS,
                                 .fairness_counter = HAS_FAIRNESS_COUNTER,
-                                .movers = HAS_MOVERS}};
+                                .movers = HAS_MOVERS,
+                                .instances = HAS_INSTANCES}};
 }
 
 /* --- A search ------------------------------------------------------------------------------------------------ */
@@ -133,6 +134,10 @@ static int worker_open(Worker *worker, Search *search) {
   complete = complete && expansion->put_begins && expansion->put_ends;
 #endif
 #endif
+#if HAS_INSTANCES
+  expansion->instances = calloc(SUCCESSOR_ROOM, sizeof *expansion->instances);
+  complete = complete && expansion->instances;
+#endif
 #if HAS_MOVERS
   expansion->movers = calloc(SUCCESSOR_ROOM, sizeof *expansion->movers);
   expansion->partners = calloc(SUCCESSOR_ROOM, sizeof *expansion->partners);
@@ -156,6 +161,9 @@ static void worker_close(Worker *worker) {
   free(worker->expansion.put_begins);
   free(worker->expansion.put_ends);
 #endif
+#endif
+#if HAS_INSTANCES
+  free(worker->expansion.instances);
 #endif
 #if HAS_MOVERS
   free(worker->expansion.movers);
@@ -461,6 +469,12 @@ EXPORT void outcrop_hash_block(const Search *search, const uint8_t *states, uint
 
 #if HAS_CACHES
 #include "walks.c"
+#endif
+
+/* --- Recorded runs ------------------------------------------------------------------------------------------- */
+
+#if HAS_INSTANCES
+#include "observe.c"
 #endif
 
 /* --- Several ranks ------------------------------------------------------------------------------------------- */

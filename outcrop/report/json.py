@@ -61,7 +61,7 @@ def document(result: Result) -> dict[str, Any]:
         "layers": layers_document(result.layers, result.generated),
         "compression": None if result.compression is None else asdict(result.compression),
         "properties": [_property(each) for each in result.properties],
-        "coverage": [_rule(each) for each in result.coverage],
+        "coverage": [rule_document(each) for each in result.coverage],
         "violations": violations,
         "faults": [{"violation": each.number, "count": each.count} for each in result.faults],
         "notes": [_note(each) for each in result.notes],
@@ -95,7 +95,8 @@ def _property(each: PropertyResult | FormulaResult) -> dict[str, Any]:
     }
 
 
-def _rule(each: RuleCoverage) -> dict[str, Any]:
+def rule_document(each: RuleCoverage) -> dict[str, Any]:
+    """Returns a rule with its counts, its parameters and its processes."""
     row = {
         "name": each.name,
         "position": position(each.span),

@@ -77,6 +77,29 @@ def guard_parts(
     return tuple(islice(explanation.true_parts(rule.guard), _MOST_PARTS))
 
 
+@dataclass(frozen=True)
+class FalseConjunct:
+    """A conjunct of a guard that is false: its parts, and, if it only compares a variable, what would make it true."""
+
+    parts: tuple[FalsePart, ...]
+    wish: str  #: ``granted[2] = true``, or the text of the conjunct
+
+
+def false_conjuncts(
+    interpreter: Interpreter, rule: Rule, arguments: tuple[int, ...], state: State
+) -> tuple[FalseConjunct, ...]:
+    """Returns every conjunct of a guard that is false in ``state``, or cannot be evaluated."""
+    if rule.guard is None:
+        return ()
+    frame = blank_frame(rule.frame)
+    for parameter, value in zip(rule.parameters, arguments, strict=True):
+        frame[interpreter.executor.offsets[parameter.local]] = value
+    if writes_state(rule.guard):
+        text = source_text(rule.guard.span)
+        return (FalseConjunct((FalsePart(text, rule.guard.span),), text),)
+    return tuple(_Explanation(interpreter, list(state), frame).false_conjuncts(rule.guard))
+
+
 class _Explanation:
     def __init__(self, interpreter: Interpreter, state: Store, frame: Store) -> None:
         self._executor = interpreter.executor
@@ -117,6 +140,39 @@ class _Explanation:
                 yield from self.true_parts(node.body)
             case _:
                 yield self._part(node, self._evidence(node, True))
+
+    def false_conjuncts(self, node: Expression) -> Iterator[FalseConjunct]:
+        """Yields the conjuncts of ``node`` that are false, or cannot be evaluated."""
+        match node:
+            case Binary(operator=BinaryOperator.AND):
+                yield from self.false_conjuncts(node.left)
+                yield from self.false_conjuncts(node.right)
+            case Let():
+                self._bind_aliases(node)
+                yield from self.false_conjuncts(node.body)
+            case _:
+                try:
+                    if not self._is_true(node):
+                        yield FalseConjunct(tuple(islice(self.false_parts(node), _MOST_PARTS)), self._wish(node))
+                except (Fault, Abandoned):
+                    yield FalseConjunct((self._part(node, list(self._values(node))),), source_text(node.span))
+
+    def _wish(self, node: Expression) -> str:
+        """Returns the value of a variable that would make ``node`` true, if that is all it needs."""
+        match node:
+            case Load():
+                return self._equation(node, "true") or source_text(node.span)
+            case Unary(operator=UnaryOperator.NOT, operand=Load() as load):
+                return self._equation(load, "false") or source_text(node.span)
+            case Binary(operator=BinaryOperator.EQUAL, left=Load() as load, right=wanted):
+                if isinstance(load.type, Simple) and not isinstance(wanted, Load):
+                    value = self._executor.defined(wanted)(self._state, self._frame)
+                    return self._equation(load, load.type.show(value)) or source_text(node.span)
+        return source_text(node.span)
+
+    def _equation(self, load: Load, value: str) -> str | None:
+        store, offset = self._executor.place(load.place)(self._state, self._frame)
+        return f"{self._executor.leaf_names[offset]} = {value}" if store is self._state else None
 
     def _part(self, node: Expression, values: list[str]) -> FalsePart:
         text = source_text(node.span)

@@ -22,6 +22,7 @@ CC = os.environ.get("CC", "cc")
 #: Models that together have all kernels.
 MODELS = {
     "walks": ("toy_model.c", ("HAS_COVERAGE=1",)),
+    "observed": ("toy_model.c", ("HAS_INSTANCES=1",)),
     "squeezed": ("toy_model.c", ("SQUEEZED_BYTES=6",)),
     "cycles": ("graph_model.c", ("HAS_FAIRNESS=1", "HAS_MOVERS=1", "FAIRNESS_SETS=4", "FAIRNESS_IS_STRONG=1")),
 }

@@ -56,7 +56,9 @@ ALLOWED = {
     "saved": {"report"},
     "testing": {"lang", "model"},
     "mypy_plugin": set(),
+    "tracing": set(),
     "tools": {"ir", "codegen", "kernels", "explorer", "search", "trace", "report", "result", "api"},
+    "validate": {"ir", "codegen", "kernels", "trace", "report", "result", "api"},
     "explore": {"ir", "lang", "trace", "result"},
     "serve": {"ir", "lang", "trace", "result", "explore", "api"},
     "sweep": {"report", "api"},
@@ -64,7 +66,7 @@ ALLOWED = {
     "sandbox": set(),
     "cli": {
         *("ir", "lang", "ltl", "codegen", "dist", "trace", "report", "result", "api", "sandbox"),
-        *("tools", "explore", "serve", "sweep", "reproduce"),
+        *("tools", "validate", "explore", "serve", "sweep", "reproduce"),
     },
     "__main__": {"cli"},
     "__init__": set(),
@@ -77,6 +79,7 @@ REPORTS = {
     "pytest_plugin.py",
     "tools/simulation_report.py",
     "tools/locality_report.py",
+    "validate/report.py",
     "sweep/table.py",
     "reproduce/report.py",
 }

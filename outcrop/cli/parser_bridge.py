@@ -1,0 +1,98 @@
+"""The command line of `validate`, which relates a model to a program."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from outcrop.cli.argument_parser import Parser
+from outcrop.cli.parser import add_chart_lanes, add_model
+from outcrop.cli.parser_declared import add_language_options
+from outcrop.cli.values import count, unit
+from outcrop.manual import see
+from outcrop.units import parse_duration
+
+_VALIDATE_EPILOG = f"""\
+A line of a log is a JSON object: {{"rule": "Grant", "arguments": {{"n": 2}},
+"state": {{"granted[2]": true}}}}. Every part may be missing. {see("validate")}
+
+examples:
+  outcrop validate lock.m server.jsonl
+  outcrop validate lock.m server.jsonl --map events.json --gap 3
+  outcrop validate lock.m a.jsonl b.jsonl --clock time
+
+exit codes: 0 conforms, 1 does not conform, 2 bad model, log or usage, 3 unknown, 4 internal error"""
+
+
+def add_bridge(verbs: Any) -> dict[str, Parser]:
+    """Adds the commands, and returns the parser of each."""
+    return {"validate": _validate(verbs)}
+
+
+def _validate(verbs: Any) -> Parser:
+    parser: Parser = verbs.add_parser(
+        "validate",
+        help="say whether logs of a program are runs of a model",
+        description="Says whether recorded runs of a program are runs of a model. Follows all states that agree with "
+        "the lines of a log so far; a line that no state agrees with is explained.",
+        epilog=_VALIDATE_EPILOG,
+        usage="%(prog)s MODEL LOG... [-D NAME=VALUE]... [options]",
+    )
+    add_model(parser)
+    parser.add_argument(
+        "logs",
+        metavar="LOG",
+        nargs="+",
+        help="log of one run: JSON lines, ITF (NAME.itf.json) or CSV (NAME.csv); each is a run of its own, unless "
+        "--clock merges them",
+    )
+    add_language_options(parser.add_argument_group("properties"))
+    group = parser.add_argument_group("meaning of lines")
+    group.add_argument("--map", metavar="FILE", help="mapping file, which translates events and values of the program")
+    group.add_argument(
+        "--gap",
+        metavar="N",
+        type=count,
+        default=0,
+        help="largest number of steps that the program may take without a line in the log, before each line "
+        "(default: 0)",
+    )
+    group.add_argument(
+        "--internal",
+        metavar="RULE",
+        action="append",
+        default=[],
+        help="rule that may fire without a line, if --gap permits; may be repeated (default: every rule)",
+    )
+    group.add_argument(
+        "--stutter",
+        action="store_true",
+        help="a line without a rule may show the state of the line before, in which nothing has happened",
+    )
+    group.add_argument(
+        "--clock",
+        metavar="FIELD",
+        help="field of each line with a Lamport clock, a time or a vector clock: merges all logs into one run; lines "
+        "that it does not order may come in any order",
+    )
+    group = parser.add_argument_group("limits", "A log that reaches a limit is unknown.")
+    group.add_argument(
+        "--width",
+        metavar="N",
+        type=count,
+        default=100_000,
+        help="largest number of states that may be possible at once (default: 100,000)",
+    )
+    group.add_argument("--time-limit", metavar="TIME", type=unit(parse_duration), help="time, such as 90s, 30m or 2h")
+    group = parser.add_argument_group("output")
+    group.add_argument(
+        "--trace",
+        choices=["full", "diff", "off"],
+        default="off",
+        help="print a run of the model up to the line that does not agree: the changes (diff) or the whole state "
+        "(full) at each step; off (the default): print no run",
+    )
+    group.add_argument("--html", metavar="FILE", help="write an HTML report to FILE, with a message chart of each run")
+    add_chart_lanes(group)
+    group.add_argument("--json", action="store_true", help="print one JSON document instead of text")
+    group.add_argument("--no-color", action="store_true", help="do not use colours on a terminal")
+    return parser

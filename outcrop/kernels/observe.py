@@ -1,0 +1,149 @@
+"""Sets of states that agree with the lines of a log, as Python objects. Models must be compiled with instances."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from outcrop.kernels.abi import structure
+from outcrop.kernels.search import Search
+from outcrop.kernels.states import SPARE_BYTES, Counts, States
+
+_FUNCTIONS = ("outcrop_observe_start", "outcrop_observe_lines")
+
+#: Number of expansions after which a call returns, so that an interrupt is noticed: about a second.
+_MOST_WORK = 1 << 20
+
+_ALL = 2**64 - 1
+
+#: The ways in which a state can agree with a line: after a step, or as the state is.
+STEP, STAY = 1, 2
+
+
+class Answer(IntEnum):
+    """The reason why a call returned, as in native/observe.c."""
+
+    ALL = 0
+    NONE = 1
+    TOO_MANY = 2
+    PAUSED = 3
+
+
+@dataclass(frozen=True)
+class Label:
+    """The rule instances that a line may mean: those from ``first`` to before ``end``, or only the listed ones."""
+
+    first: int
+    end: int
+    only: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Lines:
+    """Encoded lines of a log. ``labels`` and ``masks`` are indexes of the lists that the Observer was given."""
+
+    ways: NDArray[np.uint8]
+    labels: NDArray[np.uint32]
+    masks: NDArray[np.uint32]
+    values: States
+
+    def __len__(self) -> int:
+        return len(self.ways)
+
+
+class Observer:
+    """The states that agree with all lines so far. ``hidden``: instances that may fire between two lines."""
+
+    def __init__(self, search: Search, instances: int, gap: int, hidden: Sequence[int], most: int) -> None:
+        self._search = search
+        self._library = search.native.library_with(_FUNCTIONS)
+        self._bytes = search.native.state_bytes
+        self._instances = instances
+        self.shown: Counts = np.zeros(instances + 1, dtype=np.uint64)
+        self._hidden = self._bits(hidden)
+        slots = 64
+        while slots < 4 * most:
+            slots *= 2
+        self._rows = [np.zeros(most * self._bytes + SPARE_BYTES, dtype=np.uint8) for _ in range(2)]
+        self._slots = [np.zeros(slots, dtype=np.uint64) for _ in range(2)]
+        self._raw = structure("Observation")(
+            gap=gap, hidden=self._hidden.ctypes.data, most=most, most_work=_MOST_WORK, shown=self.shown.ctypes.data
+        )
+        for number in range(2):
+            each = self._raw.sets[number]
+            each.rows, each.slots = self._rows[number].ctypes.data, self._slots[number].ctypes.data
+            each.slot_mask = 63
+        self.widest, self.widest_line = 0, 0
+        self._base = 0  #: number of lines read by earlier calls
+
+    def _bits(self, numbers: Sequence[int]) -> NDArray[np.uint64]:
+        size = max([self._instances, 1, *(each + 1 for each in numbers)])
+        flags = np.zeros(-(-size // 64) * 64, dtype=np.uint8)
+        flags[list(numbers)] = 1
+        return np.packbits(flags, bitorder="little").view(np.uint64)
+
+    # --- The sets ---
+
+    @property
+    def states(self) -> States:
+        """A copy of the states that agree with all lines so far."""
+        number = int(self._raw.current)
+        count = int(self._raw.sets[number].count)
+        return self._rows[number][: count * self._bytes].reshape(count, self._bytes).copy()
+
+    def restore(self, states: States) -> None:
+        """Sets the current states, which must differ from one another."""
+        number = int(self._raw.current)
+        self._rows[number][: states.size] = states.reshape(-1)
+        self._raw.sets[number].count = len(states)
+
+    @property
+    def work(self) -> int:
+        """Number of states expanded so far."""
+        return int(self._raw.work)
+
+    def declare(self, labels: Sequence[Label], masks: States) -> None:
+        """Sets the labels and masks to which lines refer."""
+        words: list[NDArray[np.uint64]] = []
+        offsets, used = [], 0
+        for each in labels:
+            offsets.append(_ALL if each.only is None else used)
+            if each.only is not None:
+                words.append(self._bits(each.only))
+                used += len(words[-1])
+        self._label_first = np.array([each.first for each in labels] or [0], dtype=np.uint32)
+        self._label_end = np.array([each.end for each in labels] or [0], dtype=np.uint32)
+        self._label_words = np.array(offsets or [0], dtype=np.uint64)
+        self._words = np.concatenate(words) if words else np.zeros(1, dtype=np.uint64)
+        self._masks = np.ascontiguousarray(masks)
+        raw = self._raw
+        raw.label_first, raw.label_end = self._label_first.ctypes.data, self._label_end.ctypes.data
+        raw.label_words, raw.words = self._label_words.ctypes.data, self._words.ctypes.data
+        raw.mask_rows = self._masks.ctypes.data
+
+    def start(self, label: int) -> bool:
+        """Begins with the start states whose instances a label names. Returns whether they fit."""
+        fits = self._library.outcrop_observe_start(self._search.handle, ctypes.byref(self._raw), label)
+        self.widest, self.widest_line, self._base = len(self.states), 0, 0
+        self._raw.widest = self.widest
+        return bool(fits)
+
+    def read(self, lines: Lines) -> tuple[Answer, int]:
+        """Reads lines. Returns the answer, and how many of them agree."""
+        raw = self._raw
+        raw.lines, raw.done = len(lines), 0
+        raw.ways, raw.labels = lines.ways.ctypes.data, lines.labels.ctypes.data
+        raw.masks, raw.values = lines.masks.ctypes.data, lines.values.ctypes.data
+        before = int(raw.widest)
+        answer = Answer.PAUSED
+        while answer is Answer.PAUSED:
+            answer = Answer(self._library.outcrop_observe_lines(self._search.handle, ctypes.byref(raw)))
+        if int(raw.widest) > before:
+            self.widest, self.widest_line = int(raw.widest), self._base + int(raw.widest_line)
+        self._base += int(raw.done)
+        return answer, int(raw.done)

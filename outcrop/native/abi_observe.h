@@ -1,0 +1,48 @@
+/* The binary interface of native/observe.c; see abi.h. */
+#ifndef OUTCROP_ABI_OBSERVE_H
+#define OUTCROP_ABI_OBSERVE_H
+
+#include "abi.h"
+
+/* A set of states, with a hash table of their numbers. */
+typedef struct {
+  uint8_t *rows;       /* space for `most` states and spare bytes */
+  uint64_t count;
+  uint64_t *slots;     /* a slot: the generation in the upper half, the number of a row in the lower half */
+  uint64_t slot_mask;  /* number of slots in use, less one */
+  uint64_t generation; /* of the slots that count */
+} StateSet;
+
+/* The lines of a log, the states that agree with all lines so far, and the counts. */
+typedef struct {
+  /* The lines. */
+  uint64_t lines;
+  const uint8_t *ways;         /* of each line: 1: a step leads to it, 2: it may show a state without a step, 3: both */
+  const uint32_t *labels;      /* of each line: its instances */
+  const uint32_t *masks;       /* of each line: the bits that it shows */
+  const uint8_t *values;       /* of each line: these bits, in a state */
+  const uint32_t *label_first; /* of each label: its first instance, and the one after its last */
+  const uint32_t *label_end;
+  const uint64_t *label_words; /* of each label: where its bits begin in `words`; UINT64_MAX: all between its ends */
+  const uint64_t *words;
+  const uint8_t *mask_rows;
+  /* The options. */
+  uint64_t gap;                /* most hidden steps before a line */
+  const uint64_t *hidden;      /* instances that may be hidden, a bit each */
+  uint64_t most;               /* most states of a set */
+  uint64_t most_work;          /* expansions after which a call returns */
+  /* The sets: those that agree with all lines so far, and those that agree with the next. */
+  StateSet sets[2];
+  uint64_t current;            /* which of the two is the first */
+  /* The results. */
+  uint64_t done;               /* lines that agree */
+  uint64_t work;               /* expansions */
+  uint64_t widest, widest_line;
+  uint64_t total;              /* states, added up over all lines */
+  uint64_t *shown;             /* of each instance: steps that agree with a line */
+} Observation;
+
+uint64_t outcrop_observe_start(Search *search, Observation *observation, uint64_t label);
+uint64_t outcrop_observe_lines(Search *search, Observation *observation);
+
+#endif

@@ -1,0 +1,1 @@
+"""Validation of recorded runs: is each log a run of the model?"""

@@ -1,0 +1,66 @@
+"""Logs of random models: the compiled model and the naive reference agree on every line."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+from generator import generate
+from recorded_runs import MOST, Reference, TooWide, damaged, random_log
+
+from outcrop.lang import load_text
+from outcrop.lang.while_limit import LoopOptions
+from outcrop.options import LoadOptions
+from outcrop.validate.follow import Conformity, Follower
+from outcrop.validate.options import ValidateOptions
+
+LOGS = 12
+
+
+def compare(seed: int, logs: int = LOGS) -> tuple[int, int]:
+    """Compares the answers about logs of one model. Returns how many conform and how many do not."""
+    random = Random(seed)
+    system, _ = load_text(generate(random), "generated.m", LoadOptions(own=(LoopOptions(while_limit=50),)))
+    reference = Reference(system)
+    names = sorted({rule.name for rule in system.rules})
+    gap, stutter = random.choice([0, 0, 1, 2]), random.random() < 0.3
+    internal = set(random.sample(names, random.randint(0, len(names)))) if gap else set()
+    counts = [0, 0]
+    options = ValidateOptions(gap=gap, internal=tuple(sorted(internal)), stutter=stutter, width=10 * MOST)
+    with Follower(system, options) as follower:
+        for number in range(logs):
+            lines = random_log(reference, random, gap, internal)
+            if lines is None:
+                continue
+            is_damaged = number % 2 == 1
+            if is_damaged:
+                lines = damaged(reference, random, lines)
+            try:
+                agree, widths = reference.follow(lines, gap, internal, stutter)
+            except TooWide:
+                continue
+            kept = [each for each in lines if each.record.get("state") or "rule" in each.record]
+            if kept != lines:
+                continue  # a line that shows nothing is no line
+            assert is_damaged or agree == len(lines), (seed, number)
+            follower.encoder.begin()
+            records = ((at, each.record) for at, each in enumerate(lines, 1))
+            found = follower.follow(follower.encoded(records, "log"))
+            assert found.lines == agree, (seed, number, [each.record for each in lines])
+            assert (found.conformity is Conformity.CONFORMS) == (agree == len(lines)), (seed, number)
+            if widths:
+                assert len(found.states) == widths[-1], (seed, number)
+            counts[agree < len(lines)] += 1
+    return counts[0], counts[1]
+
+
+def test_the_compiled_model_agrees_with_the_reference() -> None:
+    counts = [compare(seed) for seed in range(1, 9)]
+    assert sum(each for each, _ in counts) > 20
+    assert sum(each for _, each in counts) > 8
+
+
+@pytest.mark.slow
+def test_the_compiled_model_agrees_with_the_reference_thoroughly() -> None:
+    for seed in range(1000, 1200):
+        compare(seed)

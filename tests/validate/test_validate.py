@@ -1,0 +1,185 @@
+"""``outcrop validate``: formats of logs, mapping, clocks, identities, explanations, and exit codes."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+LOCK = "examples/lock_server.m"
+GOOD: list[dict[str, Any]] = [
+    {"state": {"holder": "None"}},
+    {"rule": "request", "arguments": {"c": "alice"}},
+    {"rule": "request", "arguments": {"c": "bob"}, "state": {"waiting[bob]": True}},
+    {"rule": "grant", "arguments": {"c": "alice"}, "state": {"holder": "alice"}},
+]
+
+Validate = Callable[..., tuple[int, dict[str, Any]]]
+
+
+@pytest.fixture
+def validate(cli: Callable[..., Any], repository: Path, tmp_path: Path) -> Validate:
+    """Runs the command on logs given as lists of objects, and returns its exit code and JSON document."""
+
+    def run(*logs: list[dict[str, Any]] | Path, options: tuple[str, ...] = ()) -> tuple[int, dict[str, Any]]:
+        paths = []
+        for number, log in enumerate(logs):
+            if isinstance(log, Path):
+                paths.append(log)
+                continue
+            path = tmp_path / f"log{number}.jsonl"
+            path.write_text("".join(json.dumps(each) + "\n" for each in log))
+            paths.append(path)
+        done = cli("validate", repository / LOCK, *map(os.fspath, paths), "--json", *options)
+        return done.code, json.loads(done.out) if done.out else {"error": done.err}
+
+    return run
+
+
+def test_a_run_of_the_model_conforms(validate: Validate) -> None:
+    code, document = validate(GOOD)
+    assert (code, document["verdict"]) == (0, "conforms")
+    assert document["logs"][0]["identities"] == {"alice": "Client_1", "bob": "Client_2"}
+    assert {each["name"]: each["fired"] for each in document["coverage"]} == {"request": 2, "grant": 1, "release": 0}
+
+
+def test_a_false_guard_is_named(validate: Validate) -> None:
+    code, document = validate([*GOOD, {"rule": "grant", "arguments": {"c": "bob"}}])
+    (log,) = document["logs"]
+    assert (code, log["lines"], log["line"], log["possible"]) == (1, 4, 5, 1)
+    assert log["nearest"][0]["rule"] == "grant, c: Client_2"
+    assert log["nearest"][0]["would_fit_if"] == ["holder = None"]
+    assert "release, c: Client_1" in log["can_do"][0]
+    assert [state["#meta"]["rule"].partition(",")[0] for state in log["trace"]["states"]] == [
+        *("free", "request", "request", "grant")
+    ]
+
+
+def test_a_wrong_value_is_named(validate: Validate) -> None:
+    _, document = validate([*GOOD[:3], {"rule": "grant", "arguments": {"c": "alice"}, "state": {"holder": "bob"}}])
+    (nearest,) = document["logs"][0]["nearest"]
+    assert nearest["differing"] == [{"name": "holder", "model": "Client_1", "log": "Client_2"}]
+
+
+def test_identities_leave_named_values_alone(validate: Validate) -> None:
+    """The first free value is given away before the log names it, so the log is read again."""
+    log = [{"rule": "request", "arguments": {"c": "alice"}}, {"rule": "request", "arguments": {"c": "Client_1"}}]
+    code, document = validate(log)
+    assert (code, document["logs"][0]["identities"]) == (0, {"alice": "Client_2"})
+
+
+def test_hidden_steps_need_a_gap_and_permission(validate: Validate) -> None:
+    log = [{"state": {"holder": "None"}}, {"state": {"holder": "Client_1"}}]
+    assert validate(log)[0] == 1
+    assert validate(log, options=("--gap", "1"))[0] == 0
+    assert validate(log, options=("--gap", "1", "--internal", "release"))[0] == 1
+    assert validate([log[0], log[0]], options=("--stutter",))[0] == 0
+
+
+def test_events_are_translated(validate: Validate, tmp_path: Path) -> None:
+    mapping = {
+        "events": {"asked": {"rule": "request", "arguments": {"c": "$who"}}, "tick": None},
+        "values": {"root": "Client_3"},
+    }
+    (tmp_path / "map.json").write_text(json.dumps(mapping))
+    options = ("--map", str(tmp_path / "map.json"))
+    log = [{"event": "tick"}, {"event": "asked", "who": "root"}]
+    code, document = validate(log, options=options)
+    assert (code, document["logs"][0]["lines"]) == (0, 1)
+    assert validate([*log, log[1]], options=options)[0] == 1
+    assert validate([{"event": "tock"}], options=options)[0] == 2
+
+
+def test_a_vector_clock_orders_only_what_it_must(validate: Validate) -> None:
+    one = [
+        {"rule": rule, "arguments": {"c": "alice"}, "vc": {"a": at}} for at, rule in enumerate(("request", "grant"), 1)
+    ]
+    other = [
+        {"rule": "request", "arguments": {"c": "bob"}, "vc": {"b": 1}},
+        {"rule": "release", "arguments": {"c": "alice"}, "vc": {"a": 2, "b": 2}},
+        {"rule": "grant", "arguments": {"c": "bob"}, "vc": {"a": 2, "b": 3}},
+    ]
+    code, document = validate(other, one, options=("--clock", "vc"))
+    assert (code, document["logs"][0]["lines"]) == (0, 5)
+    other[2]["vc"] = {"b": 3}
+    other[1], other[2] = other[2], other[1]
+    other[1]["vc"], other[2]["vc"] = {"b": 2, "a": 2}, {"b": 3, "a": 2}
+    code, document = validate(other, one, options=("--clock", "vc"))
+    assert (code, document["logs"][0]["line"]) == (1, 2)
+
+
+def test_a_lamport_clock_sorts_lines(validate: Validate) -> None:
+    lines = [{**each, "clock": at} for at, each in enumerate(GOOD)]
+    assert validate(lines[1::2], lines[::2], options=("--clock", "clock"))[0] == 0
+    tied = [{**each, "clock": 0} for each in GOOD[1:]]
+    assert validate(tied[2:], tied[:2], options=("--clock", "clock"))[0] == 0
+
+
+def test_traces_and_tables_are_read(
+    cli: Callable[..., Any], repository: Path, validate: Validate, tmp_path: Path
+) -> None:
+    trace = tmp_path / "trace.itf.json"
+    goal = ("--invariant", "forall c: Client do holder != c end")
+    assert cli("check", repository / LOCK, *goal, "--trace-json", trace).code == 1
+    assert validate(trace)[0] == 0
+    table = tmp_path / "log.csv"
+    table.write_text('rule,holder,waiting[Client_1]\n,None,false\n"request, c: Client_1",,true\ngrant,Client_1,\n')
+    code, document = validate(table)
+    assert (code, document["logs"][0]["lines"]) == (0, 3)
+
+
+def test_many_possible_states_are_unknown(validate: Validate) -> None:
+    log = [{"rule": "request"}, {"rule": "request"}]
+    assert validate(log)[1]["logs"][0]["widest"] == 3
+    code, document = validate(log, options=("--width", "2"))
+    assert (code, document["verdict"], document["logs"][0]["lines"]) == (3, "unknown", 0)
+
+
+@pytest.mark.parametrize(
+    ("line", "hint"),
+    [
+        ({"rule": "grand"}, "did you mean 'grant'"),
+        ({"rule": "grant", "arguments": {"d": 1}}, "it has c"),
+        ({"state": {"holdr": "None"}}, "did you mean 'holder'"),
+        ({"state": {"waiting": {"a": 1, "b": 1, "c": 1, "d": 1}}}, "too many"),
+        ({"state": {"waiting[a]": "maybe"}}, "true or false"),
+        ({"state": 3}, "must be an object"),
+    ],
+)
+def test_bad_lines_are_refused_with_their_number(validate: Validate, line: dict[str, Any], hint: str) -> None:
+    code, document = validate([GOOD[0], line])
+    assert code == 2
+    assert "line 2" in document["error"]
+    assert hint in document["error"]
+
+
+def test_a_value_outside_its_type_does_not_conform(cli: Callable[..., Any], tmp_path: Path) -> None:
+    (tmp_path / "m.m").write_text("var x: 0..3; startstate begin x := 0; end; rule x < 3 ==> begin x := x + 1; end;")
+    (tmp_path / "log.jsonl").write_text('{"state": {"x": 0}}\n{"state": {"x": 9}}\n')
+    done = cli("validate", tmp_path / "m.m", tmp_path / "log.jsonl", "--json")
+    assert done.code == 1
+    assert "0 to 3" in json.loads(done.out)["logs"][0]["impossible"]
+
+
+def test_the_page_has_the_report_and_a_chart(
+    cli: Callable[..., Any], repository: Path, validate: Validate, tmp_path: Path
+) -> None:
+    page = tmp_path / "page.html"
+    bad = [*GOOD, {"rule": "grant", "arguments": {"c": "<b>"}}]
+    validate(bad, options=("--html", str(page)))
+    text = page.read_text()
+    assert "<svg" in text
+    assert "<b>" not in text
+
+
+def test_long_logs_are_read_in_pieces(validate: Validate) -> None:
+    """Longer than what the kernel reads at once; the states before the last lines are found again."""
+    lap = [{"rule": rule, "arguments": {"c": "alice"}} for rule in ("request", "grant", "release")]
+    code, document = validate([*(lap * 3000), lap[1]])
+    (log,) = document["logs"]
+    assert (code, log["lines"], log["nearest"][0]["would_fit_if"]) == (1, 9000, ["waiting[Client_1] = true"])
+    assert 100 < len(log["trace"]["states"]) <= 201
