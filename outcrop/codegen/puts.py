@@ -66,7 +66,7 @@ class PutFormatter:
         kind = node.type
         assert isinstance(kind, Simple)
         if not is_defined:
-            return "Undefined"
+            return kind.undefined.capitalize()
         if isinstance(kind, Real):
             return kind.show(decode(kind, word))
         return kind.show(word - (1 << 64) if word >> 63 else word)
@@ -74,7 +74,7 @@ class PutFormatter:
     def _place(self, place: Place, is_state: bool, bit: int, leaves: Sequence[int]) -> Iterator[str]:
         for name, kind, packed in zip(self._names(place, is_state, bit), place.type.leaves(), leaves, strict=True):
             value = decode(kind, packed)
-            yield f"{name}:{'Undefined' if value is None else kind.show(value)}\n"
+            yield f"{name}:{kind.undefined.capitalize() if value is None else kind.show(value)}\n"
 
     def _names(self, place: Place, is_state: bool, bit: int) -> Sequence[str]:
         count = place.type.leaf_count

@@ -67,6 +67,10 @@ def may_be_undefined(node: Expression) -> bool:
     return False
 
 
+def _undefined(node: Expression) -> str:
+    return node.type.undefined if isinstance(node.type, Simple) else "undefined"
+
+
 class Evaluator(Calls):
     """Compiles the expressions of one System to closures."""
 
@@ -83,7 +87,7 @@ class Evaluator(Calls):
         def checked(state: Store, frame: Store) -> Any:
             value = evaluate(state, frame)
             if value is None:
-                raise Fault(FaultKind.UNDEFINED, f"{source_text(node.span)} is undefined", node.span)
+                raise Fault(FaultKind.UNDEFINED, f"{source_text(node.span)} is {_undefined(node)}", node.span)
             return value
 
         return checked
@@ -149,7 +153,7 @@ class Evaluator(Calls):
                 self.noted.add(node.span.start)
             elif node.undefined is Undefined.ERROR:
                 name = self.describe(node.place, locate(state, frame), state)
-                raise Fault(FaultKind.UNDEFINED, f"{name} is undefined", node.span)
+                raise Fault(FaultKind.UNDEFINED, f"{name} is {_undefined(node)}", node.span)
 
         # The two most frequent kinds of reads need no location.
         if isinstance(node.place, GlobalPlace):

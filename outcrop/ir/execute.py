@@ -272,7 +272,7 @@ class Executor(Evaluator):
             for position, kind in enumerate(kinds):
                 name = first or (self.leaf_names[start + position] if store is state else names[position])
                 value = store[start + position]
-                self.put(f"{name}:{'Undefined' if value is None else kind.show(value)}\n")
+                self.put(f"{name}:{kind.undefined.capitalize() if value is None else kind.show(value)}\n")
 
         return execute
 
@@ -283,7 +283,7 @@ class Executor(Evaluator):
         def execute(state: Store, frame: Store) -> None:
             value = evaluate(state, frame)
             if self.put is not None:
-                self.put("Undefined" if value is None else kind.show(value))
+                self.put(kind.undefined.capitalize() if value is None else kind.show(value))
 
         return execute
 

@@ -52,6 +52,8 @@ class Type:
 class Simple(Type):
     """A type whose values are single leaves."""
 
+    undefined: str = field(default="undefined", compare=False, kw_only=True)  #: the text of no value
+
     @property
     def leaf_count(self) -> int:
         return 1
@@ -94,7 +96,7 @@ class Enum(Simple):
         return len(self.members)
 
     def show(self, value: int | float | None) -> str:
-        return "undefined" if value is None else self.members[int(value)]
+        return self.undefined if value is None else self.members[int(value)]
 
     def __str__(self) -> str:
         return self.name or "enum {" + ", ".join(self.members) + "}"
@@ -122,7 +124,7 @@ class Range(Simple):
 
     def show(self, value: int | float | None) -> str:
         if value is None:
-            return "undefined"
+            return self.undefined
         number = int(value) - self.lower
         return self.labels[number] if number < len(self.labels) else str(value)
 
@@ -154,7 +156,7 @@ class Scalarset(Simple):
         return bool(self.name) and self.size > 1
 
     def show(self, value: int | float | None) -> str:
-        return "undefined" if value is None else f"{self.name or 'scalarset'}_{int(value) + 1}"
+        return self.undefined if value is None else f"{self.name or 'scalarset'}_{int(value) + 1}"
 
     def __str__(self) -> str:
         return self.name or f"scalarset({self.size})"
@@ -190,7 +192,7 @@ class Union(Simple):
 
     def show(self, value: int | float | None) -> str:
         if value is None:
-            return "undefined"
+            return self.undefined
         member, ordinal = self.member_of(int(value))
         return member.show(ordinal)
 
@@ -211,7 +213,7 @@ class Real(Simple):
         raise TypeError("a real has no useful cardinality")
 
     def show(self, value: int | float | None) -> str:
-        return "undefined" if value is None else f"{value:.{self.digits}g}"
+        return self.undefined if value is None else f"{value:.{self.digits}g}"
 
     def __str__(self) -> str:
         return self.name or f"real({self.digits}, {self.max_exponent})"

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from outcrop.ir.types import BOOLEAN, Array, Enum, Multiset, Range, Real, Record, Scalarset, Type, Union
+from outcrop.ir.types import BOOLEAN, Array, Enum, Multiset, Range, Real, Record, Scalarset, Simple, Type, Union
 
 
 def type_tree(kind: Type) -> dict[str, Any]:
     """Returns a type as a tree: ``kind`` with its details, and ``text``, the type in the syntax of the model."""
-    return {**_shape(kind), "text": str(kind)}
+    word = {"undefined": kind.undefined} if isinstance(kind, Simple) and kind.undefined != "undefined" else {}
+    return {**_shape(kind), **word, "text": str(kind)}
 
 
 def _shape(kind: Type) -> dict[str, Any]:

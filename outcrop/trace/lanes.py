@@ -199,6 +199,8 @@ def value_text(value: Any) -> str:
 
 def typed_text(kind: Tree, value: Any) -> str:
     """Returns the text of a simple value: its name, where the type has names for its numbers."""
+    if is_undefined(value):
+        return str(kind.get("undefined", "undefined"))
     labels = kind.get("labels", ())
     at = value - kind["low"] if labels and isinstance(value, int) else len(labels)
     return str(labels[at]) if at < len(labels) else value_text(value)

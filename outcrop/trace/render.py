@@ -110,15 +110,16 @@ def whole(parts: Sequence[Item], state: State) -> Iterator[str]:
 
 def folded(system: System, state: State) -> Iterator[str]:
     """Yields what is defined in a state. Elements of an array that are all alike take one line, ``votes[*]: false``."""
-    skipped = False
+    skipped: set[str] = set()
     for variable in system.variables:
         row = state[variable.offset : variable.offset + variable.type.leaf_count]
         for suffix, text in _folded(variable.type, row):
-            skipped |= text is None
-            if text is not None:
+            if text is None:
+                skipped.update(each.undefined for each in variable.type.leaves())
+            else:
                 yield f"{variable.name}{suffix}: {text}"
     if skipped:
-        yield "(everything else is undefined)"
+        yield f"(everything else is {skipped.pop()})"
 
 
 def _folded(kind: Type, row: Sequence[Leaf]) -> list[tuple[str, str | None]]:

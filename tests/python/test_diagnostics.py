@@ -55,7 +55,16 @@ FIELDS = [
     ("y: dict[Node, bool] = {}", "y", "dict[Node, bool] has 3 keys, and here are 0", "every key needs a value"),
     ("y: set[Node] = {}", "y", "this is dict, not set[Node]", "set()"),
     ("def __init__(self): self.n = 1", "__init__", "'__init__' does not set the first values", "@start"),
-    ('y = ltl("G (foo)")', "foo", "unknown name 'foo'", ""),
+    ('y = ltl("G (foo)")', "foo", "unknown name 'foo'", "in braces"),
+    ("y: Range[0, 3] = 4", "y", "the default of 'y' is 4, outside Range[0, 3]", ""),
+    ("@rule\n    def keep(self) -> None: pass", "keep", "'keep' is defined again below", "rename"),
+    (
+        "@rule\n    def wrong(k: Node) -> None: pass",
+        "k: Node",
+        "the first parameter of a rule is 'self'",
+        "self, k: Node",
+    ),
+    ("@rule\n    async def wrong(self) -> None: pass", "wrong", "a rule cannot be 'async'", "atomic"),
 ]
 
 RULES = [
@@ -86,6 +95,12 @@ RULES = [
     ("self.n++1", "self.n++1", "this statement has no effect", "write self.n += 1"),
     ("self.n == 1", "self.n == 1", "this statement has no effect", "write self.n = 1"),
     ("when(self.holder == 0)", "self.holder == 0", "Node | None and int are never equal", "no numbers"),
+    ("m += 1", "m", "'m' has no value yet", "assign to it before"),
+    ("cell += 1", "cell", "'cell' has no value yet", "self.cell"),
+    ("assert (self.n < 3, 'few')", "(self.n < 3, 'few')", "always true", "parentheses"),
+    ("when(self.n is 1)", "self.n is 1", "'is' compares objects", "=="),
+    ("x = Phase.DONE", "Phase.DONE", "Phase has no attribute 'DONE'", "IDLE, BUSY"),
+    ("self.holder = none", "none", "unknown name 'none'", "write None"),
     ("import os", "import os", "'import' inside a method", "top of the file"),
     ("k = choose(self.n)", "choose(self.n)", "nothing can be chosen from Range[0, 3]", "choose from a set"),
     ("for i, n in enumerate(Node): pass", "enumerate(Node)", "values of Node have no numbers", "without enumerate"),

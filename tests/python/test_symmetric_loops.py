@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import outcrop
+from tests.python.random_loops import random_loop, treats_alike
 
 HEAD = """
 from outcrop.model import *
@@ -65,7 +66,7 @@ def test_a_dependent_loop_switches_symmetry_off(body: str) -> None:
     model = load(body)
     result = model.check(engine="interpreter", deadlock="off")
     assert result.states == model.check(engine="interpreter", deadlock="off", symmetry=False).states
-    (note,) = (each for each in result.notes if "depends on the order of the values of Node" in each.message)
+    (note,) = (each for each in result.notes if "the order of the values of Node" in each.message)
     assert note.bears_on_verdict
     assert "choose(...)" in note.hint
 
@@ -79,3 +80,33 @@ def test_an_independent_loop_keeps_symmetry(body: str) -> None:
 def test_a_helper_that_returns_the_first_value() -> None:
     assert not load("self.last = self.first()", "if n in self.waiting: return n").system.allows_symmetry
     assert load("self.last = self.first()", "if n not in self.waiting: return None").system.allows_symmetry
+
+
+DOUBTFUL = [
+    "for n in Node: self.top = 1 if n in self.waiting else 2",
+    "for n in Node:\n            if self.top == 0 and n in self.waiting: self.top, self.age[n] = 1, 0",
+    "for n in Node:\n            if n in self.waiting: self.top = 1\n            else: self.top = 2",
+    "self.top = 1\n        for n in Node: self.top += 1 - 2 * self.age[n]",
+]
+
+
+@pytest.mark.parametrize("body", DOUBTFUL)
+def test_in_doubt_symmetry_is_off(body: str) -> None:
+    assert not load(body).system.allows_symmetry
+
+
+def test_bags_of_interchangeable_values_have_no_order() -> None:
+    head = HEAD.replace("waiting: set[Node]", "waiting: Bag[Node, 3]").replace("self.age[n] = 1", "pass")
+    dependent = head.replace("RETURN", "pass") + "        for n in self.waiting: self.last = n\n"
+    assert not outcrop.loads(dependent, "order.py").system.allows_symmetry
+    accepted = head.replace("RETURN", "pass") + "        for n in self.waiting: self.age[n] = 0\n"
+    assert outcrop.loads(accepted, "order.py").system.allows_symmetry
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_random_loops_with_symmetry_treat_values_alike(seed: int) -> None:
+    try:
+        model = outcrop.loads(random_loop(seed), "order.py")
+    except outcrop.errors.ModelError:
+        return
+    assert treats_alike(model, 40, seed) or not model.system.allows_symmetry

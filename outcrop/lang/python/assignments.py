@@ -197,7 +197,9 @@ def _augmented(b: Body, node: ast.AugAssign) -> list[Statement]:
         known = b.lookup(node.target.id)
         target = known if isinstance(known, Value) and is_changeable(b, known, node.target, "assigned to") else None
         if known is None:
-            b.error(f"'{node.target.id}' has no value yet", node.target)
+            name = node.target.id
+            hint = f"a field is written self.{name}" if name in b.model.fields else "assign to it before"
+            b.error(f"'{name}' has no value yet", node.target, hint)
     else:
         target = _target(b, node.target)
     if target is None or target.place is None:

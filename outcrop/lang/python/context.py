@@ -279,16 +279,16 @@ class Body:
         value = self.expression(node)
         if isinstance(value.kind, BoolKind) and not value.kind.optional:
             return as_integer(value)
-        if not isinstance(value.kind, IntKind) and not value.is_unknown:
-            return self.refuse(f"{what} must be an int, not {value.kind}", node)
-        return value
+        if isinstance(value.kind, IntKind) or value.is_unknown:
+            return value
+        hint = f"values of {value.kind} have no numbers" if has_symmetric(value.kind) else ""
+        return self.refuse(f"{what} must be an int, not {value.kind}", node, hint)
 
     # --- Objects that are known --------------------------------------------------------------------------------
 
     def static(self, node: ast.AST) -> Static | None:
         """Returns what an expression stands for that is known before the model runs; None where it is not."""
-        # The node is kept, so that no other one gets its number.
-        if id(node) not in self._statics:
+        if id(node) not in self._statics:  # the node is kept, so that no other one gets its number
             self._statics[id(node)] = (node, self._static(node))
         return self._statics[id(node)][1]
 

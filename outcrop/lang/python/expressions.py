@@ -24,7 +24,7 @@ from outcrop.lang.python.arithmetic import bounds, compared
 from outcrop.lang.python.calls import call_helper, is_helper
 from outcrop.lang.python.context import EXPRESSIONS, Body, ModelSelf
 from outcrop.lang.python.domains import Unrolled, iteration
-from outcrop.lang.python.hints import NAMES
+from outcrop.lang.python.hints import NAMES, PROPOSITIONS, members_of
 from outcrop.lang.python.kinds import (
     BOOL,
     ArrayKind,
@@ -69,7 +69,8 @@ def _name(b: Body, node: ast.Name, wanted: Kind | None) -> Value:
     if node.id in b.model.fields:
         return b.refuse(f"unknown name '{node.id}'", node, f"a field is written self.{node.id}")
     candidates = [*b.names, *(each for each in b.globals if not each.startswith("__"))]
-    return b.refuse(f"unknown name '{node.id}'", node, NAMES.get(node.id) or did_you_mean(node.id, candidates))
+    hint = NAMES.get(node.id) or did_you_mean(node.id, candidates) or (PROPOSITIONS if b.bare_fields else "")
+    return b.refuse(f"unknown name '{node.id}'", node, hint)
 
 
 def field(b: Body, name: str, span: Span) -> Value:
@@ -86,7 +87,8 @@ def _attribute(b: Body, node: ast.Attribute, wanted: Kind | None) -> Value:
     if isinstance(base, Static):
         names = [each for each in dir(base.object) if not each.startswith("_")]
         title = getattr(base.object, "__name__", str(base.object))
-        return b.refuse(f"{title} has no attribute '{node.attr}'", node, did_you_mean(node.attr, names))
+        hint = did_you_mean(node.attr, names) or members_of(base.object)
+        return b.refuse(f"{title} has no attribute '{node.attr}'", node, hint)
     if base.is_unknown:
         return base
     return attribute_of(b, base, node.attr, node)
@@ -101,9 +103,8 @@ def _of_model(b: Body, node: ast.Attribute) -> Value:
     if is_helper(found):
         return b.refuse(f"'{node.attr}' is a method", node, f"call it: self.{node.attr}(...)")
     hint = did_you_mean(node.attr, [*b.model.fields, *(each for each in vars(b.model.cls) if not each.startswith("_"))])
-    return b.refuse(
-        f"{b.model.cls.__name__} has no field '{node.attr}'", node, hint or "declare it in the class: name: type"
-    )
+    title = b.model.cls.__name__
+    return b.refuse(f"{title} has no field '{node.attr}'", node, hint or "declare it in the class: name: type")
 
 
 def attribute_of(b: Body, base: Value, name: str, node: ast.AST) -> Value:
@@ -118,9 +119,8 @@ def attribute_of(b: Body, base: Value, name: str, node: ast.AST) -> Value:
         found = getattr(kind.cls, name, None)
         if isinstance(found, property):
             return call_helper(b, found.fget, [], [], node, receiver=base)
-        return b.refuse(
-            f"{kind.title} has no field '{name}'", node, did_you_mean(name, [each for each, _ in kind.fields])
-        )
+        hint = did_you_mean(name, [each for each, _ in kind.fields])
+        return b.refuse(f"{kind.title} has no field '{name}'", node, hint)
     if isinstance(kind, EnumKind):
         found = getattr(kind.cls, name, None)
         if isinstance(found, property) and found.fget is not None and is_helper(found.fget):
@@ -129,6 +129,7 @@ def attribute_of(b: Body, base: Value, name: str, node: ast.AST) -> Value:
             return table_lookup(b, {each: each.value for each in kind.cls}, base, node)
         return b.refuse(f"{kind} has no '{name}'", node, "compare members with 'is'")
     hint = "test for None first" if kind.optional else ""
+    hint = f"values of {kind} have no numbers and no names" if isinstance(kind, SymmetricKind) else hint
     return b.refuse(f"{kind} has no attribute '{name}'", node, hint)
 
 
@@ -164,7 +165,11 @@ def element_of(b: Body, base: Value, index: ast.expr, node: ast.AST) -> Value:
         if known is None or not isinstance(known.object, int) or not 0 <= known.object < len(kind.fields):
             return b.refuse(f"the index of {kind} must be a constant from 0 to {len(kind.fields) - 1}", index)
         part = kind.fields[known.object][1]
-        return b.read(field_place(as_place(base), part, known.object, span), part, "a part of a tuple")
+        return b.read(
+            field_place(as_place(base), part, known.object, span),
+            part,
+            "a part of a tuple, which is replaced as a whole,",
+        )
     hints = {BagKind: "pick one with choose(...), or iterate over it", SetKind: "ask with 'in', or iterate over it"}
     return b.refuse(f"{kind} has no elements to pick by an index", node, hints.get(type(kind), ""))
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
+import enum
 
 #: Name and hint by syntax node.
 NODES: dict[type[ast.AST], tuple[str, str]] = {
     ast.Lambda: ("a lambda", "write a method, or a function of the module, with annotations"),
     ast.Try: ("'try'", "nothing is raised in a model: test for the case with 'if'"),
-    ast.With: ("'with'", ""),
+    ast.With: ("'with'", "a rule is one atomic step: nothing has to be closed or locked"),
     ast.AsyncFor: ("'async'", "a rule is one atomic step"),
     ast.AsyncWith: ("'async'", "a rule is one atomic step"),
     ast.Await: ("'await'", "a rule is one atomic step; write two rules and a phase between them"),
@@ -35,11 +36,14 @@ NODES: dict[type[ast.AST], tuple[str, str]] = {
     ast.SetComp: ("a set", "assign it to a field declared set[...]"),
 }
 
+PROPOSITIONS = "write a bool field, a method that returns bool, or any expression in braces: {count > 1}"
+
 #: Names of other languages, each with the remedy.
 NAMES: dict[str, str] = {
     "true": "write True",
     "false": "write False",
     "null": "write None",
+    "none": "write None",
     "undefined": "write None, and declare the field with '| None'",
     "this": "write self",
 }
@@ -59,8 +63,8 @@ CALLS: dict[str, str] = {
     "str": "there are no texts in a model",
     "float": "there are no fractions: count in the smallest unit",
     "round": "there are no fractions: divide with //",
-    "hash": "",
-    "id": "",
+    "hash": "compare values with ==",
+    "id": "compare values with ==",
     "getattr": "write the name of the field",
     "setattr": "write the name of the field",
     "reversed": "write range(n - 1, -1, -1)",
@@ -89,3 +93,8 @@ METHODS: dict[str, str] = {
     "extend": "add the elements one by one",
     "index": "iterate with range(...)",
 }
+
+
+def members_of(found: object) -> str:
+    """Returns a hint that lists the members of an Enum; "" for everything else."""
+    return f"it has {', '.join(list(found.__members__)[:12])}" if isinstance(found, enum.EnumMeta) else ""

@@ -14,7 +14,10 @@ from typing import Any
 from outcrop.ir.types import BOOLEAN, INTEGER, Array, Enum, Multiset, Range, Record, Scalarset, Simple, Type, Union
 
 #: The type of local integers: what fits into a packed leaf with a place left for undefined.
-LOCAL_INTEGER = Range(-(2**62), 2**62 - 1, "int")
+LOCAL_INTEGER = Range(-(2**62), 2**62 - 1, "int", undefined="None")
+
+#: Truth values. No value is None.
+_TRUTH = dataclasses.replace(BOOLEAN, undefined="None")
 
 #: The type of things that are not values.
 _NOTHING = Range(0, 0)
@@ -52,7 +55,7 @@ class Kind:
 
 @dataclass(frozen=True)
 class BoolKind(Kind):
-    type: Type = BOOLEAN
+    type: Type = _TRUTH
 
     @property
     def title(self) -> str:
@@ -225,20 +228,20 @@ def integer(low: int, high: int) -> IntKind:
     """Returns the kind of the integers between two bounds, or of all where they leave what a local can hold."""
     if low < LOCAL_INTEGER.low or high > LOCAL_INTEGER.high:
         return INT
-    return IntKind(Range(low, high))
+    return IntKind(Range(low, high, undefined="None"))
 
 
 def enum_kind(cls: type[enum.Enum]) -> EnumKind:
-    return EnumKind(Enum(tuple(each.name for each in cls), cls.__name__), cls=cls)
+    return EnumKind(Enum(tuple(each.name for each in cls), cls.__name__, undefined="None"), cls=cls)
 
 
 def symmetric_kind(cls: Any, uid: int) -> SymmetricKind:
-    return SymmetricKind(Scalarset(cls.__name__, len(cls.members), uid), cls=cls)
+    return SymmetricKind(Scalarset(cls.__name__, len(cls.members), uid, undefined="None"), cls=cls)
 
 
 def union_kind(members: tuple[Kind, ...]) -> UnionKind:
     parts = tuple(each.type for each in members)
-    return UnionKind(Union(parts), members=members)  # type: ignore[arg-type]
+    return UnionKind(Union(parts, undefined="None"), members=members)  # type: ignore[arg-type]
 
 
 def record_kind(cls: Any, fields: tuple[tuple[str, Kind], ...], *, frozen: bool) -> RecordKind:

@@ -6,6 +6,7 @@ import ast
 import copy
 import sys
 import traceback
+import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -75,7 +76,8 @@ def class_source(cls: type[Model], sources: Sources) -> PythonSource | None:
 def _parse(parsed: PythonSource) -> ast.Module:
     try:
         # A separate tree: constants are replaced in it, and diagnostics show the text.
-        tree = ast.parse(parsed.source.text, parsed.source.name)
+        with _without_warnings():
+            tree = ast.parse(parsed.source.text, parsed.source.name)
         parsed.tree  # noqa: B018
     except SyntaxError as error:
         start = parsed.offset(error.lineno or 1, 0) + max(0, (error.offset or 1) - 1)
@@ -130,7 +132,9 @@ def _execute(tree: ast.Module, parsed: PythonSource, filename: str) -> ModuleTyp
     sys.modules[module.__name__] = module
     with _beside(filename):
         try:
-            exec(compile(tree, filename, "exec"), vars(module))
+            with _without_warnings():
+                code = compile(tree, filename, "exec")
+            exec(code, vars(module))
         except Exception as error:
             raise ModelError([_failed(error, parsed, filename)]) from None
         except SystemExit:
@@ -138,6 +142,14 @@ def _execute(tree: ast.Module, parsed: PythonSource, filename: str) -> ModuleTyp
             hint = 'put what runs it under: if __name__ == "__main__":'
             raise ModelError([Diagnostic(Severity.ERROR, text, None, hint)]) from None
     return module
+
+
+@contextmanager
+def _without_warnings() -> Iterator[None]:
+    """Silences the compiler of Python: what it warns about gets a diagnostic at its place."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SyntaxWarning)
+        yield
 
 
 @contextmanager

@@ -16,7 +16,7 @@ import outcrop.lang.python.functions
 import outcrop.lang.python.loops  # noqa: F401
 from outcrop.errors import ModelError
 from outcrop.ir.nodes import Expression, Frame, Variable
-from outcrop.ir.system import Function, Property, Rule, StartState, System
+from outcrop.ir.system import Property, Rule, StartState, System
 from outcrop.lang.python.calls import evaluate
 from outcrop.lang.python.context import Body, Lowering
 from outcrop.lang.python.execution import Execution
@@ -166,6 +166,7 @@ class _Model:
             return
         source, node = place
         b = Body(self.model, source, self.names)
+        _report_twice(b, node)
         for each in node.body:
             if isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name):
                 self._field(b, each.target.id, each)
@@ -230,8 +231,10 @@ class _Model:
     @cached_property
     def ordered_loops(self) -> list[Diagnostic]:
         """The warnings about loops that depend on an order of interchangeable values."""
-        parts: tuple[StartState | Rule | Function, ...] = (*self.starts, *self.rules, *self.model.functions)
-        return list(ordered_loops(each.body for each in parts))
+        parts: list[Any] = [(each.guard or (), each.body) for each in self.rules]
+        parts += [each.condition for each in self.properties]
+        parts += [expression for each in self.formulas.temporal for expression in each.meaning.values()]
+        return list(ordered_loops(parts))
 
     def system(self) -> System:
         return System(
@@ -271,6 +274,17 @@ class _Model:
         if self.model.report.error_count:
             raise ModelError(self.model.report.diagnostics)
         return relaxed(value.node), b.frame.finish()
+
+
+def _report_twice(b: Body, node: ast.ClassDef) -> None:
+    """Reports methods of one name, of which Python keeps the last."""
+    methods = [each for each in node.body if isinstance(each, ast.FunctionDef)]
+    last = {each.name: each for each in methods}
+    for each in methods:
+        if last[each.name] is not each and not any(
+            isinstance(mark, ast.Attribute) for mark in last[each.name].decorator_list
+        ):
+            b.error(f"'{each.name}' is defined again below, and only the last one counts", each, "rename one of them")
 
 
 def _in_text_order(diagnostics: list[Diagnostic]) -> list[Diagnostic]:

@@ -185,7 +185,8 @@ def object_value(b: Body, found: Any, span: Span, wanted: Kind | None) -> Value:
         kind = record_kind(tuple, tuple((str(at), each.kind) for at, each in enumerate(parts)), frozen=True)
         return construct(b, kind, [each.node for each in parts], span)
     title = f"the class {found.__name__}" if isinstance(found, type) else type(found).__name__
-    return b.refuse(f"{title} is no value of a model", span)
+    hint = "a sequence has a fixed length: declare a field Array[..., n]" if isinstance(found, list) else ""
+    return b.refuse(f"{title} is no value of a model", span, hint)
 
 
 def _composite(b: Body, found: Any, span: Span, kind: Kind) -> Value:

@@ -1,25 +1,26 @@
-"""Loops over interchangeable values whose outcome depends on the order of their turns.
+"""Loops over interchangeable values whose outcome may depend on the order of their turns.
 
-Symmetry reduction assumes that no rule prefers one value of a Symmetric class. A loop breaks the assumption when one
-turn overwrites what another has stored: ``for n in Node: self.last = n`` stores the last value. The analysis finds
-assignments and returns of a value that depends on the loop variable, in places that do not. In a loop with ``break``
-or ``return`` it finds every change that depends on the loop variable. It accepts accumulation, minima and maxima, and
-turns that an equality singles out.
+Symmetry reduction assumes that no rule prefers one value of a Symmetric class. A loop may break the assumption:
+``for n in Node: self.last = n`` stores the last value. A loop is accepted if its turns commute (accesses.py), or if
+it ends with the first turn that meets a condition and what this turn does is the same for all values.
+Every other loop gets a warning, and symmetry is off. Loops over a Bag are treated alike if its elements hold
+interchangeable values, because these decide the order of the elements.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from outcrop.ir.nodes import (
+    Assert,
     Assign,
-    Binary,
-    BinaryOperator,
+    Assume,
     Bind,
     Call,
     Clear,
+    Error,
     Expression,
     For,
     If,
@@ -28,8 +29,11 @@ from outcrop.ir.nodes import (
     LocalPlace,
     MultisetAdd,
     MultisetRemove,
+    MultisetRemoveIf,
     Place,
     Return,
+    SlotPlace,
+    SlotUsed,
     Statement,
     Switch,
     TypeDomain,
@@ -37,146 +41,161 @@ from outcrop.ir.nodes import (
     While,
 )
 from outcrop.ir.system import Function, has_symmetry
-from outcrop.ir.walk import walk
+from outcrop.ir.types import Simple
+from outcrop.ir.walk import walk, writes_state
+from outcrop.lang.python.accesses import Turn, conflict
+from outcrop.lang.python.gathering import taken_value
 from outcrop.source import Diagnostic, Severity, Span
 
-_ORDER = (BinaryOperator.LESS, BinaryOperator.LESS_EQUAL, BinaryOperator.GREATER, BinaryOperator.GREATER_EQUAL)
+_CHANGES = (
+    Assign,
+    Clear,
+    Undefine,
+    MultisetAdd,
+    MultisetRemove,
+    MultisetRemoveIf,
+    Return,
+    Assert,
+    Assume,
+    Error,
+)
 
 
-def ordered_loops(bodies: Iterable[tuple[Statement, ...]]) -> Iterator[Diagnostic]:
-    """Yields a warning for each loop over interchangeable values that depends on their order."""
-    for body in bodies:
-        loops = [node for node in walk(body) if _is_symmetric(node)]
-        inside = {id(node) for loop in loops for node in walk(loop.body)}
-        outer = {each.place.local for each in _loads(body) if id(each) not in inside and _is_local(each.place)}
-        for loop in loops:
-            turn = _Turn({loop.variable}, outer, ends_early=any(map(_ends, walk(loop.body))))
-            span = next(turn.dependent(loop.body, ()), None)
-            if span is not None:
-                yield _warning(loop, span)
+def ordered_loops(parts: Sequence[Any]) -> Iterator[Diagnostic]:
+    """Yields a warning for each loop over interchangeable values that may depend on their order. ``parts``: bodies of
+    rules and conditions. Those of start states do not matter, since any state may be one."""
+    for body in [*parts, *(each.body for each in _called(parts))]:
+        for loop in walk(body):
+            if isinstance(loop, For) and (values := _interchangeable(loop)):
+                span = _dependence(loop, body)
+                if span is not None:
+                    yield _warning(loop, span, values)
 
 
-def _warning(loop: For, span: Span) -> Diagnostic:
-    assert isinstance(loop.domain, TypeDomain)
+def _called(parts: Sequence[Any]) -> list[Function]:
+    """Returns the functions that are called, directly or not."""
+    found: dict[Function, None] = {}
+    pending = list(parts)
+    while pending:
+        for each in walk(pending.pop()):
+            if isinstance(each, Call) and each.function not in found:
+                found[each.function] = None
+                pending.append(each.function.body)
+    return list(found)
+
+
+def _interchangeable(loop: For) -> str:
+    """Returns what a loop runs over, if no order of that is better than another; "" if it has an order."""
+    if not isinstance(loop.domain, TypeDomain):
+        return ""
+    if has_symmetry(loop.domain.type):
+        return f"the values of {loop.domain.type}"
+    for each in walk(loop.body):
+        if isinstance(each, SlotPlace | SlotUsed) and _is_read(each.index, loop.variable):
+            kind = each.type if isinstance(each, SlotPlace) else each.place.type
+            if any(isinstance(part, Simple) and has_symmetry(part) for part in kind.parts()):
+                return "the elements of a Bag"
+    return ""
+
+
+def _is_read(node: Any, local: Local) -> bool:
+    return isinstance(node, Load) and isinstance(node.place, LocalPlace) and node.place.local is local
+
+
+def _warning(loop: For, span: Span, values: str) -> Diagnostic:
     message = (
-        f"this depends on the order of the values of {loop.domain.type}, which are interchangeable: "
+        f"this may depend on the order of {values}, which are interchangeable: "
         "only one order is explored, and symmetry is off"
     )
     hint = "to explore every possibility, use a parameter of the rule or choose(...) instead of the loop"
     return Diagnostic(Severity.WARNING, message, span, hint, (("the loop", loop.span),), bears_on_verdict=True)
 
 
-def _is_symmetric(node: Any) -> bool:
-    return isinstance(node, For) and isinstance(node.domain, TypeDomain) and has_symmetry(node.domain.type)
+def _dependence(loop: For, body: Any) -> Span | None:
+    """Returns the position of something that may depend on the order of the turns; None if nothing does."""
+    if taken_value(loop) is not None:
+        return None
+    turn = Turn(loop.variable, _binds(body), _used_outside(loop, body))
+    accesses = turn.run(loop.body)
+    flag = _break_flag(loop)
+    if flag is not None or any(isinstance(each, Return) for each in walk(loop.body)):
+        return _End(turn, flag).dependence(loop.body)
+    return conflict(accesses)
 
 
-def _ends(node: Any) -> bool:
-    """Returns whether a statement ends the loop: a return, or the test of the flag that ``break`` sets."""
-    if isinstance(node, If):
-        condition, body = node.branches[0]
-        return not body and bool(node.otherwise) and isinstance(condition, Load) and _is_local(condition.place)
-    return isinstance(node, Return)
+def _binds(body: Any) -> dict[Local, Place]:
+    return {each.local: each.target for each in walk(body) if isinstance(each, Bind) and isinstance(each.target, Place)}
 
 
-def _loads(node: Any) -> Iterator[Any]:
-    return (each for each in walk(node) if isinstance(each, Load))
+def _used_outside(loop: For, body: Any) -> set[Local]:
+    """Returns the locals that anything but an assignment names outside a loop."""
+    inside = {id(node) for node in walk(loop.body)}
+    targets = {id(node.target) for node in walk(body) if isinstance(node, Assign)}
+    return {
+        node.local
+        for node in walk(body)
+        if isinstance(node, LocalPlace) and id(node) not in inside and id(node) not in targets
+    }
 
 
-def _is_local(place: Place) -> bool:
-    return isinstance(place, LocalPlace) and not place.local.is_reference
+def _break_flag(loop: For) -> Local | None:
+    """Returns the local that ``break`` sets: every turn tests it first."""
+    body = loop.body
+    match body:
+        case (If(branches=((_, inner),), otherwise=()),):
+            body = inner  # the test of whether an element is there
+    match body:
+        case (If(branches=((Load(place=LocalPlace(local=flag)), ()),), otherwise=rest),) if rest:
+            return flag
+    return None
 
 
 @dataclass
-class _Turn:
-    """One turn of a loop. ``own``: locals that depend on the loop variable. ``outer``: locals read after the loop.
-    ``ends_early``: whether a turn can be the last, so that what it stores under its own index depends on the order."""
+class _End:
+    """A loop that may end early. It does not depend on an order if all that it changes stands in one place, right
+    before its end, and is the same for every turn, or if a guard lets only one turn get there."""
 
-    own: set[Local]
-    outer: set[Local]
-    entered: tuple[Function, ...] = ()
-    ends_early: bool = False
+    turn: Turn
+    flag: Local | None
+    is_pinned: bool = False
 
-    def dependent(self, body: tuple[Statement, ...], guards: tuple[Expression, ...]) -> Iterator[Span]:
-        """Yields the statements whose effect depends on which turn comes last, or first."""
-        for each in body:
-            match each:
-                case Bind() if self._is_own(each.target):
-                    self.own.add(each.local)
-                case Assign() if self._is_own(each.value) and not self._is_own(each.target):
-                    yield from self._assigned(each, guards)
-                case Return() if self._is_own(each.value) and not self.entered and not self._is_single(guards):
-                    yield each.span
-                case If():
-                    for condition, inner in each.branches:
-                        yield from self.dependent(inner, (*guards, *_conjuncts(condition)))
-                    yield from self.dependent(each.otherwise, guards)
-                case Switch():
-                    for _, inner in each.cases:
-                        yield from self.dependent(inner, guards)
-                    yield from self.dependent(each.otherwise, guards)
-                case For() | While():
-                    yield from self.dependent(each.body, guards)
-            if self.ends_early and self._stores_own(each) and not self._is_single(guards):
-                yield each.span
-            if not isinstance(each, If | Switch | For | While):
-                yield from self._called(each, guards)
+    def dependence(self, block: tuple[Statement, ...]) -> Span | None:
+        changing = [each for each in block if any(map(self._changes, walk(each)))]
+        if len(changing) == 1 and isinstance(changing[0], If | Switch | For | While):
+            return self._within(changing[0])
+        for each in changing:
+            is_same = self.is_pinned or self._raises_flag(each) or self.turn.is_common(each)
+            if isinstance(each, If | Switch | For | While | Assert | Assume | Error) or not is_same:
+                return each.span
+        last = changing[-1]
+        return None if isinstance(last, Return) or self._raises_flag(last) else last.span
 
-    def _assigned(self, each: Assign, guards: tuple[Expression, ...]) -> Iterator[Span]:
-        if isinstance(each.target, LocalPlace) and _is_local(each.target) and each.target.local not in self.outer:
-            self.own.add(each.target.local)
-        elif any(load.place == each.target for load in _loads(each.value)):
-            return  # accumulates
-        elif not self._is_single(guards) and not any(_is_extremum(guard, each) for guard in guards):
-            yield each.span
+    def _within(self, each: Statement) -> Span | None:
+        """Looks into the only branch that changes something."""
+        branches: list[tuple[tuple[Expression, ...], tuple[Statement, ...]]] = []
+        match each:
+            case If():
+                branches = [((condition,), body) for condition, body in each.branches] + [((), each.otherwise)]
+            case Switch():
+                branches = [*each.cases, ((), each.otherwise)]
+            case For() | While():
+                branches = [((), each.body)]
+        if any(writes_state(conditions) for conditions, _ in branches):
+            return each.span
+        branches = [pair for pair in branches if any(map(self._changes, walk(pair[1])))]
+        if len(branches) != 1:
+            return each.span
+        conditions, body = branches[0]
+        self.is_pinned = self.is_pinned or (isinstance(each, If) and self.turn.is_pinned(conditions))
+        return self.dependence(body)
 
-    def _called(self, statement: Statement, guards: tuple[Expression, ...]) -> Iterator[Span]:
-        """Enters the helpers that change the state, and yields the place of a call that depends on the order."""
-        for call in walk(statement):
-            if isinstance(call, Call) and call.function.writes_state and call.function not in self.entered:
-                pairs = zip(call.function.formals, call.arguments, strict=True)
-                own = {formal.local for formal, argument in pairs if self._is_own(argument)}
-                inner = _Turn(own, set(), (*self.entered, call.function), self.ends_early)
-                if not self._is_single(guards) and any(True for _ in inner.dependent(call.function.body, ())):
-                    yield call.span
+    def _changes(self, node: Any) -> bool:
+        if isinstance(node, Assign | Clear | Undefine) and isinstance(node.target, LocalPlace):
+            local = node.target.local
+            return local is self.flag or local.is_reference or local in self.turn.shared
+        if isinstance(node, Call):
+            return node.function.writes_state
+        return isinstance(node, _CHANGES)
 
-    def _stores_own(self, each: Statement) -> bool:
-        if isinstance(each, Assign) and _is_local(each.target):
-            return False
-        return isinstance(each, Assign | Clear | Undefine | MultisetAdd | MultisetRemove) and self._is_own(each)
-
-    def _is_own(self, node: Any) -> bool:
-        return any(isinstance(each, LocalPlace) and each.local in self.own for each in walk(node))
-
-    def _is_single(self, guards: tuple[Expression, ...]) -> bool:
-        """Returns whether a guard compares the loop variable with one value, so that one turn at most goes on."""
-        return any(
-            isinstance(guard, Binary)
-            and guard.operator is BinaryOperator.EQUAL
-            and has_symmetry(guard.left.type)
-            and self._is_own(guard.left) != self._is_own(guard.right)
-            and any(_is_plain(side) and self._is_own(side) for side in (guard.left, guard.right))
-            for guard in guards
-        )
-
-
-def _is_plain(node: Expression) -> bool:
-    return isinstance(node, Load) and isinstance(node.place, LocalPlace)
-
-
-def _conjuncts(condition: Expression) -> Iterator[Expression]:
-    if isinstance(condition, Binary) and condition.operator is BinaryOperator.AND:
-        yield from _conjuncts(condition.left)
-        yield from _conjuncts(condition.right)
-    else:
-        yield condition
-
-
-def _is_extremum(guard: Expression, assignment: Assign) -> bool:
-    """Returns whether a guard compares the target with the value that replaces it."""
-    needed = [assignment.target, *(load.place for load in _loads(assignment.value))]
-    for each in walk(guard):
-        if isinstance(each, Binary) and each.operator in _ORDER:
-            compared = [load.place for load in _loads(each)]
-            if all(place in compared for place in needed):
-                return True
-    return False
+    def _raises_flag(self, node: Statement) -> bool:
+        return isinstance(node, Assign) and isinstance(node.target, LocalPlace) and node.target.local is self.flag

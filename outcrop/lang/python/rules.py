@@ -23,7 +23,7 @@ from outcrop.lang.python.assignments import assign_name
 from outcrop.lang.python.calls import annotated, call_helper, function_names
 from outcrop.lang.python.context import MODEL_SELF, Body, Lowering
 from outcrop.lang.python.domains import over_bag
-from outcrop.lang.python.kinds import BagKind, Kind, SetKind, UnknownKind, integer, is_domain
+from outcrop.lang.python.kinds import BagKind, IntKind, Kind, SetKind, UnknownKind, integer, is_domain
 from outcrop.lang.python.objects import fill_object, object_value, store
 from outcrop.lang.python.scan import scan_locals
 from outcrop.lang.python.sets import and_, member
@@ -71,6 +71,11 @@ def opened(
         b.error(f"{what} needs the parameter 'self'", tree, f"write def {tree.name}(self)")
     else:
         b.names[arguments[0].arg] = MODEL_SELF
+        if arguments[0].annotation is not None:
+            others = ast.unparse(tree.args)
+            b.error(f"the first parameter of {what} is 'self'", arguments[0], f"write def {tree.name}(self, {others})")
+    if isinstance(tree, ast.AsyncFunctionDef):
+        b.error(f"{what} cannot be 'async'", tree, "a rule is one atomic step: leave 'async' out")
     if tree.args.vararg or tree.args.kwarg or tree.args.kwonlyargs or tree.args.defaults:
         b.error(f"the parameters of {what} have a name and a type, and nothing else", tree)
     parameters = []
@@ -322,6 +327,8 @@ def _defaults(b: Body) -> list[Statement]:
             continue
         if hasattr(b.model.cls, name):
             found = getattr(b.model.cls, name)
+            if isinstance(kind, IntKind) and type(found) is int and not kind.simple.low <= found <= kind.simple.high:
+                b.error(f"the default of '{name}' is {found}, outside {kind}", variable.span)
             if kind.type.is_simple or found is None or not isinstance(found, set | frozenset | dict | list | tuple):
                 made += store(b, target, kind, object_value(b, found, variable.span, kind), f"the default of '{name}'")
             else:

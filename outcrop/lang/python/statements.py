@@ -159,6 +159,9 @@ def branch(b: Body, nodes: list[ast.stmt], names: dict[str, Any]) -> list[Statem
 
 
 def _assert(b: Body, node: ast.Assert) -> list[Statement]:
+    if isinstance(node.test, ast.Tuple):
+        b.error("this asserts a tuple, which is always true", node.test, "leave the parentheses out")
+        return []
     condition = b.condition(node.test, "the condition of 'assert'")
     message = _text(node.msg) or f"assert {ast.unparse(node.test)}"
     return [Assert(span=b.span(node), condition=condition, message=message)]

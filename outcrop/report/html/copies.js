@@ -23,7 +23,7 @@ function changeLines(nodes, changes) {
 function startLines(nodes) {
   const leaves = nodes.flatMap((node) => foldedLeaves(node).map(([suffix, text]) => [node.name + suffix, text]));
   const lines = leaves.filter(([, text]) => text !== null).map(([name, text]) => `${name}: ${text}`);
-  return lines.length < leaves.length ? [...lines, "(everything else is undefined)"] : lines;
+  return lines.length < leaves.length ? [...lines, `(everything else is ${undefinedText(nodes)})`] : lines;
 }
 
 // [rest of the name, text or null] of each leaf.

@@ -76,7 +76,7 @@ function stateTree() {
     const inside = h("div", { class: "inside" });
     const fill = () => inside.replaceChildren(...renderAll(node.children, changes, node.path));
     const details = h("details", { open: isOpen },
-      h("summary", {}, ...marked(node.name), " ", h("small", {}, hasValue(node) ? "" : "undefined"), hasChanged && h("span", { class: "dot", title: "changed" })),
+      h("summary", {}, ...marked(node.name), " ", h("small", {}, hasValue(node) ? "" : undefinedText([node])), hasChanged && h("span", { class: "dot", title: "changed" })),
       inside);
     if (isOpen) fill();
     details.querySelector("summary").addEventListener("click", () => {

@@ -18,6 +18,7 @@ function simpleText(value) {
 
 // The name of a number, where its type has one.
 function labelOf(type, value) {
+  if (isUndefined(value) && type.undefined) return type.undefined;
   return (type.labels && type.labels[value - type.low]) ?? simpleText(value);
 }
 
@@ -62,6 +63,11 @@ function byCodePoint(a, b) {
 function hasValue(node) {
   if (node.children) return node.children.some(hasValue);
   return node.bag ? node.bag.length > 0 : !node.isUndefined;
+}
+
+// The word of the language for no value.
+function undefinedText(nodes) {
+  return (leavesOf(nodes).find((leaf) => leaf.isUndefined) || { text: "undefined" }).text;
 }
 
 // A value on one line; parts that are undefined are left out of records and arrays.
