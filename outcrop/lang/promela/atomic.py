@@ -80,7 +80,7 @@ class WayLowering(MoveLowering):
                 pending.append(self._longer(way, Taken(way.actor, loop[0], loop=loop), way.at))
                 continue
             finished.append(replace(way, ending=Ending.BLOCKED))
-            for following in self.steps_at(way.at):
+            for following in way.at.steps:
                 if not (last.loop and following is last.step):
                     pending += self._taking(way, following)
         return finished
@@ -121,7 +121,7 @@ def loop_without_choice(head: Location) -> tuple[Step, ...]:
 
     Its last step leads back to ``head``. No steps: the location begins no such loop.
     """
-    if len(head.steps) != 2 or head.escapes:
+    if len(head.steps) != 2:
         return ()
     for first, other in (head.steps, head.steps[::-1]):
         if isinstance(first.action, syntax.Test) and _excludes(first.action, other.action):
@@ -148,7 +148,7 @@ def _back_to(head: Location, first: Step) -> tuple[Step, ...]:
     steps = [first]
     while steps[-1].target is not head:
         here = steps[-1].target
-        if len(here.steps) != 1 or here.escapes or len(steps) > _MOST_WAYS or not steps[-1].stays_atomic:
+        if len(here.steps) != 1 or len(steps) > _MOST_WAYS or not steps[-1].stays_atomic:
             return ()
         step = here.steps[0]
         is_free = isinstance(step.action, syntax.Assignment | syntax.Print | syntax.Assertion | None)

@@ -1,50 +1,66 @@
 """The control graph of a proctype: its locations, and the steps between them.
 
-Locations and steps are those of SPIN's verifier with statement merging off, so that state spaces have the same size:
-``goto`` and ``break`` are steps of their own only where they are the first statement of an option.
+Locations and steps are those of SPIN's verifier with statement merging off, so that state spaces have the same size. A
+step leads past ``goto``, ``break`` and the ends of choices; where one of these begins an option, or leaves an atomic
+sequence, it is a step of its own. A location of a choice or a block has the steps of its first statements.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
 
 from outcrop.lang.promela import syntax
+from outcrop.lang.promela.elements import BLOCKS, SPECIAL_LABELS, Element, ElementBuilder, Goal, Kind, Numbers, Sequence
 from outcrop.lang.report import Report
 from outcrop.source import Span
 
 #: An action: a statement that is one step, or None for a step that only moves on.
 Action = syntax.Statement | None
+#: Jumps in a row that lead nowhere.
+_MOST_JUMPS = 500
 
 
 @dataclass(eq=False)
 class Location:
-    """A place in the text of a proctype where a process can be."""
+    """A place in the text of a proctype where a process can be. ``state`` is SPIN's number for it."""
 
     span: Span
-    region: int | None = None  #: the atomic sequence that it lies in
     labels: list[str] = field(default_factory=list)
-    steps: list[Step] = field(default_factory=list)
-    escapes: list[Location] = field(default_factory=list)  #: first locations of ``unless`` parts, the innermost first
-    copies: list[Location] = field(default_factory=list)  #: locations whose steps can be taken from here too
+    kinds: set[str] = field(default_factory=set)  #: those of "accept", "end" and "progress" that its labels begin with
+    steps: list[Step] = field(default_factory=list)  #: in the order in which SPIN tries them, escapes first
     number: int = 0
     is_end: bool = False  #: the process has ended, and waits for those that it started
+    state: int = 0
 
 
 @dataclass(eq=False)
 class Step:
-    """One statement. ``region``: the atomic sequence that it is part of."""
+    """One statement. ``escape``: the state that an ``unless`` leads to with it, 0 without one."""
 
     source: Location
     target: Location
     action: Action
     span: Span
-    region: int | None
+    stays_atomic: bool = False
+    region: int | None = None  #: the atomic sequence that it is part of
     graph: Graph | None = None  #: the steps inside, for a d_step
+    escape: int = 0
+    identity: int = 0  #: SPIN's number for the statement, among those of all proctypes
+
+    def leaving(self, location: Location) -> Step:
+        """Returns this step as one that leaves another location."""
+        return self if self.source is location else replace(self, source=location)
 
     @property
-    def stays_atomic(self) -> bool:
-        return self.region is not None and self.target.region == self.region
+    def earlier(self) -> list[Step]:
+        """The steps of its location that are tried before it."""
+        return self.source.steps[: self.source.steps.index(self)]
+
+    @property
+    def rivals(self) -> list[Step]:
+        """The escapes that are taken in place of it."""
+        return [each for each in self.earlier if each.escape not in (0, self.escape)]
 
 
 @dataclass(eq=False)
@@ -54,232 +70,217 @@ class Graph:
     locations: list[Location]
     labels: dict[str, Location]
     declarations: list[tuple[syntax.Declaration, bool]]  #: and whether its values are set at the start
+    elements: list[Element] = field(default_factory=list)
 
 
 class GraphBuilder:
-    """Builds a graph backwards: each statement is given the location that follows it."""
+    """Makes the graph of a proctype. ``referred``: labels that other processes ask for."""
 
-    def __init__(self, report: Report, parent: GraphBuilder | None = None) -> None:
-        self.report = report
-        self.labels: dict[str, Location] = {} if parent is None else parent.labels
-        self._defined: set[str] = set() if parent is None else parent._defined
-        self._wanted: dict[str, Span] = {} if parent is None else parent._wanted
-        self.declarations: list[tuple[syntax.Declaration, bool]] = [] if parent is None else parent.declarations
-        self._exits: list[Location] = []  #: where ``break`` leads
-        self._escapes: list[Location] = []
-        self._region: int | None = None
-        self._regions = 0 if parent is None else 1 << 20
+    def __init__(self, report: Report, numbers: Numbers | None = None, referred: Iterable[str] = ()) -> None:
+        self._elements = ElementBuilder(report, numbers or Numbers())
+        self._referred = tuple(referred)
+        self._locations: dict[Element, Location] = {}
+        self._inside: Element | None = None  #: the d_step whose graph is being made
 
     def build(self, body: syntax.Block) -> Graph:
-        end = Location(body.span, is_end=True)
-        steps = self._flat(body.steps)
-        self._is_inside = True
-        start = self._entry_of(steps, end)
-        for name, span in self._wanted.items():
-            if name not in self._defined:
-                self.report.error(f"there is no label '{name}'", span)
-        return Graph(start, end, _reachable(start, end, self.labels), self.labels, self.declarations)
+        sequence = self._elements.build(body)
+        for each in self._referred:
+            self._elements.insert_skip(each)
+        elements = self._elements.elements
+        for each in reversed(elements):
+            if each.kind in BLOCKS:
+                last = each.sequences[0].last
+                assert last is not None
+                last.following = each.following
+        for each in elements:
+            if each.kind in BLOCKS:
+                self._mend_jumps(each.sequences[0])
+        assert sequence.first is not None and sequence.last is not None
+        start = self._at(self._past(sequence.first, sequence.first.is_atomic))
+        end = self._at(sequence.last)
+        end.is_end = True
+        labels = {
+            name: self._at(_first(element))
+            for name, element in self._elements.labels.items()
+            if element.kind is not Kind.GOTO
+        }
+        locations = self._ordered([start, end, *labels.values()])
+        self._spread_labels(elements)
+        self._add_escapes(locations)
+        return Graph(start, end, locations, labels, self._elements.declarations, elements)
 
-    # --- Sequences -----------------------------------------------------------------------------------------------
+    def _mend_jumps(self, sequence: Sequence) -> None:
+        """Lets a ``goto`` out of an atomic sequence end it, and one into another go on."""
+        for each in sequence.walk(sequence.extent):
+            if each.kind is not Kind.GOTO:
+                if each.kind not in BLOCKS:
+                    for inner in each.sequences:
+                        self._mend_jumps(inner)
+                continue
+            goal = self._goal(each)
+            if goal is None:
+                continue
+            is_inside = each.is_atomic or each.ends_atomic
+            if is_inside and not (goal.is_atomic or goal.ends_atomic):
+                each.is_atomic, each.ends_atomic = False, True
+            if each.ends_atomic and (goal.is_atomic or goal.ends_atomic):
+                each.is_atomic, each.ends_atomic = True, False
 
-    def _flat(self, steps: tuple[syntax.Statement, ...]) -> list[syntax.Statement]:
-        """Returns the statements without braces and declarations; a later initial value is an assignment."""
-        flat: list[syntax.Statement] = []
-        for each in steps:
-            if isinstance(each, syntax.Block) and not each.kind:
-                flat += self._flat(each.steps)
-            elif isinstance(each, syntax.LocalDeclaration):
-                is_first = not flat and not self._exits and self._region is None and not self._is_inside
-                self.declarations.append((each.declaration, is_first))
-                if not is_first:
-                    flat += _initial_values(each.declaration)
-            else:
-                flat.append(each)
-        return flat
+    # --- Where steps lead ----------------------------------------------------------------------------------------
 
-    #: Whether the sequence at hand is part of another statement.
-    _is_inside = False
+    def _goal(self, jump: Element) -> Element | None:
+        if isinstance(jump.goal, Goal):
+            return jump.goal.element
+        return self._elements.labels.get(jump.goal or "")
 
-    def _entry_of(self, steps: list[syntax.Statement], next_location: Location) -> Location:
-        for each in reversed(steps):
-            next_location = self._entry(each, next_location)
-        return next_location
+    def _past(self, element: Element, is_atomic: bool) -> Element:
+        """Returns the element where a process is that goes on to ``element``."""
+        for _ in range(_MOST_JUMPS):
+            following: Element | None = None
+            if element.kind is Kind.GOTO:
+                following = self._goal(element)
+            elif element.kind in (Kind.JOIN, Kind.EXIT):
+                following = element.following
+            elif element.kind is Kind.UNLESS:
+                assert element.sequences[0].first is not None
+                following = self._past(element.sequences[0].first, is_atomic)
+            if following is None or (is_atomic and not following.is_atomic):
+                return element
+            element = following
+        self._elements.report.error("this jump leads in a circle", element.span, "let one of the jumps do something")
+        return element
 
-    def _location(self, span: Span) -> Location:
-        return Location(span, self._region, escapes=list(self._escapes))
+    def _following(self, element: Element) -> Location:
+        goal = self._goal(element) if element.kind is Kind.GOTO else element.following
+        assert goal is not None
+        return self._at(self._past(goal, element.is_atomic))
 
-    def _entry(self, statement: syntax.Statement, following: Location) -> Location:
-        """Returns the location at which a statement begins."""
-        match statement:
-            case syntax.Goto():
-                return self._label(statement.label)
-            case syntax.Break():
-                return self._exit(statement)
-            case syntax.Labelled():
-                here = self._define(statement.label, statement.span)
-                inner = statement.statement
-                if isinstance(inner, syntax.Goto | syntax.Break):
-                    self._steps_from(here, inner, following)
-                else:
-                    here.copies.append(self._entry(inner, following)) if _needs_own(inner) else self._steps_from(
-                        here, inner, following
-                    )
-                return here
-            case syntax.Block(kind=""):
-                return self._entry_of(self._flat(statement.steps), following)
-            case syntax.Block(kind="atomic"):
-                return self._in_region(lambda: self._entry_of(self._flat(statement.steps), following))
-            case syntax.Unless():
-                return self._unless(statement, following)
-        here = self._location(statement.span)
-        self._steps_from(here, statement, following)
-        return here
+    # --- Locations -----------------------------------------------------------------------------------------------
 
-    def _in_region(self, make: object) -> Location:
-        before = self._region
-        if before is None:
-            self._regions += 1
-            self._region = self._regions
-        try:
-            return make()  # type: ignore[operator, no-any-return]
-        finally:
-            self._region = before
+    def _at(self, element: Element) -> Location:
+        if self._inside is not None and not self._is_inside(element):
+            element = self._inside
+        if element not in self._locations:
+            kinds = {each for each in SPECIAL_LABELS for name in element.labels if name.startswith(each)}
+            self._locations[element] = Location(element.span, list(element.labels), kinds, state=element.number)
+        return self._locations[element]
 
-    def _unless(self, statement: syntax.Unless, following: Location) -> Location:
-        escape = self._location(statement.escape.span)
-        self._steps_from(escape, statement.escape, following)
-        self._escapes.insert(0, escape)
-        try:
-            return self._entry(statement.main, following)
-        finally:
-            self._escapes.pop(0)
+    def _is_inside(self, element: Element) -> bool:
+        return element.in_d_step and element.region == self._region
+
+    _region: int | None = None
+
+    def _ordered(self, pending: list[Location]) -> list[Location]:
+        """Returns all locations that can be reached, numbered in the order of SPIN's states."""
+        elements = {location: element for element, location in self._locations.items()}
+        done: set[Location] = set()
+        while pending:
+            here = pending.pop()
+            if here in done:
+                continue
+            done.add(here)
+            element = elements.get(here) or self._element_of(here, elements)
+            here.steps = list(self._steps(here, element))
+            pending += [each.target for each in here.steps]
+            pending += [self._at(each) for step in self._plain(element) for each in self._escapes_of(step)]
+        ordered = sorted(done, key=lambda each: (each.is_end, each.state))
+        for number, each in enumerate(ordered):
+            each.number = number
+        return ordered
+
+    def _element_of(self, location: Location, known: dict[Location, Element]) -> Element:
+        known.update((each, element) for element, each in self._locations.items())
+        return known[location]
 
     # --- Steps ---------------------------------------------------------------------------------------------------
 
-    def _steps_from(self, here: Location, statement: syntax.Statement, following: Location) -> None:
-        """Adds the first steps of a statement to those that leave a location."""
-        match statement:
-            case syntax.Choice():
-                self._choice(here, statement, following)
-            case syntax.Block(kind="d_step"):
-                self._d_step(here, statement, following)
-            case syntax.Block():
-                self._block(here, statement, following)
-            case syntax.Labelled():
-                own = self._entry(statement, following)
-                here.copies.append(own)
-            case syntax.Unless():
-                here.copies.append(self._entry(statement, following))
-            case syntax.Goto():
-                self._add(here, None, self._label(statement.label), statement.span)
-            case syntax.Break():
-                self._add(here, None, self._exit(statement), statement.span)
-            case _:
-                self._add(here, statement, following, statement.span)
+    def _plain(self, element: Element) -> Iterator[Element]:
+        """Yields the elements whose steps a process can take at an element."""
+        if element.kind is Kind.CHOICE:
+            for each in element.sequences:
+                assert each.first is not None
+                first = _first(each.first)
+                if not (_is_never(first) and not first.escapes):
+                    yield from self._plain(first)
+        elif element.kind in (Kind.BLOCK, Kind.ATOMIC):
+            assert element.sequences[0].first is not None
+            yield from self._plain(_first(element.sequences[0].first))
+        elif element is not self._inside:
+            yield element
 
-    def _add(self, here: Location, action: Action, target: Location, span: Span) -> None:
-        here.steps.append(Step(here, target, action, span, self._region))
+    def _steps(self, here: Location, element: Element) -> Iterator[Step]:
+        for each in self._plain(element):
+            if each.kind is Kind.END:
+                continue
+            action = each.action if each.kind in (Kind.STEP, Kind.D_STEP) else None
+            graph = self._d_step(each) if each.kind is Kind.D_STEP else None
+            target = self._following(each)
+            yield Step(
+                here, target, action, each.span, each.is_atomic, each.region, graph, identity=each.identity
+            )
 
-    def _block(self, here: Location, block: syntax.Block, following: Location) -> None:
-        def add() -> Location:
-            steps = self._flat(block.steps)
-            if steps:
-                self._steps_from(here, steps[0], self._entry_of(steps[1:], following))
-            else:
-                self._add(here, None, following, block.span)
-            return here
+    def _d_step(self, element: Element) -> Graph:
+        """Returns the graph inside a d_step. Its end is whatever lies outside."""
+        outer = self._locations, self._inside, self._region
+        first = element.sequences[0].first
+        assert first is not None
+        self._locations, self._inside, self._region = {}, element, first.region
+        start = self._at(_first(first))
+        end = self._at(element)
+        end.is_end = True
+        locations = self._ordered([start, end])
+        self._locations, self._inside, self._region = outer
+        return Graph(start, end, locations, {}, [])
 
-        if block.kind == "atomic":
-            self._in_region(add)
+    # --- Labels of first statements, and escapes -------------------------------------------------------------------
+
+    def _spread_labels(self, elements: list[Element]) -> None:
+        """Gives the meaning of a label at the first statement of an option to where that statement leads, as SPIN."""
+        for each in elements:
+            if each.kind is not Kind.CHOICE and each.kind not in (Kind.BLOCK, Kind.ATOMIC):
+                continue
+            for first in self._plain(each):
+                kinds = {kind for kind in SPECIAL_LABELS for name in first.labels if name.startswith(kind)}
+                if kinds and first.kind is not Kind.END:
+                    self._following(first).kinds.update(kinds)
+
+    def _escapes_of(self, element: Element) -> list[Element]:
+        """Returns where the ``unless`` parts around an element begin, the innermost first."""
+        found = []
+        for each in reversed(element.escapes):
+            assert each.first is not None
+            found.append(self._past(each.first, element.is_atomic))
+        return found
+
+    def _add_escapes(self, locations: list[Location]) -> None:
+        """Puts the first steps of ``unless`` parts before those that they interrupt."""
+        elements = {location: element for element, location in self._locations.items()}
+        for here in sorted(locations, key=lambda each: each.state):
+            for plain in list(self._plain(elements[here])):
+                for each in self._escapes_of(plain):
+                    escape = self._at(each)
+                    for step in escape.steps:
+                        if all(step.identity != known.identity for known in here.steps):
+                            here.steps.insert(0, replace(step, source=here, escape=escape.state))
+
+
+def _first(element: Element) -> Element:
+    """Returns the element where a sequence begins."""
+    while True:
+        if element.kind is Kind.JOIN and element.following is not None:
+            element = element.following
+        elif element.kind is Kind.UNLESS:
+            assert element.sequences[0].first is not None
+            element = element.sequences[0].first
         else:
-            add()
-
-    def _choice(self, here: Location, choice: syntax.Choice, following: Location) -> None:
-        if not choice.repeats:
-            self._options(here, choice, following)
-            return
-        head = here
-        if here.steps or here.copies:  # the first statement of an option of another choice
-            head = self._location(choice.span)
-            here.copies.append(head)
-        self._exits.append(following)
-        self._options(head, choice, head)
-        self._exits.pop()
-
-    def _options(self, here: Location, choice: syntax.Choice, following: Location) -> None:
-        for option in choice.options:
-            self._block(here, option, following)
-
-    def _d_step(self, here: Location, block: syntax.Block, following: Location) -> None:
-        inner = GraphBuilder(self.report, self)
-        inner._is_inside = True
-        end = Location(block.span, is_end=True)
-        start = inner._entry_of(inner._flat(block.steps), end)
-        graph = Graph(start, end, _reachable(start, end, {}), {}, [])
-        here.steps.append(Step(here, following, block, block.span, self._region, graph))
-
-    # --- Labels --------------------------------------------------------------------------------------------------
-
-    def _label(self, name: syntax.Name) -> Location:
-        self._wanted.setdefault(name.text, name.span)
-        return self.labels.setdefault(name.text, Location(name.span))
-
-    def _define(self, name: syntax.Name, span: Span) -> Location:
-        here = self.labels.setdefault(name.text, Location(span))
-        if name.text in self._defined:
-            self.report.error(f"label '{name.text}' is defined twice", name.span)
-        self._defined.add(name.text)
-        here.span, here.region, here.escapes = span, self._region, list(self._escapes)
-        here.labels.append(name.text)
-        return here
-
-    def _exit(self, statement: syntax.Break) -> Location:
-        if not self._exits:
-            self.report.error("'break' stands outside of any 'do' loop", statement.span)
-            return Location(statement.span)
-        return self._exits[-1]
+            return element
 
 
-def _needs_own(statement: syntax.Statement) -> bool:
-    """Returns whether a labelled statement has a first location that others lead back to."""
-    return isinstance(statement, syntax.Unless | syntax.Labelled)
-
-
-def _initial_values(declaration: syntax.Declaration) -> Iterator[syntax.Statement]:
-    for each in declaration.declarators:
-        if isinstance(each.initial, syntax.Expression) and each.size is None:
-            target = syntax.Reference(each.name, span=each.name.span)
-            yield syntax.Assignment(target, each.initial, span=declaration.span)
-
-
-def _reachable(start: Location, end: Location, labels: dict[str, Location]) -> list[Location]:
-    """Returns all locations, numbered in the order of the text; steps of copied locations become their own."""
-    found: dict[Location, None] = {}
-    pending = [start, end, *labels.values()]
-    while pending:
-        here = pending.pop()
-        if here in found:
-            continue
-        found[here] = None
-        pending += here.copies
-        pending += here.escapes
-        pending += [each.target for each in here.steps]
-    for here in found:
-        _resolve(here, set())
-    ordered = sorted(found, key=lambda each: (each.is_end, each.span.start))
-    for number, here in enumerate(ordered):
-        here.number = number
-    return ordered
-
-
-def _resolve(here: Location, active: set[Location]) -> list[Step]:
-    """Gives a location the steps of those that it copies."""
-    active.add(here)
-    for other in here.copies:
-        if other not in active:
-            for step in _resolve(other, active):
-                here.steps.append(Step(here, step.target, step.action, step.span, step.region, step.graph))
-            here.escapes += [each for each in other.escapes if each not in here.escapes]
-    here.copies = []
-    active.discard(here)
-    return here.steps
+def _is_never(element: Element) -> bool:
+    action = element.action
+    return (
+        element.kind is Kind.STEP
+        and isinstance(action, syntax.Test)
+        and isinstance(action.condition, syntax.Number)
+        and action.condition.value == 0
+    )

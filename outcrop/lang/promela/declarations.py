@@ -9,6 +9,7 @@ from outcrop.ir.types import Array, Enum, Range, Record, Type
 from outcrop.lang import build
 from outcrop.lang.promela import syntax
 from outcrop.lang.promela.control import GraphBuilder, Location
+from outcrop.lang.promela.elements import Numbers
 from outcrop.lang.promela.language import PromelaOptions
 from outcrop.lang.promela.preprocessor import Preprocessor
 from outcrop.lang.promela.processes import count_processes
@@ -27,6 +28,7 @@ from outcrop.lang.promela.scope import (
     Symbol,
     VariableSymbol,
 )
+from outcrop.lang.promela.scopes import resolve_scopes
 from outcrop.lang.report import did_you_mean
 from outcrop.options import LoadOptions
 from outcrop.source import Source, Span
@@ -157,11 +159,14 @@ class DeclarationLowering(RuleLowering):
     # --- Proctypes -------------------------------------------------------------------------------------------------
 
     def declare_proctypes(self, model: syntax.Model) -> None:
+        numbers = Numbers()
         for tree in model.proctypes:
             if tree.name.text in self.proctypes:
                 self.report.error(f"proctype '{tree.name.text}' is declared twice", tree.name.span)
                 continue
-            graph = GraphBuilder(self.report).build(tree.body)
+            referred = {label for proctype, label in model.remote_labels if proctype == tree.name.text}
+            tree = resolve_scopes(tree)
+            graph = GraphBuilder(self.report, numbers, sorted(referred)).build(tree.body)
             self.proctypes[tree.name.text] = ProctypeSymbol(tree, graph)
         self._count()
         for proctype in self.proctypes.values():
@@ -188,27 +193,26 @@ class DeclarationLowering(RuleLowering):
             for each in declaration.declarators:
                 kind = self.type_of(declaration.type, each)
                 if kind is not None:
-                    symbol = VariableSymbol(each.name.text, kind, each.name.span)
-                    self._enter_name(proctype.names, each.name, symbol)
-                    proctype.parameters.append(symbol)
-                    proctype.fields.append(symbol)
-        for declaration, is_first in reversed(proctype.graph.declarations):
+                    parameter = VariableSymbol(each.name.text, kind, each.name.span)
+                    self._enter_name(proctype.names, each.name, parameter)
+                    proctype.parameters.append(parameter)
+                    proctype.fields.append(parameter)
+        for declaration, is_first in proctype.graph.declarations:
             for each in declaration.declarators:
-                known = proctype.names.get(each.name.text)
-                symbol_or_none = self._symbol(declaration, each, proctype) if known is None else known
-                if symbol_or_none is None or known is not None:
+                symbol = self._symbol(declaration, each, proctype)
+                if symbol is None:
                     continue
-                proctype.names[each.name.text] = symbol_or_none
-                if isinstance(symbol_or_none, VariableSymbol):
-                    if not is_first:
-                        symbol_or_none.initial = None
-                    proctype.fields.append(symbol_or_none)
+                self._enter_name(proctype.names, each.name, symbol)
+                if isinstance(symbol, VariableSymbol):
+                    if not is_first and not isinstance(each.initial, syntax.ChannelValue):
+                        symbol.initial = None
+                    proctype.fields.append(symbol)
         names = _location_names(proctype.graph.locations)
         proctype.locations = Enum(("-", *names), f"location of {proctype.name}")
         fields: list[tuple[str, Type]] = [("at", proctype.locations)]
-        for number, symbol in enumerate(proctype.fields, start=1):
-            symbol.field = number
-            fields.append((symbol.name, symbol.type))
+        for number, variable in enumerate(proctype.fields, start=1):
+            variable.field = number
+            fields.append((variable.name, variable.type))
         proctype.record = Record(tuple(fields), proctype.name)
 
     # --- Variables of the state --------------------------------------------------------------------------------------
@@ -315,3 +319,6 @@ def _stored_names(node: object) -> Iterator[str]:
             yield from _stored_names(node.escape)
         case syntax.Labelled():
             yield from _stored_names(node.statement)
+        case syntax.Spliced():
+            yield from _stored_names(node.before[0])
+            yield from _stored_names(node.last)

@@ -289,7 +289,7 @@ class ExpressionLowering(IntegerLowering):
     def _no_progress(self, span: Span) -> Expression:
         whole: Expression = build.truth(True, span)
         for proctype in self.proctypes.values():
-            at = [each.number + 1 for each in proctype.graph.locations if _has_label(each.labels, "progress")]
+            at = [each.number + 1 for each in proctype.graph.locations if "progress" in each.kinds]
             if at and proctype.variable is not None:
                 inside = self.quantified(Quantifier.EXISTS, proctype, at, span)
                 whole = build.logical(BinaryOperator.AND, whole, build.negation(inside, span), span)
@@ -306,10 +306,6 @@ class ExpressionLowering(IntegerLowering):
         return Quantified(
             span=span, quantifier=quantifier, variable=local, domain=TypeDomain(type=proctype.pid_type), body=body
         )
-
-
-def _has_label(labels: list[str], prefix: str) -> bool:
-    return any(each.startswith(prefix) for each in labels)
 
 
 def has_timeout(node: object) -> bool:

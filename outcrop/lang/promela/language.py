@@ -18,6 +18,9 @@ class PromelaOptions:
         convert=int,
         shown="N",
     )
+    assertions: bool = option(
+        True, "assertions of a Promela model: checked (on, the default), or ignored (off), as by 'pan -A'"
+    )
 
 
 LANGUAGE = Language(

@@ -92,7 +92,7 @@ class _ModelLowering(TemporalLowering):
             if can_end(proctype.graph):
                 end = proctype.graph.end
                 gone = Location(end.span, number=-1)
-                end.steps = [Step(end, gone, None, end.span, None)]
+                end.steps = [Step(end, gone, None, end.span, identity=proctype.graph.elements[-1].identity)]
 
     def _given_invariant(self, span: Span) -> None:
         self.process, self.frame = None, FrameBuilder()
@@ -146,4 +146,4 @@ class _ModelLowering(TemporalLowering):
 
 
 def _is_valid_end(location: Location) -> bool:
-    return location.is_end or any(each.startswith("end") for each in location.labels)
+    return location.is_end or "end" in location.kinds

@@ -23,8 +23,9 @@ from outcrop.ir.types import BOOLEAN, Range, Record
 from outcrop.lang import build
 from outcrop.lang.promela import syntax
 from outcrop.lang.promela.channels import Use
-from outcrop.lang.promela.control import Location, Step
+from outcrop.lang.promela.control import Step
 from outcrop.lang.promela.d_steps import DeterministicLowering
+from outcrop.lang.promela.language import PromelaOptions
 from outcrop.lang.promela.scope import ProctypeSymbol, Self
 from outcrop.source import Span
 
@@ -67,21 +68,16 @@ class MoveLowering(DeterministicLowering):
                     tests.append(self.receivable(node.arguments, node.is_random, use, span))
                 return tests
             case syntax.Else():
-                others = [each for each in self.steps_at(step.source) if not isinstance(each.action, syntax.Else)]
-                return [build.negation(self.any_enabled(others, span), span)]
+                return [build.negation(self.any_enabled(step.earlier, span), span)]
             case syntax.Block(kind="d_step"):
                 assert step.graph is not None
                 return [self.any_enabled(step.graph.start.steps, span)]
         return []
 
-    def steps_at(self, location: Location) -> list[Step]:
-        """Returns the steps that leave a location, those of ``unless`` parts among them."""
-        return [*location.steps, *(step for each in location.escapes for step in each.steps)]
-
     def escape_test(self, step: Step) -> list[Expression]:
         """Returns what an ``unless`` around a step demands: that its escape cannot be taken."""
-        escapes = [each for first in step.source.escapes for each in first.steps]
-        return [build.negation(self.any_enabled(escapes, step.span), step.span)] if escapes else []
+        rivals = step.rivals
+        return [build.negation(self.any_enabled(rivals, step.span), step.span)] if rivals else []
 
     def any_enabled(self, steps: list[Step], span: Span) -> Expression:
         whole: Expression = build.truth(False, span)
@@ -143,9 +139,9 @@ class MoveLowering(DeterministicLowering):
             if not proctype.pids or (proctype is self.process.proctype and len(proctype.pids) == 1):
                 continue
             for location in proctype.graph.locations:
-                for other in self.steps_at(location):
+                for other in location.steps:
                     if isinstance(other.action, wanted) and self._may_meet(proctype, other, use):
-                        yield Meeting(proctype, Step(location, *_rest_of(other)), use.channel.name)
+                        yield Meeting(proctype, other, use.channel.name)
 
     def _may_meet(self, proctype: ProctypeSymbol, step: Step, use: Use) -> bool:
         node = step.action
@@ -178,7 +174,6 @@ class MoveLowering(DeterministicLowering):
         )
         if theirs.test is not None:
             tests.append(theirs.test)
-        tests += self.escape_test(meeting.step)
         tests += self.provided()
         if not (isinstance(use.offset, Constant) and isinstance(theirs.offset, Constant)):
             tests.append(build.binary(BinaryOperator.EQUAL, use.offset, theirs.offset, span, BOOLEAN))
@@ -194,6 +189,11 @@ class MoveLowering(DeterministicLowering):
         kept = [self.kept(each, values) for each in sent] if len(sent) > 1 else sent
         stores = list(self._stored(receive.arguments, lambda number: kept[number]))
         self.process = me
+        # While a message waits to be received, only another receive can be taken in place of this one.
+        for rival in meeting.step.rivals:
+            if isinstance(rival.action, syntax.Receive) and self._may_meet(other.proctype, rival, use):
+                instead, _, _ = self.met(step, use, Meeting(meeting.proctype, rival, meeting.channel), other)
+                tests.append(build.negation(build.conjunction(instead) or build.truth(True, span), span))
         return tests, values, stores
 
     def provided(self) -> list[Expression]:
@@ -220,6 +220,8 @@ class MoveLowering(DeterministicLowering):
                 assert use is not None
                 return self.receive(node, use) if use.channel.capacity else []
             case syntax.Assertion(condition=condition):
+                if not self.options.of(PromelaOptions).assertions:
+                    return []
                 return [Assert(span=span, condition=self.condition(condition), message=condition.span.text)]
             case syntax.Print():
                 return list(self._print(step.action))
@@ -236,6 +238,8 @@ class MoveLowering(DeterministicLowering):
             source = self.place(node.value)
             if source is not None and source.type == whole.type:
                 return [Assign(span=node.span, target=whole, value=build.load(source))]
+        if whole is not None and isinstance(whole.type, Record) and isinstance(node.value, syntax.Number):
+            return []  # a declaration after a statement, which sets nothing
         target = self.target(node.target)
         value = self.integer(node.value)
         if target is None:
@@ -259,6 +263,3 @@ class MoveLowering(DeterministicLowering):
         if at < len(text):
             yield Put(span=node.span, argument=text[at:])
 
-
-def _rest_of(step: Step) -> tuple[Location, syntax.Statement | None, Span, int | None]:
-    return step.target, step.action, step.span, step.region

@@ -50,6 +50,7 @@ class Parser(StatementParser):
     def __init__(self, source: Source, tokens: list[Token], diagnostics: list[Diagnostic]) -> None:
         super().__init__(source, tokens, diagnostics)
         self.model = Model()
+        self.remote_labels = self.model.remote_labels
         self.inlines: dict[str, Inline] = {}
         self.typedefs: set[str] = set()
         self.proctype_names = frozenset(

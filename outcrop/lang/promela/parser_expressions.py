@@ -152,6 +152,7 @@ class ExpressionParser(Cursor):
             return Poll(reference, arguments, is_random, span=self.span_from(start))
         return reference
 
+    remote_labels: list[tuple[str, str]]
     #: Proctypes that are known so far, and those that may follow: what ``P:x`` and ``P[1]:x`` may begin with.
     proctype_names: frozenset[str] = frozenset()
 
@@ -171,6 +172,7 @@ class ExpressionParser(Cursor):
             self.fail("a process has no fields", "write P[pid]@label or P[pid]:variable")
         if self.take().kind == "@":
             label = self.name("a label after '@'")
+            self.remote_labels.append((reference.name.text, label.text))
             return RemoteLabel(reference.name, reference.index, label, span=self.span_from(start))
         variable = self.reference("a variable after ':'")
         return RemoteVariable(reference.name, reference.index, variable, span=self.span_from(start))

@@ -18,6 +18,7 @@ from outcrop.lang.promela.syntax import (
     Declaration,
     Declarator,
     Else,
+    Exclusive,
     Expression,
     Goto,
     Labelled,
@@ -27,6 +28,7 @@ from outcrop.lang.promela.syntax import (
     Print,
     Receive,
     Send,
+    Spliced,
     Statement,
     Test,
     Unless,
@@ -146,11 +148,11 @@ class StatementParser(ExpressionParser):
     def step(self) -> Statement:
         start = self.at
         if self.kind in ("xr", "xs"):
-            self.take()
-            self.reference("a channel")
+            word = self.take().kind
+            channels = [self.reference("a channel")]
             while self.accept(","):
-                self.reference("a channel")
-            return Block((), span=self.span_from(start))
+                channels.append(self.reference("a channel"))
+            return Exclusive(word, tuple(channels), span=self.span_from(start))
         if self.at_declaration():
             return LocalDeclaration(self.declaration(), span=self.span_from(start))
         statement = self.statement()
@@ -295,7 +297,7 @@ class StatementParser(ExpressionParser):
         step = Assignment(variable, Binary("+", variable, _one(span), span=span), span=span)
         again = Block((test, *body.steps, step), span=span)
         leave = Block((Else(span=span), Break(span=span)), span=span)
-        return Block((begin, Choice((again, leave), True, span=span)), span=span)
+        return Spliced((begin,), Choice((again, leave), True, is_reversed=True, span=span), span=span)
 
     def _select(self) -> Statement:
         """Reads ``select (i : a .. b)``: ``i = a; do :: i < b -> i++ :: break od``."""
@@ -311,8 +313,9 @@ class StatementParser(ExpressionParser):
         span = self.span_from(start)
         test = Test(Binary("<", variable, last, span=span), span=span)
         step = Assignment(variable, Binary("+", variable, _one(span), span=span), span=span)
-        choice = Choice((Block((test, step), span=span), Block((Break(span=span),), span=span)), True, span=span)
-        return Block((Assignment(variable, first, span=span), choice), span=span)
+        options = (Block((test, step), span=span), Block((Break(span=span),), span=span))
+        choice = Choice(options, True, is_reversed=True, span=span)
+        return Spliced((Assignment(variable, first, span=span),), choice, span=span)
 
     def _inlined(self) -> Statement:
         """Replaces a call by the body of its inline, between braces, and reads that."""

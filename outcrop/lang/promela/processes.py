@@ -130,7 +130,7 @@ def can_end(graph: Graph) -> bool:
     pending, seen = [graph.start], {graph.start}
     while pending:
         here = pending.pop()
-        for following in (*here.escapes, *(step.target for step in here.steps)):
+        for following in (step.target for step in here.steps):
             if following not in seen:
                 seen.add(following)
                 pending.append(following)

@@ -23,7 +23,7 @@ from outcrop.lang import build
 from outcrop.lang.frames import FrameBuilder
 from outcrop.lang.promela import syntax
 from outcrop.lang.promela.atomic import Ending, Taken, Way, WayLowering
-from outcrop.lang.promela.control import Location, Step
+from outcrop.lang.promela.control import Step
 from outcrop.lang.promela.expressions import has_timeout
 from outcrop.lang.promela.scope import Self
 from outcrop.source import Span
@@ -45,8 +45,8 @@ class RuleLowering(WayLowering):
             if proctype.variable is None:
                 continue
             for location in proctype.graph.locations:
-                for step in self.steps_at(location):
-                    ways += self.ways_from(proctype, _leaving(location, step))
+                for step in location.steps:
+                    ways += self.ways_from(proctype, step)
         return ways
 
     def rules_of(self, way: Way) -> list[Rule]:
@@ -140,8 +140,7 @@ class RuleLowering(WayLowering):
         if step.source.is_end:
             return [self._is_youngest(me, step.span)], self.effects(step, None)
         tests = self.tests(step, use)
-        if step.source.escapes and step in step.source.steps:
-            tests += self.escape_test(step)
+        tests += self.escape_test(step)
         effects: list[Statement] = []
         if taken.met is not None and taken.other is not None:
             assert use is not None
@@ -149,7 +148,7 @@ class RuleLowering(WayLowering):
             meeting = next(
                 each
                 for each in self.meetings(step, use)
-                if each.proctype is other.proctype and _is_same(each.step, taken.met)
+                if each.proctype is other.proctype and each.step is taken.met
             )
             more, values, stores = self.met(step, use, meeting, other)
             tests += more
@@ -177,7 +176,7 @@ class RuleLowering(WayLowering):
         last = actors[way.actor]
         span = way.taken[-1].step.span
         self.process = last
-        goes_on = self.any_enabled(self.steps_at(way.at), span) if way.ending is not Ending.FREE else None
+        goes_on = self.any_enabled(way.at.steps, span) if way.ending is not Ending.FREE else None
         if way.ending is Ending.BLOCKED:
             assert goes_on is not None
             blocked = build.negation(goes_on, span)
@@ -201,17 +200,6 @@ def _next_number(pid: Expression, span: Span) -> Expression:
     if isinstance(value, int):
         return build.number(value + 1, span)
     return build.binary(BinaryOperator.ADD, pid, build.number(1, span), span)
-
-
-def _leaving(location: Location, step: Step) -> Step:
-    """Returns a step as one that leaves ``location``, from which an ``unless`` may take it too."""
-    if step.source is location:
-        return step
-    return Step(location, step.target, step.action, step.span, step.region, step.graph)
-
-
-def _is_same(one: Step, other: Step) -> bool:
-    return (one.source, one.target, one.action) == (other.source, other.target, other.action)
 
 
 def _process_name(process: Self) -> str:

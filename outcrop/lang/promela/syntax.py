@@ -220,10 +220,11 @@ class Break(Statement):
 
 @dataclass(frozen=True)
 class Choice(Statement):
-    """A choice: ``if`` or, where it ``repeats``, ``do``."""
+    """A choice: ``if`` or, where it ``repeats``, ``do``. ``is_reversed``: the last option is tried first."""
 
     options: tuple[Block, ...]
     repeats: bool
+    is_reversed: bool = False
 
 
 @dataclass(frozen=True)
@@ -232,6 +233,22 @@ class Block(Statement):
 
     steps: tuple[Statement, ...]
     kind: str = ""
+
+
+@dataclass(frozen=True)
+class Spliced(Statement):
+    """Statements that stand for one, such as ``for``. They join the sequence around them; labels belong to the last."""
+
+    before: tuple[Statement, ...]
+    last: Statement
+
+
+@dataclass(frozen=True)
+class Exclusive(Statement):
+    """A declaration ``xr`` or ``xs``: only this proctype receives from the channels, or sends to them."""
+
+    word: str
+    channels: tuple[Reference, ...]
 
 
 @dataclass(frozen=True)
@@ -290,3 +307,4 @@ class Model:
     proctypes: list[Proctype] = field(default_factory=list)
     never: Block | None = None
     formulas: list[Ltl] = field(default_factory=list)
+    remote_labels: list[tuple[str, str]] = field(default_factory=list)  #: proctypes and labels of references P@label

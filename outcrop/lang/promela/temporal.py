@@ -101,7 +101,7 @@ class TemporalLowering(DeclarationLowering):
                 edges.append(Edge(location.number, step.target.number, guard, step.span))
         end = graph.end.number
         edges.append(Edge(end, end, None, body.span))
-        accepting = {each.number for each in graph.locations if any(name.startswith("accept") for name in each.labels)}
+        accepting = {each.number for each in graph.locations if "accept" in each.kinds}
         names = tuple(each.labels[0] if each.labels else f"line {each.span.line}" for each in graph.locations)
         return Automaton(
             name="never claim",

@@ -1,0 +1,256 @@
+"""Random Promela models that SPIN accepts, with few states.
+
+A model has a handful of small variables, channels and proctypes. Everything that it contains is drawn from one random
+generator, so a seed names a model.
+"""
+
+from __future__ import annotations
+
+from random import Random
+
+#: Statements of a proctype's body at the most, beside those nested in them.
+_BODY = 4
+_DEPTH = 3
+
+
+class PromelaModel:
+    def __init__(self, seed: int) -> None:
+        self._random = Random(seed)
+        self._globals = {"g0": 2, "g1": 3, "g2": 4}
+        self._locals: list[str] = []
+        self._channels: list[tuple[str, int, int]] = []
+        self._labels: list[str] = []
+        self._fresh = 0
+        self._loops = 0
+        self._guarded = False
+        self._in_d_step = False
+        self._names: list[str] = []
+        self._counts: dict[str, int] = {}
+
+    def text(self) -> str:
+        self._declare()
+        count = self._random.randint(1, 3)
+        self._names = [f"P{number}" for number in range(count)]
+        bodies = [self._proctype(name, number) for number, name in enumerate(self._names)]
+        lines = [*self._head, *bodies]
+        if self._some(0.3):
+            lines.append(self._init())
+        return "\n".join(lines) + "\n"
+
+    # --- Choices -----------------------------------------------------------------------------------------------
+
+    def _some(self, probability: float) -> bool:
+        return self._random.random() < probability
+
+    def _declare(self) -> None:
+        self._head = ["mtype = { red, green };", "typedef Pair { bit a; byte b[2] };"]
+        kinds = ["bit", "byte", "bool", "unsigned", "short", "int"]
+        for name in self._globals:
+            kind = self._random.choice(kinds)
+            bits = " : 2" if kind == "unsigned" else ""
+            initial = f" = {self._random.randint(0, 1)}" if self._some(0.4) else ""
+            self._head.append(f"{kind} {name}{bits}{initial};")
+        self._head.append("byte array[2];")
+        self._head.append("Pair pair;")
+        for number in range(self._random.randint(0, 2)):
+            capacity = self._random.choice((0, 0, 1, 2))
+            width = self._random.randint(1, 2)
+            name = f"c{number}"
+            kinds_of = ", ".join(self._random.choice(("bit", "byte", "mtype")) for _ in range(width))
+            self._head.append(f"chan {name} = [{capacity}] of {{ {kinds_of} }};")
+            self._channels.append((name, capacity, width))
+
+    def _proctype(self, name: str, number: int) -> str:
+        self._locals, self._labels, self._loops = ["x"], [], 0
+        active = self._random.choice(("active ", "active ", "active [2] "))
+        self._counts[name] = 2 if "2" in active else 1
+        provided = f" provided ({self._condition(1)})" if self._some(0.07) else ""
+        declared = "byte x;"
+        if self._some(0.3):
+            declared += f" bit y = {self._random.randint(0, 1)};"
+            self._locals.append("y")
+        body = self._sequence(_BODY, _DEPTH)
+        for label in self._labels:
+            if f"{label}:" not in body:
+                body += f";\n{label}: skip"
+        return f"{active}proctype {name}(){provided} {{ {declared}\n{body}\n}}"
+
+    def _init(self) -> str:
+        self._locals, self._labels, self._loops = [], [], 0
+        names = [each for each in self._names if self._some(0.5)][:2]
+        runs = "; ".join(f"run {each}()" for each in names) or "skip"
+        return f"init {{ atomic {{ {runs} }} }}" if self._some(0.5) else f"init {{ {runs} }}"
+
+    # --- Statements --------------------------------------------------------------------------------------------
+
+    def _sequence(self, most: int, depth: int) -> str:
+        steps = [self._statement(depth) for _ in range(self._random.randint(1, most))]
+        return ";\n".join(steps)
+
+    def _statement(self, depth: int) -> str:
+        choices = ["assign"] * 6 + ["test"] * 2 + ["skip", "print", "assert", "increment", "goto"]
+        if self._loops:
+            choices.append("break")
+        if self._channels:
+            choices += ["send"] * 3 + ["receive"] * 3
+        if depth > 0:
+            choices += ["if"] * 3 + ["do"] * 2 + ["atomic"] * 2 + ["d_step", "block", "unless", "for", "select"]
+        what = self._random.choice(choices)
+        if self._in_d_step and what in ("goto", "unless", "send", "receive", "atomic", "test", "break"):
+            what = "assign"
+        made = getattr(self, f"_{what}_")(depth)
+        if what not in ("for", "select", "unless", "break") and not self._in_d_step and self._some(0.06):
+            return f"{self._label()}: {made}"
+        return str(made)
+
+    def _label(self) -> str:
+        self._fresh += 1
+        return self._random.choice(("L", "end", "accept", "progress")) + str(self._fresh)
+
+    def _target(self) -> str:
+        return self._random.choice([*self._globals, *self._locals * 2, f"array[{self._index()}]", "pair.a", "pair.b[1]"])
+
+    def _assign_(self, depth: int) -> str:
+        return f"{self._target()} = {self._small(2)}"
+
+    def _increment_(self, depth: int) -> str:
+        name = self._random.choice([*self._globals])
+        return f"{name} = ({name} + 1) % {self._globals[name]}"
+
+    def _test_(self, depth: int) -> str:
+        return f"({self._condition(2)})"
+
+    def _skip_(self, depth: int) -> str:
+        return self._random.choice(("skip", "true", "1"))
+
+    def _print_(self, depth: int) -> str:
+        return 'printf("x\\n")'
+
+    def _assert_(self, depth: int) -> str:
+        return f"assert({self._condition(1)})" if self._some(0.4) else "assert(true)"
+
+    def _goto_(self, depth: int) -> str:
+        if not self._labels or self._some(0.3):
+            self._fresh += 1
+            self._labels.append(f"G{self._fresh}")
+        return f"goto {self._random.choice(self._labels)}"
+
+    def _break_(self, depth: int) -> str:
+        return "break"
+
+    def _block_(self, depth: int) -> str:
+        return f"{{ {self._declaration()}{self._sequence(2, depth - 1)} }}"
+
+    def _declaration(self) -> str:
+        if not self._some(0.2):
+            return ""
+        return self._random.choice(("byte z; ", "byte z = 1; ", "bit x; ", "byte w[2]; ", "Pair q; "))
+
+    def _atomic_(self, depth: int) -> str:
+        return f"atomic {{ {self._sequence(3, depth - 1)} }}"
+
+    def _d_step_(self, depth: int) -> str:
+        was, self._in_d_step = self._in_d_step, True
+        loops, self._loops = self._loops, 0
+        first = f"({self._condition(1)}); " if self._some(0.3) and not was else ""
+        body = self._sequence(3, min(depth - 1, 1))
+        self._in_d_step, self._loops = was, loops
+        return f"d_step {{ {first}{body} }}"
+
+    def _if_(self, depth: int) -> str:
+        return f"if {self._options(depth)} fi"
+
+    def _do_(self, depth: int) -> str:
+        self._loops += 1
+        if self._in_d_step:
+            name = "x"
+            options = f":: {name} > 0 -> {name} = {name} - 1 :: else -> break"
+        else:
+            options = self._options(depth)
+            if self._some(0.6):
+                options += f"\n:: {self._condition(1)} -> break"
+        self._loops -= 1
+        return f"do {options} od"
+
+    def _options(self, depth: int) -> str:
+        options = []
+        for _ in range(self._random.randint(1, 3)):
+            options.append(f":: {self._sequence(2, depth - 1)}")
+        if self._in_d_step or self._some(0.3):
+            options.append(f":: else -> {self._sequence(2, depth - 1)}")
+        self._random.shuffle(options)
+        return "\n".join(options)
+
+    def _unless_(self, depth: int) -> str:
+        main = f"{{ {self._sequence(2, depth - 1)} }}"
+        guard = self._receive_(0) if self._channels and self._some(0.3) else f"({self._condition(1)})"
+        return f"{main} unless {{ {guard}; {self._sequence(1, depth - 1)} }}"
+
+    def _for_(self, depth: int) -> str:
+        if "y" not in self._locals or self._in_d_step:
+            return self._assign_(depth)
+        name = "x"
+        self._locals.remove(name)
+        body = self._sequence(1, depth - 1)
+        self._locals.append(name)
+        return f"for ({name} : 0 .. {self._random.randint(0, 2)}) {{ {body} }}"
+
+    def _select_(self, depth: int) -> str:
+        return f"select (x : 0 .. {self._random.randint(0, 2)})"
+
+    # --- Messages ----------------------------------------------------------------------------------------------
+
+    def _send_(self, depth: int) -> str:
+        name, capacity, width = self._random.choice(self._channels)
+        operator = "!!" if capacity and self._some(0.2) else "!"
+        values = ", ".join(self._value() for _ in range(width))
+        return f"{name}{operator}{values}"
+
+    def _receive_(self, depth: int) -> str:
+        name, capacity, width = self._random.choice(self._channels)
+        operator = "??" if capacity and self._some(0.2) else "?"
+        arguments = ", ".join(self._argument() for _ in range(width))
+        if capacity and self._some(0.15):
+            return f"{name}{operator}<{arguments}>"
+        return f"{name}{operator}{arguments}"
+
+    def _argument(self) -> str:
+        return self._random.choice(("_", "x" if self._locals else "g0", "g0", "1", "red", f"eval({self._value()})"))
+
+    def _value(self) -> str:
+        return self._random.choice(("0", "1", "red", "green", *self._globals, *self._locals, "_pid"))
+
+    # --- Expressions -------------------------------------------------------------------------------------------
+
+    def _index(self) -> str:
+        return self._random.choice(("0", "1", f"({self._random.choice([*self._globals])} & 1)"))
+
+    def _small(self, depth: int) -> str:
+        """Returns an expression with few values."""
+        if depth == 0 or self._some(0.5):
+            return self._random.choice(("0", "1", "2", *self._globals, *self._locals, f"array[{self._index()}]", "pair.a"))
+        operator = self._random.choice(("+", "-", "*", "%", "/", "&", "|", "^"))
+        left, right = self._small(depth - 1), self._small(depth - 1)
+        if operator in "/%":
+            right = str(self._random.randint(1, 3))
+        if self._some(0.1):
+            return f"({self._condition(1)} -> {left} : {right})"
+        return f"(({left} {operator} {right}) & {self._random.choice((1, 3))})"
+
+    def _condition(self, depth: int) -> str:
+        roll = self._random.random()
+        if depth > 0 and roll < 0.25:
+            operator = self._random.choice(("&&", "||"))
+            return f"({self._condition(depth - 1)} {operator} {self._condition(depth - 1)})"
+        if roll < 0.3:
+            return f"!({self._condition(0)})"
+        if roll < 0.36 and self._channels and not self._in_d_step:
+            name, capacity, width = self._random.choice(self._channels)
+            if capacity:
+                return self._random.choice((f"len({name}) < {capacity}", f"{name}?[{', '.join(['_'] * width)}]"))
+        if roll < 0.4 and not self._in_d_step:
+            return "timeout"
+        if roll < 0.43:
+            return "_nr_pr < 3"
+        operator = self._random.choice(("==", "!=", "<", ">", "<=", ">="))
+        return f"{self._small(1)} {operator} {self._small(1)}"
