@@ -64,7 +64,7 @@ class PromelaModel:
         self._locals, self._labels, self._loops = ["x"], [], 0
         active = self._random.choice(("active ", "active ", "active [2] "))
         self._counts[name] = 2 if "2" in active else 1
-        provided = f" provided ({self._condition(1)})" if self._some(0.07) else ""
+        provided = f" provided ({self._random.choice([*self._globals])} < 2)" if self._some(0.07) else ""
         declared = "byte x;"
         if self._some(0.3):
             declared += f" bit y = {self._random.randint(0, 1)};"
@@ -83,11 +83,12 @@ class PromelaModel:
 
     # --- Statements --------------------------------------------------------------------------------------------
 
-    def _sequence(self, most: int, depth: int) -> str:
-        steps = [self._statement(depth) for _ in range(self._random.randint(1, most))]
+    def _sequence(self, most: int, depth: int, is_first: bool = True) -> str:
+        """Returns statements. SPIN wants no label and no ``unless`` at the first one of a block or an option."""
+        steps = [self._statement(depth, is_first and not number) for number in range(self._random.randint(1, most))]
         return ";\n".join(steps)
 
-    def _statement(self, depth: int) -> str:
+    def _statement(self, depth: int, is_first: bool) -> str:
         choices = ["assign"] * 6 + ["test"] * 2 + ["skip", "print", "assert", "increment", "goto"]
         if self._loops:
             choices.append("break")
@@ -98,8 +99,11 @@ class PromelaModel:
         what = self._random.choice(choices)
         if self._in_d_step and what in ("goto", "unless", "send", "receive", "atomic", "test", "break"):
             what = "assign"
+        if is_first and what in ("unless", "if", "do"):
+            what = "assign" if self._some(0.7) or what == "unless" else what
         made = getattr(self, f"_{what}_")(depth)
-        if what not in ("for", "select", "unless", "break") and not self._in_d_step and self._some(0.06):
+        may_label = what not in ("for", "select", "unless", "break") and not is_first and not self._in_d_step
+        if may_label and self._some(0.08):
             return f"{self._label()}: {made}"
         return str(made)
 
@@ -144,7 +148,7 @@ class PromelaModel:
     def _declaration(self) -> str:
         if not self._some(0.2):
             return ""
-        return self._random.choice(("byte z; ", "byte z = 1; ", "bit x; ", "byte w[2]; ", "Pair q; "))
+        return self._random.choice(("byte z; ", "byte z = 1; ", "byte w[2]; ", "Pair q; "))
 
     def _atomic_(self, depth: int) -> str:
         return f"atomic {{ {self._sequence(3, depth - 1)} }}"
@@ -187,7 +191,7 @@ class PromelaModel:
         return f"{main} unless {{ {guard}; {self._sequence(1, depth - 1)} }}"
 
     def _for_(self, depth: int) -> str:
-        if "y" not in self._locals or self._in_d_step:
+        if not {"x", "y"} <= set(self._locals) or self._in_d_step:
             return self._assign_(depth)
         name = "x"
         self._locals.remove(name)
@@ -209,13 +213,15 @@ class PromelaModel:
     def _receive_(self, depth: int) -> str:
         name, capacity, width = self._random.choice(self._channels)
         operator = "??" if capacity and self._some(0.2) else "?"
-        arguments = ", ".join(self._argument() for _ in range(width))
+        arguments = ", ".join(self._argument(number) for number in range(width))
         if capacity and self._some(0.15):
             return f"{name}{operator}<{arguments}>"
         return f"{name}{operator}{arguments}"
 
-    def _argument(self) -> str:
-        return self._random.choice(("_", "x" if self._locals else "g0", "g0", "1", "red", f"eval({self._value()})"))
+    def _argument(self, number: int) -> str:
+        """Returns an argument of a receive. SPIN wants different variables in one message."""
+        variable = "x" if number == 0 and "x" in self._locals else f"g{number}"
+        return self._random.choice(("_", variable, variable, "1", "red", f"eval({self._value()})"))
 
     def _value(self) -> str:
         return self._random.choice(("0", "1", "red", "green", *self._globals, *self._locals, "_pid"))
@@ -248,7 +254,7 @@ class PromelaModel:
             name, capacity, width = self._random.choice(self._channels)
             if capacity:
                 return self._random.choice((f"len({name}) < {capacity}", f"{name}?[{', '.join(['_'] * width)}]"))
-        if roll < 0.4 and not self._in_d_step:
+        if roll < 0.4 and not self._in_d_step and depth < 3:
             return "timeout"
         if roll < 0.43:
             return "_nr_pr < 3"

@@ -113,7 +113,15 @@ class WayLowering(MoveLowering):
         return replace(way, actors=actors, taken=(*way.taken, taken), actor=other, at=meeting.step.target)
 
 
-_OPPOSITES = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
+#: Comparisons that are false where another one of the same operands is true.
+_EXCLUDED = {
+    "<": (">=", ">", "=="),
+    "<=": (">",),
+    ">": ("<=", "<", "=="),
+    ">=": ("<",),
+    "==": ("!=", "<", ">"),
+    "!=": ("==",),
+}
 
 
 def loop_without_choice(head: Location) -> tuple[Step, ...]:
@@ -139,7 +147,7 @@ def _excludes(test: syntax.Test, other: syntax.Statement | None) -> bool:
     if not (isinstance(other, syntax.Test) and isinstance(one, syntax.Binary)):
         return False
     two = other.condition
-    if not (isinstance(two, syntax.Binary) and _OPPOSITES.get(one.operator) == two.operator):
+    if not (isinstance(two, syntax.Binary) and two.operator in _EXCLUDED.get(one.operator, ())):
         return False
     return (one.left.span.text, one.right.span.text) == (two.left.span.text, two.right.span.text)
 

@@ -38,6 +38,8 @@ from outcrop.source import Span
 TYPES = frozenset(("bit", "bool", "byte", "pid", "short", "int", "unsigned", "mtype", "chan"))
 _SEPARATORS = frozenset((";", "->"))
 _ENDS = frozenset(("::", "fi", "od", "}", END_OF_FILE))
+#: Greatest difference of the bounds of a 'select' that becomes an 'if'.
+_MOST_OPTIONS = 32
 #: Inline calls inside each other.
 _MAX_INLINE = 60
 
@@ -300,8 +302,12 @@ class StatementParser(ExpressionParser):
         return Spliced((begin,), Choice((again, leave), True, is_reversed=True, span=span), span=span)
 
     def _select(self) -> Statement:
-        """Reads ``select (i : a .. b)``: ``i = a; do :: i < b -> i++ :: break od``."""
+        """Reads ``select (i : a .. b)``: ``i = a; do :: i < b -> i++ :: break od``.
+
+        Between two numbers, outside of any inline, SPIN takes it for ``if :: i = a :: ... :: i = b fi``.
+        """
         start = self.at
+        is_inline = any(each.startswith("inline ") for each in self.tokens[start].hidden)
         self.take()
         self.expect("(", "after 'select'")
         variable = self.reference("a variable")
@@ -311,11 +317,18 @@ class StatementParser(ExpressionParser):
         last = self.expression()
         self.expect(")", "after the bounds of 'select'")
         span = self.span_from(start)
+        begin = Assignment(variable, first, span=span)
+        if isinstance(first, Number) and isinstance(last, Number) and not is_inline and variable.name.text.isalnum():
+            if first.value > last.value:
+                self.report("the range of this 'select' is empty", span, "put the smaller bound first")
+            if last.value - first.value <= _MOST_OPTIONS:
+                numbers = (Number(value, span=span) for value in range(first.value, last.value + 1))
+                options = tuple(Block((Assignment(variable, each, span=span),), span=span) for each in numbers)
+                return Choice(options, False, span=span)
         test = Test(Binary("<", variable, last, span=span), span=span)
         step = Assignment(variable, Binary("+", variable, _one(span), span=span), span=span)
-        options = (Block((test, step), span=span), Block((Break(span=span),), span=span))
-        choice = Choice(options, True, is_reversed=True, span=span)
-        return Spliced((Assignment(variable, first, span=span),), choice, span=span)
+        turns = (Block((test, step), span=span), Block((Break(span=span),), span=span))
+        return Spliced((begin,), Choice(turns, True, is_reversed=True, span=span), span=span)
 
     def _inlined(self) -> Statement:
         """Replaces a call by the body of its inline, between braces, and reads that."""
