@@ -112,7 +112,9 @@ class PromelaModel:
         return self._random.choice(("L", "end", "accept", "progress")) + str(self._fresh)
 
     def _target(self) -> str:
-        return self._random.choice([*self._globals, *self._locals * 2, f"array[{self._index()}]", "pair.a", "pair.b[1]"])
+        return self._random.choice(
+            [*self._globals, *self._locals * 2, f"array[{self._index()}]", "pair.a", "pair.b[1]"]
+        )
 
     def _assign_(self, depth: int) -> str:
         return f"{self._target()} = {self._small(2)}"
@@ -234,7 +236,9 @@ class PromelaModel:
     def _small(self, depth: int) -> str:
         """Returns an expression with few values."""
         if depth == 0 or self._some(0.5):
-            return self._random.choice(("0", "1", "2", *self._globals, *self._locals, f"array[{self._index()}]", "pair.a"))
+            return self._random.choice(
+                ("0", "1", "2", *self._globals, *self._locals, f"array[{self._index()}]", "pair.a")
+            )
         operator = self._random.choice(("+", "-", "*", "%", "/", "&", "|", "^"))
         left, right = self._small(depth - 1), self._small(depth - 1)
         if operator in "/%":

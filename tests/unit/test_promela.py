@@ -14,8 +14,8 @@ from outcrop.lang import load_text
 from outcrop.options import LoadOptions
 
 MODELS = Path(os.environ.get("OUTCROP_MODELS", "/nowhere")) / "models" / "promela"
-#: Rows that SPIN counts otherwise: with an automaton beside the model, or past an assertion that fails. The transitions
-#: of werkplaats differ for a reason that is not known.
+#: Rows that SPIN counts otherwise: with an automaton beside the model, or past an assertion that fails. Where a
+#: run of werkplaats ends, SPIN counts a transition of the never claim.
 OTHERWISE = (
     "p116",
     "p123",

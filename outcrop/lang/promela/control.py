@@ -84,8 +84,8 @@ class GraphBuilder:
 
     def build(self, body: syntax.Block) -> Graph:
         sequence = self._elements.build(body)
-        for each in self._referred:
-            self._elements.insert_skip(each)
+        for label in self._referred:
+            self._elements.insert_skip(label)
         elements = self._elements.elements
         for each in reversed(elements):
             if each.kind in BLOCKS:
@@ -152,6 +152,7 @@ class GraphBuilder:
 
     def _following(self, element: Element) -> Location:
         goal = self._goal(element) if element.kind is Kind.GOTO else element.following
+        goal = goal or element.following  # a jump to nowhere has been reported
         assert goal is not None
         return self._at(self._past(goal, element.is_atomic))
 
@@ -215,9 +216,7 @@ class GraphBuilder:
             action = each.action if each.kind in (Kind.STEP, Kind.D_STEP) else None
             graph = self._d_step(each) if each.kind is Kind.D_STEP else None
             target = self._following(each)
-            yield Step(
-                here, target, action, each.span, each.is_atomic, each.region, graph, identity=each.identity
-            )
+            yield Step(here, target, action, each.span, each.is_atomic, each.region, graph, identity=each.identity)
 
     def _d_step(self, element: Element) -> Graph:
         """Returns the graph inside a d_step. Its end is whatever lies outside."""

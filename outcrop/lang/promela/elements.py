@@ -368,9 +368,7 @@ def _make_atomic(sequence: Sequence, region: int, is_d_step: bool) -> None:
     _walk_atomic(sequence, region, is_d_step)
     last = sequence.last
     assert last is not None
-    if last.kind in (Kind.BLOCK, Kind.ATOMIC):
-        _make_atomic(last.sequences[0], region, is_d_step)
-    elif last.kind is Kind.UNLESS:
+    if last.kind in (Kind.BLOCK, Kind.ATOMIC) or last.kind is Kind.UNLESS:
         _make_atomic(last.sequences[0], region, is_d_step)
     else:
         last.is_atomic, last.ends_atomic = False, True

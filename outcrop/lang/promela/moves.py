@@ -262,4 +262,3 @@ class MoveLowering(DeterministicLowering):
                 yield Put(span=node.span, argument=self.expression(argument))
         if at < len(text):
             yield Put(span=node.span, argument=text[at:])
-

@@ -146,9 +146,7 @@ class RuleLowering(WayLowering):
             assert use is not None
             other = actors[taken.other]
             meeting = next(
-                each
-                for each in self.meetings(step, use)
-                if each.proctype is other.proctype and each.step is taken.met
+                each for each in self.meetings(step, use) if each.proctype is other.proctype and each.step is taken.met
             )
             more, values, stores = self.met(step, use, meeting, other)
             tests += more
