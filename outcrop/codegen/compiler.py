@@ -109,7 +109,7 @@ def _with_variants(native: Native, text: str, notes: Sequence[int], flags: Seque
         return compile_model(f"#define {name} {value}\n{text}", notes=notes, flags=flags, kernels=kernels)
 
     native.compile_squeezed = partial(defining, "SQUEEZED_BYTES", None)
-    native.compile_compressed = lambda tree: defining("HAS_TREE" if tree else "HAS_QUOTIENT", (), 1)
+    native.compile_compressed = lambda tree, kernels=(): defining("HAS_TREE" if tree else "HAS_QUOTIENT", kernels, 1)
     native.seconds_to_compile = _SECONDS_FOR_KERNELS + len(text) / _TEXT_A_SECOND
     return native
 

@@ -72,7 +72,7 @@ class Balance:
 
     def _given(self, texts: list[str]) -> States:
         """Returns the masks that the options give. They may be shorter than a state."""
-        width = self._explorer.native.state_bytes
+        width = self._explorer.native.model_bytes
         if self._transport.size != 1 << len(texts) or len(texts) > MOST_PARITIES:
             raise UsageError(
                 f"{len(texts)} masks cannot tell {self._transport.size} ranks apart; give log2(ranks) masks, or use "

@@ -90,7 +90,7 @@ def read_parts(texts: list[str]) -> States | None:
 
 def can_be_parities(search: Search, ranks: int) -> bool:
     """Returns whether parities can divide states of this width among this many ranks."""
-    return ranks.bit_count() == 1 and ranks <= 1 << MOST_PARITIES and search.native.state_bytes <= _WIDEST_STATE
+    return ranks.bit_count() == 1 and ranks <= 1 << MOST_PARITIES and search.native.model_bytes <= _WIDEST_STATE
 
 
 # --- The sample --------------------------------------------------------------------------------------------------

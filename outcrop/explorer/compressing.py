@@ -13,6 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from outcrop.dist.transport import transport_of
 from outcrop.errors import OutcropError, UsageError
 from outcrop.explorer.arena import disk_limit, nameless_file
 from outcrop.explorer.budget import kernel_settings, state_budget
@@ -23,7 +24,7 @@ from outcrop.explorer.squeezing import Reformed, hand_over
 from outcrop.explorer.tuning import Tuning
 from outcrop.explorer.visited import ExactTable
 from outcrop.kernels import FIRST_LINES, Native, Search, Settings, States
-from outcrop.kernels.compressed import ROOT_BYTES, CompressedSearch
+from outcrop.kernels.compressed import ROOT_BYTES, CompressedMemory, CompressedSearch, sum_memory
 from outcrop.kernels.spill import Spill
 from outcrop.kernels.squeeze import Carrying
 from outcrop.kernels.tree_shape import TreeShape, best_shape, most_sampled
@@ -44,7 +45,8 @@ _STATES_TO_COME = 16
 def compressed(native: Native, options: CheckOptions, context: Context, compression: Compression) -> Iterator[Explorer]:
     """Opens a search whose visited states are compressed from the start."""
     check_possible(native, options)
-    small = compiled(native)
+    transport = transport_of(options.ranks)
+    small = transport.first_of_each_machine(lambda: compiled(native, is_shared=transport.size > 1))
     directory = work_place(options.workdir)
     with nameless_file(directory) if compression == Compression.QUOTIENT else nullcontext() as file:
         settings = kernel_settings(
@@ -64,8 +66,6 @@ def compressed(native: Native, options: CheckOptions, context: Context, compress
 
 def why_impossible(native: Native, options: CheckOptions) -> str | None:
     """Returns why the states of a search cannot be compressed; None if they can."""
-    if (options.ranks or 1) > 1:
-        return "node numbers mean nothing to other ranks"
     if native.model_bytes > _WIDEST:
         return f"states of more than {_WIDEST:,} bytes are not folded into trees"
     if native.compile_compressed is None:
@@ -89,10 +89,11 @@ def check_starts_plain(options: CheckOptions) -> None:
         )
 
 
-def compiled(native: Native) -> Native:
-    """Returns the model with the kernels of a compressed search; narrow states need no trees."""
+def compiled(native: Native, *, is_shared: bool = False) -> Native:
+    """Returns the model with the kernels of a compressed search; narrow states need no trees. ``is_shared``: over
+    several ranks, which takes all kernels."""
     assert native.compile_compressed is not None
-    small = native.compile_compressed(native.model_bytes > ROOT_BYTES)
+    small = native.compile_compressed(native.model_bytes > ROOT_BYTES, None if is_shared else ())
     small.identity = native.identity
     return small
 
@@ -131,14 +132,19 @@ def shape_of(search: Search, states: int) -> TreeShape:
 
 
 def reported(explorer: Explorer, outcome: Outcome) -> Outcome:
-    """Returns an outcome with what compression came to, if there was any."""
+    """Returns an outcome with what compression came to, over all ranks, if there was any."""
     search = explorer.search
-    return replace(outcome, compression=report_of(search)) if isinstance(search, CompressedSearch) else outcome
+    if not isinstance(search, CompressedSearch):
+        return outcome
+    parts = explorer.exchange.gather((search.memory(), search.standing().states))
+    return replace(outcome, compression=report_of(search, parts))
 
 
-def report_of(search: CompressedSearch) -> CompressionReport:
-    """Returns where the memory of a compressed search is."""
-    memory, states = search.memory(), max(1, search.standing().states)
+def report_of(search: CompressedSearch, parts: list[tuple[CompressedMemory, int]] | None = None) -> CompressionReport:
+    """Returns where the memory of a compressed search is. ``parts``: memory and states of all ranks."""
+    parts = parts or [(search.memory(), search.standing().states)]
+    memory = sum_memory([each for each, _ in parts])
+    states = max(1, sum(count for _, count in parts))
     return CompressionReport(
         form="tree" if search.is_tree else "quotient",
         queue="RAM" if search.settings.file is None else "disk",

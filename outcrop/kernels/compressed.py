@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +40,11 @@ class CompressedMemory:
     @property
     def total(self) -> int:
         return self.node_bytes + self.index_bytes + self.root_bytes + self.queue_bytes
+
+
+def sum_memory(parts: list[CompressedMemory]) -> CompressedMemory:
+    """Returns the memory of several searches."""
+    return CompressedMemory(*(sum(column) for column in zip(*map(astuple, parts), strict=True)))
 
 
 class CompressedSearch(Search):

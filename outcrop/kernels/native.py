@@ -7,7 +7,7 @@ import ctypes
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -20,6 +20,13 @@ if TYPE_CHECKING:
 #: Functions called before all others, to identify the library. Their types never change.
 _IDENTIFYING = ("outcrop_abi",)
 _FUNCTIONS = ("outcrop_shape", "outcrop_normalise_block")
+
+
+class CompileCompressed(Protocol):
+    """A function that compiles a model for a compressed search, with trees or without. ``kernels``: the files in
+    native/ that are needed beyond those of most searches; None: all."""
+
+    def __call__(self, tree: bool, kernels: Sequence[str] | None = ()) -> Native: ...
 
 
 class Native:
@@ -59,8 +66,8 @@ class Native:
         self.is_tree = hasattr(self._library, "outcrop_fold_block")
         self.strength = "general"  #: strength of the automaton in the model, see outcrop.ltl.graph
         self.compile_squeezed: Callable[[int], Native] | None = None  #: compiles it for a width in bytes
-        #: Compiles it for a compressed search; True: with trees.
-        self.compile_compressed: Callable[[bool], Native] | None = None
+        #: Compiles it for a compressed search.
+        self.compile_compressed: CompileCompressed | None = None
         self.seconds_to_compile = 0.0  #: estimated time of that, in seconds
 
     @cached_property

@@ -44,7 +44,7 @@ def sample_steps(search: Search, seed: int, steps: int, length: int, apart: int 
     """Returns the states before and after every ``apart``-th step of random walks of at most ``length`` steps.
 
     Walks start at states from all over the arena, in order, or at start states if it is empty. Nothing is counted."""
-    width, most = search.native.state_bytes, steps // apart
+    width, most = search.native.model_bytes, steps // apart
     before, after = (np.empty(most * width + SPARE_BYTES, dtype=np.uint8) for _ in range(2))
     count = search.native.library_with(_FUNCTIONS).outcrop_sample_steps(
         *(search.handle, seed, steps, length, apart, before.ctypes.data, after.ctypes.data),
@@ -59,13 +59,13 @@ class Route:
     def __init__(self, search: Search, rank: int, ranks: int, bits: int = 64, parts: States | None = None) -> None:
         self._search = search
         self._library = search.native.library_with(_FUNCTIONS)
-        masks = search.native.states(0) if parts is None else np.ascontiguousarray(parts)
+        masks = search.native.packed_states(0) if parts is None else np.ascontiguousarray(parts)
         if not self._library.outcrop_route(search.handle, rank, ranks, bits, len(masks), masks.ctypes.data):
             raise MemoryError("no memory for a search over several ranks")
         self._most_packed = int(self._library.outcrop_most_packed())
         room = min(_MESSAGE_BYTES, max(_LEAST_MESSAGE_BYTES, _ALL_MESSAGES_BYTES // (ranks * search.workers)))
         #: Number of states that make a message, unless a level ends.
-        self.batch = max(1, room // search.native.state_bytes)
+        self.batch = max(1, room // search.native.model_bytes)
         self._counts = [np.zeros(ranks, dtype=np.uint64) for _ in range(search.workers)]
 
     def size_filter(self, count: int) -> None:
@@ -109,7 +109,7 @@ class Route:
 
     def read(self, message: Message) -> States:
         """Returns the states of a message."""
-        count, width = int(message[:_HEAD_BYTES].view(np.uint64)[0]), self._search.native.state_bytes
+        count, width = int(message[:_HEAD_BYTES].view(np.uint64)[0]), self._search.native.model_bytes
         states = np.empty(count * width + SPARE_BYTES, dtype=np.uint8)[: count * width]
         self._library.outcrop_read_message(message.ctypes.data, states.ctypes.data)
         return states.reshape(count, width)

@@ -315,7 +315,7 @@ class Search:
     def find_predecessors(self, worker: int, begin: int, end: int, targets: States) -> tuple[States, NDArray[np.bool_]]:
         """Expands a range of the arena again. Returns the least predecessor of each target in it, and whether it has
         one. Targets must be distinct. They and their predecessors are as the model packs them."""
-        rows = self._rows(self.kept_form(targets))
+        rows = self._packed_rows(targets)
         least = self.native.packed_states(len(rows))
         is_found = np.zeros(len(rows), dtype=np.uint8)
         complete = self._library.outcrop_find_predecessors(
@@ -330,7 +330,7 @@ class Search:
     ) -> None:
         """Finds predecessors among states that lie anywhere. ``least`` and ``is_found`` have a row for each target,
         hold what was found before, and are updated."""
-        rows, wanted = self._rows(states), self._rows(self.kept_form(targets))
+        rows, wanted = self._rows(states), self._packed_rows(targets)
         complete = self._library.outcrop_find_predecessors_among(
             self._handle,
             worker,
@@ -355,6 +355,14 @@ class Search:
         return states
 
     def _rows(self, states: States) -> States:
-        if states.ndim != 2 or states.shape[1] != self.native.state_bytes:
-            raise InternalError(f"expected states of {self.native.state_bytes} bytes, got an array {states.shape}")
-        return with_spare_bytes(states)
+        return _checked_rows(states, self.native.state_bytes)
+
+    def _packed_rows(self, states: States) -> States:
+        """Returns rows of states as the model packs them."""
+        return _checked_rows(states, self.native.model_bytes)
+
+
+def _checked_rows(states: States, width: int) -> States:
+    if states.ndim != 2 or states.shape[1] != width:
+        raise InternalError(f"expected states of {width} bytes, got an array {states.shape}")
+    return with_spare_bytes(states)

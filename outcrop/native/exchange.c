@@ -13,17 +13,17 @@ EXPORT int outcrop_route(Search *search, uint64_t rank, uint64_t ranks, uint64_t
   search->route.hasher = search->hasher;
   search->route.parity_count = (uint32_t)parity_count;
   for (uint64_t number = 0; number < parity_count; number++)
-    for (int i = 0; i < HASH_WORDS; i++)
-      search->route.parts[number][i] = hash_word(masks + number * STATE_BYTES, i);
+    for (int i = 0; i < MODEL_WORDS; i++)
+      search->route.parts[number][i] = packed_word(masks + number * MODEL_BYTES, i);
   search->started = (uint64_t)((Wide)START_COUNT * rank / ranks);
   search->start_end = (uint64_t)((Wide)START_COUNT * (rank + 1) / ranks);
   for (uint32_t i = 0; i < search->worker_count; i++) {
     Worker *worker = &search->workers[i];
     worker->outgoing = calloc(ranks, sizeof *worker->outgoing);
-    worker->aside.states = malloc((SUCCESSOR_ROOM + 1) * (size_t)STATE_BYTES + SPARE_BYTES);
+    worker->aside.states = malloc((SUCCESSOR_ROOM + 1) * (size_t)MODEL_BYTES + SPARE_BYTES);
     worker->aside.hashes = malloc((SUCCESSOR_ROOM + 1) * sizeof *worker->aside.hashes);
     if (!worker->outgoing || !worker->aside.states || !worker->aside.hashes) return 0;
-#if HAS_AUTOMATON
+#if HAS_AUTOMATON || HAS_TREE
     worker->aside.owners = malloc((SUCCESSOR_ROOM + 1) * sizeof *worker->aside.owners);
     if (!worker->aside.owners) return 0;
 #endif
@@ -126,7 +126,7 @@ EXPORT uint64_t outcrop_take_outgoing(Search *search, uint64_t number, uint64_t 
 /* Writes the owner of each state. */
 EXPORT void outcrop_owners(const Search *search, const uint8_t *states, uint64_t count, uint32_t *owners) {
   for (uint64_t i = 0; i < count; i++)
-    owners[i] = owner_of_state(&search->route, states + i * STATE_BYTES);
+    owners[i] = owner_of_state(&search->route, states + i * MODEL_BYTES);
 }
 
 /* Returns the number of successors that other ranks own, and whether some were lost for lack of memory. */

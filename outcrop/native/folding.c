@@ -117,6 +117,36 @@ static uint32_t fold_states(Worker *worker, const uint8_t *states, const uint32_
   return failed;
 }
 
+/* Makes a state that was just folded the one that the next is compared with. */
+static void keep_tree(UnfoldedTree *tree, const Folding *folding, const TreeShape *shape, const uint8_t *state) {
+  memcpy(tree->state, state, MODEL_BYTES);
+  memcpy(tree->value, folding->value, (shape->leaves + shape->nodes + 1) * sizeof *tree->value);
+}
+
+/* Folds states that have no parent here, each few of them as if they came from the state before. Gives how many, the
+ * first that memory has no room for not included. The roots may lie where the states lie. */
+static uint64_t fold_block(Worker *worker, const uint8_t *states, uint64_t count, uint8_t *roots) {
+  for (uint64_t done = 0; done < count; done += FOLDED_TOGETHER) {
+    const uint32_t few = count - done < FOLDED_TOGETHER ? (uint32_t)(count - done) : FOLDED_TOGETHER;
+    const uint8_t *first = states + done * MODEL_BYTES;
+    uint8_t some[FOLDED_TOGETHER * STATE_BYTES];
+    const uint32_t failed = fold_states(worker, first, NULL, few, some);
+    const uint32_t folded = failed ? (uint32_t)__builtin_ctz(failed) : few;
+    const uint8_t *last = first + (folded - 1) * (size_t)MODEL_BYTES;
+    if (folded) keep_tree(worker->trees, &worker->foldings[folded - 1], &worker->search->tree.shape, last);
+    memcpy(roots + done * STATE_BYTES, some, folded * (size_t)STATE_BYTES);
+    if (folded < few) return done + folded;
+  }
+  return count;
+}
+
+/* Folds states that other ranks have sent, in place. Gives how many are left. */
+static UNUSED uint32_t fold_states_sent(Worker *worker, uint8_t *states, uint32_t count) {
+  const uint32_t folded = (uint32_t)fold_block(worker, states, count, states);
+  worker->overflow |= folded < count;
+  return folded;
+}
+
 /* Folds the successors in the buffer, and drops those that memory has no room for. */
 static void fold_successors(Worker *worker) {
   Expansion *expansion = &worker->expansion;
@@ -142,9 +172,8 @@ static void fold_successors(Worker *worker) {
 /* Folds states that the model has packed; gives how many, the first that memory has no room for not included. */
 EXPORT uint64_t outcrop_fold_block(Search *search, uint64_t number, const uint8_t *states, uint64_t count, uint8_t *roots) {
   Worker *worker = &search->workers[number];
-  uint64_t done = 0;
   worker_enter(worker);
-  while (done < count && !fold_states(worker, states + done * MODEL_BYTES, NULL, 1, roots + done * STATE_BYTES)) done++;
+  uint64_t done = fold_block(worker, states, count, roots);
   worker_leave(worker);
   return done;
 }

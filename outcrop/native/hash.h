@@ -17,38 +17,42 @@
 
 #define HASH_WORDS ((STATE_BYTES + 7) / 8)
 
+/* For functions of a number of bytes that is a constant in each call. */
+#define ALWAYS_INLINE inline __attribute__((always_inline))
+
 __extension__ typedef unsigned __int128 Wide;
 
+/* Keys for a state as the model packs it, of which a narrower form uses the first ones. */
 typedef struct Hasher {
-  uint64_t low[HASH_WORDS];  /* lower halves of the keys */
-  uint64_t high[HASH_WORDS]; /* upper halves */
+  uint64_t low[MODEL_WORDS];  /* lower halves of the keys */
+  uint64_t high[MODEL_WORDS]; /* upper halves */
   Wide constant;
 } Hasher;
 
 static inline uint64_t multiply_high(uint64_t a, uint64_t b) { return (uint64_t)((Wide)a * b >> 64); }
 
-/* Returns word `number` of a state. The last word overlaps the one before, so as not to read past the end. */
-static inline uint64_t state_word(const uint8_t *state, int number) {
+/* Returns word `number` of some bytes. The last word overlaps the one before, so as not to read past the end. */
+static ALWAYS_INLINE uint64_t word_of_bytes(const uint8_t *state, int bytes, int number) {
   uint64_t word = 0;
   int at = number * 8;
-  if (STATE_BYTES < 8)
-    memcpy(&word, state, STATE_BYTES < 8 ? STATE_BYTES : 8);
+  if (bytes < 8)
+    memcpy(&word, state, (size_t)(bytes < 8 ? bytes : 8));
   else
-    memcpy(&word, state + (at + 8 <= STATE_BYTES ? at : STATE_BYTES - 8), 8);
+    memcpy(&word, state + (at + 8 <= bytes ? at : bytes - 8), 8);
   return word;
 }
 
-/* Returns word `number` of a state without overlapping bytes, so that each byte is in one word. */
-static inline uint64_t hash_word(const uint8_t *state, int number) {
-  int over = number * 8 + 8 - STATE_BYTES;
-  return state_word(state, number) >> (STATE_BYTES > 8 && over > 0 ? 8 * over : 0);
+/* Returns word `number` of some bytes without overlapping ones, so that each byte is in one word. */
+static ALWAYS_INLINE uint64_t apart_word(const uint8_t *state, int bytes, int number) {
+  int over = number * 8 + 8 - bytes;
+  return word_of_bytes(state, bytes, number) >> (bytes > 8 && over > 0 ? 8 * over : 0);
 }
 
-static inline uint64_t hash_state(const Hasher *hasher, const uint8_t *state) {
+static ALWAYS_INLINE uint64_t hash_bytes(const Hasher *hasher, const uint8_t *state, int bytes) {
   Wide sum = hasher->constant;
   uint64_t high = 0;
-  for (int i = 0; i < HASH_WORDS; i++) {
-    uint64_t word = hash_word(state, i);
+  for (int i = 0; i < (bytes + 7) / 8; i++) {
+    uint64_t word = apart_word(state, bytes, i);
     sum += (Wide)hasher->low[i] * word;
     high += hasher->high[i] * word;
   }
@@ -57,11 +61,21 @@ static inline uint64_t hash_state(const Hasher *hasher, const uint8_t *state) {
   return hash ^ hash >> 32;
 }
 
-static inline int states_equal(const uint8_t *a, const uint8_t *b) {
+static ALWAYS_INLINE int bytes_equal(const uint8_t *a, const uint8_t *b, int bytes) {
   uint64_t difference = 0;
-  for (int i = 0; i < HASH_WORDS; i++) difference |= state_word(a, i) ^ state_word(b, i);
+  for (int i = 0; i < (bytes + 7) / 8; i++) difference |= word_of_bytes(a, bytes, i) ^ word_of_bytes(b, bytes, i);
   return difference == 0;
 }
+
+/* A state as the search keeps it. */
+static inline uint64_t state_word(const uint8_t *state, int number) { return word_of_bytes(state, STATE_BYTES, number); }
+static inline uint64_t hash_state(const Hasher *hasher, const uint8_t *state) { return hash_bytes(hasher, state, STATE_BYTES); }
+static inline int states_equal(const uint8_t *a, const uint8_t *b) { return bytes_equal(a, b, STATE_BYTES); }
+
+/* A state as the model packs it: the form in which ranks send states, and in which findings are compared. */
+static inline uint64_t packed_word(const uint8_t *state, int number) { return apart_word(state, MODEL_BYTES, number); }
+static inline uint64_t hash_packed(const Hasher *hasher, const uint8_t *state) { return hash_bytes(hasher, state, MODEL_BYTES); }
+static inline int packed_equal(const uint8_t *a, const uint8_t *b) { return bytes_equal(a, b, MODEL_BYTES); }
 
 /* Increment of the SplitMix64 sequence, from which keys are drawn. */
 #define RANDOM_STEP 0x9E3779B97F4A7C15ull
@@ -74,7 +88,7 @@ static uint64_t next_random(uint64_t *sequence) {
 }
 
 static void hasher_seed(Hasher *hasher, uint64_t seed) {
-  for (int i = 0; i < HASH_WORDS; i++) {
+  for (int i = 0; i < MODEL_WORDS; i++) {
     hasher->low[i] = next_random(&seed);
     hasher->high[i] = next_random(&seed);
   }
@@ -88,7 +102,7 @@ static void hasher_seed(Hasher *hasher, uint64_t seed) {
 static void hasher_reverse(Hasher *hasher, int first_only) {
   hasher->low[0] = 0;
   hasher->high[0] |= 1;
-  for (int i = 1; first_only && i < HASH_WORDS; i++) hasher->low[i] = hasher->high[i] = 0;
+  for (int i = 1; first_only && i < MODEL_WORDS; i++) hasher->low[i] = hasher->high[i] = 0;
 }
 
 #endif

@@ -34,7 +34,7 @@
 
 /* Products with an automaton are not searched past RAM, and their states are not squeezed. Only `auto` and `layered`
  * squeeze states, and they need none of the kernels of other strategies, of random walks or of several ranks. */
-#define HAS_PAST_RAM (HAS_ALL_KERNELS && !HAS_AUTOMATON)
+#define HAS_PAST_RAM (HAS_ALL_KERNELS && !HAS_AUTOMATON && !HAS_QUOTIENT)
 #define HAS_EVERY_STRATEGY (HAS_ALL_KERNELS && !SQUEEZED_BYTES)
 #define HAS_CACHES (HAS_PAST_RAM && HAS_EVERY_STRATEGY)
 

@@ -84,19 +84,23 @@ static void drop_loops(Worker *worker, uint32_t many) {
   worker->generated += count - kept;
 }
 
-/* Hashes the successors in the buffer, and routes those that other ranks own. Every flush of a search starts with
- * it. */
-static void hash_own_successors(Worker *worker) {
+/* Hashes the successors in the buffer, which are as the model packs them, and routes those that other ranks own. */
+static void route_own_successors(Worker *worker) {
   Search *search = worker->search;
-  if (!is_shared(search)) {
-    if (search->visited->takes_hashes) hash_successors(&worker->expansion);
-    return;
-  }
   uint64_t foreign = route_successors(&search->route, &worker->expansion, &worker->aside, worker->outgoing);
   if (foreign == UINT64_MAX)
     __atomic_store_n(&search->lost, 1, __ATOMIC_RELAXED);
   else
     worker->foreign += foreign, worker->generated += foreign;
+}
+
+/* Hashes the successors in the buffer, and routes those that other ranks own, unless that was done before they were
+ * folded. Every flush of a search starts with it. */
+static void hash_own_successors(Worker *worker) {
+  if (is_shared(worker->search) && !HAS_TREE)
+    route_own_successors(worker);
+  else if (worker->search->visited->takes_hashes)
+    hash_successors(&worker->expansion);
 }
 
 /* Adds states, whose hashes the worker has, to the visited set, and checks the new ones. */
@@ -120,6 +124,7 @@ static void add_hashed(Worker *worker, const uint8_t *states, uint32_t count) {
 /* Flushes the buffer of a search. */
 static void add_successors(Expansion *expansion) {
   Worker *worker = (Worker *)expansion;
+  if (HAS_TREE && is_shared(worker->search)) route_own_successors(worker);
   squeeze_successors(worker);
   /* A table of all visited states finds loops nearly as fast. With eviction, each would be a candidate. */
   drop_loops(worker, worker->search->visited->forgets ? 1 : 6);
@@ -254,6 +259,9 @@ static void add_message(Worker *worker, const uint8_t *message) {
   for (Reading reading = begin_reading(message); reading.left;) {
     const uint8_t *values = reading.values;
     uint32_t count = read_states(&reading, states, SUCCESSOR_ROOM);
+#if HAS_TREE
+    count = fold_states_sent(worker, states, count);
+#endif
     for (uint32_t i = 0; i < count; i++) {
       uint64_t hash = hash_state(expansion->hasher, states + (size_t)i * STATE_BYTES);
       expansion->hashes[i] = hash;

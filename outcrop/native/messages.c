@@ -6,8 +6,8 @@
  * and may be read and written. */
 
 /* Number of words of a state whose masks form a group, and number of full groups. */
-enum { MASKED_WORDS = 8, WHOLE_GROUPS = HASH_WORDS / MASKED_WORDS };
-enum { MESSAGE_HEAD = sizeof(uint64_t), MOST_PACKED = STATE_BYTES + HASH_WORDS + (HAS_AUTOMATON ? sizeof(uint32_t) : 0) };
+enum { MASKED_WORDS = 8, WHOLE_GROUPS = MODEL_WORDS / MASKED_WORDS };
+enum { MESSAGE_HEAD = sizeof(uint64_t), MOST_PACKED = MODEL_BYTES + MODEL_WORDS + (HAS_AUTOMATON ? sizeof(uint32_t) : 0) };
 #define WITH_VALUES (UINT64_C(1) << 62)
 
 /* Returns 255 for each byte of a word that is not 0. */
@@ -38,7 +38,7 @@ static inline uint64_t bytes_of_bits(uint8_t bits) {
 static inline uint8_t *write_words(const uint8_t *state, int first, int words, uint64_t *before, uint8_t *at) {
   uint8_t *next = at + words;
   for (int i = 0; i < words; i++) {
-    const uint64_t word = hash_word(state, first + i), changes = word ^ before[first + i], bytes = nonzero_bytes(changes);
+    const uint64_t word = packed_word(state, first + i), changes = word ^ before[first + i], bytes = nonzero_bytes(changes);
     const uint64_t gathered = gather_bits(changes, bytes);
     const uint8_t mask = bits_of_bytes(bytes);
     before[first + i] = word;
@@ -52,16 +52,16 @@ static inline uint8_t *write_words(const uint8_t *state, int first, int words, u
 /* Encodes a message. Returns its length. `values` may be NULL. */
 static uint64_t write_message(const uint8_t *states, const uint32_t *values, uint64_t count, uint8_t *message) {
   const uint64_t head = values ? count | WITH_VALUES : count;
-  uint64_t before[HASH_WORDS] = {0};
+  uint64_t before[MODEL_WORDS] = {0};
   uint8_t *at = message + MESSAGE_HEAD;
   memcpy(message, &head, sizeof head);
   if (values) {
     memcpy(at, values, count * sizeof *values);
     at += count * sizeof *values;
   }
-  for (const uint8_t *state = states; state < states + count * STATE_BYTES; state += STATE_BYTES) {
+  for (const uint8_t *state = states; state < states + count * MODEL_BYTES; state += MODEL_BYTES) {
     for (int i = 0; i < WHOLE_GROUPS; i++) at = write_words(state, i * MASKED_WORDS, MASKED_WORDS, before, at);
-    at = write_words(state, WHOLE_GROUPS * MASKED_WORDS, HASH_WORDS % MASKED_WORDS, before, at);
+    at = write_words(state, WHOLE_GROUPS * MASKED_WORDS, MODEL_WORDS % MASKED_WORDS, before, at);
   }
   return (uint64_t)(at - message);
 }
@@ -71,7 +71,7 @@ typedef struct {
   const uint8_t *at;
   uint64_t left;         /* states */
   const uint8_t *values; /* of the states left, or NULL */
-  uint64_t before[HASH_WORDS];
+  uint64_t before[MODEL_WORDS];
 } Reading;
 
 static Reading begin_reading(const uint8_t *message) {
@@ -87,7 +87,7 @@ static Reading begin_reading(const uint8_t *message) {
 
 /* Decodes a group of words. Returns where the next group is. */
 static inline const uint8_t *read_words(const uint8_t *at, int first, int words, uint64_t *before, uint8_t *state) {
-  enum { LAST_BYTES = STATE_BYTES - (HASH_WORDS - 1) * 8 };
+  enum { LAST_BYTES = MODEL_BYTES - (MODEL_WORDS - 1) * 8 };
   const uint8_t *bytes = at + words;
   uint64_t masks;
   memcpy(&masks, at, sizeof masks);
@@ -97,7 +97,7 @@ static inline const uint8_t *read_words(const uint8_t *at, int first, int words,
     uint64_t word;
     memcpy(&word, bytes, sizeof word);
     word = before[first + i] ^= scatter_bits(word, bytes_of_bits((uint8_t)masks));
-    memcpy(state + (first + i) * 8, &word, first + i + 1 < HASH_WORDS ? 8 : LAST_BYTES);
+    memcpy(state + (first + i) * 8, &word, first + i + 1 < MODEL_WORDS ? 8 : LAST_BYTES);
     bytes += __builtin_popcount((uint8_t)masks);
   }
   return at;
@@ -107,11 +107,11 @@ static inline const uint8_t *read_words(const uint8_t *at, int first, int words,
 static uint32_t read_states(Reading *reading, uint8_t *states, uint64_t most) {
   const uint64_t count = reading->left < most ? reading->left : most;
   const uint8_t *at = reading->at;
-  uint64_t before[HASH_WORDS];
+  uint64_t before[MODEL_WORDS];
   memcpy(before, reading->before, sizeof before);
-  for (uint8_t *state = states; state < states + count * STATE_BYTES; state += STATE_BYTES) {
+  for (uint8_t *state = states; state < states + count * MODEL_BYTES; state += MODEL_BYTES) {
     for (int i = 0; i < WHOLE_GROUPS; i++) at = read_words(at, i * MASKED_WORDS, MASKED_WORDS, before, state);
-    at = read_words(at, WHOLE_GROUPS * MASKED_WORDS, HASH_WORDS % MASKED_WORDS, before, state);
+    at = read_words(at, WHOLE_GROUPS * MASKED_WORDS, MODEL_WORDS % MASKED_WORDS, before, state);
   }
   memcpy(reading->before, before, sizeof before);
   reading->at = at;

@@ -2,7 +2,7 @@
  * parent links; the level is expanded again. */
 
 typedef struct {
-  const uint8_t *targets;
+  const uint8_t *targets; /* as the model packs them */
   uint32_t count;
   uint32_t found;
   uint32_t *slots; /* open addressing: target + 1 */
@@ -13,7 +13,7 @@ typedef struct {
 
 static uint32_t *target_slot(const PathStep *step, const uint8_t *state, uint64_t hash) {
   uint32_t at = (uint32_t)hash & step->mask;
-  while (step->slots[at] && !states_equal(step->targets + (size_t)(step->slots[at] - 1) * STATE_BYTES, state))
+  while (step->slots[at] && !packed_equal(step->targets + (size_t)(step->slots[at] - 1) * MODEL_BYTES, state))
     at = (at + 1) & step->mask;
   return &step->slots[at];
 }
@@ -22,10 +22,9 @@ static void match_successors(Expansion *expansion) {
   Worker *worker = (Worker *)expansion;
   PathStep *step = worker->purpose;
   uint8_t room[MODEL_BYTES + SPARE_BYTES];
-  squeeze_successors(worker);
-  hash_successors(expansion);
   for (uint32_t i = 0; i < expansion->count; i++) {
-    uint32_t slot = *target_slot(step, expansion->successors + (size_t)i * STATE_BYTES, expansion->hashes[i]);
+    const uint8_t *successor = expansion->successors + (size_t)i * MODEL_BYTES;
+    uint32_t slot = *target_slot(step, successor, hash_packed(&worker->search->hasher, successor));
     if (!slot) continue;
     const uint8_t *predecessor =
         packed_state(worker->search, worker->block + (size_t)expansion->owners[i] * STATE_BYTES, room);
@@ -50,8 +49,8 @@ static int find_predecessors(Worker *worker, const uint8_t *states, uint64_t sta
   PathStep step = {targets, count, 0, calloc(size, sizeof(uint32_t)), size - 1, least, is_found};
   if (!step.slots) return 0;
   for (uint32_t i = 0; i < count; i++) {
-    const uint8_t *target = targets + (size_t)i * STATE_BYTES;
-    *target_slot(&step, target, hash_state(&search->hasher, target)) = i + 1;
+    const uint8_t *target = targets + (size_t)i * MODEL_BYTES;
+    *target_slot(&step, target, hash_packed(&search->hasher, target)) = i + 1;
     step.found += is_found[i] != 0;
   }
   worker->purpose = &step;

@@ -17,7 +17,7 @@
  *
  * Places lie within cache lines, each after a byte that says what is there. */
 enum {
-  FILTER_PLACE = 1 + STATE_BYTES,
+  FILTER_PLACE = 1 + MODEL_BYTES,
   FILTER_BUCKET = (FILTER_PLACE + LINE_BYTES - 1) / LINE_BYTES * LINE_BYTES,
   FILTER_PLACES = FILTER_BUCKET / FILTER_PLACE
 };
@@ -56,8 +56,8 @@ static inline uint32_t filter_enter(Filter filter, const uint8_t *state, uint64_
   if (filter.shared)
     while ((found = __atomic_exchange_n(place, PLACE_LOCKED, __ATOMIC_ACQUIRE)) == PLACE_LOCKED) {
     }
-  uint32_t is_new = (uint32_t)(found == PLACE_EMPTY) | (uint32_t)!states_equal(place + 1, state);
-  memcpy(place + 1, state, STATE_BYTES);
+  uint32_t is_new = (uint32_t)(found == PLACE_EMPTY) | (uint32_t)!packed_equal(place + 1, state);
+  memcpy(place + 1, state, MODEL_BYTES);
   if (filter.shared)
     __atomic_store_n(place, PLACE_TAKEN, __ATOMIC_RELEASE);
   else
@@ -79,7 +79,7 @@ static void filter_grow(Filter *filter, uint64_t bytes, const Hasher *hasher) {
     memcpy(moved, bucket, FILTER_BUCKET);
     memset(bucket, 0, FILTER_BUCKET);
     for (const uint8_t *place = moved; place + FILTER_PLACE <= moved + FILTER_BUCKET; place += FILTER_PLACE)
-      if (*place == PLACE_TAKEN) filter_enter(*filter, place + 1, hash_state(hasher, place + 1));
+      if (*place == PLACE_TAKEN) filter_enter(*filter, place + 1, hash_packed(hasher, place + 1));
   }
 }
 
@@ -91,7 +91,7 @@ typedef struct {
   uint32_t rank, ranks;  /* ranks 0: there are no others */
   unsigned shift;        /* number of hash bits that do not count */
   uint32_t parity_count; /* number of parities that make the owner's number; 0: the hash decides */
-  uint64_t parts[MOST_PARITIES][HASH_WORDS];
+  uint64_t parts[MOST_PARITIES][MODEL_WORDS];
   Hasher hasher;         /* of the search when it started: a state keeps its owner */
   Filter filter;
 } Route;
@@ -105,7 +105,7 @@ static inline uint32_t owner_by_parity(const Route *route, uint32_t parity_count
   uint32_t owner = 0;
   for (uint32_t number = 0; number < parity_count; number++) {
     uint64_t bits = 0;
-    for (int i = 0; i < HASH_WORDS; i++) bits ^= hash_word(state, i) & route->parts[number][i];
+    for (int i = 0; i < MODEL_WORDS; i++) bits ^= packed_word(state, i) & route->parts[number][i];
     owner |= (uint32_t)__builtin_parityll(bits) << number;
   }
   return owner;
@@ -117,7 +117,7 @@ static inline uint32_t owner_of(const Route *route, const uint8_t *state, uint64
 
 /* Returns the owner of a state whose hash is not known. */
 static inline uint32_t owner_of_state(const Route *route, const uint8_t *state) {
-  return owner_of(route, state, route->parity_count ? 0 : hash_state(&route->hasher, state));
+  return owner_of(route, state, route->parity_count ? 0 : hash_packed(&route->hasher, state));
 }
 
 /* The states that one worker has for one owner, and in some searches a value for each. */
@@ -130,7 +130,7 @@ typedef struct {
 
 static int outgoing_grow(Outgoing *outgoing) {
   uint64_t room = outgoing->room ? 2 * outgoing->room : 64;
-  uint8_t *states = realloc(outgoing->states, room * STATE_BYTES);
+  uint8_t *states = realloc(outgoing->states, room * MODEL_BYTES);
   if (states) outgoing->states = states;
   uint32_t *values = HAS_AUTOMATON ? realloc(outgoing->values, room * sizeof *values) : NULL;
   if (values) outgoing->values = values;
@@ -142,7 +142,7 @@ static int outgoing_grow(Outgoing *outgoing) {
 /* Appends a state if it `counts`. That cannot be predicted, so it is written in any case. */
 static inline int outgoing_add(Outgoing *outgoing, const uint8_t *state, uint32_t counts) {
   if (__builtin_expect(outgoing->count == outgoing->room, 0) && !outgoing_grow(outgoing)) return 0;
-  memcpy(outgoing->states + outgoing->count * STATE_BYTES, state, STATE_BYTES);
+  memcpy(outgoing->states + outgoing->count * MODEL_BYTES, state, MODEL_BYTES);
   outgoing->count += counts;
   return 1;
 }
@@ -151,7 +151,7 @@ static inline int outgoing_add(Outgoing *outgoing, const uint8_t *state, uint32_
 typedef struct {
   uint8_t *states;
   uint64_t *hashes;
-#if HAS_AUTOMATON
+#if HAS_AUTOMATON || HAS_TREE
   uint32_t *owners; /* of the predecessors of the states; see Expansion */
 #endif
   uint32_t count;
@@ -168,14 +168,14 @@ static void divide_by_hash(const Route *route, Expansion *expansion, Aside *asid
   uint64_t *own_hashes = expansion->hashes, *other_hashes = aside->hashes;
   uint32_t own = 0, others = 0;
   for (uint32_t i = 0, count = expansion->count; i < count; i++) {
-    uint8_t state[STATE_BYTES];
-    memcpy(state, successors + (size_t)i * STATE_BYTES, STATE_BYTES);
-    uint64_t hash = hash_state(&hasher, successors + (size_t)i * STATE_BYTES);
+    uint8_t state[MODEL_BYTES];
+    memcpy(state, successors + (size_t)i * MODEL_BYTES, MODEL_BYTES);
+    uint64_t hash = hash_packed(&hasher, successors + (size_t)i * MODEL_BYTES);
     uint32_t is_own = owner_by_hash(&by, hash) == by.rank;
-    memcpy(states + (size_t)others * STATE_BYTES, state, STATE_BYTES);
-    memcpy(successors + (size_t)own * STATE_BYTES, state, STATE_BYTES);
+    memcpy(states + (size_t)others * MODEL_BYTES, state, MODEL_BYTES);
+    memcpy(successors + (size_t)own * MODEL_BYTES, state, MODEL_BYTES);
     other_hashes[others] = own_hashes[own] = hash;
-#if HAS_AUTOMATON
+#if HAS_AUTOMATON || HAS_TREE
     aside->owners[others] = expansion->owners[own] = expansion->owners[i];
 #endif
     __builtin_prefetch(places[is_own] + multiply_high(hash, counts[is_own]) * sizes[is_own], 1);
@@ -197,11 +197,11 @@ static inline __attribute__((always_inline)) void divide_by_parities(const Route
   uint64_t *const hashes = expansion->hashes;
   uint32_t own = 0, others = 0;
   for (uint32_t i = 0, count = expansion->count; i < count; i++) {
-    const uint8_t *state = successors + (size_t)i * STATE_BYTES;
-    const uint64_t hash = hash_state(&hasher, state);
+    const uint8_t *state = successors + (size_t)i * MODEL_BYTES;
+    const uint64_t hash = hash_packed(&hasher, state);
     if (__builtin_expect(owner_by_parity(&by, parity_count, state) != by.rank, 0)) {
-      memcpy(aside->states + (size_t)others * STATE_BYTES, state, STATE_BYTES);
-#if HAS_AUTOMATON
+      memcpy(aside->states + (size_t)others * MODEL_BYTES, state, MODEL_BYTES);
+#if HAS_AUTOMATON || HAS_TREE
       aside->owners[others] = expansion->owners[i];
 #endif
       aside->hashes[others++] = hash;
@@ -210,10 +210,10 @@ static inline __attribute__((always_inline)) void divide_by_parities(const Route
     }
     __builtin_prefetch(lines + multiply_high(hash, line_count) * LINE_BYTES, 1);
     hashes[own] = hash;
-#if HAS_AUTOMATON
+#if HAS_AUTOMATON || HAS_TREE
     expansion->owners[own] = expansion->owners[i];
 #endif
-    if (own != i) memcpy(successors + (size_t)own * STATE_BYTES, state, STATE_BYTES);
+    if (own != i) memcpy(successors + (size_t)own * MODEL_BYTES, state, MODEL_BYTES);
     own++;
   }
   expansion->count = own;
@@ -235,7 +235,7 @@ static uint64_t route_successors(const Route *route, Expansion *expansion, Aside
   divide_successors(route, expansion, aside);
   const Route by = *route;
   const uint8_t *state = aside->states;
-  for (uint32_t i = 0, count = aside->count; i < count; i++, state += STATE_BYTES) {
+  for (uint32_t i = 0, count = aside->count; i < count; i++, state += MODEL_BYTES) {
     uint64_t hash = aside->hashes[i];
     uint32_t is_new = filter_enter(by.filter, state, hash);
     if (!outgoing_add(&outgoing[owner_of(&by, state, hash)], state, is_new)) return UINT64_MAX;

@@ -4,17 +4,17 @@
 typedef struct {
   uint64_t random;
   uint64_t count; /* number of successors so far, other than the state itself */
-  uint8_t state[STATE_BYTES + SPARE_BYTES];
-  uint8_t chosen[STATE_BYTES + SPARE_BYTES];
+  uint8_t state[MODEL_BYTES + SPARE_BYTES];
+  uint8_t chosen[MODEL_BYTES + SPARE_BYTES];
 } Stroll;
 
 /* Chooses one of all successors so far. */
 static void choose_successor(Expansion *expansion) {
   Stroll *stroll = ((Worker *)expansion)->purpose;
   for (uint32_t i = 0; i < expansion->count; i++) {
-    const uint8_t *successor = expansion->successors + (size_t)i * STATE_BYTES;
-    if (states_equal(successor, stroll->state)) continue;
-    if (multiply_high(next_random(&stroll->random), ++stroll->count) == 0) memcpy(stroll->chosen, successor, STATE_BYTES);
+    const uint8_t *successor = expansion->successors + (size_t)i * MODEL_BYTES;
+    if (packed_equal(successor, stroll->state)) continue;
+    if (multiply_high(next_random(&stroll->random), ++stroll->count) == 0) memcpy(stroll->chosen, successor, MODEL_BYTES);
   }
   expansion->count = 0;
 }
@@ -22,10 +22,13 @@ static void choose_successor(Expansion *expansion) {
 /* Starts a walk, at states from all over the arena in order (state `share` of `all`), or at a start state if the
  * arena is empty. */
 static int begin_stroll(Worker *worker, uint64_t share, uint64_t all, Stroll *stroll) {
-  const Arena *arena = &worker->search->arena;
+  const Search *search = worker->search;
+  const Arena *arena = &search->arena;
   int failed = 0;
   if (!arena->used) return random_start(worker, &stroll->random, stroll->state, &failed);
-  memcpy(stroll->state, arena_state(arena, (uint64_t)((Wide)arena->used * share / all)), STATE_BYTES);
+  const uint8_t *kept = arena_state(arena, (uint64_t)((Wide)arena->used * share / all));
+  const uint8_t *state = packed_state(search, kept, stroll->state);
+  if (state != stroll->state) memcpy(stroll->state, state, MODEL_BYTES);
   return 1;
 }
 
@@ -49,10 +52,10 @@ static uint64_t sample_steps(Worker *worker, uint64_t seed, uint64_t steps, uint
     is_under_way = status == OK && stroll.count > 0;
     if (!is_under_way) continue;
     if (step % apart == apart - 1) {
-      memcpy(before + written * STATE_BYTES, stroll.state, STATE_BYTES);
-      memcpy(after + written++ * STATE_BYTES, stroll.chosen, STATE_BYTES);
+      memcpy(before + written * MODEL_BYTES, stroll.state, MODEL_BYTES);
+      memcpy(after + written++ * MODEL_BYTES, stroll.chosen, MODEL_BYTES);
     }
-    memcpy(stroll.state, stroll.chosen, STATE_BYTES);
+    memcpy(stroll.state, stroll.chosen, MODEL_BYTES);
   }
   Arena *arena = &worker->search->arena;
   if (arena->file >= 0) arena_drop(arena, 0, arena->resident);

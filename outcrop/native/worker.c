@@ -231,6 +231,7 @@ static inline void move_origin(Expansion *expansion, uint32_t to, uint32_t from)
 
 #if HAS_TREE
 static void fold_successors(Worker *worker);
+static UNUSED uint32_t fold_states_sent(Worker *worker, uint8_t *states, uint32_t count);
 #endif
 
 /* Squeezes the successors in the buffer, which the model has packed. A flush starts with it. */

@@ -62,6 +62,11 @@ def jobs() -> list[tuple[str, dict[str, Any], dict[str, Any]]]:
     listed.append((str(HERE / "grid.m"), {}, {"strategy": "disk", "keep": "states", "state_memory": "8K"}))
     listed.append((str(HERE / "grid.m"), {}, {"strategy": "ram", "depth": 9}))
     listed.append((str(HERE / "grid.m"), {}, {"strategy": "ram", "states": 900}))
+    # Ranks send states as the model packs them, and each folds its own.
+    wide = str(HERE / "wide.m")
+    listed.append((wide, {}, {"strategy": "ram", "compress": "tree", "threads": 2, "max_errors": 3}))
+    listed.append((wide, {}, {"strategy": "ram", "compress": "quotient", "owners": UNEVEN, "max_errors": 3}))
+    listed.append((str(HERE / "grid.m"), {}, {"strategy": "ram", "compress": "quotient", "max_errors": None}))
     listed.append((str(HERE / "grid.m"), {}, {"strategy": "compact", "owners": PARTS, "max_errors": 3}))
     listed.append((str(HERE / "grid.m"), {}, {"strategy": "compact", "bits": 8, "owners": BY_HASH, "max_errors": None}))
     return listed

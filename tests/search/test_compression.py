@@ -11,7 +11,6 @@ import pytest
 from native_models import compiled as compiled_model
 
 import outcrop
-from outcrop.explorer.compressing import check_possible
 from outcrop.explorer.tuning import tuned
 from outcrop.kernels import Settings, StopReason
 from outcrop.kernels.compressed import CompressedSearch
@@ -200,11 +199,6 @@ def test_off_never_compresses(tmp_path: Path) -> None:
     assert EventKind.COMPRESSED not in [event.kind for event in result.events]
 
 
-def test_refused_over_several_ranks() -> None:
-    with pytest.raises(outcrop.UsageError, match="--compress off"):
-        check_possible(compiled_model(_wide()), outcrop.CheckOptions(ranks=2))
-
-
 def test_checkpoint_of_a_compressed_search(tmp_path: Path) -> None:
     path = tmp_path / "wide.m"
     path.write_text(_wide())
@@ -223,3 +217,10 @@ def _copy(source: Path, goal: Path) -> None:
     goal.mkdir()
     for each in source.iterdir():
         (goal / each.name).write_bytes(each.read_bytes())
+
+
+@pytest.mark.parametrize("options", [{"strategy": "layered"}, {"strategy": "compact"}, {"engine": "interpreter"}])
+def test_refused_where_states_are_not_compressed(options: dict[str, str]) -> None:
+    model = outcrop.load(_MODELS / "deep_and_thin.m")
+    with pytest.raises(outcrop.UsageError, match="--compress"):
+        model.check(compress="tree", **{"strategy": "ram", **options})
