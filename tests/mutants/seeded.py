@@ -257,7 +257,7 @@ MUTANTS = [
     *_of(
         "native/route.c",
         (
-            "uint32_t is_new = (uint32_t)(found == PLACE_EMPTY) | (uint32_t)!states_equal(place + 1, state);",
+            "uint32_t is_new = (uint32_t)(found == PLACE_EMPTY) | (uint32_t)!packed_equal(place + 1, state);",
             "uint32_t is_new = (uint32_t)(found == PLACE_EMPTY);",
         ),
         ("multiply_high((hash >> route->shift) * 0x9E3779B97F4A7C15ull", "multiply_high(hash * 0x9E3779B97F4A7C15ull"),
