@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 from outcrop.check.conclusion import conclude, violations_of
 from outcrop.check.engines import EngineOutcome, search, settled
+from outcrop.check.kept import keeping, write_kept
 from outcrop.check.refusals import refuse_invariants, refuse_unused_options
 from outcrop.check.selection import select
 from outcrop.declared import choice, value_of
@@ -47,7 +48,7 @@ from outcrop.options import (
     TraceOrder,
     given_options,
 )
-from outcrop.outcome import Progress
+from outcrop.outcome import Progress, Stop
 from outcrop.reading import read_source as read_source
 from outcrop.report.json import document
 from outcrop.report.notebook import html, result_page, system_html
@@ -278,7 +279,7 @@ class Model:
         """Checks every property of the model, and of its formulas those that the options name."""
         if self.system.says_where_runs_end and chosen.deadlock is Deadlock.STUTTERING:
             chosen = dataclasses.replace(chosen, deadlock=Deadlock.STUCK)
-        chosen, event = settled(chosen)
+        chosen, event = settled(keeping(chosen))
         if event is not None and progress is not None:
             progress(Progress(level=0, states=0, rules_fired=0, frontier=0, seconds=0.0, event=event))
         if chosen.engine is Engine.INTERPRETER and chosen.strategy in names(finds_cycles=True):
@@ -296,7 +297,7 @@ class Model:
             searched = search(witnesses.system, self.options, chosen, progress, output)
             violations = violations_of(self.system, chosen, searched)
             place = chosen.checkpoint or chosen.resume
-            if place is not None and searched.outcome.stop.is_final:
+            if place is not None and searched.outcome.stop.is_final and chosen.keep_states is None:
                 # These import numpy, which the interpreter does not need.
                 from outcrop.dist.parts import discard
                 from outcrop.dist.transport import transport_of
@@ -305,6 +306,9 @@ class Model:
         checked = self._check_temporal(checks, chosen, searched, violations, progress, output)
         result = conclude(self.system, self.warnings, chosen, searched, violations, checked, witnesses)
         result.events[:0] = [] if event is None else [event]
+        if chosen.keep_states is not None and searched is not None:
+            is_complete = searched.outcome.stop is Stop.COMPLETE
+            write_kept(self.system, self.options, chosen, is_complete, result.guarantee, result.kind)
         return result
 
     def _temporal_checks(self, options: CheckOptions) -> list[TemporalCheck]:
@@ -335,7 +339,7 @@ class Model:
                 return [Checked(each, cycle_strategy(options)) for each in checks]
             left = options.after(searched.outcome.seconds)
             # The search for bad states has already printed everything.
-            options = dataclasses.replace(left, checkpoint=None, resume=None, prints=False)
+            options = dataclasses.replace(left, checkpoint=None, resume=None, keep_states=None, prints=False)
         return run_checks(checks, self.options, options, progress, output)
 
 

@@ -140,6 +140,7 @@ class CheckOptions:
     checkpoint: str | None = None  #: directory for checkpoints; default: that of ``resume``
     checkpoint_every: float = 600.0  #: seconds
     resume: str | None = None  #: directory of the checkpoint to resume
+    keep_states: str | None = None  #: directory in which the visited states stay after the search
     keep: Keep | None = None  #: default: states with ``cached``, signatures on disk
     trace_order: TraceOrder = TraceOrder.LANES
     own: dict[str, Any] = field(default_factory=dict)  #: options of single strategies, by name
@@ -172,7 +173,7 @@ class CheckOptions:
             require_within(name, getattr(self, name), least, most)
         for name, value in self.own.items():
             require_bounds(OWN_OPTIONS[name], value)
-        if "" in (self.checkpoint, self.resume, self.workdir):
+        if "" in (self.checkpoint, self.resume, self.keep_states, self.workdir):
             raise UsageError("the name of a directory is empty; use . for the current directory")
         layers = self.own.get("layers", "all")
         if not (layers in ("all", "auto") or (isinstance(layers, int) and layers >= 1)):

@@ -43,7 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _check_confined(arguments: argparse.Namespace) -> int:
     from outcrop.sandbox import run_confined  # for models that are not trusted
 
-    directories = [arguments.workdir, arguments.keep_c, arguments.checkpoint, arguments.resume]
+    directories = [arguments.workdir, arguments.keep_c, arguments.checkpoint, arguments.resume, arguments.keep_states]
     paths = [Path(each) for each in directories if each]
     for path in paths:
         try:

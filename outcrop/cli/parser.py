@@ -295,6 +295,11 @@ def _add_checkpoints(parser: argparse.ArgumentParser) -> None:
         help="directory of the checkpoint to resume, with any strategy, threads and memory; new checkpoints go there "
         "too, unless --checkpoint names another directory",
     )
+    group.add_argument(
+        "--keep-states",
+        metavar="DIR",
+        help="directory in which the visited states stay after the search, for outcrop recheck",
+    )
 
 
 def _add_output(parser: argparse.ArgumentParser) -> None:

@@ -1,4 +1,4 @@
-"""The command line of `validate`, which relates a model to a program."""
+"""The command line of `validate` and `recheck`."""
 
 from __future__ import annotations
 
@@ -23,9 +23,17 @@ examples:
 exit codes: 0 conforms, 1 does not conform, 2 bad model, log or usage, 3 unknown, 4 internal error"""
 
 
+_RECHECK_EPILOG = """\
+examples:
+  outcrop check ring.m --keep-states ring.states
+  outcrop recheck ring.states --invariant 'leaders < 2'
+
+exit codes: 0 holds, 1 violated, 2 bad usage, 3 unknown, 4 internal error"""
+
+
 def add_bridge(verbs: Any) -> dict[str, Parser]:
     """Adds the commands, and returns the parser of each."""
-    return {"validate": _validate(verbs)}
+    return {"validate": _validate(verbs), "recheck": _recheck(verbs)}
 
 
 def _validate(verbs: Any) -> Parser:
@@ -93,6 +101,41 @@ def _validate(verbs: Any) -> Parser:
     )
     group.add_argument("--html", metavar="FILE", help="write an HTML report to FILE, with a message chart of each run")
     add_chart_lanes(group)
+    group.add_argument("--json", action="store_true", help="print one JSON document instead of text")
+    group.add_argument("--no-color", action="store_true", help="do not use colours on a terminal")
+    return parser
+
+
+def _recheck(verbs: Any) -> Parser:
+    parser: Parser = verbs.add_parser(
+        "recheck",
+        help="evaluate further invariants over the states of a finished search",
+        description="Evaluates invariants over the states that 'outcrop check --keep-states DIR' has kept, without "
+        "searching again.",
+        epilog=_RECHECK_EPILOG,
+        usage="%(prog)s DIR --invariant EXPRESSION... [options]",
+    )
+    parser.add_argument("directory", metavar="DIR", help="directory with the kept states")
+    parser.add_argument(
+        "--invariant",
+        dest="invariants",
+        metavar="EXPRESSION",
+        action="append",
+        default=[],
+        help="expression that must be true in every state, in the language of the model; may be repeated",
+    )
+    parser.add_argument(
+        "--threads", metavar="N", type=count, help="number of threads (default: every core that this process may use)"
+    )
+    group = parser.add_argument_group("output")
+    group.add_argument(
+        "--trace",
+        choices=["full", "diff", "off"],
+        default="diff",
+        help="at each step of a trace, print the changes (diff, the default) or the whole state (full); off: print no "
+        "trace",
+    )
+    group.add_argument("--trace-json", metavar="FILE", help="write the trace of the first violation to FILE, in ITF")
     group.add_argument("--json", action="store_true", help="print one JSON document instead of text")
     group.add_argument("--no-color", action="store_true", help="do not use colours on a terminal")
     return parser

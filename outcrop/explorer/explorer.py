@@ -89,6 +89,8 @@ class Explorer:
             stop = self._explore(explore)
             if self.checkpoints is not None and not stop.is_conclusive:
                 self.checkpoints.search_has_stopped(stop)
+            elif self.checkpoints is not None and self.options.keep_states is not None:
+                self.checkpoints.save()
             fired, covered, marks = self.count()
             enabled, deeper = self.coverage()
             seconds = self.watch.seconds()

@@ -59,6 +59,7 @@ ALLOWED = {
     "tracing": set(),
     "tools": {"ir", "codegen", "kernels", "explorer", "search", "trace", "report", "result", "api"},
     "validate": {"ir", "codegen", "kernels", "trace", "report", "result", "api"},
+    "recheck": {*("ir", "codegen", "kernels", "store", "explorer", "check", "trace", "report", "result", "api")},
     "explore": {"ir", "lang", "trace", "result"},
     "serve": {"ir", "lang", "trace", "result", "explore", "api"},
     "sweep": {"report", "api"},
@@ -66,7 +67,7 @@ ALLOWED = {
     "sandbox": set(),
     "cli": {
         *("ir", "lang", "ltl", "codegen", "dist", "trace", "report", "result", "api", "sandbox"),
-        *("tools", "validate", "explore", "serve", "sweep", "reproduce"),
+        *("tools", "validate", "recheck", "explore", "serve", "sweep", "reproduce"),
     },
     "__main__": {"cli"},
     "__init__": set(),
@@ -80,6 +81,7 @@ REPORTS = {
     "tools/simulation_report.py",
     "tools/locality_report.py",
     "validate/report.py",
+    "recheck/report.py",
     "sweep/table.py",
     "reproduce/report.py",
 }

@@ -1,0 +1,1 @@
+"""Further invariants over the states of a finished search."""
