@@ -45,16 +45,16 @@ FIELDS = [
     ("y: float = 0.0", "float", "float has no finite set of values", "smallest unit"),
     ("y: str", "str", "str has no finite set of values", "use an Enum"),
     ("y: list[bool]", "list[bool]", "a list has no fixed length", "Array[bool, n]"),
-    ("y: Range[3, 0] = 3", "Range[3, 0]", "Range[3, 0] is empty", "lower one first"),
+    ("y: Range[3, 0] = 3", "Range[3, 0]", "Range[3, 0] is empty", "lower bound first"),
     ("y: dict[str, bool]", "dict[str, bool]", "str has no finite set of values", "Enum"),
-    ("y: Bag[Cell, 2]", "Bag[Cell, 2]", "Cell can change, and what is in a Bag must not", "frozen=True"),
-    ("y: Bag[Phase]", "Bag[Phase]", "Bag needs a size from 1 on", "Bag[Phase, 4]"),
-    ("y: bool", "y", "the field 'y' has no first value", "default"),
+    ("y: Bag[Cell, 2]", "Bag[Cell, 2]", "Cell is mutable", "frozen=True"),
+    ("y: Bag[Phase]", "Bag[Phase]", "Bag needs a size", "Bag[Phase, 4]"),
+    ("y: bool", "y", "the field 'y' has no initial value", "default"),
     ("check: bool = True", "check", "'check' is a method of every model", "another name"),
-    ("y: deque[bool]", "deque[bool]", "deque is no type of a model", "Bag[Message, 4]"),
-    ("y: dict[Node, bool] = {}", "y", "dict[Node, bool] has 3 keys, and here are 0", "every key needs a value"),
+    ("y: deque[bool]", "deque[bool]", "deque cannot be the type of a field", "Bag[Message, 4]"),
+    ("y: dict[Node, bool] = {}", "y", "dict[Node, bool] has 3 keys", "every key"),
     ("y: set[Node] = {}", "y", "this is dict, not set[Node]", "set()"),
-    ("def __init__(self): self.n = 1", "__init__", "'__init__' does not set the first values", "@start"),
+    ("def __init__(self): self.n = 1", "__init__", "'__init__'", "@start"),
     ('y = ltl("G (foo)")', "foo", "unknown name 'foo'", "in braces"),
     ("y: Range[0, 3] = 4", "y", "the default of 'y' is 4, outside Range[0, 3]", ""),
     ("@rule\n    def keep(self) -> None: pass", "keep", "'keep' is defined again below", "rename"),
@@ -69,28 +69,28 @@ FIELDS = [
 
 RULES = [
     ("self.phse = 1", "self.phse", "M has no field 'phse'", "did you mean 'phase'?"),
-    ("self.n = self.n / 2", "self.n / 2", "'/' is not possible here", "//"),
+    ("self.n = self.n / 2", "self.n / 2", "'/'", "//"),
     ("self.n = None", "None", "'self.n' is None, not Range[0, 3]", "Range[0, 3] | None"),
     ("x = self.n == 0 and 1", "1", "an operand of 'and' must be a bool", "x != 0"),
     ("self.holder = Phase.IDLE", "Phase.IDLE", "'self.holder' is Phase, not Node | None", ""),
     ("self.holder = Node(0)", "Node(0)", "values of Node are interchangeable", "choose(...)"),
     ("self.phase[0] = Phase.IDLE", "0", "the key is int, not Node", "no numbers"),
-    ("self.phase[0.5] = Phase.IDLE", "0.5", "there are no fractions", "smallest unit"),
-    ("self.cell = self.other", "self.other", "would be one Cell", "deepcopy"),
+    ("self.phase[0.5] = Phase.IDLE", "0.5", "no fractions", "smallest unit"),
+    ("self.cell = self.other", "self.other", "the same Cell", "deepcopy"),
     ("if self.n: pass", "self.n", "must be a bool, not Range[0, 3]", "x != 0"),
     ("if self.holder: pass", "self.holder", "must be a bool, not Node | None", "is not None"),
-    ("try: pass\n        finally: pass", "try: pass", "'try' is not possible in a model", "'if'"),
+    ("try: pass\n        finally: pass", "try: pass", "'try'", "'if'"),
     ("f = lambda: 1", "lambda: 1", "a lambda cannot be used here", "write a method"),
     ("self.n = random.randint(0, 3)", "random.randint(0, 3)", "'randint' cannot be called", "choose(range(...))"),
     ("self.n = untyped(1)", "x", "the parameter 'x' has no type", "annotate it"),
     ("self.n = undefined", "undefined", "unknown name 'undefined'", ""),
     ("n = true", "true", "unknown name 'true'", "write True"),
     ("self.when(self.n == 0)", "self.when", "M has no method 'when'", "without self"),
-    ("return self.n == 0", "return self.n == 0", "a rule returns nothing", "when(...)"),
+    ("return self.n == 0", "return self.n == 0", "a rule cannot return a value", "when(...)"),
     ("n = 1", "", "", ""),
     ("self.free.append(1)", "self.free.append(1)", "set[Node] has no method 'append'", "add"),
     ("self.keep()", "self.keep()", "'keep' is a rule and cannot be called", "helper"),
-    ("x = [n for n in Node]", "[n for n in Node]", "a list needs a place to go to", "Array"),
+    ("x = [n for n in Node]", "[n for n in Node]", "a list can only be assigned", "Array"),
     ("self.n + 1", "self.n + 1", "this statement has no effect", ""),
     ("self.n++1", "self.n++1", "this statement has no effect", "write self.n += 1"),
     ("self.n == 1", "self.n == 1", "this statement has no effect", "write self.n = 1"),
@@ -161,7 +161,7 @@ def test_a_field_of_an_impossible_type_is_one_error() -> None:
 
 
 def test_texts_that_are_no_models() -> None:
-    assert "this is not Python" in str(diagnose("class M(Model:\n"))
+    assert "not valid Python" in str(diagnose("class M(Model:\n"))
     assert "the file defines no model" in str(diagnose("x = 1\n"))
     assert "M has no rules" in str(diagnose("from outcrop.model import *\nclass M(Model):\n    x: bool = True\n"))
     assert "model.py:2:1: error: ZeroDivisionError" in str(diagnose("\nx = 1 / 0\n"))

@@ -76,7 +76,8 @@ class Kinds:
         kind = self._of(annotation)
         if kind.type.leaf_count > MAX_LEAVES:
             raise Refused(
-                f"a value of this type has {kind.type.leaf_count:,} parts; at most {MAX_LEAVES:,} are possible"
+                f"a value of this type has {kind.type.leaf_count:,} parts, and the largest number is {MAX_LEAVES:,}",
+                "use smaller bounds, or fewer elements",
             )
         return kind
 
@@ -93,9 +94,10 @@ class Kinds:
         if origin is list:
             raise Refused("a list has no fixed length", f"write Array[{_name(typing.get_args(annotation)[0])}, n]")
         if origin is typing.ClassVar:
-            raise Refused("a ClassVar is no field", "a constant has no annotation: size = 3")
+            raise Refused("a ClassVar cannot be a field", "write a constant without an annotation: size = 3")
         raise Refused(
-            f"{_name(annotation)} is no type of a model", _HINTS.get(typing.get_origin(annotation) or annotation, "")
+            f"{_name(annotation)} cannot be the type of a field",
+            _HINTS.get(typing.get_origin(annotation) or annotation, ""),
         )
 
     def _class(self, cls: Any) -> Kind:
@@ -103,11 +105,14 @@ class Kinds:
             return BOOL
         if issubclass(cls, enum.Enum):
             if not cls.__members__:
-                raise Refused(f"the Enum {cls.__name__} has no members")
+                raise Refused(f"the Enum {cls.__name__} has no members", "give it at least one: IDLE = 0")
             return enum_kind(cls)
         if issubclass(cls, Symmetric):
             if cls is Symmetric:
-                raise Refused("Symmetric is no type by itself", "declare one: class Node(Symmetric, size=3): ...")
+                raise Refused(
+                    "Symmetric itself cannot be the type of a field",
+                    "declare a class: class Node(Symmetric, size=3): ...",
+                )
             if cls not in self._symmetric:
                 self._symmetric[cls] = symmetric_kind(cls, len(self._symmetric) + 1)
             return self._symmetric[cls]
@@ -115,7 +120,7 @@ class Kinds:
             return self._record(cls)
         if cls in _HINTS:
             raise Refused(f"{cls.__name__} has no finite set of values", _HINTS[cls])
-        raise Refused(f"the class {cls.__name__} is no type of a model", "make it a dataclass, or an Enum")
+        raise Refused(f"the class {cls.__name__} cannot be the type of a field", "make it a dataclass, or an Enum")
 
     def _annotated(self, annotation: Any) -> Kind:
         base, *notes = typing.get_args(annotation)
@@ -129,14 +134,16 @@ class Kinds:
         name = base.__name__
         if isinstance(size, bool) or not isinstance(size, int) or size < 1:
             hint = f"write {name}[{_name(holding.element)}, 4]"
-            raise Refused(f"{name} needs a size from 1 on, after the type of its elements", hint)
+            raise Refused(f"{name} needs a size of at least 1 after the type of its elements", hint)
         element = self._of(holding.element)
         if base is Array:
             return array_kind(element, size)
         if element.optional:
-            raise Refused("a Bag cannot hold None")
+            raise Refused("a Bag cannot hold None", "leave None out of the type of its elements")
         if element.is_mutable:
-            raise Refused(f"{element} can change, and what is in a Bag must not", "write @dataclass(frozen=True)")
+            raise Refused(
+                f"{element} is mutable, and the elements of a Bag must be immutable", "write @dataclass(frozen=True)"
+            )
         return bag_kind(element, size)
 
     def _union(self, arguments: tuple[Any, ...]) -> Kind:
@@ -152,14 +159,16 @@ class Kinds:
         if not is_optional:
             return kind
         if not kind.type.is_simple and not (isinstance(kind, RecordKind) and proof_of_none(kind) is not None):
-            hint = "a simple type can be, and a dataclass that has a field which is never None"
+            hint = "only a simple type can, or a dataclass with a field that is never None"
             raise Refused(f"{kind} cannot be None", hint)
         return dataclasses.replace(kind, optional=True)
 
     def _container(self, origin: Any, arguments: tuple[Any, ...]) -> Kind:
         if origin is tuple:
             if Ellipsis in arguments or not arguments:
-                raise Refused("a tuple has a fixed number of parts", "for elements of one type, write Array[bool, 3]")
+                raise Refused(
+                    "the number of parts of this tuple is not fixed", "for elements of one type, write Array[bool, 3]"
+                )
             return record_kind(
                 tuple, tuple((str(at), self._of(each)) for at, each in enumerate(arguments)), frozen=True
             )
@@ -187,7 +196,7 @@ class Kinds:
         finally:
             del self._records[cls]
         if not fields:
-            raise Refused(f"the dataclass {cls.__name__} has no fields")
+            raise Refused(f"the dataclass {cls.__name__} has no fields", "give it at least one, or use an Enum")
         kind = record_kind(cls, fields, frozen=cls.__dataclass_params__.frozen)
         self._records[cls] = kind
         return kind
@@ -210,11 +219,11 @@ class Kinds:
 def _range(bounds: Range) -> Kind:
     for bound in (bounds.low, bounds.high):
         if isinstance(bound, bool) or not isinstance(bound, int):
-            raise Refused(f"the bounds of a Range are integers, not {bound!r}")
+            raise Refused(f"the bounds of a Range must be integers, not {bound!r}", "write Range[0, 7]")
     if bounds.high < bounds.low:
-        raise Refused(f"Range[{bounds.low}, {bounds.high}] is empty", "both bounds are included, the lower one first")
+        raise Refused(f"Range[{bounds.low}, {bounds.high}] is empty", "write the lower bound first; both are included")
     if bounds.high - bounds.low >= 2**63:
-        raise Refused("this Range has too many values for 64 bits")
+        raise Refused("this Range has too many values for 64 bits", "use smaller bounds")
     return IntKind(RangeType(bounds.low, bounds.high))
 
 

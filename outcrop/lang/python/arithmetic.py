@@ -79,12 +79,12 @@ def operation(b: Body, what: type[ast.operator], left: Value, right: Value, node
     if isinstance(left.kind, SetKind) and isinstance(right.kind, SetKind):
         return set_operation(b, what, left, right, node)
     if what in _BITWISE and isinstance(left.kind, BoolKind) and isinstance(right.kind, BoolKind):
-        return b.refuse("'&', '|' and '^' are for numbers and sets", node, "write and, or, !=")
+        return b.refuse("'&', '|' and '^' need integers or sets, not bools", node, "write and, or, !=")
     for side in (left, right):
         if not isinstance(side.kind, IntKind | BoolKind) or (side.kind.optional and not side.place):
-            return b.refuse(f"'{_SIGNS[what]}' needs integers, and this is {side.kind}", side.span)
+            return b.refuse(f"'{_SIGNS[what]}' needs integers, not {side.kind}", side.span)
     if what in _HINTS:
-        return b.refuse(f"'{_SIGNS[what]}' is not possible here", node, _HINTS[what])
+        return b.refuse(f"models have no operator '{_SIGNS[what]}'", node, _HINTS[what])
     first, second = (as_integer(each) for each in (left, right))
     return _integers(b, what, first, second, b.span(node))
 
@@ -158,7 +158,7 @@ def _floor_function(b: Body, is_quotient: bool, span: Span) -> Function:
 def _shift(b: Body, what: type[ast.operator], left: Value, right: Value, span: Span) -> Value:
     (low, high), (least, most) = bounds(left), bounds(right)
     if least < 0 or most > 62:
-        return b.refuse("the count of a shift must be known to lie between 0 and 62", right.span)
+        return b.refuse("the count of this shift may lie outside 0..62", right.span, "use a Range[0, 62]")
     if what is ast.RShift:
         kind = integer(min(low >> least, low >> most), max(high >> least, high >> most))
         return Value(kind, binary(BinaryOperator.SHIFT_RIGHT, left.node, right.node, span))
@@ -167,7 +167,7 @@ def _shift(b: Body, what: type[ast.operator], left: Value, right: Value, span: S
         factor = constant(1 << least, span).node
         return Value(kind, binary(BinaryOperator.MULTIPLY, left.node, factor, span))
     if kind is INT:
-        return b.refuse("the outcome of this shift may need more than 62 bits", left.span)
+        return b.refuse("the result of this shift may need more than 62 bits", left.span, "use smaller bounds")
     return Value(kind, binary(BinaryOperator.SHIFT_LEFT, left.node, right.node, span))
 
 

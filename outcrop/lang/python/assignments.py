@@ -59,9 +59,9 @@ def _target(b: Body, node: ast.expr) -> Value | None:
         known = isinstance(base, Value) and not base.is_unknown
         found = element_of(b, base, node.slice, node) if known else None
         if not isinstance(base, Value):
-            b.error("this cannot be assigned to: it is known before the model runs", node)
+            b.error("a constant cannot be assigned to", node, "assign to a field: self.name = ...")
     else:
-        b.error(f"'{ast.unparse(node)}' cannot be assigned to", node)
+        b.error(f"'{ast.unparse(node)}' cannot be assigned to", node, "assign to a name, a field or an element")
         return None
     if isinstance(base, Value) and isinstance(base.kind, SetKind) and isinstance(node, ast.Subscript):
         return None
@@ -72,7 +72,9 @@ def _field_target(b: Body, node: ast.Attribute) -> Value | None:
     if node.attr not in b.model.fields:
         if b.model.is_constant(node.attr):
             b.error(
-                f"'{node.attr}' is a constant of the model", node, f"to make it a field, annotate it: {node.attr}: ..."
+                f"'{node.attr}' is a constant and cannot be assigned to",
+                node,
+                f"to make it a field, annotate it: {node.attr}: ...",
             )
         else:
             hint = did_you_mean(node.attr, b.model.fields) or f"declare it in the class: {node.attr}: type"
@@ -89,7 +91,7 @@ def _field_target(b: Body, node: ast.Attribute) -> Value | None:
 def _assign_tuple(b: Body, target: ast.Tuple | ast.List, value: ast.expr, node: ast.stmt) -> list[Statement]:
     """Lowers an assignment to a tuple. All values are evaluated before the first target is written."""
     if not isinstance(value, ast.Tuple | ast.List) or len(value.elts) != len(target.elts):
-        b.error("as many values must stand on the right as on the left", node, "write them out: a, b = x, y")
+        b.error("the numbers of values on the left and on the right differ", node, "write them out: a, b = x, y")
         return []
     made: list[Statement] = []
     stores: list[Statement] = []
@@ -128,7 +130,7 @@ def assign_name(
             return bound
     if lowered.kind.is_mutable and not lowered.fresh:
         hint = "assign it once, before all its uses; or copy it: deepcopy(...)"
-        b.error(f"'{target.id}' would be a second name of a {lowered.kind.title} that can change", node, hint)
+        b.error(f"'{target.id}' would be a second name of a mutable {lowered.kind.title}", node, hint)
         return []
     return _assign_local(b, target.id, lowered, span, kind)
 
@@ -176,7 +178,9 @@ def _assign_local(b: Body, name: str, value: Value, span: Span, kind: Kind | Non
 
 def _annotated(b: Body, node: ast.AnnAssign) -> list[Statement]:
     if not isinstance(node.target, ast.Name):
-        b.error("fields are declared in the class", node, "leave the annotation out")
+        b.error(
+            "a field is annotated outside the class body", node, "leave out the annotation, or move it to the class"
+        )
         return []
     annotation = evaluate(b, node.annotation)
     kind = b.model.kind_of(annotation, b.span(node.annotation), argument=True) if annotation is not None else UNKNOWN

@@ -34,7 +34,7 @@ def _bag(value: Value) -> BagKind:
 
 def _argument(b: Body, value: Value, node: ast.Call) -> Value:
     if len(node.args) != 1 or node.keywords:
-        return b.refuse("this takes one element", node)
+        return b.refuse("this method takes exactly one element", node)
     return b.expression(node.args[0], _bag(value).element)
 
 

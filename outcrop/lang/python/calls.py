@@ -47,7 +47,7 @@ def is_helper(found: Any) -> bool:
 def _call(b: Body, node: ast.Call, wanted: Kind | None) -> Value:
     made = _called(b, node, wanted)
     if isinstance(made, list):
-        return b.refuse("this changes something and has no value", node, "write it as a statement of its own")
+        return b.refuse("this call changes a value and returns nothing", node, "write it as a statement of its own")
     return made
 
 
@@ -101,7 +101,7 @@ def _static_call(
         return call_helper(b, called, node.args, node.keywords, node, is_statement=is_statement)
     if isinstance(called, SymmetricType):
         hint = "use a parameter of the rule, or choose(...)"
-        return b.refuse(f"values of {called.__name__} are interchangeable: none can be named", node, hint)
+        return b.refuse(f"values of {called.__name__} are interchangeable, so that none can be named", node, hint)
     name = getattr(called, "__name__", ast.unparse(node.func))
     return b.refuse(f"'{name}' cannot be called in a model", node, CALLS.get(name, ""))
 
@@ -149,14 +149,14 @@ def is_changeable(b: Body, value: Value, node: ast.AST, action: str) -> bool:
     if value.is_unknown:
         return False
     if value.place is None:
-        b.error(f"this is no variable and cannot be {action}", node)
+        b.error(f"this is not a variable and cannot be {action}", node, "assign it to a name first")
         return False
     if value.fixed:
-        b.error(f"this is {value.fixed} and cannot be {action}", node)
+        b.error(f"this is {value.fixed} and cannot be {action}", node, "copy it to another name first")
         return False
     if reaches_state(value.place):
         if b.pure:
-            b.error(f"{b.pure} cannot change anything", node, "changes stand in the body of a rule")
+            b.error(f"{b.pure} cannot change anything", node, "move the change to the body of a rule")
             return False
         if b.function is not None:
             b.function.writes_state = True
@@ -231,7 +231,7 @@ def _matched(
     missing = [name for name in names if name not in given]
     if missing or len(arguments) > len(names):
         count = len(arguments) + len(keywords)
-        b.error(f"'{function.__name__}' takes {len(names)} arguments, and here are {count}", node)
+        b.error(f"'{function.__name__}' takes {len(names)} arguments, but {count} are given", node)
         return None
     return [given[name] for name in names]
 
@@ -251,8 +251,8 @@ def _note_effects(b: Body, helper: Helper, node: ast.AST) -> None:
     if not helper.function.writes_state:
         return
     if b.pure:
-        hint = "changes stand in the body of a rule"
-        b.error(f"'{helper.function.name}' changes the state, and {b.pure} cannot", node, hint)
+        hint = "move the change to the body of a rule"
+        b.error(f"'{helper.function.name}' changes the state, which {b.pure} must not do", node, hint)
     if b.function is not None:
         b.function.writes_state = True
 
@@ -263,13 +263,17 @@ def helper_of(b: Body, function: Any, node: ast.AST, receiver: Lowered | None) -
     if isinstance(found, Helper):
         if not found.is_complete and b.function is not found.function:
             b.error(
-                f"'{found.function.name}' calls itself in a roundabout way", node, "a helper may call itself directly"
+                f"'{found.function.name}' calls itself through another helper",
+                node,
+                "a helper may call itself directly",
             )
             return None
         return found
     place = b.model.sources.of_function(function)
     if place is None:
-        b.error(f"the text of '{getattr(function, '__name__', function)}' is not known", node)
+        b.error(
+            f"the source of '{getattr(function, '__name__', function)}' cannot be found", node, "define it in a file"
+        )
         return None
     source, tree = place
     body = Body(b.model, source, function_names(function))
@@ -304,7 +308,7 @@ def _declared(b: Body, function: Any, tree: Any, receiver: Lowered | None) -> He
         else:
             b.names[name] = MODEL_SELF
     if tree.args.vararg or tree.args.kwarg or tree.args.kwonlyargs:
-        b.error(f"'{tree.name}' must have a fixed list of parameters", tree)
+        b.error(f"'{tree.name}' has * or ** parameters", tree, "list its parameters one by one")
         is_wrong = True
     for each in arguments:
         kind = annotated(b, each, f"the parameter '{each.arg}'", function)
@@ -357,7 +361,7 @@ def evaluate(b: Body, node: ast.expr, function: Any = None) -> Any:
     try:
         return eval(code, b.globals, names)
     except Exception as error:
-        b.error(f"this annotation has no value: {error}", node)
+        b.error(f"this annotation cannot be evaluated: {error}", node)
         return None
 
 

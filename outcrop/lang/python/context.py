@@ -238,7 +238,7 @@ class Body:
             return lowered
         if isinstance(lowered, Static):
             return self.from_object(lowered.object, lowered.span, wanted)
-        return self.refuse("the model itself is no value", node)
+        return self.refuse("the model itself cannot be used as a value", node, "name a field: self.name")
 
     def any_expression(self, node: ast.AST, wanted: Kind | None = None) -> Lowered:
         """Lowers an expression that may be an object known before the model runs."""

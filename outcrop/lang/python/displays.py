@@ -32,7 +32,7 @@ from outcrop.source import Span
 
 def _refuse(b: Body, node: ast.AST) -> Value:
     title, hint = NODES[type(node)]
-    return b.refuse(f"{title} needs a place to go to", node, hint)
+    return b.refuse(f"{title} can only be assigned to a field of its type", node, hint)
 
 
 def _set_display(b: Body, node: ast.Set, wanted: Kind | None) -> Value:
@@ -89,8 +89,8 @@ def _dict_display(b: Body, node: ast.Dict, wanted: Kind | None) -> Value:
         return _refuse(b, node)
     span = b.span(node)
     if len(node.keys) != wanted.key.simple.cardinality or None in node.keys:
-        message = f"{wanted} has {wanted.key.simple.cardinality} keys, and here are {len(node.keys)}"
-        return b.refuse(message, node, "every key needs a value; write a comprehension: {k: ... for k in ...}")
+        message = f"{wanted} has {wanted.key.simple.cardinality} keys, but {len(node.keys)} are given"
+        return b.refuse(message, node, "give every key a value, as with a comprehension: {k: ... for k in ...}")
 
     def fill(inner: Body, whole: LocalPlace) -> list[Statement]:
         made: list[Statement] = []
@@ -114,9 +114,13 @@ def _list(b: Body, node: ast.List | ast.ListComp, wanted: Kind | None) -> Value:
     domain = b.static(clause.iter)
     size = len(domain.object) if domain is not None and isinstance(domain.object, range) else None
     if len(node.generators) > 1 or clause.ifs or size is None or domain is None or domain.object != range(size):
-        return b.refuse("the elements must be made by one 'for' over range(n)", node, "as in [0 for _ in range(3)]")
+        return b.refuse(
+            "the number of these elements is not known",
+            node,
+            "use one 'for' over range(n), as in [0 for _ in range(3)]",
+        )
     if size != wanted.size:
-        return b.refuse(f"{wanted} has {wanted.size} elements, and here are {size}", node)
+        return b.refuse(f"{wanted} has {wanted.size} elements, but {size} are given", node)
 
     def fill(inner: Body, whole: LocalPlace) -> list[Statement]:
         kind = integer(0, wanted.size - 1)
@@ -133,7 +137,7 @@ def _list(b: Body, node: ast.List | ast.ListComp, wanted: Kind | None) -> Value:
 
 def _listed(b: Body, node: ast.List, wanted: ArrayKind, span: Span) -> Value:
     if len(node.elts) != wanted.size:
-        return b.refuse(f"{wanted} has {wanted.size} elements, and here are {len(node.elts)}", node)
+        return b.refuse(f"{wanted} has {wanted.size} elements, but {len(node.elts)} are given", node)
 
     def fill(inner: Body, whole: LocalPlace) -> list[Statement]:
         made: list[Statement] = []
@@ -148,7 +152,7 @@ def _listed(b: Body, node: ast.List, wanted: ArrayKind, span: Span) -> Value:
 def _tuple(b: Body, node: ast.Tuple, wanted: Kind | None) -> Value:
     kinds = [each for _, each in wanted.fields] if isinstance(wanted, RecordKind) and wanted.cls is tuple else []
     if kinds and len(kinds) != len(node.elts):
-        return b.refuse(f"{wanted} has {len(kinds)} parts, and here are {len(node.elts)}", node)
+        return b.refuse(f"{wanted} has {len(kinds)} parts, but {len(node.elts)} are given", node)
     values = [b.expression(each, kinds[at] if kinds else None) for at, each in enumerate(node.elts)]
     if any(each.is_unknown for each in values):
         return b.unknown(node)

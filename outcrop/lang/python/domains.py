@@ -89,7 +89,7 @@ def iteration(b: Body, node: ast.expr) -> Iteration | Unrolled | None:
         return _static(b, lowered.object, node)
     if isinstance(lowered, Value):
         return None if lowered.is_unknown else _container(b, lowered, node)
-    b.error("the model itself cannot be iterated over", node)
+    b.error("the model itself cannot be iterated over", node, "name a field: self.name")
     return None
 
 
@@ -137,7 +137,7 @@ def _steps(b: Body, node: ast.Call) -> Iteration | None:
     step = values[2] if len(values) > 2 else constant(1, span)
     low, high = bounds(step)
     if low != high or low == 0:
-        b.error("the step of range() must be a constant, and not 0", node)
+        b.error("the step of range() must be a constant other than 0", node)
         return None
     (a, _), (_, d) = (bounds(first), bounds(stop)) if low > 0 else (bounds(stop), bounds(first))
     offset = BinaryOperator.SUBTRACT if low > 0 else BinaryOperator.ADD
@@ -165,7 +165,7 @@ def _enumerated(b: Body, node: ast.Call) -> Iteration | Unrolled | None:
     if isinstance(item, Value) and isinstance(item.kind, SymmetricKind):
         b.error(f"values of {item.kind} have no numbers", node, "iterate without enumerate()")
         return None
-    b.error("enumerate() is for Array fields and tuples", node)
+    b.error("enumerate() takes an Array field or a tuple", node, "iterate over range(n), and index")
     return None
 
 
@@ -230,7 +230,9 @@ def bind(b: Body, target: ast.expr, item: Value | tuple[Value, ...], iterated: I
     """Binds the name, or the tuple of names, of a loop; False after an error."""
     if isinstance(target, ast.Name):
         if isinstance(item, tuple):
-            b.error("each turn gives two values", target, "write two names: for key, value in ...")
+            b.error(
+                "this loop yields two values a turn, and has one name", target, "write two names: for key, value in ..."
+            )
             return False
         b.names[target.id] = item
         if iterated is not None and isinstance(iterated.item, Value) and not item.slot:
@@ -240,7 +242,7 @@ def bind(b: Body, target: ast.expr, item: Value | tuple[Value, ...], iterated: I
         parts = item if isinstance(item, tuple) else _parts(b, item)
         if parts is not None and len(parts) == len(target.elts):
             return all(bind(b, each, part) for each, part in zip(target.elts, parts, strict=True))
-    b.error("the target of 'for' does not fit what it runs through", target)
+    b.error("the names after 'for' do not fit the values that the loop yields", target)
     return False
 
 

@@ -65,7 +65,7 @@ def _name(b: Body, node: ast.Name, wanted: Kind | None) -> Value:
     if b.bare_fields and is_helper(getattr(b.model.cls, node.id, None)):
         return call_helper(b, getattr(b.model.cls, node.id), [], [], node, receiver=b.names["self"])
     if node.id in b.local_names:
-        return b.refuse(f"'{node.id}' has no value here yet, or only in some branch", node, "assign to it before")
+        return b.refuse(f"'{node.id}' may have no value here", node, "assign to it before, in every branch")
     if node.id in b.model.fields:
         return b.refuse(f"unknown name '{node.id}'", node, f"a field is written self.{node.id}")
     candidates = [*b.names, *(each for each in b.globals if not each.startswith("__"))]
@@ -138,7 +138,7 @@ def _subscript(b: Body, node: ast.Subscript, wanted: Kind | None) -> Value:
     if isinstance(base, ModelSelf):
         return b.refuse("the model itself has no elements", node, "write self.name[...]")
     if isinstance(node.slice, ast.Slice):
-        return b.refuse("slices are not possible", node.slice, "pick one element, or write a comprehension")
+        return b.refuse("models have no slices", node.slice, "pick one element, or write a comprehension")
     if isinstance(base, Static):
         return table_lookup(b, base.object, b.expression(node.slice), node)
     return base if base.is_unknown else element_of(b, base, node.slice, node)
@@ -171,7 +171,7 @@ def element_of(b: Body, base: Value, index: ast.expr, node: ast.AST) -> Value:
             "a part of a tuple, which is replaced as a whole,",
         )
     hints = {BagKind: "pick one with choose(...), or iterate over it", SetKind: "ask with 'in', or iterate over it"}
-    return b.refuse(f"{kind} has no elements to pick by an index", node, hints.get(type(kind), ""))
+    return b.refuse(f"{kind} cannot be indexed", node, hints.get(type(kind), ""))
 
 
 # --- Literals ----------------------------------------------------------------------------------------------
@@ -372,7 +372,7 @@ def _within(b: Body, value: Value, values: range, span: Span) -> Expression:
         return boolean(False, span).node
     low, high = constant(min(values), span).node, constant(max(values), span).node
     if values.step != 1:
-        b.error("'in' needs a range() with the step 1", span)
+        b.error("'in' needs a range() with step 1", span, "test the remainder with %")
     return and_(
         compared(BinaryOperator.LESS_EQUAL, low, value.node, span),
         compared(BinaryOperator.LESS_EQUAL, value.node, high, span),

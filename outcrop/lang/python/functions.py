@@ -48,7 +48,7 @@ from outcrop.model import Array, Bag
 def _only(b: Body, node: ast.Call, what: str) -> ast.expr | None:
     if len(node.args) == 1 and not node.keywords:
         return node.args[0]
-    b.error(f"{what} takes one argument here", node)
+    b.error(f"{what} takes exactly one argument in a model", node)
     return None
 
 
@@ -154,7 +154,7 @@ def _extreme(greatest: bool) -> Any:
                 outcome = smaller(b, outcome, each, span, greatest=greatest)
             return outcome
         if len(node.args) != 1 or set(keywords) - {"default"}:
-            return b.refuse(f"{name} has no key here", node, "compare the values themselves")
+            return b.refuse(f"models have no key for {name}", node, "compare the values themselves")
         return _extreme_of(b, node.args[0], keywords.get("default"), name, greatest, node)
 
     return lower
@@ -255,7 +255,11 @@ def _set(b: Body, node: ast.Call, wanted: Kind | None) -> Value:
     span = b.span(node)
     if not node.args:
         if not isinstance(wanted, SetKind):
-            return b.refuse("an empty set needs a place to go to", node, "assign it to a field declared set[...]")
+            return b.refuse(
+                "an empty set can only be assigned to a field of its type",
+                node,
+                "assign it to a field declared set[...]",
+            )
         return empty_set(wanted, b, span)
     argument = node.args[0]
     if isinstance(argument, ast.GeneratorExp):
@@ -264,13 +268,17 @@ def _set(b: Body, node: ast.Call, wanted: Kind | None) -> Value:
     if static is not None and isinstance(wanted, SetKind):
         return b.from_object(frozenset(static.object), span, wanted)
     value = b.expression(argument, wanted)
-    return _copied(b, value, node) if isinstance(value.kind, SetKind) else b.refuse("only a set can be copied so", node)
+    return (
+        _copied(b, value, node)
+        if isinstance(value.kind, SetKind)
+        else b.refuse("set() takes a set or a generator", node)
+    )
 
 
 def _from_keys(b: Body, node: ast.Call, wanted: Kind | None) -> Value:
     """Lowers ``dict.fromkeys(Node, x)``."""
     if len(node.args) != 2 or node.keywords:
-        return b.refuse("dict.fromkeys() takes the keys and a value here", node)
+        return b.refuse("dict.fromkeys() takes the keys and a value in a model", node)
     key, name = ast.Name("each key", ast.Load()), ast.Name("each key", ast.Store())
     made = ast.DictComp(key, node.args[1], [ast.comprehension(name, node.args[0], [], 0)])
     for each in (key, name, made):
@@ -302,7 +310,7 @@ def _repeated(b: Body, node: ast.BinOp, wanted: Kind | None) -> Value:
 
 def _bag(b: Body, node: ast.Call, wanted: Kind | None) -> Value:
     if node.args or not isinstance(wanted, BagKind):
-        return b.refuse("only an empty Bag can be made, as the value of a field", node, "add the elements one by one")
+        return b.refuse("a Bag can only be made empty, as the value of a field", node, "add the elements one by one")
     span = b.span(node)
     return built(b, wanted, span, lambda inner, whole: [Undefine(span=span, target=whole)])
 
@@ -317,7 +325,7 @@ def _copy(b: Body, node: ast.Call, wanted: Kind | None) -> Value:
     parts = [each for _, each in value.kind.fields] if isinstance(value.kind, RecordKind) else []
     parts += [value.kind.element] if isinstance(value.kind, ArrayKind | DictKind) else []
     if any(each.is_mutable for each in parts):
-        return b.refuse("copy() copies one level, and what is inside can change", node, "use deepcopy()")
+        return b.refuse("copy() copies one level only, and the parts are mutable", node, "use deepcopy()")
     return _copied(b, value, node)
 
 
@@ -330,7 +338,7 @@ def _replace(b: Body, node: ast.Call, wanted: Kind | None) -> Value:
     value = b.expression(node.args[0]) if len(node.args) == 1 else b.unknown(node)
     kind = value.kind
     if not isinstance(kind, RecordKind) or kind.cls is tuple:
-        return value if value.is_unknown else b.refuse(f"replace() is for dataclasses, not {kind}", node)
+        return value if value.is_unknown else b.refuse(f"replace() takes a dataclass, not {kind}", node)
     given = {each.arg: each.value for each in node.keywords}
     for name in given:
         if name is None or kind.position(name) is None:

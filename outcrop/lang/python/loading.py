@@ -50,7 +50,9 @@ def reload_class(cls: type[Model], sources: Sources, constants: Mapping[str, str
         return load_module(source, sources, constants, cls.__qualname__)
     node = None if parsed is None else parsed.class_node(cls.__qualname__)
     if parsed is None or node is None:
-        raise UsageError(f"the text of {cls.__name__} is not known, so that its constants cannot be replaced")
+        raise UsageError(
+            f"the constants of {cls.__name__} cannot be replaced: its source cannot be found; define it in a file"
+        )
     left = dict(constants)
     # Line numbers stay: they are how methods are found in the text.
     again = copy.deepcopy(node)
@@ -83,9 +85,9 @@ def _parse(parsed: PythonSource) -> ast.Module:
         start = parsed.offset(error.lineno or 1, 0) + max(0, (error.offset or 1) - 1)
         width = (error.end_offset or 0) - (error.offset or 0) if error.end_lineno == error.lineno else 1
         span = Span(parsed.source, start, start + max(1, width))
-        raise ModelError([Diagnostic(Severity.ERROR, f"this is not Python: {error.msg}", span)]) from None
+        raise ModelError([Diagnostic(Severity.ERROR, f"this is not valid Python: {error.msg}", span)]) from None
     except (ValueError, RecursionError) as error:
-        raise ModelError([Diagnostic(Severity.ERROR, f"this is not Python: {error}")]) from None
+        raise ModelError([Diagnostic(Severity.ERROR, f"this is not valid Python: {error}")]) from None
     return tree
 
 

@@ -65,7 +65,7 @@ def _for(b: Body, node: ast.For) -> list[Statement]:
         else:
             b.names[name] = value
     if node.orelse:
-        b.error("'else' of a loop is not possible", node.orelse[0], "use a variable that says whether it was left")
+        b.error("loops of models have no 'else'", node.orelse[0], "set a variable before 'break', and test it")
     return made
 
 
@@ -95,7 +95,7 @@ def _while(b: Body, node: ast.While) -> list[Statement]:
     if loop.broken is not None:
         condition = and_(not_(b.read_local(loop.broken, BOOL, span).node), condition)
     if node.orelse:
-        b.error("'else' of a loop is not possible", node.orelse[0])
+        b.error("loops of models have no 'else'", node.orelse[0], "set a variable before 'break', and test it")
     limit = b.model.options.of(LoopOptions).while_limit
     return _around(loop, [While(span=span, condition=condition, body=tuple(body), limit=limit)], span)
 
@@ -182,7 +182,7 @@ def _pattern(
         case ast.MatchOr():
             parts = [_pattern(b, each, subject) for each in pattern.patterns]
             if any(bindings for _, bindings in parts):
-                b.error("alternatives cannot bind names", pattern)
+                b.error("alternatives of a pattern cannot bind names", pattern, "write one 'case' for each")
             conditions = [condition or boolean(True, span).node for condition, _ in parts]
             outcome = conditions[0]
             for each in conditions[1:]:
@@ -194,7 +194,7 @@ def _pattern(
                 return _all(b, list(zip(pattern.patterns, parts_of, strict=True)))
         case ast.MatchClass() if isinstance(subject, Value):
             return _class_pattern(b, pattern, subject)
-    b.error("this pattern is not possible here", pattern, "match values, '_', names, tuples and dataclasses")
+    b.error("models do not have this kind of pattern", pattern, "match values, '_', names, tuples and dataclasses")
     return boolean(False, span).node, []
 
 
@@ -227,7 +227,7 @@ def _class_pattern(
 ) -> tuple[Expression | None, list[tuple[str, Value]]]:
     static, kind, span = b.static(pattern.cls), subject.kind, b.span(pattern)
     if static is None or not isinstance(kind, RecordKind) or static.object is not kind.cls:
-        b.error(f"this is {kind}, and the pattern is not", pattern)
+        b.error(f"this pattern never matches {kind}", pattern)
         return boolean(False, span).node, []
     names = [name for name, _ in kind.fields]
     pairs = [*zip(names, pattern.patterns, strict=False), *zip(pattern.kwd_attrs, pattern.kwd_patterns, strict=True)]

@@ -172,7 +172,7 @@ class _Model:
                 self._field(b, each.target.id, each)
             elif isinstance(each, ast.FunctionDef) and each.name == "__init__":
                 hint = "give the fields defaults in the class, or assign them in a method with @start"
-                b.error("'__init__' does not set the first values of a model", each, hint)
+                b.error("the initial values of a model are not set by '__init__'", each, hint)
 
     def _field(self, b: Body, name: str, node: ast.AnnAssign) -> None:
         span = b.span(node.target)
@@ -194,7 +194,7 @@ class _Model:
                 continue
             place = self.model.sources.of_function(function)
             if place is None:
-                self.model.report.error(f"the text of '{name}' is not known", None)
+                self.model.report.error(f"the source of '{name}' cannot be found", None, "define it in a file")
                 continue
             if name in _RESERVED:
                 self.model.report.error(
@@ -270,7 +270,7 @@ class _Model:
         name_symmetric_values(self.model, b, span)
         value = b.expression(node)
         if len(self.model.functions) > before:
-            b.error("this is too much for the explorer", node, "ask for its parts")
+            b.error("this expression is too large to be shown", node, "ask for its parts")
         if self.model.report.error_count:
             raise ModelError(self.model.report.diagnostics)
         return relaxed(value.node), b.frame.finish()

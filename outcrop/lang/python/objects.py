@@ -48,7 +48,7 @@ from outcrop.lang.python.values import Value, boolean, constant, field_place, no
 from outcrop.model import Array, Bag, Symmetric
 from outcrop.source import Span
 
-_EVERY_KEY = "every key needs a value; write a comprehension: {k: ... for k in ...}"
+_EVERY_KEY = "give every key a value, as with a comprehension: {k: ... for k in ...}"
 
 # --- Records -----------------------------------------------------------------------------------------------
 
@@ -91,10 +91,10 @@ def constructed(b: Body, cls: Any, node: ast.Call) -> Value:
         given[name] = argument
     for keyword in node.keywords:
         if keyword.arg not in names or keyword.arg in given:
-            return b.refuse(f"{cls.__name__} has no field '{keyword.arg}' to give a value", keyword.value)
+            return b.refuse(f"{cls.__name__} has no field '{keyword.arg}'", keyword.value)
         given[keyword.arg] = keyword.value
     if len(node.args) > len(names):
-        return b.refuse(f"{cls.__name__} has {len(names)} fields, and here are {len(node.args)} values", node)
+        return b.refuse(f"{cls.__name__} has {len(names)} fields, but {len(node.args)} values are given", node)
     parts = []
     for each, (name, part) in zip(dataclasses.fields(cls), kind.fields, strict=True):
         if name in given:
@@ -103,7 +103,7 @@ def constructed(b: Body, cls: Any, node: ast.Call) -> Value:
             default = each.default if each.default_factory is dataclasses.MISSING else each.default_factory()
             parts.append(b.fitted(b.from_object(default, span, part), part, f"the field '{name}'"))
         else:
-            return b.refuse(f"the field '{name}' of {cls.__name__} has no value", node)
+            return b.refuse(f"the field '{name}' of {cls.__name__} has no value", node, f"give it one: {name}=...")
     return construct(b, kind, parts, span)
 
 
@@ -111,7 +111,11 @@ def stored(b: Body, value: Value, kind: Kind, what: str) -> Expression:
     """Returns a value as it is stored: an object that can change must not get a second name."""
     if kind.is_mutable and not value.fresh and not value.is_unknown and converted_kind(value, kind):
         hint = "copy it: deepcopy(...), from the module copy; or make the dataclass frozen"
-        b.error(f"{what} and this would be one {kind.title}: a change of one would change the other", value.span, hint)
+        b.error(
+            f"{what} and this would be the same {kind.title}, so that changes to one show in the other",
+            value.span,
+            hint,
+        )
     return b.fitted(value, kind, what)
 
 
@@ -171,11 +175,11 @@ def object_value(b: Body, found: Any, span: Span, wanted: Kind | None) -> Value:
         return constant(found, span)
     if isinstance(found, Symmetric):
         hint = "use a parameter of the rule, or choose(...)"
-        return b.refuse(f"values of {type(found).__name__} are interchangeable: none can be named", span, hint)
+        return b.refuse(f"values of {type(found).__name__} are interchangeable, so that none can be named", span, hint)
     if isinstance(found, float):
-        return b.refuse("there are no fractions", span, "count in the smallest unit, as an integer")
+        return b.refuse("models have no fractions", span, "count in the smallest unit, as an integer")
     if isinstance(found, str):
-        return b.refuse("there are no texts in a model", span, "use an Enum")
+        return b.refuse("models have no strings", span, "use an Enum")
     if wanted is not None and not wanted.type.is_simple and not isinstance(wanted, UnknownKind):
         return _composite(b, found, span, wanted)
     if dataclasses.is_dataclass(found) and not isinstance(found, type):
@@ -186,7 +190,7 @@ def object_value(b: Body, found: Any, span: Span, wanted: Kind | None) -> Value:
         return construct(b, kind, [each.node for each in parts], span)
     title = f"the class {found.__name__}" if isinstance(found, type) else type(found).__name__
     hint = "a sequence has a fixed length: declare a field Array[..., n]" if isinstance(found, list) else ""
-    return b.refuse(f"{title} is no value of a model", span, hint)
+    return b.refuse(f"{title} cannot be a value of a model", span, hint)
 
 
 def _composite(b: Body, found: Any, span: Span, kind: Kind) -> Value:
@@ -208,7 +212,11 @@ def fill_object(b: Body, target: Place, kind: Kind, found: Any, span: Span) -> l
     match kind:
         case SetKind() if isinstance(found, set | frozenset):
             if _tells_apart(found):
-                b.error(f"this set tells values of {kind.element} apart, which are interchangeable", span)
+                b.error(
+                    f"this set distinguishes values of {kind.element}, which are interchangeable",
+                    span,
+                    "use none of them, or all",
+                )
             made: list[Statement] = [Clear(span=span, target=target)]
             for each in found:
                 place = element_at(target, BoolKind(), _key(b, each, kind.element, span), span)
@@ -218,7 +226,7 @@ def fill_object(b: Body, target: Place, kind: Kind, found: Any, span: Span) -> l
             return _fill_dict(b, target, kind, found, span)
         case ArrayKind() if isinstance(found, list | tuple | Array):
             if len(found) != kind.size:
-                b.error(f"{kind} has {kind.size} elements, and here are {len(found)}", span)
+                b.error(f"{kind} has {kind.size} elements, but {len(found)} are given", span)
             made = []
             for at, each in enumerate(found):
                 made += _fill_part(
@@ -253,7 +261,7 @@ def _fill_part(b: Body, target: Place, kind: Kind, found: Any, span: Span) -> li
 def _fill_dict(b: Body, target: Place, kind: DictKind, found: Mapping[Any, Any], span: Span) -> list[Statement]:
     values = list(found.values())
     if len(found) != kind.key.simple.cardinality:
-        b.error(f"{kind} has {kind.key.simple.cardinality} keys, and here are {len(found)}", span, _EVERY_KEY)
+        b.error(f"{kind} has {kind.key.simple.cardinality} keys, but {len(found)} are given", span, _EVERY_KEY)
         return []
     if values and all(each == values[0] for each in values):
         local = b.local("key", kind.key)
@@ -261,7 +269,9 @@ def _fill_dict(b: Body, target: Place, kind: DictKind, found: Mapping[Any, Any],
         body = _fill_part(b, element_at(target, kind.element, index, span), kind.element, values[0], span)
         return [For(span=span, variable=local, domain=TypeDomain(type=kind.key.simple), body=tuple(body))]
     if has_symmetric(kind.key):
-        b.error(f"this dict tells values of {kind.key} apart, which are interchangeable", span)
+        b.error(
+            f"this dict distinguishes values of {kind.key}, which are interchangeable", span, "give all the same value"
+        )
         return []
     made: list[Statement] = []
     for key, value in found.items():

@@ -77,7 +77,7 @@ def opened(
     if isinstance(tree, ast.AsyncFunctionDef):
         b.error(f"{what} cannot be 'async'", tree, "a rule is one atomic step: leave 'async' out")
     if tree.args.vararg or tree.args.kwarg or tree.args.kwonlyargs or tree.args.defaults:
-        b.error(f"the parameters of {what} have a name and a type, and nothing else", tree)
+        b.error(f"the parameters of {what} can have neither defaults nor * or **", tree, "give each a name and a type")
     parameters = []
     model.parameters[tree.name] = []
     for each in arguments[1:]:
@@ -86,7 +86,7 @@ def opened(
             b.names[each.arg] = b.unknown(each)
         elif not is_domain(kind) or kind.optional:
             hint = "use bool, an Enum, a Symmetric class or Range[0, 7]; an element of a field is chosen by choose(...)"
-            b.error(f"{what} cannot run through all values of {kind}", each, hint)
+            b.error(f"{what} has a parameter of {kind}, whose values cannot be enumerated", each, hint)
             b.names[each.arg] = b.unknown(each)
         else:
             local = b.local(each.arg, kind, is_parameter=True)
@@ -101,7 +101,7 @@ def _limit(b: Body, parameters: list[Parameter], node: ast.AST) -> None:
     for each in parameters:
         count *= len(each.values)
     if count > MAX_INSTANCES:
-        b.error(f"this would have {count:,} instances; at most {MAX_INSTANCES:,} are possible", node)
+        b.error(f"this has {count:,} instances, and the largest number is {MAX_INSTANCES:,}", node)
 
 
 def rule(model: Lowering, source: PythonSource, tree: FunctionNode, function: Any) -> Rule:
@@ -139,7 +139,7 @@ def _head(b: Body, tree: FunctionNode, head: Head) -> list[ast.stmt]:
         with b.within("the beginning of a rule"):
             if condition is not None:
                 if len(condition.args) != 1:
-                    b.error("'when' takes one condition", node)
+                    b.error("'when' takes exactly one condition", node)
                     continue
                 head.layers.append(b.condition(condition.args[0], "the condition of 'when'"))
             elif choice is not None:
@@ -161,7 +161,7 @@ def _alias(b: Body, target: ast.Name, node: ast.Assign, head: Head) -> None:
         if isinstance(each, Bind):
             head.layers.append(each)
         else:
-            b.error(f"'{target.id}' is a copy, which cannot be made before 'when'", node, "write 'when' first")
+            b.error(f"'{target.id}' is copied before 'when'", node, "write 'when' first")
 
 
 def _referenced(b: Body, name: str, value: Value, span: Span, head: Head) -> None:
@@ -201,7 +201,7 @@ def _call_of(b: Body, node: ast.stmt, function: Any) -> ast.Call | None:
 def _choice(b: Body, tree: FunctionNode, node: ast.stmt, call: ast.Call, head: Head) -> None:
     target = node.targets[0] if isinstance(node, ast.Assign) and len(node.targets) == 1 else None
     if not isinstance(target, ast.Name) or len(call.args) != 1:
-        b.error("a choice gets a name", node, "write x = choose(...)")
+        b.error("a value is chosen and not used", node, "write x = choose(...)")
         return
     name, span = target.id, b.span(node)
     b.names[name] = b.unknown(node)
@@ -350,7 +350,7 @@ def _report_unset(model: Lowering, span: Span) -> None:
         if name not in model.written and not kind.optional and not isinstance(kind, SetKind | BagKind | UnknownKind):
             hint = "give it a default in the class, or assign it in every method with @start"
             model.report.error(
-                f"the field '{name}' has no first value", variable.span, hint, ("this starts the model", span)
+                f"the field '{name}' has no initial value", variable.span, hint, ("this starts the model", span)
             )
 
 

@@ -65,9 +65,9 @@ def set_operation(b: Body, what: type[ast.operator], left: Value, right: Value, 
     kind, span = left.kind, b.span(node)
     assert isinstance(kind, SetKind)
     if kind != right.kind:
-        return b.refuse(f"these sets hold different things: {left.kind} and {right.kind}", node)
+        return b.refuse(f"sets of different types cannot be combined: {left.kind} and {right.kind}", node)
     if what not in (ast.BitOr, ast.BitAnd, ast.Sub, ast.BitXor):
-        return b.refuse("sets have the operators |, &, - and ^", node)
+        return b.refuse("sets do not have this operator; use |, &, - or ^", node)
 
     def build(inner: Body) -> list[Statement]:
         first, second = (inner.add_reference(name, _placed(each)) for name, each in (("a", left), ("b", right)))
@@ -143,7 +143,7 @@ def _put(b: Body, value: Value, node: ast.Call, truth: bool) -> list[Statement]:
     kind, span = value.kind, b.span(node)
     assert isinstance(kind, SetKind) and value.place is not None
     if len(node.args) != 1:
-        b.error("this takes one element", node)
+        b.error("this method takes exactly one element", node)
         return []
     index = b.fitted(b.expression(node.args[0], kind.element), kind.element, "the element")
     target = IndexPlace(type=BOOLEAN, span=span, base=value.place, index=index)

@@ -56,7 +56,7 @@ def statement(b: Body, node: ast.stmt) -> list[Statement]:
     if lower is not None:
         return lower(b, node)
     title, hint = NODES.get(type(node), (f"'{type(node).__name__.lower()}'", ""))
-    b.error(f"{title} is not possible in a model", _head(b, node), hint)
+    b.error(f"{title} is not available in models", _head(b, node), hint)
     return []
 
 
@@ -91,7 +91,7 @@ def _expression(b: Body, node: ast.Expr) -> list[Statement]:
         return []
     if not isinstance(value, ast.Call):
         title, hint = NODES.get(type(value), ("", _assignment(value)))
-        b.error(f"{title} is not possible in a model" if title else "this statement has no effect", node, hint)
+        b.error(f"{title} is not available in models" if title else "this statement has no effect", node, hint)
         return []
     called = b.static(value.func)
     if called is not None and called.object is when:
@@ -103,10 +103,10 @@ def _expression(b: Body, node: ast.Expr) -> list[Statement]:
 
 def _when(b: Body, node: ast.Call) -> list[Statement]:
     if not b.in_rule:
-        b.error("'when' stands in a rule", node, "in a helper, return whether it is possible")
+        b.error("'when' can only stand in a rule", node, "return a bool from the helper, and test it in the rule")
         return []
     if len(node.args) != 1 or node.keywords:
-        b.error("'when' takes one condition", node)
+        b.error("'when' takes exactly one condition", node, "join conditions with 'and'")
         return []
     condition = b.condition(node.args[0], "the condition of 'when'")
     return [Assume(span=b.span(node), condition=condition, message="when")]
@@ -197,7 +197,7 @@ def _return(b: Body, node: ast.Return) -> list[Statement]:
         ]
     if b.result is None:
         if b.function is None:
-            b.error("a rule returns nothing", node, "to say when it is enabled, write when(...)")
+            b.error("a rule cannot return a value", node, "to restrict when it is enabled, write when(...)")
         else:
             b.error(f"'{b.function.name}' returns nothing", node, "annotate what it returns: -> bool")
         return []

@@ -35,7 +35,7 @@ def parse_expression(span: Span) -> tuple[PythonSource, ast.expr]:
     except SyntaxError as error:
         at = start + max(0, (error.offset or 1) - 1)
         place = Span(span.source, min(at, span.end), min(at + 1, span.end))
-        raise ModelError([Diagnostic(Severity.ERROR, f"this is not an expression: {error.msg}", place)]) from None
+        raise ModelError([Diagnostic(Severity.ERROR, f"this is not a valid expression: {error.msg}", place)]) from None
     return PythonSource(Source(span.source.name, stripped), Span(span.source, start, span.end)), tree.body
 
 
@@ -103,10 +103,21 @@ class Formulas:
             annotation = evaluate(inner, node)
             kind = self.model.kind_of(annotation, place) if annotation is not None else BOOL
             if not is_domain(kind):
-                raise ModelError([Diagnostic(Severity.ERROR, f"a quantifier cannot run through {kind}", place)])
+                raise ModelError(
+                    [
+                        Diagnostic(
+                            Severity.ERROR,
+                            f"a quantifier cannot enumerate the values of {kind}",
+                            place,
+                            "use an Enum, a Symmetric class or a Range",
+                        )
+                    ]
+                )
             found.append((match.group(1), kind))
         if not found:
-            raise ModelError([Diagnostic(Severity.ERROR, "a quantifier is written: forall n: Node do ... end", span)])
+            raise ModelError(
+                [Diagnostic(Severity.ERROR, "this quantifier cannot be read; write forall n: Node do ... end", span)]
+            )
         return found
 
     def _instances(self, b: Body, span: Span, around: Binding) -> list[Binding]:
