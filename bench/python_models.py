@@ -24,7 +24,7 @@ from outcrop.source import Source
 EXAMPLES = Path(__file__).parents[1] / "examples"
 #: Constants that make a search long enough, for Murphi and for Python.
 PAIRS = {
-    "german_cache": ({"NodeCount": 5, "ValueCount": 3}, {"NODES": 5, "VALUES": 3}),
+    "german_cache": ({"NodeCount": 6, "ValueCount": 3}, {"NODES": 6, "VALUES": 3}),
     "two_phase_commit": ({"ParticipantCount": 4, "MostCrashes": 3}, {"PARTICIPANTS": 4, "MOST_CRASHES": 3}),
     "raft_election": ({"ServerCount": 4, "MostMessages": 6}, {"SERVERS": 4, "MOST_MESSAGES": 6}),
     "ring_election": ({"Size": 7}, {"SIZE": 7}),

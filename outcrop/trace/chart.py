@@ -213,16 +213,22 @@ class _Drawing:
             text = self._rule(meta).rstrip("!?") or "meets"
             yield Arrow(ArrowKind.EXCHANGED, actors[0], actors[1], _cut(text))
 
+    def _partner(self, end: int | None, actors: Sequence[int]) -> int | None:
+        """Returns the end of a message that nothing names: the actor. A rule that names the other end is someone
+        else's, who has no lane."""
+        actor = next(iter(actors), None)
+        return self.shared if actor is not None and actor == end and not self.lanes.are_processes else actor
+
     def _send(self, number: int, message: Message, actors: Sequence[int]) -> None:
         row = self.rows[-1]
-        source = message.source if message.source is not None else next(iter(actors), None)
+        source = message.source if message.source is not None else self._partner(message.target, actors)
         arrow = Arrow(ArrowKind.SENT, source, message.target, _cut(message.text))
         self.flying.setdefault(message, deque()).append((len(self.rows) - 1, len(row.arrows)))
         self.rows[-1] = replace(row, arrows=(*row.arrows, arrow))
 
     def _receive(self, number: int, message: Message, actors: Sequence[int], is_sure: bool) -> Arrow:
         """Returns the arrow of a received message, and completes the arrow of its sending."""
-        target = message.target if message.target is not None else next(iter(actors), None)
+        target = message.target if message.target is not None else self._partner(message.source, actors)
         is_removed = is_sure and message.target not in (None, self.shared, *actors)
         kind = ArrowKind.REMOVED if is_removed else ArrowKind.RECEIVED
         waiting = self.flying.get(message)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from statistics import median
+from xml.etree import ElementTree
 
 import pytest
 from conftest import Run
@@ -76,6 +78,27 @@ def test_explore_goes_on_from_a_trace(cli: Cli, repository: Path, tmp_path: Path
     other = cli("explore", repository / "examples/peterson.m", "--load", saved, "-c", "quit")
     assert other.code == 2
     assert "does not fit" in other.err
+
+
+@pytest.mark.skipif(shutil.which("dot") is None, reason="needs Graphviz")
+def test_graphviz_draws_pictures(cli: Cli, repository: Path, tmp_path: Path) -> None:
+    model = repository / "examples/bounded_buffer.m"
+    assert cli("graph", model, "-o", tmp_path / "graph.png").code == 0
+    assert (tmp_path / "graph.png").read_bytes().startswith(b"\x89PNG")
+    assert cli("graph", model, "-o", tmp_path / "graph.svg").code == 0
+    root = ElementTree.parse(tmp_path / "graph.svg").getroot()
+    groups = [each.get("class") for each in root.iter("{http://www.w3.org/2000/svg}g")]
+    document = json.loads(cli("graph", model, "--format", "json").out)
+    assert groups.count("node") == len(document["nodes"]) and groups.count("edge") == len(document["links"])
+
+
+def test_pictures_without_graphviz(cli: Cli, repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    model = repository / "examples/bounded_buffer.m"
+    refused = cli("graph", model, "-o", tmp_path / "graph.png")
+    assert refused.code == 2 and "Graphviz" in refused.err and not (tmp_path / "graph.png").exists()
+    assert cli("graph", model, "-o", tmp_path / "graph.svg").code == 0
+    assert ElementTree.parse(tmp_path / "graph.svg").getroot().tag.endswith("svg")
 
 
 def test_graph(cli: Cli, repository: Path, tmp_path: Path) -> None:

@@ -280,3 +280,33 @@ def test_promela_has_a_lane_for_each_instance(tmp_path: Path) -> None:
     assert origins == sendings, "equal messages in two channels are told apart"
     changed = [(each.lane, each.name) for row in made.rows for each in row.changes if each.name != "at"]
     assert changed == [(1, "n"), (1, "n"), (3, "heard")]
+
+
+def test_a_rule_that_names_the_receiver_is_not_its_own(tmp_path: Path) -> None:
+    """A server without a lane sends to the node that its rule names."""
+    path = tmp_path / "server.m"
+    path.write_text(
+        "type Node: scalarset(2); Message: record dst: Node; end;\n"
+        "var net: multiset [1] of Message; done: array [Node] of boolean;\n"
+        "startstate begin undefine net; for n: Node do done[n] := false; end; end;\n"
+        'ruleset n: Node do rule "order" multisetcount(i: net, true) = 0 ==>\n'
+        "  var m: Message; begin m.dst := n; multisetadd(m, net); end; end;\n"
+        'choose i: net do rule "obey" true ==> begin done[net[i].dst] := true; multisetremove(i, net); end; end;\n'
+        'invariant "idle" forall n: Node do !done[n] end;\n'
+    )
+    drawn = charted(path)
+    (sending,) = drawn.rows[1].arrows
+    assert (drawn.lanes[sending.source], drawn.lanes[sending.target]) == ("shared", "Node_1")
+    assert [(each.kind, each.source, each.target) for each in drawn.rows[2].arrows] == [
+        (ArrowKind.RECEIVED, sending.source, sending.target)
+    ]
+
+
+def test_a_report_takes_messages_described_by_hand(ping: Path, tmp_path: Path) -> None:
+    charts = []
+    for number, given in enumerate(((), ("--message", "net:shared:dst"), ("--lanes", "Node"))):
+        written = tmp_path / f"{number}.html"
+        assert main(["check", str(ping), "--engine", "interpreter", "--report", str(written), *given]) == 1
+        carried = json.loads(written.read_text().partition('id="document">')[2].partition("</script>")[0])
+        charts.append(carried["violations"][0]["chart"])
+    assert charts[0] == charts[2] != charts[1]

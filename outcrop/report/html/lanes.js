@@ -122,7 +122,9 @@ function messageChart(chart, go) {
     current.setAttribute("aria-current", "step");
     if (isQuiet) return;
     const [box, row] = [body.getBoundingClientRect(), current.getBoundingClientRect()];
-    if (row.top < box.top + 40 || row.bottom > box.bottom) body.scrollTop += row.top - box.top - box.height / 2;
+    const isLast = !body.querySelector(`[data-step="${at + 1}"]`);
+    if (isLast) body.scrollTop = body.scrollHeight; // the verdict stands below the last step
+    else if (row.top < box.top + 40 || row.bottom > box.bottom) body.scrollTop += row.top - box.top - box.height / 2;
   }
 
   function show(step, isQuiet, found) {
