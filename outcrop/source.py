@@ -32,6 +32,14 @@ class Source:
         line = bisect_right(self._line_starts, offset)
         return line, offset - self._line_starts[line - 1] + 1
 
+    @property
+    def line_count(self) -> int:
+        return len(self._line_starts)
+
+    def start_of(self, number: int) -> int:
+        """Returns the offset of a line, counted from 1."""
+        return self._line_starts[number - 1]
+
     def line(self, number: int) -> str:
         """Returns the text of a line, counted from 1, without its line end."""
         start = self._line_starts[number - 1]

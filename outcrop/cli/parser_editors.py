@@ -1,4 +1,4 @@
-"""The command line of `format`."""
+"""The command line of `format` and `lsp`."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Any
 
 from outcrop.cli.argument_parser import Parser
 from outcrop.lang.registry import LANGUAGES
+from outcrop.manual import see
 
 _FORMAT_EPILOG = """\
 examples:
@@ -16,9 +17,15 @@ examples:
 
 exit codes: 0 done, 1 a file would change (with --check or --diff), 2 bad model or usage"""
 
+_LSP_EPILOG = f"""\
+An editor starts this command. {see("editors")}
+
+needs:
+  pip install 'outcrop[lsp]'"""
+
 
 def add_editors(verbs: Any) -> dict[str, Parser]:
-    """Adds the command ``format``; returns the parser of it."""
+    """Adds the commands ``format`` and ``lsp``; returns the parser of each."""
     layout: Parser = verbs.add_parser(
         "format",
         help="give models a uniform layout",
@@ -36,4 +43,17 @@ def add_editors(verbs: Any) -> dict[str, Parser]:
         default="",
         help=f"name of the text from stdin, whose suffix selects the language (default: a {LANGUAGES[0].name} model)",
     )
-    return {"format": layout}
+    server: Parser = verbs.add_parser(
+        "lsp",
+        help="serve editors: diagnostics, definitions, completion and more",
+        description="Answers an editor over stdin and stdout, in the language server protocol.",
+        epilog=_LSP_EPILOG,
+        usage="%(prog)s [--time-limit TIME]",
+    )
+    server.add_argument(
+        "--time-limit",
+        metavar="TIME",
+        default="60s",
+        help="search time of a check that the editor asks for, such as 90s (default: 60s)",
+    )
+    return {"format": layout, "lsp": server}

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from outcrop.source import Source, Span
+from outcrop.source import Diagnostic, Source, Span
 
 
 class Kind(StrEnum):
@@ -199,5 +199,7 @@ class Editing:
     members: Callable[[Index, int], list[Declaration]] | None = None
     #: Returns the text with a uniform layout. Raises ModelError for a text that has no tokens of the language.
     layout: Callable[[Source], str] | None = None
+    #: Returns the mistakes that are found without executing the text; None: the front-end executes nothing.
+    static: Callable[[Source], list[Diagnostic]] | None = None
     #: Whether a check executes code of the text, so that an editor must not do that while the user types.
     executes: bool = False

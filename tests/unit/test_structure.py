@@ -64,10 +64,11 @@ ALLOWED = {
     "serve": {"ir", "lang", "trace", "result", "explore", "api"},
     "sweep": {"report", "api"},
     "reproduce": {"ir", "lang", "codegen", "kernels", "api", "report", "sweep", "tools"},
+    "lsp": {"lang", "check", "api"},
     "sandbox": set(),
     "cli": {
         *("ir", "lang", "ltl", "codegen", "dist", "trace", "report", "result", "api", "sandbox"),
-        *("tools", "validate", "recheck", "explore", "serve", "sweep", "reproduce"),
+        *("tools", "validate", "recheck", "explore", "serve", "sweep", "reproduce", "lsp"),
     },
     "__main__": {"cli"},
     "__init__": set(),
