@@ -160,13 +160,19 @@ class DistinctFault:
     count: int
 
 
+def fault_of(violation: Violation) -> object:
+    """Returns what is at fault in a violation: two with equal faults have one cause."""
+    span = violation.span
+    place = None if span is None else (span.source.name, span.start, span.end)
+    return violation.kind, place, violation.failing_step.partition(", ")[0]
+
+
 def distinct_faults(violations: Sequence[Violation]) -> list[DistinctFault]:
     """Returns the violations by what is at fault. The first of each has the shortest trace, because searches list their
     findings in that order."""
     groups: dict[object, list[int]] = {}
     for number, each in enumerate(violations):
-        place = None if each.span is None else (each.span.source.name, each.span.start, each.span.end)
-        groups.setdefault((each.kind, place, each.failing_step.partition(", ")[0]), []).append(number)
+        groups.setdefault(fault_of(each), []).append(number)
     return [DistinctFault(violations[numbers[0]], numbers[0], len(numbers)) for numbers in groups.values()]
 
 

@@ -27,6 +27,7 @@ from outcrop.result import (
     Violation,
     ViolationKind,
     distinct_faults,
+    fault_of,
 )
 from outcrop.source import Diagnostic, Severity, Span
 
@@ -57,7 +58,10 @@ def conclude(
     unmet = _unmet(witnesses, searched, checked)
     looked_at = "none" if states_searched is None else "all" if states_searched is searched else "product"
     every = [*([] if searched is None else [searched]), *(each.searched for each in checked if each.searched)]
-    found = [*violations, *(violation for each in checked for violation in (*each.violations, *each.failures))]
+    # The search for a formula meets the errors of the model again.
+    known = {fault_of(each) for each in violations}
+    found = [*violations, *(each for one in checked for each in one.violations if fault_of(each) not in known)]
+    found += [failure for each in checked for failure in each.failures]
     empty = why_no_states(model) if outcome.stop is Stop.NO_STATES and not found else None
     missing = [each.outcome.stop for each in every if not each.outcome.stop.is_conclusive]
     if found:

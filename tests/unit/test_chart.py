@@ -310,3 +310,10 @@ def test_a_report_takes_messages_described_by_hand(ping: Path, tmp_path: Path) -
         carried = json.loads(written.read_text().partition('id="document">')[2].partition("</script>")[0])
         charts.append(carried["violations"][0]["chart"])
     assert charts[0] == charts[2] != charts[1]
+
+
+def test_an_error_that_a_formula_meets_again_counts_once(tmp_path: Path) -> None:
+    path = tmp_path / "several.m"
+    path.write_text(SEVERAL + 'ltl "back" : G F {x = 0};\n')
+    result = outcrop.load(path).check(max_errors=None, deadlock="off")
+    assert [fault.count for fault in result.faults if fault.violation.message == "boom"] == [1]
