@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import hashlib
 import os
+import sys
 from pathlib import Path
 
 from outcrop.errors import UsageError
@@ -20,6 +21,15 @@ _CONTROL = {code: "\ufffd" for code in (*range(32), 127, *range(128, 160)) if co
 _STRAY_BYTES = bytes(code for code in _CONTROL if code < 128)
 
 
+#: The name of standard input. With a suffix, as in ``-.dve``, the language is that of the suffix.
+STDIN = "-"
+
+
+def _is_stdin(name: str) -> bool:
+    """Returns whether a model is read from standard input."""
+    return name == STDIN or (name.startswith("-.") and not Path(name).exists())
+
+
 def read_source(path: str | os.PathLike[str]) -> Source:
     """Returns the text of a model. Bytes that are not UTF-8 are read as Latin-1, the encoding of old models.
     ``FILE:PART`` names one of several models in a file."""
@@ -27,8 +37,11 @@ def read_source(path: str | os.PathLike[str]) -> Source:
     if ":" in name and not Path(name).exists():
         name, _, part = name.rpartition(":")
     try:
-        with Path(name).open("rb") as file:
-            content = file.read(MOST_BYTES + 1)
+        if _is_stdin(name):
+            content = sys.stdin.buffer.read(MOST_BYTES + 1)
+        else:
+            with Path(name).open("rb") as file:
+                content = file.read(MOST_BYTES + 1)
     except FileNotFoundError:
         raise UsageError(f"there is no file '{name}'") from None
     except IsADirectoryError:

@@ -21,7 +21,9 @@ from outcrop.dist.launch import STARTED, start, started_ranks
 from outcrop.dist.transport import transport_of
 from outcrop.errors import AlreadyTold, InternalError, Undecided, UsageError
 from outcrop.interrupts import handled, interrupt
+from outcrop.lang.registry import LANGUAGES
 from outcrop.options import CheckOptions, Deadlock, DeviceChoice, Engine, Fair, Keep, TraceOrder
+from outcrop.reading import STDIN
 from outcrop.report.annotations import of_document, wanted
 from outcrop.report.text import ChartOptions, Paint, quiet, report
 from outcrop.result import Result, Verdict
@@ -32,6 +34,16 @@ _SHOW_CURSOR = "\x1b[?25h"
 
 def run(arguments: argparse.Namespace) -> int:
     """Checks in this process, starts the ranks, or takes part as one of them. Only the first rank reports."""
+    if len(arguments.models) != 1:
+        from outcrop.cli.several import run as run_several  # imports the sweep
+
+        return run_several(arguments)
+    arguments.model = arguments.models[0]
+    if arguments.model == STDIN:
+        suffixes = (each.suffixes[0] for each in LANGUAGES if each.name.lower() == arguments.language)
+        arguments.model += next(suffixes, "")
+    elif arguments.language:
+        raise UsageError("--language is for a model from standard input; the suffix of a file tells its language")
     ranks = started_ranks()
     if max(ranks, arguments.ranks or 1) > 1:
         if arguments.sandbox:

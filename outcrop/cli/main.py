@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
 
+from outcrop.cli.defaults import with_defaults
 from outcrop.cli.output import annotate, complain, emit
 from outcrop.cli.parser import build_parser
 from outcrop.errors import AlreadyTold, DiskFailed, InternalError, OutcropError
@@ -102,6 +103,7 @@ def _run(arguments: Sequence[str]) -> int:
     except SystemExit as end:  # argparse ends --help and --version this way
         emit("")
         return int(end.code or 0)
+    chosen = with_defaults(parser, chosen, list(arguments))
     chosen.words = list(arguments)
     code: int = import_module(f"outcrop.cli.{chosen.verb}").run(chosen)
     return code

@@ -47,6 +47,8 @@ examples:
   outcrop check ring.m                      with the constants of the file
   outcrop check ring.m -D N=5 --memory 4G   another N, in at most 4 GiB
   outcrop check ring.m --json > ring.json   the whole report as JSON
+  outcrop check *.m                         several models, with a table
+  outcrop check                             the models that outcrop.toml lists
 
 exit codes: 0 holds, 1 violated, 2 bad model or usage, 3 unknown, 4 internal error"""
 
@@ -69,7 +71,7 @@ def build_parser() -> Parser:
         help="explore every reachable state of a model",
         description="Explores every reachable state of a model and reports the verdict.",
         epilog=_CHECK_EPILOG,
-        usage="%(prog)s MODEL [-D NAME=VALUE]... [options]",
+        usage="%(prog)s [MODEL]... [-D NAME=VALUE]... [options]",
     )
     show = verbs.add_parser(
         "show",
@@ -96,8 +98,8 @@ def build_parser() -> Parser:
 
     parser.verbs = {"check": check, "show": show, "ltl": ltl, "report": report, **add_tools(verbs), **add_steps(verbs)}
     parser.verbs |= add_editors(verbs) | add_bridge(verbs) | add_manual(verbs) | add_shell(verbs)
-    for verb in (check, show):
-        add_model(verb)
+    add_model(check, several=True)
+    add_model(show)
     add_meaning(check)
     add_formulas(check)
     add_search(check)
@@ -112,8 +114,21 @@ def build_parser() -> Parser:
     return parser
 
 
-def add_model(parser: argparse.ArgumentParser, constant: Callable[[str], tuple[str, str]] = single_constant) -> None:
-    parser.add_argument("model", metavar="MODEL", help=f"model file: {_FILES}")
+def add_model(
+    parser: argparse.ArgumentParser,
+    constant: Callable[[str], tuple[str, str]] = single_constant,
+    several: bool = False,
+) -> None:
+    if several:
+        help_text = f"model file: {_FILES}; - reads standard input. Several models are checked one after the other"
+        parser.add_argument("models", metavar="MODEL", nargs="*", help=help_text)
+        parser.add_argument(
+            "--language",
+            choices=[each.name.lower() for each in LANGUAGES],
+            help=f"language of a model from standard input (default: {LANGUAGES[0].name.lower()})",
+        )
+    else:
+        parser.add_argument("model", metavar="MODEL", help=f"model file: {_FILES}")
     parser.add_argument(
         "-D",
         dest="constants",

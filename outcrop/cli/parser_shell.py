@@ -1,4 +1,4 @@
-"""The commands for shells and machines: the cache of compiled models."""
+"""The commands for shells and machines: the cache of compiled models, completion, and manual pages."""
 
 from __future__ import annotations
 
@@ -11,10 +11,21 @@ examples:
   outcrop cache            the size of the cache
   outcrop cache --clear    remove all compiled models"""
 
+_COMPLETION_EPILOG = """\
+to load it:
+  bash   eval "$(outcrop completion bash)"      in ~/.bashrc
+  zsh    eval "$(outcrop completion zsh)"       in ~/.zshrc, after compinit
+  fish   outcrop completion fish | source       in ~/.config/fish/config.fish"""
+
+_MAN_EPILOG = """\
+examples:
+  outcrop man check | man -l -            read a page
+  outcrop man -o ~/.local/share/man/man1  install all pages"""
+
 
 def add_shell(verbs: Any) -> dict[str, Parser]:
     """Adds the commands of this module; returns the parser of each."""
-    return {"cache": _cache(verbs)}
+    return {"cache": _cache(verbs), "completion": _completion(verbs), "man": _man(verbs)}
 
 
 def _cache(verbs: Any) -> Parser:
@@ -27,4 +38,32 @@ def _cache(verbs: Any) -> Parser:
     )
     parser.add_argument("--clear", action="store_true", help="remove all compiled models; the next check compiles")
     parser.add_argument("--json", action="store_true", help="print one JSON document")
+    return parser
+
+
+def _completion(verbs: Any) -> Parser:
+    parser: Parser = verbs.add_parser(
+        "completion",
+        help="print the completion script of a shell",
+        description="Prints a script that completes commands, options, models, and the names of properties and rules.",
+        epilog=_COMPLETION_EPILOG,
+        usage="%(prog)s {bash,zsh,fish}",
+    )
+    parser.add_argument("shell", choices=["bash", "zsh", "fish"], help="the shell that loads the script")
+    parser.add_argument(
+        "words_so_far", metavar="WORD", nargs="*", help="words of a command line to complete, after --; for the script"
+    )
+    return parser
+
+
+def _man(verbs: Any) -> Parser:
+    parser: Parser = verbs.add_parser(
+        "man",
+        help="print a manual page, or write all of them",
+        description="Prints the manual page of a command, in troff, or writes all pages to a directory.",
+        epilog=_MAN_EPILOG,
+        usage="%(prog)s [COMMAND] [-o DIR]",
+    )
+    parser.add_argument("command", metavar="COMMAND", nargs="?", help="a command (default: outcrop itself)")
+    parser.add_argument("-o", dest="output", metavar="DIR", help="directory for the pages of all commands")
     return parser

@@ -17,6 +17,8 @@ from outcrop.units import size
 
 #: Figures of a row: first-level keys of the document of a check.
 FIGURES = ("states", "states_visited", "rules_fired", "diameter", "seconds", "peak_rss_bytes", "peak_disk_bytes")
+#: Columns of a table of checks.
+HEAD = ("verdict", "states", "rules fired", "diameter", "time", "memory")
 #: Figures that a chart can show, with the label of the axis.
 DRAWN = {
     "states": "states",
@@ -43,17 +45,16 @@ class Sweep:
     @property
     def exit_code(self) -> int:
         """The worst exit code of all checks: violated, then error, then unknown."""
-        codes = {row.answer.exit_code for row in self.rows} | ({3} if self.missing else set())
-        return next((code for code in (1, 2, 3) if code in codes), 0)
+        return worst([row.answer for row in self.rows], self.missing)
 
     def to_text(self) -> str:
-        head = [*(each.name for each in self.axes), "verdict", "states", "rules fired", "diameter", "time", "memory"]
-        rows = [[*(row.place[each.name] for each in self.axes), *_cells(row.answer)] for row in self.rows]
+        head = [*(each.name for each in self.axes), *HEAD]
+        rows = [[*(row.place[each.name] for each in self.axes), *cells(row.answer)] for row in self.rows]
         lines = table(head, rows, "l" * (len(self.axes) + 1) + "r")
         notes = [
-            f"{', '.join(f'{name}={value}' for name, value in row.place.items())}: {_note(row.answer)}"
+            f"{', '.join(f'{name}={value}' for name, value in row.place.items())}: {note(row.answer)}"
             for row in self.rows
-            if _note(row.answer)
+            if note(row.answer)
         ]
         if self.missing:
             notes.append(f"interrupted: {self.missing:,} more checks were not made")
@@ -107,7 +108,14 @@ class Sweep:
         )
 
 
-def _cells(answer: Answer) -> list[str]:
+def worst(answers: Sequence[Answer], missing: int) -> int:
+    """Returns the worst exit code of all checks: violated, then error, then unknown or not reached."""
+    codes = {each.exit_code for each in answers} | ({3} if missing else set())
+    return next((code for code in (1, 2, 3) if code in codes), 0)
+
+
+def cells(answer: Answer) -> list[str]:
+    """Returns the cells of a check, for the columns of HEAD."""
     if answer.document is None:
         return ["error", "", "", "", "", ""]
     document = answer.document
@@ -122,14 +130,14 @@ def _cells(answer: Answer) -> list[str]:
     ]
 
 
-def _note(answer: Answer) -> str:
+def note(answer: Answer) -> str:
     """Returns the details that the verdict does not say."""
     if answer.error:
         return answer.error
     kind = answer.figure("kind")
     if kind:
         return f"{answer.verdict}: {answer.figure('reason') or kind}"
-    return "; ".join(note["message"] for note in answer.figure("notes") or [] if note.get("bears_on_verdict"))
+    return "; ".join(each["message"] for each in answer.figure("notes") or [] if each.get("bears_on_verdict"))
 
 
 def _across(axes: Sequence[Axis]) -> Axis:

@@ -23,9 +23,9 @@ Cli = Callable[..., Run]
     [
         (["chek"], "did you mean 'outcrop check'?"),
         (["ring.m"], "did you mean 'outcrop check ring.m'?"),
-        (["check"], "the following arguments are required: MODEL"),
+        (["check"], "name a model"),
         (["check", "x.m", "--memroy", "4G"], "there is no option '--memroy'; did you mean --memory?"),
-        (["check", "x.m", "y.m"], "unexpected argument 'y.m'"),
+        (["show", "x.m", "y.m"], "unexpected argument 'y.m'"),
         (["check", "x.m", "--memory", "lots"], "'lots' is not a size"),
         (["check", "x.m", "--time-limit", "soon"], "'soon' is not a duration"),
         (["check", "x.m", "--threads", "two"], "'two' is not a number"),
