@@ -11,10 +11,11 @@ from outcrop.cli.formulas import add_formulas
 from outcrop.cli.parser_declared import add_language_options, add_strategy_options
 from outcrop.cli.parser_editors import add_editors
 from outcrop.cli.parser_manual import add_manual
+from outcrop.cli.parser_runs import add_checkpoints, add_ranks
 from outcrop.cli.parser_shell import add_shell
 from outcrop.cli.values import count, single_constant, strategy, unit
 from outcrop.lang.registry import LANGUAGES
-from outcrop.manual import listed, see
+from outcrop.manual import listed
 from outcrop.options import (
     CheckOptions,
     Deadlock,
@@ -103,9 +104,9 @@ def build_parser() -> Parser:
     add_meaning(check)
     add_formulas(check)
     add_search(check)
-    _add_ranks(check)
+    add_ranks(check)
     add_limits(check)
-    _add_checkpoints(check)
+    add_checkpoints(check)
     _add_output(check)
     add_strategy_options(check)
     _add_views(show)
@@ -160,24 +161,6 @@ def add_meaning(parser: argparse.ArgumentParser, deadlocks: bool = True) -> None
         "repeated",
     )
     add_language_options(group)
-
-
-def _add_ranks(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("distributed search")
-    group.add_argument(
-        "--ranks",
-        metavar="N",
-        type=count,
-        help="number of processes that partition the states, over MPI; Outcrop starts them on this machine, unless "
-        f"mpiexec or srun has started them. {see('clusters')}",
-    )
-    group.add_argument(
-        "--owners",
-        choices=("auto", "hash"),
-        default="auto",
-        help="partition of the states among ranks: by a hash, or (auto, the default) learned once there are many "
-        "states, so that most successors stay on the rank that generates them",
-    )
 
 
 def add_search(parser: argparse.ArgumentParser) -> None:
@@ -284,36 +267,6 @@ def add_limits(parser: argparse.ArgumentParser) -> None:
     )
     errors.add_argument(
         "--continue", dest="max_errors", action="store_const", const=None, help="search all states despite violations"
-    )
-
-
-def _add_checkpoints(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group(
-        "checkpoints", f"A checkpoint holds all that a search needs to be resumed. {see('checkpoints')}"
-    )
-    group.add_argument(
-        "--checkpoint",
-        metavar="DIR",
-        help="directory to save the search in, at intervals and when Ctrl-C or a limit ends it; removed after a "
-        "verdict",
-    )
-    group.add_argument(
-        "--checkpoint-every",
-        metavar="TIME",
-        type=unit(parse_duration),
-        default=_DEFAULT.checkpoint_every,
-        help="time between checkpoints, which are taken at the end of a level (default: 10m)",
-    )
-    group.add_argument(
-        "--resume",
-        metavar="DIR",
-        help="directory of the checkpoint to resume, with any strategy, threads and memory; new checkpoints go there "
-        "too, unless --checkpoint names another directory",
-    )
-    group.add_argument(
-        "--keep-states",
-        metavar="DIR",
-        help="directory in which the visited states stay after the search, for outcrop recheck",
     )
 
 
