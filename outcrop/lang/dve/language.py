@@ -28,6 +28,7 @@ LANGUAGE = Language(
     name="DVE",
     suffixes=(".dve",),
     front_end="outcrop.lang.dve.lowering",
+    editing="outcrop.lang.dve.editing:EDITING",
     options=(DveOptions,),
     mover="process",
     refused={

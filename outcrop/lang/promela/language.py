@@ -27,6 +27,7 @@ LANGUAGE = Language(
     name="Promela",
     suffixes=(".pml", ".pm", ".prom", ".promela", ".spin"),
     front_end="outcrop.lang.promela.lowering",
+    editing="outcrop.lang.promela.editing:EDITING",
     options=(PromelaOptions,),
     mover="process",
 )

@@ -9,5 +9,6 @@ LANGUAGE = Language(
     name="Python",
     suffixes=(".py",),
     front_end="outcrop.lang.python.lowering",
+    editing="outcrop.lang.python.editing:EDITING",
     options=(LoopOptions,),
 )

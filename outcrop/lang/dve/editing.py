@@ -1,0 +1,24 @@
+"""The services of the DVE front-end for editors."""
+
+from __future__ import annotations
+
+import re
+
+from outcrop.lang.dve.index import DveIndex, index
+from outcrop.lang.dve.lexer import KEYWORDS
+from outcrop.lang.editing import Declaration, Editing, Index
+
+_PREFIX = re.compile(r"([A-Za-z_]\w*)\s*(\.|->)\s*\w*\Z")
+
+
+def members(known: Index, offset: int) -> list[Declaration]:
+    """Returns the states of the process before a dot, or the variables of the one before an arrow."""
+    assert isinstance(known, DveIndex)
+    match = _PREFIX.search(known.source.text[max(0, offset - 200) : offset])
+    process = known.root.find(match.group(1)) if match else None
+    if match is None or process not in known.own:
+        return []
+    return list((known.states[process] if match.group(2) == "." else known.own[process].names).values())
+
+
+EDITING = Editing(identifier="dve", keywords=KEYWORDS, index=index, members=members)

@@ -1,0 +1,33 @@
+"""The services of the Promela front-end for editors."""
+
+from __future__ import annotations
+
+import re
+
+from outcrop.lang.editing import Declaration, Editing, Index
+from outcrop.lang.promela.index import PromelaIndex, index
+from outcrop.lang.promela.lexer import KEYWORDS
+
+_PREFIX = re.compile(r"([A-Za-z_]\w*(?:\[[^\]]*\])?(?:\.[A-Za-z_]\w*(?:\[[^\]]*\])?)*)\s*\.\s*\w*\Z")
+_BUILTINS = {
+    "_pid": "the number of the process",
+    "_nr_pr": "the number of processes",
+    "_last": "the process that moved last",
+    "np_": "no process is at a progress label",
+}
+
+
+def members(known: Index, offset: int) -> list[Declaration]:
+    """Returns the fields of the variable before a dot."""
+    assert isinstance(known, PromelaIndex)
+    match = _PREFIX.search(known.source.text[max(0, offset - 200) : offset])
+    if match is None:
+        return []
+    names = re.sub(r"\[[^\]]*\]", "", match.group(1)).split(".")
+    found = known.region(offset).find(names[0])
+    for name in names[1:]:
+        found = None if found is None else known.fields.get(known.types.get(found, ""), {}).get(name)
+    return [] if found is None else list(known.fields.get(known.types.get(found, ""), {}).values())
+
+
+EDITING = Editing(identifier="promela", keywords=KEYWORDS, builtins=_BUILTINS, index=index, members=members)
