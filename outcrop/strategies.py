@@ -57,8 +57,8 @@ class SqueezeOptions:
 class CompressOptions:
     compress: Compression = option(
         Compression.AUTO,
-        "lossless compression of visited states: auto (strategy auto: when RAM is full, the default), off, or, with "
-        "strategy ram, tree (queue in RAM) or quotient (queue on disk) from the start",
+        "lossless compression of visited states: auto (strategies auto and owcty: when RAM is full, the default), off, "
+        "or, with strategies ram and owcty, tree (queue in RAM) or quotient (queue on disk) from the start",
     )
 
 
@@ -287,9 +287,9 @@ _EVERY = (
         "owcty",
         "owcty:search",
         "breadth-first search for runs that violate a formula",
-        "states in RAM with predecessor counts; signatures with `--compact`",
+        "states in RAM with predecessor counts; folded into trees with `--compress tree`, signatures with `--compact`",
         "exact; with `--compact` cycles are real, and *holds* has an omission bound",
-        options=(OwctyOptions,),
+        options=(OwctyOptions, CompressOptions),
         signatures=True,
         checkpoints=False,
         finds_cycles=True,

@@ -112,7 +112,7 @@ def _lack_of_interpreter(options: CheckOptions) -> str:
         return "writes no checkpoints"
     if (options.ranks or 1) > 1:
         return "cannot use several ranks"
-    if _wants_compression(options):
+    if wants_compression(options):
         return "does not compress states, as --compress asks"
     return "cannot use a GPU" if options.device is DeviceChoice.GPU else ""
 
@@ -144,7 +144,7 @@ def _refuse_what_it_cannot(strategy: Strategy, options: CheckOptions, has_livene
     if is_shared and not strategy.ranks:
         others = listed(names(ranks=True, finds_cycles=strategy.finds_cycles), "or")
         raise UsageError(f"{strategy.name} cannot use several ranks; use {others}")
-    if _wants_compression(options):
+    if wants_compression(options):
         if CompressOptions not in strategy.options:
             others = listed([each for each in names() if CompressOptions in STRATEGIES[each].options], "or")
             raise UsageError(f"{strategy.name} does not compress states; leave out --compress, or use {others}")
@@ -152,7 +152,7 @@ def _refuse_what_it_cannot(strategy: Strategy, options: CheckOptions, has_livene
             raise UsageError("states on a GPU are not compressed; leave out --compress or --device")
 
 
-def _wants_compression(options: CheckOptions) -> bool:
+def wants_compression(options: CheckOptions) -> bool:
     """Returns whether states are to be compressed from the start."""
     return options.of(CompressOptions).compress in (Compression.TREE, Compression.QUOTIENT)
 
@@ -188,7 +188,7 @@ def _search_native(
     strategy, started = STRATEGIES[options.strategy], time.monotonic()
     remove_stale_work(options.workdir)
     emitted = emit(system, options.symmetry and system.allows_symmetry, options.coverage, prints=options.prints)
-    may_use_gpu = options.device is DeviceChoice.AUTO and not _wants_compression(options)
+    may_use_gpu = options.device is DeviceChoice.AUTO and not wants_compression(options)
     on_gpu = options.device is DeviceChoice.GPU or (may_use_gpu and is_there())
     transport = transport_of(options.ranks)
     _refuse_what_it_cannot(strategy, options, bool(emitted.liveness_count))

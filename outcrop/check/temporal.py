@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from outcrop.check.engines import EngineOutcome, ShowProgress, TakeOutput, search
+from outcrop.check.engines import EngineOutcome, ShowProgress, TakeOutput, search, wants_compression
 from outcrop.errors import InternalError, UsageError
 from outcrop.ir.automaton import Automaton
 from outcrop.ir.formula import negate
@@ -23,10 +23,10 @@ from outcrop.ir.types import Scalarset
 from outcrop.ltl.binding import bind
 from outcrop.ltl.translate import translate
 from outcrop.options import CheckOptions, Deadlock, Engine, Fair, LoadOptions
-from outcrop.outcome import Finding, FindingKind, Stop
+from outcrop.outcome import Event, EventKind, Finding, FindingKind, Stop
 from outcrop.result import FormulaResult, Trace, Violation, ViolationKind
 from outcrop.source import Diagnostic, Severity, Span
-from outcrop.strategies import OwctyOptions, names
+from outcrop.strategies import Compression, OwctyOptions, names
 from outcrop.trace.lasso import PropertyInstance, explain_lasso
 from outcrop.trace.replay import explain
 
@@ -218,6 +218,10 @@ def run_check(
         coverage=False,
         max_errors=1,
     )
+    events: list[Event] = []
+    if strategy == FAIR and wants_compression(chosen):
+        chosen = chosen.with_own(compress=Compression.OFF)
+        events.append(Event(EventKind.WARNED, "the search for fair runs keeps states in full, without compression"))
     failures: tuple[Violation, ...] = ()
     spent = 0.0
 
@@ -226,7 +230,8 @@ def run_check(
         nonlocal spent
         searched = search(check.product, load, chosen.after(spent), progress, output)
         spent += searched.outcome.seconds
-        return dataclasses.replace(searched, outcome=dataclasses.replace(searched.outcome, seconds=spent))
+        told = [*events, *searched.outcome.events]
+        return dataclasses.replace(searched, outcome=dataclasses.replace(searched.outcome, seconds=spent, events=told))
 
     searched = look(output)
     if check.product.error_state is not None and _has_failed(searched):
@@ -239,7 +244,10 @@ def run_check(
     is_too_large = searched.outcome.stop is Stop.MEMORY and options.strategy == "auto"
     if is_too_large and (strategy == "owcty" or check.counted is not None):
         check = check.with_counter()
-        strategy, chosen = COMPACTED, dataclasses.replace(chosen, strategy="owcty").with_own(compact=True)
+        strategy, chosen = (
+            COMPACTED,
+            dataclasses.replace(chosen, strategy="owcty").with_own(compact=True, compress=Compression.OFF),
+        )
         searched = look(output)
     violations = _explained(check, searched, chosen)
     if searched.outcome.stop is Stop.VIOLATION and not violations:

@@ -88,10 +88,10 @@ def _step(
 def _least_predecessor(explorer: Explorer, among: States, state: bytes) -> bytes:
     """Returns the least predecessor of a state in the level before, over all ranks."""
     search = explorer.search
-    least, is_found = search.native.states(1), np.zeros(1, dtype=np.uint8)
+    least, is_found = search.native.packed_states(1), np.zeros(1, dtype=np.uint8)
     row = np.frombuffer(state, dtype=np.uint8).reshape(1, -1)
     if len(among):
-        search.find_predecessors_among(0, among, row, least, is_found)
+        search.find_predecessors_among(0, search.kept_form(among), row, least, is_found)
     found = [each for each in explorer.exchange.gather(least.tobytes() if is_found[0] else None) if each is not None]
     if not found:
         raise InternalError("a state on the path has no predecessor")

@@ -48,9 +48,12 @@ def sum_memory(parts: list[CompressedMemory]) -> CompressedMemory:
 
 
 class CompressedSearch(Search):
-    """An exact search that keeps remainders of states, or of the roots of trees. ``native`` is compiled for it."""
+    """An exact search that keeps remainders of states, or of the roots of trees. ``native`` is compiled for it.
+    ``indexed``: roots are found by their hash, and have indexes in the arena, as searches for cycles need."""
 
-    def __init__(self, native: Native, settings: Settings, shape: TreeShape | None = None) -> None:
+    def __init__(
+        self, native: Native, settings: Settings, shape: TreeShape | None = None, *, indexed: bool = False
+    ) -> None:
         super().__init__(native, settings)
         self._compressed = native.library_with(_FUNCTIONS)
         self.is_tree = native.is_tree
@@ -58,7 +61,11 @@ class CompressedSearch(Search):
         self.shape = shape or pairs_shape(native.model_bytes)
         self._is_open = bool(
             self._compressed.outcrop_compressed_open(
-                self.handle, settings.seed % 2**64, min(settings.first_lines, FIRST_LINES), *_pointers(self.shape)
+                self.handle,
+                settings.seed % 2**64,
+                indexed,
+                min(settings.first_lines, FIRST_LINES),
+                *_pointers(self.shape),
             )
         )
         if not self._is_open:
@@ -88,6 +95,14 @@ class CompressedSearch(Search):
         rows, roots = with_spare_bytes(states), self._roots(len(states))
         folded = self._folding.outcrop_fold_block(self.handle, worker, rows.ctypes.data, len(rows), roots.ctypes.data)
         return self.insert_block(worker, roots[:folded])
+
+    def folded(self, states: States) -> States:
+        if self._folding is None:
+            return states
+        rows, roots = with_spare_bytes(states), self._roots(len(states))
+        if self._folding.outcrop_fold_block(self.handle, 0, rows.ctypes.data, len(rows), roots.ctypes.data) < len(rows):
+            raise MemoryError("no memory for the tree of a state")
+        return roots
 
     def kept_form(self, states: States) -> States:
         if self._folding is None:

@@ -106,13 +106,13 @@ def accepting_states(search: Search, states: States) -> States:
 
 
 def successors(search: Search, states: States) -> States:
-    """Returns all successors of some states, without counting anything."""
-    rows = with_spare_bytes(states)
+    """Returns all successors of some states, without counting anything. All are as the model packs them."""
+    rows = with_spare_bytes(search.folded(states))
     library = search.native.library_with(_FUNCTIONS)
     count = library.outcrop_successors(search.handle, rows.ctypes.data, len(rows))
     if count == _NONE:
         raise MemoryError("no memory for the successors of a state")
-    return search.take_successors(0, count)[0]
+    return search.packed_form(search.take_successors(0, count)[0])
 
 
 def _room(count: int, width: int) -> States:
@@ -133,14 +133,14 @@ class Places:
         self._library = search.native.library_with(_FUNCTIONS)
 
     def index(self, state: bytes) -> int | None:
-        """Returns the index of a state in the arena; None if it is not there."""
+        """Returns the index of a state, as the model packs it, in the arena; None if it is not there."""
         row = with_spare_bytes(np.frombuffer(state, dtype=np.uint8).reshape(1, -1))
         index = self._library.outcrop_find_state(self.search.handle, row.ctypes.data)
         return None if index == _NONE else int(index)
 
     def states(self, indexes: Indexes) -> States:
-        """Returns the states at some indexes."""
-        states = self.search.native.states(len(indexes))
+        """Returns the states at some indexes, as the model packs them."""
+        states = self.search.native.packed_states(len(indexes))
         self._library.outcrop_read_states(self.search.handle, indexes.ctypes.data, len(indexes), states.ctypes.data)
         return states
 

@@ -350,6 +350,10 @@ class Search:
         """Converts states from the form that the model packs to the form that the search keeps."""
         return states
 
+    def folded(self, states: States) -> States:
+        """Converts states that may not have been visited as ``kept_form`` does visited ones."""
+        return self.kept_form(states)
+
     def packed_form(self, states: States) -> States:
         """Converts states from the form that the search keeps to the form that the model packs."""
         return states

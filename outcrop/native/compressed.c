@@ -64,7 +64,7 @@ static uint64_t compressed_bytes(const Search *search) {
 
 /* Bytes of the budget that are left. */
 static uint64_t budget_left(const Search *search) {
-  uint64_t taken = arena_bytes(&search->arena) + compressed_bytes(search) + beside_bytes(search);
+  uint64_t taken = arena_bytes(&search->arena) + visited_bytes(search) + beside_bytes(search);
   return search->budget > taken ? search->budget - taken : 0;
 }
 
@@ -300,6 +300,44 @@ static const VisitedSet compressed_states = {
     .lines = compressed_lines,
 };
 
+/* --- Roots with indexes -------------------------------------------------------------------------------------- */
+
+#if HAS_TREE
+/* The visited set of a search for cycles: roots lie in the arena, and the table of full states finds their indexes. */
+static uint64_t indexed_bytes(const Search *search) { return states_bytes(search) + tree_bytes(&search->tree); }
+
+static int indexed_grow(Search *search) {
+  Compressed *set = compressed_of(search);
+  set->fills_tree = search->tree.wants_to_grow;
+  search->tree.wants_to_grow = 0;
+  return set->fills_tree ? tree_grow(search) : states_grow(search);
+}
+
+static void indexed_fill(Search *search) {
+  if (compressed_of(search)->fills_tree)
+    tree_fill(search);
+  else
+    states_fill(search);
+}
+
+static const VisitedSet indexed_roots = {
+    .add = states_add,
+    .position = states_position,
+    .positions = states_positions,
+    .bytes = indexed_bytes,
+    .limit = states_limit,
+    .can_grow = states_can_grow,
+    .grow = indexed_grow,
+    .next_filling = states_next_filling,
+    .fill = indexed_fill,
+    .grown = nothing_to_end,
+    .lines = states_lines,
+    .moved = states_moved,
+    .takes_hashes = 1,
+    .knows_indexes = 1,
+};
+#endif
+
 /* --- What Python binds --------------------------------------------------------------------------------------- */
 
 #if HAS_TREE
@@ -317,9 +355,10 @@ static void trees_close(Search *search) {
 }
 #endif
 
-/* Gives the search a compressed visited set, before anything is in it; 0 when there is no memory. */
-EXPORT int outcrop_compressed_open(Search *search, uint64_t seed, uint64_t first_lines, const uint32_t *bytes,
-                                   uint64_t leaves, const uint32_t *left, const uint32_t *right, uint64_t nodes) {
+/* Gives the search a compressed visited set, before anything is in it; 0 when there is no memory. `indexed`: of roots that
+ * have indexes. */
+EXPORT int outcrop_compressed_open(Search *search, uint64_t seed, uint64_t indexed, uint64_t first_lines,
+                                   const uint32_t *bytes, uint64_t leaves, const uint32_t *left, const uint32_t *right, uint64_t nodes) {
   Compressed *set = calloc(1, sizeof *set);
   if (!set) return 0;
   permutation_seed(&set->permutation, seed);
@@ -341,10 +380,13 @@ EXPORT int outcrop_compressed_open(Search *search, uint64_t seed, uint64_t first
     return 0;
   }
 #else
-  (void)first_lines, (void)bytes, (void)leaves, (void)left, (void)right, (void)nodes;
+  (void)indexed, (void)first_lines, (void)bytes, (void)leaves, (void)left, (void)right, (void)nodes;
 #endif
   search->own_set = set;
   search->visited = &compressed_states;
+#if HAS_TREE
+  if (indexed) search->visited = &indexed_roots;
+#endif
   refresh_lines(search);
   return 1;
 }
@@ -372,6 +414,7 @@ EXPORT void outcrop_compressed_standing(const Search *search, CompressedStanding
   for (unsigned i = 0; i < KEY_TABLES; i++) standing->root_bytes += quotient_bytes(&set->tables[i]);
   standing->queue_bytes = arena_bytes(&search->arena);
 #if HAS_TREE
+  if (search->visited == &indexed_roots) standing->root_bytes = states_bytes(search);
   standing->nodes = search->tree.nodes.used;
   standing->node_bytes = arena_bytes(&search->tree.nodes);
   standing->index_bytes = search->tree.table.line_count * LINE_BYTES;

@@ -5,6 +5,7 @@
 #include "worklist.c"
 
 #include "owcty.c"
+#include "cycle_paths.c"
 #if HAS_ALL_KERNELS
 #include "owcty_compact.c"
 #include "ndfs.c"
@@ -72,14 +73,21 @@ EXPORT uint64_t outcrop_cycles_end(Search *search) {
 
 /* --- Paths --------------------------------------------------------------------------------------------------- */
 
-/* Returns the index of a state; UINT64_MAX if it is not in the arena. */
+/* Returns the index of a state, as the model packs it; UINT64_MAX if it is not in the arena. */
 EXPORT uint64_t outcrop_find_state(const Search *search, const uint8_t *state) {
+#if HAS_TREE
+  uint8_t root[STATE_BYTES];
+  if (!tree_find_root(&search->tree, &search->hasher, state, root)) return UINT64_MAX;
+  state = root;
+#endif
   return table_find(&search->table, &search->arena, state, hash_state(&search->hasher, state));
 }
 
+/* Writes states as the model packs them. */
 EXPORT void outcrop_read_states(const Search *search, const uint32_t *indexes, uint64_t count, uint8_t *states) {
+  uint8_t room[MODEL_BYTES + SPARE_BYTES];
   for (uint64_t i = 0; i < count; i++)
-    memcpy(states + i * STATE_BYTES, arena_state(&search->arena, indexes[i]), STATE_BYTES);
+    memcpy(states + i * MODEL_BYTES, packed_state(search, arena_state(&search->arena, indexes[i]), room), MODEL_BYTES);
 }
 
 /* Takes one step from some states. Returns the number of states reached; UINT64_MAX if there is no memory. */
@@ -123,8 +131,8 @@ EXPORT void outcrop_pass(Search *search, const uint32_t *indexes, uint64_t count
 EXPORT uint64_t outcrop_keep_accepting(uint8_t *states, uint64_t count) {
   uint64_t kept = 0;
   for (uint64_t i = 0; i < count; i++) {
-    if (!model_accepting(states + i * STATE_BYTES)) continue;
-    if (kept != i) memmove(states + kept * STATE_BYTES, states + i * STATE_BYTES, STATE_BYTES);
+    if (!model_accepting(states + i * MODEL_BYTES)) continue;
+    if (kept != i) memmove(states + kept * MODEL_BYTES, states + i * MODEL_BYTES, MODEL_BYTES);
     kept++;
   }
   return kept;
@@ -136,7 +144,9 @@ EXPORT uint64_t outcrop_successors(Search *search, const uint8_t *states, uint64
   Worker *worker = uncounted(search, 0);
   const uint32_t ranks = search->route.ranks;
   search->route.ranks = 0; /* keeps successors that other ranks own */
+  worker_enter(worker);    /* since tables of nodes may grow */
   uint64_t expanded = gather_block(worker, states, count, 1, UINT64_MAX);
+  worker_leave(worker);
   search->route.ranks = ranks;
   worker->expansion.context = worker->counted;
   return expanded < count ? UINT64_MAX : worker->gathered.count;

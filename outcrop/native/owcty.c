@@ -76,12 +76,13 @@ static void found_cycle(Worker *worker, const uint8_t *state) {
 static inline uint32_t value_passed(Worker *worker, uint64_t first, uint32_t number, int *is_accepting) {
   const Search *search = worker->search;
   const Cycles *cycles = search->cycles;
-  const uint8_t *state = worker->block + (size_t)number * STATE_BYTES;
+  uint8_t room[MODEL_BYTES + SPARE_BYTES];
+  const uint8_t *state = packed_state(search, worker->block + (size_t)number * STATE_BYTES, room);
   const uint32_t before = cycles->map ? cycles->map[first + number] : 0;
   *is_accepting = model_accepting(state);
   if (!*is_accepting) return before;
   if (cycles->strength == TERMINAL_AUTOMATON) found_cycle(worker, state);
-  const uint32_t own = map_value(hash_state(&search->hasher, state));
+  const uint32_t own = map_value(hash_packed(&search->hasher, state));
   return own > before ? own : before;
 }
 
@@ -94,6 +95,22 @@ static inline void count_accepting(const Worker *worker, uint32_t position, int 
   if ((before & PREDECESSORS) == PREDECESSORS) stop_search(worker->search, STOP_MEMORY);
 }
 
+/* Returns whether a kept state is accepting. */
+static inline int is_accepting_kept(const Search *search, const uint8_t *kept) {
+  uint8_t room[MODEL_BYTES + SPARE_BYTES];
+  return model_accepting(packed_state(search, kept, room));
+}
+
+/* Reports a probable cycle through a kept state, which `value` has reached again. The hash of a root depends on the
+ * numbers of nodes, and so on the order of discovery; that of the packed state does not. */
+static inline void look_for_cycle(Worker *worker, const uint8_t *kept, uint64_t hash, uint32_t value) {
+  uint8_t room[MODEL_BYTES + SPARE_BYTES];
+  if (!HAS_TREE && value != map_value(hash)) return;
+  const uint8_t *state = packed_state(worker->search, kept, room);
+  if (HAS_TREE && value != map_value(hash_packed(&worker->search->hasher, state))) return;
+  if (model_accepting(state)) found_cycle(worker, state);
+}
+
 /* Propagates a value from a state to a successor. */
 static inline void pass_on(Worker *worker, const uint8_t *successor, uint64_t hash, uint32_t position, uint32_t value,
                            int is_accepting) {
@@ -102,16 +119,17 @@ static inline void pass_on(Worker *worker, const uint8_t *successor, uint64_t ha
   if (!cycles->map) return;
   if (position >= search->level_end)
     raise_to(&cycles->map[position], value);
-  else if (value == map_value(hash) && model_accepting(successor))
-    found_cycle(worker, successor);
-  count_accepting(worker, position, is_accepting && model_accepting(successor));
+  else
+    look_for_cycle(worker, successor, hash, value);
+  count_accepting(worker, position, is_accepting && is_accepting_kept(search, successor));
 }
 
 #include "owcty_ranks.c"
 
 /* Returns whether a state of a block has an accepting predecessor to propagate, or is accepting. */
 static inline int passes_on(const Worker *worker, const Cycles *cycles, uint64_t first, uint32_t number) {
-  return (cycles->map && cycles->map[first + number]) || model_accepting(worker->block + (size_t)number * STATE_BYTES);
+  return (cycles->map && cycles->map[first + number]) ||
+         is_accepting_kept(worker->search, worker->block + (size_t)number * STATE_BYTES);
 }
 
 /* Prefetches the words at which successors will be counted or raised. Atomic operations do not overlap by
@@ -128,6 +146,7 @@ static void add_and_map(Expansion *expansion) {
   Worker *worker = (Worker *)expansion;
   Search *search = worker->search;
   Cycles *cycles = search->cycles;
+  squeeze_successors(worker);
   if (is_shared(search))
     route_valued(worker);
   else
@@ -157,8 +176,9 @@ static void add_and_map(Expansion *expansion) {
     if (!value) continue;
     const uint8_t *successor = expansion->successors + (size_t)i * STATE_BYTES;
     if (positions[i] == first + owner) {
-      if (is_accepting) found_cycle(worker, successor);
-      count_accepting(worker, positions[i], is_accepting && model_accepting(successor));
+      uint8_t room[MODEL_BYTES + SPARE_BYTES];
+      if (is_accepting) found_cycle(worker, packed_state(search, successor, room));
+      count_accepting(worker, positions[i], is_accepting);
     } else {
       pass_on(worker, successor, expansion->hashes[i], positions[i], value, is_accepting);
     }
@@ -235,6 +255,7 @@ static inline __attribute__((always_inline)) void locate_slots(const Worker *wor
 /* Returns the index of each successor in the buffer; UINT32_MAX for those that are not in the arena. */
 static const uint32_t *locate_successors(Worker *worker) {
   uint32_t *positions = own_part(worker)->positions;
+  squeeze_successors(worker);
   if (is_shared(worker->search))
     route_edges(worker);
   else
@@ -343,7 +364,9 @@ static void expand_batch(Worker *worker, const Batch *batch) {
   const Arena *arena = &worker->search->arena;
   for (uint32_t i = 0; i < batch->count; i++) {
     if (i + AHEAD < batch->count) state_fetch(arena_state(arena, batch->states[i + AHEAD]));
-    model_expand(arena_state(arena, batch->states[i]), &worker->expansion);
+    uint8_t room[MODEL_BYTES + SPARE_BYTES];
+    worker->expansion.owner = i;
+    model_expand(parent_state(worker, arena_state(arena, batch->states[i]), room), &worker->expansion);
   }
   worker->expansion.flush(&worker->expansion);
 }
@@ -418,79 +441,10 @@ static void reset_words(Worker *worker) {
       /* Unwritten pages are not read, because they would be allocated twice. */
       const uint32_t before = is_first_time && !is_weak ? 0 : *word;
       int is_accepting = before & ACCEPTING && before & IN_S;
-      if (is_first_time) is_accepting = model_accepting(arena_state(&search->arena, index));
+      if (is_first_time) is_accepting = is_accepting_kept(search, arena_state(&search->arena, index));
       own_part(worker)->entered += (unsigned)is_accepting;
       const uint32_t flags = is_accepting ? ACCEPTING | IN_S | SEED : before & ACCEPTING;
       *word = flags | (is_first_time ? before & PREDECESSORS : 0);
     }
   }
-}
-
-/* --- Paths --------------------------------------------------------------------------------------------------- */
-
-typedef struct {
-  uint64_t limit; /* states from this index on are not passed */
-  uint32_t target;
-  int within_s;
-  int hit; /* whether the target is a successor */
-  int complete;
-} Step;
-
-static void step_successors(Expansion *expansion) {
-  Worker *worker = (Worker *)expansion;
-  Cycles *cycles = worker->search->cycles;
-  Step *step = worker->purpose;
-  const uint32_t *positions = locate_successors(worker);
-  const uint32_t count = expansion->count;
-  expansion->count = 0;
-  for (uint32_t i = 0; i < count; i++) {
-    if (positions[i] == UINT32_MAX) continue;
-    uint32_t *word = &cycles->words[positions[i]];
-    step->hit |= positions[i] == step->target;
-    if (*word & PASSED || positions[i] >= step->limit || (step->within_s && !(*word & IN_S))) continue;
-    if (cycles->reached_count == cycles->reached_room) {
-      uint64_t room = 2 * cycles->reached_room + 1024;
-      uint32_t *grown = realloc(cycles->reached, room * sizeof *grown);
-      if (!grown) {
-        step->complete = 0;
-        return;
-      }
-      cycles->reached = grown;
-      cycles->reached_room = room;
-    }
-    *word |= PASSED;
-    cycles->reached[cycles->reached_count++] = positions[i];
-  }
-}
-
-/* Finds the successors of some states that were not reached before. */
-static void take_step(Worker *worker, const uint32_t *states, uint64_t count, Step *step) {
-  const Arena *arena = &worker->search->arena;
-  worker->search->cycles->reached_count = 0;
-  worker->purpose = step;
-  worker->expansion.flush = step_successors;
-  step->complete = 1;
-  for (uint64_t i = 0; i < count && !stopping(worker->search); i++)
-    model_expand(arena_state(arena, states[i]), &worker->expansion);
-  step_successors(&worker->expansion);
-}
-
-/* Takes the step to states that other ranks have sent. */
-static void take_step_to(Worker *worker, const uint8_t *message, Step *step) {
-  worker->search->cycles->reached_count = 0;
-  worker->purpose = step;
-  worker->expansion.flush = step_successors;
-  step->complete = 1;
-  flush_message(worker, message);
-}
-
-/* Returns the least accepting state of S in a range that was not reached; UINT64_MAX if there is none. */
-static uint64_t least_accepting(const Search *search, uint64_t begin, uint64_t end) {
-  uint64_t least = UINT64_MAX;
-  for (uint64_t index = begin; index < end; index++) {
-    if ((*word_of(search, index) & (IN_S | ACCEPTING | PASSED)) != (IN_S | ACCEPTING)) continue;
-    const uint8_t *state = arena_state(&search->arena, index);
-    if (least == UINT64_MAX || memcmp(state, arena_state(&search->arena, least), STATE_BYTES) < 0) least = index;
-  }
-  return least;
 }

@@ -14,7 +14,8 @@ states only, their predecessors are counted while the states are found, and one 
 automaton, every continuation of an accepting state is accepted: an accepting state and a cycle behind it suffice.
 
 Exact. S, the counts and the lasso do not depend on the number of workers. Costs the memory of ``ram``, plus 4 bytes a
-state (8 for a weak automaton), and the time of two or three such searches. Out of memory: *unknown*.
+state (8 for a weak automaton), and the time of two or three such searches. With ``--compress tree``, and when memory is
+used up, states are folded into trees and take 13 to 17 bytes. Out of memory then: *unknown*.
 """
 
 from __future__ import annotations
@@ -23,12 +24,15 @@ from bisect import bisect_right
 from dataclasses import replace
 from functools import partial
 
+import numpy as np
+
 from outcrop.errors import InternalError
 from outcrop.explorer.arena import Arena
-from outcrop.explorer.budget import cycle_settings
 from outcrop.explorer.closest_cycle import closest_cycle
+from outcrop.explorer.compressing import reported
 from outcrop.explorer.context import DEFAULT_CONTEXT, Context
 from outcrop.explorer.explorer import Explorer
+from outcrop.explorer.folded_cycles import cycle_kernels, refuse_folding, search_folding
 from outcrop.explorer.lasso import closest_lasso, indexes_of, lasso, shortest_path, way_to
 from outcrop.kernels import Found, Native
 from outcrop.kernels.cycles import Acceptance, Cycles, Phase
@@ -45,20 +49,25 @@ class NoCycleNear(Restart):
 
 
 def search(native: Native, options: CheckOptions, context: Context = DEFAULT_CONTEXT) -> Outcome:
+    refuse_folding(options)
     if options.of(OwctyOptions).compact:
         from outcrop.search import owcty_compact  # needed for --compact only
 
         return owcty_compact.search(native, options, context)
-    try:
-        return _search(native, options, context, Acceptance[native.strength.upper()])
-    except NoCycleNear as restart:
-        return _search(native, options, replace(context, seconds=restart.seconds), Acceptance.WEAK)
+
+    def run(context: Context, is_folded: bool) -> Outcome:
+        try:
+            return _search(native, options, context, Acceptance[native.strength.upper()], is_folded)
+        except NoCycleNear as restart:
+            return _search(native, options, replace(context, seconds=restart.seconds), Acceptance.WEAK, is_folded)
+
+    return search_folding(native, options, context, run)
 
 
-def _search(native: Native, options: CheckOptions, context: Context, strength: Acceptance) -> Outcome:
-    with native.search(cycle_settings(options, context.tuning)) as kernels:
+def _search(native: Native, options: CheckOptions, context: Context, strength: Acceptance, is_folded: bool) -> Outcome:
+    with cycle_kernels(native, options, context, is_folded) as kernels:
         explorer = Explorer(kernels, options, context)
-        return explorer.run(Owcty(explorer, strength).OWCTY)
+        return reported(explorer, explorer.run(Owcty(explorer, strength).OWCTY))
 
 
 class Owcty:
@@ -179,7 +188,7 @@ class Owcty:
     def _least_accepting(self, begin: int, end: int) -> bytes | None:
         """Returns the least accepting state of S in a level, over all ranks."""
         index = self.S.least_accepting(begin, end)
-        own = None if index is None else bytes(self._explorer.search.read_block(index, index + 1))
+        own = None if index is None else self.S.states(np.array([index], dtype=np.uint32)).tobytes()
         return min((each for each in self._explorer.exchange.gather(own) if each is not None), default=None)
 
     def _level(self, state: bytes) -> int:

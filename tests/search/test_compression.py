@@ -224,3 +224,32 @@ def test_refused_where_states_are_not_compressed(options: dict[str, str]) -> Non
     model = outcrop.load(_MODELS / "deep_and_thin.m")
     with pytest.raises(outcrop.UsageError, match="--compress"):
         model.check(compress="tree", **{"strategy": "ram", **options})
+
+
+#: Formulas by their verdict.
+_FORMULAS = {"holds": "G F {cells[0].used < 9}", "violated": "G F {cells[0].used = 0}"}
+
+
+@pytest.mark.parametrize("verdict", _FORMULAS)
+@pytest.mark.parametrize("threads", [1, 2])
+def test_cycles_are_those_of_full_states(tmp_path: Path, verdict: str, threads: int) -> None:
+    path = tmp_path / "wide.m"
+    path.write_text(_wide().split("invariant")[0])
+    model = outcrop.load(path, ltl=[_FORMULAS[verdict]])
+    with tuned(first_lines=1):
+        results = [
+            model.check(strategy="owcty", compress=compress, threads=threads, state_memory=memory)
+            for compress, memory in (("off", None), ("tree", None), ("auto", 250_000))
+        ]
+    for result in results:
+        assert result.verdict == verdict
+        assert result.levels == results[0].levels
+        assert result.to_dict()["trace"] == results[0].to_dict()["trace"]
+    told = [any(event.kind == EventKind.COMPRESSED for event in result.events) for result in results]
+    assert told == [False, False, verdict == "holds"]
+
+
+def test_refused_for_signatures_of_products() -> None:
+    model = outcrop.load(_MODELS / "deep_and_thin.m", ltl=["G {true}"])
+    with pytest.raises(outcrop.UsageError, match="--compress"):
+        model.check(strategy="owcty", compact=True, compress="tree")
