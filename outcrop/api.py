@@ -216,7 +216,7 @@ class Model:
     def sweep(self, axes: Mapping[str, Iterable[object]], **options: Any) -> Sweep:
         """Checks the model for each combination of constants: ``model.sweep({"N": range(2, 5)})``."""
         if self.reload is None:
-            raise UsageError("this model cannot be loaded again with other constants")
+            raise UsageError("this model has no source to load again with other constants; load it with outcrop.load")
         return sweep(self.reload, axes, options)
 
     def simulate(self, **options: Any) -> Any:

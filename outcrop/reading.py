@@ -65,4 +65,6 @@ def _refuse_other_than_text(name: str, content: bytes) -> None:
         raise UsageError(f"'{name}' is in UTF-16; save it as UTF-8")
     stray = len(content) - len(content.translate(None, _STRAY_BYTES))
     if stray > max(10, len(content) // 20):
-        raise UsageError(f"'{name}' is not text: {stray:,} of its {len(content):,} bytes are control characters")
+        raise UsageError(
+            f"'{name}' is not text: {stray:,} of its {len(content):,} bytes are control characters; name a model file"
+        )

@@ -319,5 +319,7 @@ def _by_argument(
 
 def _call(what: str, result: int) -> int:
     if result < 0:
-        raise UsageError(f"--sandbox: {what} refused: {os.strerror(ctypes.get_errno())}")
+        raise UsageError(
+            f"--sandbox: {what} refused: {os.strerror(ctypes.get_errno())}; check without it, or on another machine"
+        )
     return int(result)

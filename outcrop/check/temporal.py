@@ -89,10 +89,9 @@ def _chosen(subjects: list[TemporalProperty | Automaton], options: CheckOptions)
         if not found and wanted.isdigit() and 0 < int(wanted) <= len(subjects):
             found = [subjects[int(wanted) - 1]]
         if not found:
-            names = (
-                "; ".join(f"{number}: {each.name}" for number, each in enumerate(subjects, 1)) or "it has no formulas"
-            )
-            raise UsageError(f"the model has no formula '{wanted}' ({names})")
+            known = ", ".join(f"{number}: {each.name}" for number, each in enumerate(subjects, 1))
+            remedy = f"choose from {known}" if known else "give one with --ltl"
+            raise UsageError(f"the model has no formula '{wanted}'; {remedy}")
         chosen += [each for each in found if each not in chosen]
     return chosen
 

@@ -61,7 +61,7 @@ def _check_confined(arguments: argparse.Namespace) -> int:
         try:
             path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise UsageError(f"cannot make the directory '{path}': {error.strerror}") from None
+            raise UsageError(f"cannot make the directory '{path}': {error.strerror}; name another one") from None
     written = (arguments.trace_json, arguments.report, arguments.junit, arguments.sarif)
     paths += [Path(each) for each in written if each]
     return run_confined(lambda: answer(lambda: _check(arguments)), paths)

@@ -99,7 +99,7 @@ def _write_png(path: str, text: str) -> None:
     try:
         Path(path).write_bytes(content)
     except OSError as error:
-        raise UsageError(f"cannot write '{path}': {error.strerror}") from None
+        raise UsageError(f"cannot write '{path}': {error.strerror}; name another file with -o") from None
 
 
 def _graphviz(kind: str, text: str) -> bytes:

@@ -41,7 +41,9 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         server = Server(arguments.port, *explorer_page(document), explorer.answer)
     except OSError as error:
-        raise UsageError(f"cannot listen on port {arguments.port}: {error.strerror}") from None
+        raise UsageError(
+            f"cannot listen on port {arguments.port}: {error.strerror}; choose another with --port"
+        ) from None
     emit(f"{server.url}\nOnly this machine can open it; Ctrl-C ends it.")
     with server:
         try:

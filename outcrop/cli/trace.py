@@ -41,7 +41,7 @@ def _violation(document: dict[str, Any], number: int) -> dict[str, Any]:
         raise UsageError(f"there is no violation {number}; the document has {len(found):,}")
     violation: dict[str, Any] = found[number - 1]
     if not violation.get("trace") or not violation["trace"].get("states"):
-        raise UsageError(f"violation {number} has no trace in this document")
+        raise UsageError(f"violation {number} has no trace in this document; check again without --trace off")
     return violation
 
 

@@ -197,7 +197,9 @@ def keep_source(text: str, directory: Path) -> Path:
         path = directory / "model.c"
         path.write_text(text, encoding="utf-8")
     except OSError as error:
-        raise UsageError(f"cannot write the C to '{directory}': {error.strerror}") from None
+        raise UsageError(
+            f"cannot write the C to '{directory}': {error.strerror}; name another directory with --keep-c"
+        ) from None
     return path
 
 

@@ -28,7 +28,10 @@ def saved_states(document: Any) -> list[dict[str, Any]]:
     if isinstance(document, dict) and "verdict" in document:
         trace = document.get("trace")
         if trace is None:
-            raise UsageError("the document has no trace, since nothing was violated or --trace was off")
+            raise UsageError(
+                "the document has no trace: nothing was violated, or --trace was off; save one with "
+                "'outcrop check --trace-json FILE'"
+            )
     states = trace.get("states") if isinstance(trace, dict) else None
     if not isinstance(states, list) or not all(isinstance(each, dict) for each in states):
         raise UsageError("the document is not a trace; save one with 'outcrop check --trace-json FILE'")

@@ -165,7 +165,10 @@ class Session:
             if each.firing.successor is not None and matches(self.system, each.firing.successor, saved)
         ]
         if not fitting:
-            raise UsageError(f"the trace does not fit the model: no rule leads to its state {number}")
+            raise UsageError(
+                f"the trace does not fit the model: no rule leads to its state {number}; load it with the model, and "
+                "the constants, of the check that saved it"
+            )
         rule = saved.get("#meta", {}).get("rule")
         return next((each for each in fitting if each.label == rule), fitting[0])
 

@@ -102,9 +102,9 @@ class Shell:
 
     def _back(self, rest: str) -> Iterator[str]:
         if len(self.session.steps) < 2 and len(self.session.choices()) == 0:
-            raise UsageError("this is the beginning")
+            raise UsageError("there is no step to undo")
         if not self.session.back(_number(rest, 1)):
-            raise UsageError("this is the beginning")
+            raise UsageError("there is no step to undo")
         yield from self._where()
 
     def _forward(self, rest: str) -> Iterator[str]:

@@ -42,7 +42,7 @@ def axis(name: str, text: str) -> Axis:
             raise UsageError(f"'{part}' is not a range; write it like 2..6, or 2..10..2 in steps of two")
         values += map(str, range(first, last + 1, step))
     if not all(values):
-        raise UsageError(f"'{name}={text}' has an empty value")
+        raise UsageError(f"'{name}={text}' has an empty value; write it like {name}=2..6")
     return Axis(name, tuple(dict.fromkeys(values)))
 
 
@@ -52,6 +52,8 @@ def combinations(axes: Sequence[Axis]) -> list[dict[str, str]]:
     for each in axes:
         count *= len(each.values)
     if count > MOST_CELLS:
-        raise UsageError(f"the sweep would make {count:,} checks; at most {MOST_CELLS:,} are possible")
+        raise UsageError(
+            f"the sweep would make {count:,} checks, and the largest number is {MOST_CELLS:,}; give fewer values"
+        )
     names = [each.name for each in axes]
     return [dict(zip(names, values, strict=True)) for values in product(*(each.values for each in axes))]
