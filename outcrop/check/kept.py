@@ -20,7 +20,7 @@ _FILE = "kept.json"
 
 @dataclass(frozen=True)
 class Kept:
-    """What is known about kept states."""
+    """The description of kept states."""
 
     name: str  #: name of the model, as it was given
     model: str  #: name of its file, absolute

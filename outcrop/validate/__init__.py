@@ -1,1 +1,1 @@
-"""Validation of recorded runs: is each log a run of the model?"""
+"""Validation of recorded runs: whether each log is a run of the model."""

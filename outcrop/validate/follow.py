@@ -63,7 +63,7 @@ class _Chunk:
 
 @dataclass
 class Followed:
-    """How far a log is a run."""
+    """The extent to which a log is a run."""
 
     conformity: Conformity
     lines: int  #: lines that agree

@@ -33,7 +33,7 @@ _FIELD = re.compile(r"\$(\w+)")
 
 @dataclass(frozen=True)
 class EventMapping:
-    """What the events of a program mean, and other names of values."""
+    """The meaning of the events of a program, and other names of values."""
 
     events: Mapping[str, dict[str, Any] | None] = field(default_factory=dict)
     values: Mapping[str, Any] = field(default_factory=dict)
