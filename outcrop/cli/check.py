@@ -17,6 +17,8 @@ from outcrop.cli.main import answer
 from outcrop.cli.output import annotate, chart_width, put_output, wants_color
 from outcrop.cli.parser_declared import language_values, own_values
 from outcrop.cli.results import Files
+from outcrop.cli.several import FILES, PLACE
+from outcrop.cli.several import run as run_several
 from outcrop.dist.launch import STARTED, start, started_ranks
 from outcrop.dist.transport import transport_of
 from outcrop.errors import AlreadyTold, InternalError, Undecided, UsageError
@@ -35,10 +37,11 @@ _SHOW_CURSOR = "\x1b[?25h"
 def run(arguments: argparse.Namespace) -> int:
     """Checks in this process, starts the ranks, or takes part as one of them. Only the first rank reports."""
     if len(arguments.models) != 1:
-        from outcrop.cli.several import run as run_several  # imports the sweep
-
         return run_several(arguments)
     arguments.model = arguments.models[0]
+    for name in FILES:
+        if getattr(arguments, name):
+            setattr(arguments, name, getattr(arguments, name).replace(PLACE, Path(arguments.model).name))
     if arguments.model == STDIN:
         suffixes = (each.suffixes[0] for each in LANGUAGES if each.name.lower() == arguments.language)
         arguments.model += next(suffixes, "")

@@ -1,10 +1,12 @@
-"""The commands for shells and machines: the cache of compiled models, completion, and manual pages."""
+"""The commands for shells and machines: the cache of compiled models, completion, manual pages, and lint."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from outcrop.cli.argument_parser import Parser
+from outcrop.cli.parser_declared import add_language_options
+from outcrop.cli.values import single_constant
 
 _CACHE_EPILOG = """\
 examples:
@@ -25,7 +27,7 @@ examples:
 
 def add_shell(verbs: Any) -> dict[str, Parser]:
     """Adds the commands of this module; returns the parser of each."""
-    return {"cache": _cache(verbs), "completion": _completion(verbs), "man": _man(verbs)}
+    return {"cache": _cache(verbs), "completion": _completion(verbs), "man": _man(verbs), "lint": _lint(verbs)}
 
 
 def _cache(verbs: Any) -> Parser:
@@ -66,4 +68,27 @@ def _man(verbs: Any) -> Parser:
     )
     parser.add_argument("command", metavar="COMMAND", nargs="?", help="a command (default: outcrop itself)")
     parser.add_argument("-o", dest="output", metavar="DIR", help="directory for the pages of all commands")
+    return parser
+
+
+def _lint(verbs: Any) -> Parser:
+    parser: Parser = verbs.add_parser(
+        "lint",
+        help="parse and type-check models",
+        description="Parses and type-checks models, and prints errors and warnings. Searches nothing.",
+        usage="%(prog)s MODEL... [-D NAME=VALUE]... [--json]",
+    )
+    parser.add_argument("models", metavar="MODEL", nargs="+", help="model file")
+    parser.add_argument(
+        "-D",
+        dest="constants",
+        metavar="NAME=VALUE",
+        type=single_constant,
+        action="append",
+        default=[],
+        help="set a constant of all models to a value; may be repeated",
+    )
+    add_language_options(parser)
+    parser.add_argument("--sandbox", action="store_true", help="for untrusted models: confine the process")
+    parser.add_argument("--json", action="store_true", help="print one JSON document")
     return parser

@@ -18,17 +18,17 @@ from outcrop.report.table import table
 from outcrop.sweep.cell import Answer
 from outcrop.sweep.table import HEAD, cells, note, worst
 
-#: Stands for the name of the model, without its suffix, in the name of a file.
-_PLACE = "{model}"
-_FILES = ("trace_json", "report", "junit", "sarif", "checkpoint", "resume", "keep_c")
+#: Stands for the name of the model file in the name of another file.
+PLACE = "{model}"
+FILES = ("trace_json", "report", "junit", "sarif", "checkpoint", "resume", "keep_c")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Checks the models one after the other. Returns the worst exit code: violated, then error, then unknown."""
-    for name in _FILES:
-        if getattr(arguments, name) and _PLACE not in getattr(arguments, name):
+    for name in FILES:
+        if getattr(arguments, name) and PLACE not in getattr(arguments, name):
             flag = "--" + name.replace("_", "-")
-            raise UsageError(f"several models cannot share the {flag} of one; write {_PLACE} in its name")
+            raise UsageError(f"several models cannot share the {flag} of one; write {PLACE} in its name")
     if "-" in arguments.models:
         raise UsageError("standard input holds one model; check it by itself")
     answers: list[Answer] = []
@@ -54,7 +54,7 @@ def _other_words(arguments: argparse.Namespace) -> list[str]:
 
 
 def _check(model: str, words: Sequence[str]) -> Answer:
-    mine = [each.replace(_PLACE, Path(model).stem) for each in words]
+    mine = [each.replace(PLACE, Path(model).name) for each in words]
     process = subprocess.Popen(
         [sys.executable, "-m", "outcrop", "check", model, *mine, "--json"], stdout=subprocess.PIPE, text=True
     )

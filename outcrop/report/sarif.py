@@ -19,6 +19,9 @@ _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _LEVELS = {"error": "error", "warning": "warning", "note": "note"}
 _EXIT_CODES = {"holds": 0, "violated": 1, "unknown": 3}
 _REFUSED_EXIT_CODE = 2
+#: Largest number of steps of a code flow.
+_MOST_STEPS = 200
+_HOME = "https://github.com/outcrop-mc/outcrop"
 #: Rules that do not belong to a property, with their descriptions.
 _MEANINGS = {
     "deadlock": "no state is a deadlock",
@@ -71,7 +74,23 @@ def _of_violation(violation: dict[str, Any], rules: dict[str, str], model: str) 
     name = _rule_id(violation["kind"], violation["property"])
     # An instance, with its arguments, belongs to its property.
     owner = next((rule for rule in rules if name == rule or name.startswith(f"{rule}, ")), None)
-    return _result(owner or violation["kind"], "error", "\n".join(lines), violation["position"], model)
+    result = _result(owner or violation["kind"], "error", "\n".join(lines), violation["position"], model)
+    return result | _flow(violation["trace"], model)
+
+
+def _flow(trace: dict[str, Any] | None, model: str) -> dict[str, Any]:
+    """Returns the trace as a code flow: the rule of each step, at its line. Of a long one, the last steps."""
+    if not trace:
+        return {}
+    steps = []
+    for state in trace["states"][-_MOST_STEPS:]:
+        meta = state["#meta"]
+        physical: dict[str, Any] = {"artifactLocation": {"uri": _uri(model)}}
+        if meta.get("line"):
+            physical["region"] = {"startLine": meta["line"]}
+        text = f"step {meta['index']}: {meta.get('rule', '')}"
+        steps.append({"location": {"physicalLocation": physical, "message": {"text": text}}})
+    return {"codeFlows": [{"threadFlows": [{"locations": steps}]}]} if steps else {}
 
 
 def _rule_id(kind: str, name: str) -> str:
@@ -98,6 +117,7 @@ def _file(results: list[dict[str, Any]], properties: dict[str, str], invocation:
     driver = {
         "name": "Outcrop",
         "version": __version__,
+        "informationUri": _HOME,
         "rules": [{"id": name, "shortDescription": {"text": text}} for name, text in texts.items()],
     }
     run = {

@@ -82,7 +82,7 @@ def test_several_models_make_a_table(models: Path, cli: Callable[..., Run]) -> N
     rows = {line.split()[0]: line.split()[1] for line in run.out.splitlines() if line.split()[1:]}
     assert run.code == 1
     assert (rows["good.m"], rows["bad.m"], rows["none.m"]) == ("holds", "violated", "error")
-    assert (models / "bad.itf.json").exists() and not (models / "good.itf.json").exists()
+    assert (models / "bad.m.itf.json").exists() and not (models / "good.m.itf.json").exists()
     refused = cli("check", "good.m", "bad.m", "--report", "page.html")
     assert refused.code == 2 and "{model}" in refused.err
     document = json.loads(cli("check", "good.m", "bad.m", "--json").out)
@@ -143,3 +143,29 @@ def test_manual_pages_name_every_option(cli: Callable[..., Run], tmp_path: Path)
         warnings = subprocess.run(["groff", "-man", "-Tutf8", "-ww", "-z"], input=text, capture_output=True, text=True)
         assert warnings.stderr == ""
     assert cli("man", "chek").code == 2
+
+
+def test_lint_reports_every_model_and_searches_nothing(models: Path, cli: Callable[..., Run]) -> None:
+    (models / "wrong.m").write_text("var x: 0..nowhere;")
+    run = cli("lint", "good.m", "bad.m")
+    assert (run.code, run.out, run.err) == (0, "", "")
+    run = cli("lint", "good.m", "wrong.m", "none.m")
+    assert run.code == 2 and "wrong.m:1:11" in run.err and "none.m" in run.err
+    good, wrong = json.loads(cli("lint", "good.m", "wrong.m", "--json").out)["models"]
+    assert (good["valid"], good["rules"], good["properties"]) == (
+        True,
+        ["turn"],
+        [{"kind": "invariant", "name": "low"}],
+    )
+    assert not wrong["valid"] and wrong["diagnostics"][0]["position"]["line"] == 1
+
+
+def test_sarif_shows_the_steps_of_a_trace(models: Path, cli: Callable[..., Run]) -> None:
+    cli("check", "bad.m", "--sarif", "{model}.sarif")
+    (result,) = json.loads((models / "bad.m.sarif").read_text())["runs"][0]["results"]
+    (flow,) = result["codeFlows"][0]["threadFlows"]
+    assert [each["location"]["message"]["text"] for each in flow["locations"][:2]] == [
+        "step 0: Startstate 1",
+        "step 1: up",
+    ]
+    assert all(each["location"]["physicalLocation"]["region"]["startLine"] == 1 for each in flow["locations"])
