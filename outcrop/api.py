@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any
 from outcrop.check.conclusion import conclude, violations_of
 from outcrop.check.engines import EngineOutcome, search, settled
 from outcrop.check.kept import keeping, write_kept
+from outcrop.check.reducing import refuse_what_changes
 from outcrop.check.refusals import refuse_invariants, refuse_unused_options
 from outcrop.check.selection import select
 from outcrop.declared import choice, value_of
@@ -45,6 +46,7 @@ from outcrop.options import (
     FormulaText,
     Keep,
     LoadOptions,
+    Reduce,
     TraceOrder,
     given_options,
 )
@@ -286,6 +288,7 @@ class Model:
             raise UsageError(f"the interpreter has no strategy {chosen.strategy}; leave out --strategy")
         refuse_invariants(self.system, self.options, chosen)
         checks = self._temporal_checks(chosen)
+        refuse_what_changes(self.system, checks, chosen)
         searched = None
         violations: list[Violation] = []
         # Whether the formulas are those of the checkpoint is not known here, so they get no vacuity check on resuming.
@@ -371,6 +374,7 @@ def _changed(options: CheckOptions, changes: dict[str, Any]) -> CheckOptions:
         "engine": lambda text: choice(Engine, "engine", text),
         "deadlock": lambda text: choice(Deadlock, "deadlock", text),
         "fair": lambda text: choice(Fair, "fair", text),
+        "reduce": lambda text: choice(Reduce, "reduce", text),
         "trace_order": lambda text: choice(TraceOrder, "trace_order", text),
         "properties": lambda text: (text,),
         "keep": lambda text: choice(Keep, "keep", text),

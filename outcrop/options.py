@@ -54,6 +54,13 @@ class Fair(StrEnum):
     STRONG = "strong"  #: runs in which whatever is enabled infinitely often moves infinitely often
 
 
+class Reduce(StrEnum):
+    """The reduction of the steps that a state takes."""
+
+    OFF = "off"  #: all enabled rule instances
+    POR = "por"  #: partial-order reduction: a subset whose order with all others does not matter
+
+
 class Keep(StrEnum):
     """The contents of the visited set of a search past RAM."""
 
@@ -118,6 +125,7 @@ class CheckOptions:
     device: DeviceChoice = DeviceChoice.AUTO
     device_memory: int | None = None  #: bytes of GPU memory; default: nearly all that is free
     symmetry: bool = True
+    reduce: Reduce = Reduce.OFF
     fair: Fair = Fair.NONE
     properties: tuple[str, ...] = ()  #: names or numbers of the formulas to check; empty: all of them
     deadlock: Deadlock = Deadlock.STUTTERING

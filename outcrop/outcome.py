@@ -194,6 +194,19 @@ class CompressionReport:
     ratio: float  #: of the packed states to all of this
 
 
+@dataclass(frozen=True)
+class ReductionReport:
+    """The effect of partial-order reduction on a search."""
+
+    reason: str  #: why the model was searched in full; empty if it was reduced
+    instances: int  #: rule instances of the model
+    states: int = 0  #: states expanded
+    reduced: int = 0  #: those that fired a part of the instances that they enable
+    enabled: int = 0  #: instances enabled, summed over states
+    fired: int = 0  #: those of them that were fired
+    blamed: tuple[str, ...] = ()  #: variables through which most pairs of instances depend on each other
+
+
 @dataclass
 class Outcome:
     """The counters and findings of one search."""
@@ -223,6 +236,7 @@ class Outcome:
     signature_coverage: float | None = None
     layers: LayerReport | None = field(default=None, compare=False)  #: for a layered search past RAM
     compression: CompressionReport | None = field(default=None, compare=False)  #: for compressed visited states
+    reduction: ReductionReport | None = field(default=None, compare=False)  #: if partial-order reduction was requested
 
     @property
     def visited(self) -> int:

@@ -17,7 +17,7 @@ from outcrop.ir.layout import State
 from outcrop.ir.nodes import Variable
 from outcrop.ir.system import System
 from outcrop.ir.types import Type
-from outcrop.outcome import CompressionReport, Event, LayerReport, RankReport
+from outcrop.outcome import CompressionReport, Event, LayerReport, RankReport, ReductionReport
 from outcrop.source import Diagnostic, Span
 from outcrop.views import StateView
 
@@ -268,6 +268,7 @@ class Result:
     events: list[Event] = field(default_factory=list)  #: events of the search, in order
     layers: LayerReport | None = None  #: for a layered search that has layers on disk
     compression: CompressionReport | None = None  #: for a search with compressed visited states
+    reduction: ReductionReport | None = None  #: if partial-order reduction was requested
     #: Per level, the number of successors among which it was found.
     generated: list[int | None] = field(default_factory=list)
     #: Per level, the number of successors that were visited before.

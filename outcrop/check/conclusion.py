@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from outcrop.check.engines import EngineOutcome
+from outcrop.check.reducing import reduction_notes
 from outcrop.errors import InternalError
 from outcrop.ir.assumptions import what_was_left_out, why_no_states
 from outcrop.ir.layout import Layout
@@ -101,12 +102,14 @@ def conclude(
             *([] if found or empty else _left_out(model, searched)),
             *([] if options.prints else _put_note(model)),
             *_notes(model, options, searched, checked),
+            *reduction_notes(outcome.reduction),
             *(each.warning() for each in witnesses.antecedents if each in unmet.get(each.subject, ())),
         ],
         peak_disk_bytes=max(each.outcome.peak_disk_bytes for each in every),
         events=list(dict.fromkeys(event for each in every for event in each.outcome.events)),
         layers=outcome.layers,
         compression=outcome.compression,
+        reduction=outcome.reduction,
         generated=outcome.generated,
         duplicates=outcome.duplicates,
         missed=outcome.missed_duplicates,

@@ -16,8 +16,9 @@ from outcrop.declared import choice, listed
 from outcrop.errors import CompilerNotFound, UsageError
 from outcrop.ir.layout import State
 from outcrop.ir.system import System
-from outcrop.options import CheckOptions, DeviceChoice, Engine, LoadOptions
+from outcrop.options import CheckOptions, DeviceChoice, Engine, LoadOptions, Reduce
 from outcrop.outcome import Event, EventKind, Outcome, Progress, Restart
+from outcrop.reduction.stubborn import Reduction
 from outcrop.strategies import (
     STRATEGIES,
     Compression,
@@ -65,6 +66,12 @@ def search(
 ) -> EngineOutcome:
     """Runs the search that the options name."""
     _refuse_strategy(options, has_product=system.product is not None)
+    reduction = None
+    if options.reduce is not Reduce.OFF:
+        from outcrop.reduction.prepare import reduction_of, reported  # few checks reduce
+
+        reduction = reduction_of(system, options.symmetry)
+    used = reduction if isinstance(reduction, Reduction) else None
     if options.engine is Engine.INTERPRETER:
         if system.product is None and options.strategy != "ram":
             raise UsageError(
@@ -75,11 +82,14 @@ def search(
         name = "search" if system.product is None else "cycles"
         interpreted = import_module(f"outcrop.oracle.{name}")
         printed = output if options.prints else None
-        outcome = interpreted.search(system, options, progress=progress, output=printed)
+        outcome = interpreted.search(system, options, progress, printed, used)
         searched = EngineOutcome(outcome, engine=Engine.INTERPRETER)
     else:
-        searched = _search_native(system, load, options, progress, output)
-    return dataclasses.replace(searched, outcome=searched.outcome.without_states_undecided())
+        searched = _search_native(system, load, options, progress, output, used)
+    outcome = searched.outcome.without_states_undecided()
+    if reduction is not None:
+        outcome = reported(outcome, reduction, len(system.covers))
+    return dataclasses.replace(searched, outcome=outcome)
 
 
 def settled(options: CheckOptions) -> tuple[CheckOptions, Event | None]:
@@ -171,6 +181,7 @@ def _search_native(
     options: CheckOptions,
     progress: ShowProgress | None,
     output: TakeOutput | None,
+    reduction: Reduction | None,
 ) -> EngineOutcome:
     # The interpreter needs no compiler, kernels or numpy.
     from outcrop.codegen.c import emit
@@ -187,8 +198,9 @@ def _search_native(
 
     strategy, started = STRATEGIES[options.strategy], time.monotonic()
     remove_stale_work(options.workdir)
-    emitted = emit(system, options.symmetry and system.allows_symmetry, options.coverage, prints=options.prints)
-    may_use_gpu = options.device is DeviceChoice.AUTO and not wants_compression(options)
+    symmetry = options.symmetry and system.allows_symmetry
+    emitted = emit(system, symmetry, options.coverage, prints=options.prints, reduction=reduction)
+    may_use_gpu = options.device is DeviceChoice.AUTO and not wants_compression(options) and reduction is None
     on_gpu = options.device is DeviceChoice.GPU or (may_use_gpu and is_there())
     transport = transport_of(options.ranks)
     _refuse_what_it_cannot(strategy, options, bool(emitted.liveness_count))
@@ -216,7 +228,7 @@ def _search_native(
         native.strength = str(system.product.strength)
     put = None if output is None else printer(emitted, output)
     layout = emitted.layout
-    has_normal_form = needs_normalise(system, layout, options.symmetry and system.allows_symmetry)
+    has_normal_form = needs_normalise(system, layout, symmetry)
 
     def canonical(state: State) -> State:
         return layout.unpack(native.normalise(layout.pack(state))) if has_normal_form else state

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from outcrop.ir.system import System
 from outcrop.machine import available_cores, resident_bytes
-from outcrop.options import CheckOptions, DeviceChoice, Engine
+from outcrop.options import CheckOptions, DeviceChoice, Engine, Reduce
 from outcrop.oracle.search import search as interpret
 from outcrop.outcome import Outcome, Progress, Stop
 
@@ -45,6 +45,7 @@ def may_race(system: System, options: CheckOptions) -> bool:
         and not options.own
         and options.device is not DeviceChoice.GPU
         and (options.ranks or 1) == 1
+        and options.reduce is Reduce.OFF
         and system.product is None
         and not (has_budget or has_files or options.prints or options.coverage)
     )

@@ -24,7 +24,7 @@ from outcrop.dist.transport import transport_of
 from outcrop.errors import AlreadyTold, InternalError, Undecided, UsageError
 from outcrop.interrupts import handled, interrupt
 from outcrop.lang.registry import LANGUAGES
-from outcrop.options import CheckOptions, Deadlock, DeviceChoice, Engine, Fair, Keep, TraceOrder
+from outcrop.options import CheckOptions, Deadlock, DeviceChoice, Engine, Fair, Keep, Reduce, TraceOrder
 from outcrop.reading import STDIN
 from outcrop.report.annotations import of_document, wanted
 from outcrop.report.text import ChartOptions, Paint, quiet, report
@@ -121,6 +121,7 @@ def check_options(arguments: argparse.Namespace) -> CheckOptions:
         "device": DeviceChoice,
         "deadlock": Deadlock,
         "fair": Fair,
+        "reduce": Reduce,
         "trace_order": TraceOrder,
         "keep": Keep,
     }

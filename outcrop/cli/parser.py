@@ -22,6 +22,7 @@ from outcrop.options import (
     DeviceChoice,
     Engine,
     Keep,
+    Reduce,
     TraceOrder,
 )
 from outcrop.strategies import STRATEGIES, names
@@ -191,6 +192,13 @@ def add_search(parser: argparse.ArgumentParser) -> None:
         choices=["on", "off"],
         default="on",
         help="count states that differ only in a renaming of scalarset values once (default: on)",
+    )
+    group.add_argument(
+        "--reduce",
+        choices=[*map(str, Reduce)],
+        default=_DEFAULT.reduce,
+        help="por: partial-order reduction, which fires only some of the enabled rules where the order with all others "
+        "does not matter; verdicts stay, but counts are smaller and traces are not shortest (default: off)",
     )
     group.add_argument(
         "--threads", metavar="N", type=count, help="number of threads (default: every core that this process may use)"

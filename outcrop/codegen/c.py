@@ -9,7 +9,8 @@ from outcrop.codegen.features import Feature, definitions
 from outcrop.codegen.functions import write_functions
 from outcrop.codegen.product import write_product
 from outcrop.codegen.properties import write_properties, write_start
-from outcrop.codegen.rules import write_rules
+from outcrop.codegen.reduced import reduction_constants, write_reduced
+from outcrop.codegen.rules import write_expand, write_rules
 from outcrop.codegen.symmetry import emit_normalise, needs_normalise
 from outcrop.codegen.text import braced, comment
 from outcrop.ir.faults import MAX_CALL_DEPTH, allow_deep_nesting
@@ -17,6 +18,7 @@ from outcrop.ir.layout import Layout
 from outcrop.ir.nodes import Put
 from outcrop.ir.system import PropertyKind, System
 from outcrop.ir.types import INTEGER
+from outcrop.reduction.stubborn import Reduction
 
 
 @dataclass(frozen=True)
@@ -39,16 +41,21 @@ def emit(
     normalise: bool = True,
     prints: bool = False,
     instances: bool = False,
+    reduction: Reduction | None = None,
 ) -> Emitted:
     """Compiles a System to C. ``symmetry``: reduce states by the scalarsets. ``coverage``: count what Search.coverage
     returns. ``normalise`` false: leave states as the rules make them, multisets unsorted. ``prints``: record the output
-    of ``put`` statements. ``instances``: each successor names the rule instance that made it."""
+    of ``put`` statements. ``instances``: each successor names the rule instance that made it. ``reduction``: fire only
+    what it chooses."""
     allow_deep_nesting()
     unit = Unit(system, Layout(system), prints=prints, instances=instances)
+    functions, starts = write_functions(unit), write_start(unit)
+    rules, codes = write_rules(unit)
     model = [
-        *write_functions(unit),
-        *write_start(unit),
-        *write_rules(unit),
+        *functions,
+        *starts,
+        *rules,
+        *(write_expand(unit, codes) if reduction is None else write_reduced(unit, codes, reduction)),
         *write_product(unit),
         *write_properties(unit),
     ]
@@ -56,6 +63,8 @@ def emit(
     normalise = normalise and needs_normalise(system, unit.layout, symmetry)
     features = _features(unit, normalise=normalise, coverage=coverage)
     constants = _constants(unit) | definitions(features)
+    if reduction is not None:
+        constants |= reduction_constants(system, reduction)
     lines = [
         comment(f"The model {system.name}"),
         *(f"#define {name} {value}" for name, value in constants.items()),

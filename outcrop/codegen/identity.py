@@ -33,6 +33,7 @@ def identity(system: System, load: LoadOptions, options: CheckOptions) -> dict[s
         "--invariant": "; ".join(each.text for each in load.invariants) or None,
         "--deadlock": str(options.deadlock),
         "--symmetry": "on" if symmetry else "off",
+        "--reduce": str(options.reduce),
         "the representative of states": _digest(canonical) if symmetry else None,
         "the packing of states": _digest((places, values)),
     }

@@ -12,7 +12,7 @@ def name_movers(system: System, number: int) -> list[str]:
     if product is None or product.fairness is None:
         return []
     first, *more = product.fairness.of_rules[number]
-    mover = _instance(system.rules[number], first) if product.fairness.by_instance else str(first)
+    mover = instance_number(system.rules[number], first) if product.fairness.by_instance else str(first)
     partner = str(more[0]) if more else "FAIRNESS_SETS"
     return [f"expansion->mover = {mover};", f"expansion->partner = {partner};"]
 
@@ -20,10 +20,10 @@ def name_movers(system: System, number: int) -> list[str]:
 def name_instance(system: System, number: int) -> list[str]:
     """Returns the line that names an instance of a rule before it fires. The rules number their instances in order."""
     first = sum(rule.instance_count for rule in system.rules[:number])
-    return [f"expansion->instance = {_instance(system.rules[number], first)};"]
+    return [f"expansion->instance = {instance_number(system.rules[number], first)};"]
 
 
-def _instance(rule: Rule, first: int) -> str:
+def instance_number(rule: Rule, first: int) -> str:
     """Returns the number of the current instance, counted from ``first``; the last parameter varies fastest."""
     terms, stride = [str(first)], rule.instance_count
     for depth, parameter in enumerate(rule.parameters):

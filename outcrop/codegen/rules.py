@@ -8,7 +8,7 @@ conjunct fails itself, the whole guard is evaluated again in order, in the inner
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import groupby
 
@@ -17,9 +17,10 @@ from outcrop.codegen.dispatch import Test, leading_tests, write_dispatch
 from outcrop.codegen.functions import write_body, write_condition
 from outcrop.codegen.movers import name_instance, name_movers
 from outcrop.codegen.text import braced, comment, identifier, integer
-from outcrop.ir.nodes import Binary, BinaryOperator, Call, Constant, Cover, Expression, LocalPlace, Put
+from outcrop.ir.nodes import Call, Constant, Cover, Expression, LocalPlace, Put
 from outcrop.ir.system import Function, Rule
 from outcrop.ir.walk import walk
+from outcrop.reduction.guards import conjuncts
 
 #: Largest number of rules in a function, since compile time grows faster than the length of a function.
 RULES_PER_FUNCTION = 128
@@ -28,6 +29,10 @@ RULES_PER_FUNCTION = 128
 _COPIED = ["PRIVATE_STATE(state, original);"]
 #: With many functions, each would make its own copy.
 _NOT_COPIED = ["const uint8_t *const state = original;"]
+
+
+#: Lines for the firing of a rule inside the loops down to a level.
+WriteFiring = Callable[["RuleCode", int], list[str]]
 
 
 @dataclass
@@ -55,8 +60,8 @@ class RuleCode:
         return self.guard_variable(max(levels)) if levels else None
 
 
-def write_rules(unit: Unit) -> list[str]:
-    """Returns the guards and bodies of all rules, and ``model_expand``."""
+def write_rules(unit: Unit) -> tuple[list[str], list[RuleCode]]:
+    """Returns the guards and bodies of all rules, and what ``model_expand`` calls of each."""
     lines: list[str] = []
     codes = []
     for number, rule in enumerate(unit.system.rules):
@@ -69,19 +74,10 @@ def write_rules(unit: Unit) -> list[str]:
             code.on_firing = name_movers(unit.system, number)
             code.on_firing += name_instance(unit.system, number) if unit.instances else []
             codes.append(code)
-    return lines + _write_expand(codes, "model_expand" if unit.system.product is None else "model_moves")
+    return lines, codes
 
 
 # --- Guards ------------------------------------------------------------------------------------------------
-
-
-def conjuncts(node: Expression) -> Iterator[Expression]:
-    """Yields the conjuncts of a guard, in order."""
-    if isinstance(node, Binary) and node.operator is BinaryOperator.AND:
-        yield from conjuncts(node.left)
-        yield from conjuncts(node.right)
-    else:
-        yield node
 
 
 def is_observable(unit: Unit, node: Expression) -> bool:
@@ -175,27 +171,41 @@ def loop_head(name: str, values: range) -> str:
     return f"for (Integer {name} = {integer(values[0])}; {name} {comparison} {integer(values[-1])}; {step})"
 
 
-def _write_expand(codes: list[RuleCode], function: str) -> list[str]:
+def expand_signature(unit: Unit) -> str:
+    name = "model_expand" if unit.system.product is None else "model_moves"
+    return f"static UNUSED int {name}(const uint8_t *state, Expansion *expansion)"
+
+
+def write_expand(unit: Unit, codes: list[RuleCode]) -> list[str]:
+    """Returns ``model_expand``."""
+    has_priorities = len({code.rule.priority for code in codes}) > 1
+    lines, calls = write_groups(codes, "expand", "", lambda code, depth: _write_firing(code, depth, has_priorities))
+    body = ["int enabled = 0;", *calls, "(void)state, (void)expansion, (void)enabled;", "return OK;"]
+    title = comment("Fires every rule instance that the state enables.")
+    return [*lines, "", title, *braced(expand_signature(unit), body)]
+
+
+def write_groups(codes: list[RuleCode], prefix: str, more: str, write: WriteFiring) -> tuple[list[str], list[str]]:
+    """Returns functions that evaluate the guards of some rules each, and the lines that call them, in the order of
+    priorities. ``more``: a further parameter of these functions, with its type; its name is also the argument."""
     by_priority = sorted(codes, key=lambda code: code.rule.priority)
     groups = [list(group) for _, group in groupby(by_priority, key=lambda code: code.rule.priority)]
-    has_priorities = len(groups) > 1
+    argument = f", {more.split('*')[-1]}" if more else ""
     lines: list[str] = []
-    body = ["int enabled = 0;"]
+    calls: list[str] = []
     for group in groups:
         if group is not groups[0]:
-            body.append("if (enabled) return OK;")
+            calls.append("if (!enabled) {")
         for start in range(0, len(group), RULES_PER_FUNCTION):
-            name = f"expand_from_{group[start].number}"
+            name = f"{prefix}_from_{group[start].number}"
             head = _COPIED if len(codes) <= RULES_PER_FUNCTION else _NOT_COPIED
-            lines += _write_some(name, head, group[start : start + RULES_PER_FUNCTION], has_priorities)
-            body.append(f"enabled |= {name}(state, expansion);")
-    body += ["(void)state, (void)expansion, (void)enabled;", "return OK;"]
-    signature = f"static UNUSED int {function}(const uint8_t *state, Expansion *expansion)"
-    return [*lines, "", comment("Fires every rule instance that the state enables."), *braced(signature, body)]
+            lines += _write_some(name, head, group[start : start + RULES_PER_FUNCTION], more, write)
+            calls.append(f"enabled |= {name}(state, expansion{argument});")
+    return lines, [*calls, *["}"] * (len(groups) - 1)]
 
 
-def _write_some(name: str, head: list[str], codes: list[RuleCode], has_priorities: bool) -> list[str]:
-    """Returns a function that fires the instances of some rules. It returns whether any is enabled, if that matters."""
+def _write_some(name: str, head: list[str], codes: list[RuleCode], more: str, write: WriteFiring) -> list[str]:
+    """Returns a function for the instances of some rules. It returns whether any is enabled, if that matters."""
     root = Level()
     for code in codes:
         if not code.tests:
@@ -205,26 +215,27 @@ def _write_some(name: str, head: list[str], codes: list[RuleCode], has_prioritie
         "Context *const context = expansion->context;",
         "(void)state, (void)context;",
         "int enabled = 0;",
-        *_write_level(root, 0, has_priorities),
+        *_write_level(root, 0, write),
         *write_dispatch(
             [(code, code.tests) for code in codes if code.tests],
-            lambda code: [*_write_guard_call(code, 0), *_write_firing(code, 0, has_priorities)],
+            lambda code: [*_write_guard_call(code, 0), *write(code, 0)],
         ),
         "return enabled;",
     ]
-    return ["", *braced(f"static NOINLINE int {name}(const uint8_t *original, Expansion *expansion)", body)]
+    parameters = "const uint8_t *original, Expansion *expansion" + (f", {more}" if more else "")
+    return ["", *braced(f"static NOINLINE int {name}({parameters})", body)]
 
 
-def _write_level(level: Level, depth: int, has_priorities: bool) -> list[str]:
+def _write_level(level: Level, depth: int, write: WriteFiring) -> list[str]:
     lines: list[str] = []
     for code in level.rules:
         lines += _write_guard_call(code, depth)
-        lines += _write_firing(code, depth, has_priorities)
+        lines += write(code, depth)
     for values, inner in level.inner.items():
         rules = list(inner.all_rules())
         for code in rules:
             lines += _write_guard_call(code, depth)
-        loop = braced(loop_head(f"p{depth}", values), _write_level(inner, depth + 1, has_priorities))
+        loop = braced(loop_head(f"p{depth}", values), _write_level(inner, depth + 1, write))
         known = [code.last_guard(depth) for code in rules]
         if all(known):
             loop = braced(f"if ({' | '.join(each for each in known if each)})", loop)
@@ -235,19 +246,25 @@ def _write_level(level: Level, depth: int, has_priorities: bool) -> list[str]:
 def _write_guard_call(code: RuleCode, level: int) -> list[str]:
     if level not in code.guards:
         return []
-    call = f"{code.guards[level]}({_arguments('state', level)})"
+    call = f"{code.guards[level]}({arguments_of('state', level)})"
     before = code.last_guard(level - 1)
     value = call if before is None else f"{before} == 1 ? {call} : {before}"
     return [f"const int {code.guard_variable(level)} = {value};"]
 
 
-def _arguments(state: str, level: int) -> str:
+def arguments_of(state: str, level: int) -> str:
     return ", ".join([state, "context", *(f"p{number}" for number in range(level))])
 
 
 def _write_firing(code: RuleCode, depth: int, has_priorities: bool) -> list[str]:
     fire = ["enabled = 1;"] if has_priorities else []
-    fire += _write_successor(code, f"{code.name}_body({_arguments('next', depth)})")
+    fire += write_successor(code, f"{code.name}_body({arguments_of('next', depth)})")
+    return write_outcomes(code, depth, fire, [])
+
+
+def write_outcomes(code: RuleCode, depth: int, fire: list[str], fail: list[str]) -> list[str]:
+    """Returns lines for a guard that is true, and for one that fails, where ``fail`` comes on top of what is always
+    done."""
     guard = code.last_guard(depth)
     if guard is None:
         return braced("", fire)
@@ -256,15 +273,15 @@ def _write_firing(code: RuleCode, depth: int, has_priorities: bool) -> list[str]
         return lines
     failure = f"unlikely({guard} < 0)"
     if code.whole_guard is not None:
-        failure += f" && {code.whole_guard}({_arguments('state', depth)}) < 0"
+        failure += f" && {code.whole_guard}({arguments_of('state', depth)}) < 0"
     failed = [f"expansion_failed(expansion, original, {code.number});"]
     if code.has_error_state:
-        failed = _write_successor(code, "FAILED")
-    other = braced(f"else if ({failure})", failed)
+        failed = write_successor(code, "FAILED")
+    other = braced(f"else if ({failure})", [*fail, *failed])
     return [*lines[:-1], f"{lines[-1]} {other[0]}", *other[1:]]
 
 
-def _write_successor(code: RuleCode, status: str) -> list[str]:
+def write_successor(code: RuleCode, status: str) -> list[str]:
     return [
         *code.on_firing,
         "uint8_t *next = successor_begin(expansion, original);",

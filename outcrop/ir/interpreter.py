@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from itertools import groupby
 
 from outcrop.ir.automaton import Automaton
@@ -69,6 +70,15 @@ class Check:
     failure: Failure | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Active:
+    """An instance whose guard is true in a state."""
+
+    rule: Rule
+    arguments: tuple[int, ...]
+    fire: Callable[[], Firing]
+
+
 class Interpreter:
     """Executes a System. ``put`` receives the output of the model; ``normalise`` replaces the normal form of states.
 
@@ -99,6 +109,8 @@ class Interpreter:
         }
         self.product_steps = None if system.product is None else ProductSteps(system, self.executor)
         self._error_state = None if system.error_state is None else self._run_start(system.error_state)
+        #: Returns the firings of a state in place of those of all enabled instances.
+        self.selection: Callable[[State], Iterator[Firing]] | None = None
 
     @property
     def covered(self) -> list[int]:
@@ -183,6 +195,14 @@ class Interpreter:
         return failure is None or failure.fault is not None
 
     def _moves(self, state: State) -> Iterator[Firing]:
+        if self.selection is None:
+            for each in self.active(state):
+                yield each if isinstance(each, Firing) else each.fire()
+        else:
+            yield from self.selection(state)
+
+    def active(self, state: State) -> Iterator[Firing | Active]:
+        """Yields the instances of the best priority whose guard is true, and failing firings for guards that fail."""
         working = list(state)
         for group in self._rule_groups:
             is_enabled = False
@@ -196,7 +216,8 @@ class Interpreter:
                         continue
                     is_enabled = True
                     # The guard may have used locals of the frame; the body starts with undefined ones.
-                    yield self._fire(rule, arguments, instances.frame(arguments), body, state)
+                    fire = partial(self._fire, rule, arguments, instances.frame(arguments), body, state)
+                    yield Active(rule, arguments, fire)
             if is_enabled:
                 return
 

@@ -19,6 +19,7 @@ from outcrop.ir.system import System
 from outcrop.options import CheckOptions
 from outcrop.oracle.search import ReferenceSearch
 from outcrop.outcome import Finding, FindingKind, Outcome, Progress
+from outcrop.reduction.stubborn import Reduction
 
 
 def search(
@@ -26,9 +27,10 @@ def search(
     options: CheckOptions,
     progress: Callable[[Progress], None] | None = None,
     output: Callable[[str], object] | None = None,
+    reduction: Reduction | None = None,
 ) -> Outcome:
     """Searches a product. ``output`` receives the output of ``put`` statements."""
-    return _CycleSearch(system, options, progress or (lambda snapshot: None), output).run()
+    return _CycleSearch(system, options, progress or (lambda snapshot: None), output, reduction).run()
 
 
 class _CycleSearch(ReferenceSearch):

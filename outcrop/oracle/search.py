@@ -20,6 +20,8 @@ from outcrop.ir.system import PropertyKind, System
 from outcrop.machine import resident_bytes
 from outcrop.options import CheckOptions, Deadlock
 from outcrop.outcome import Event, EventKind, Finding, FindingKind, Outcome, Progress, Stop, are_enough, most_found
+from outcrop.reduction.interpreted import ReducedMoves
+from outcrop.reduction.stubborn import Reduction
 
 #: Seconds between two calls of the progress callback.
 _SECONDS_BETWEEN_REPORTS = 0.05
@@ -32,9 +34,10 @@ def search(
     options: CheckOptions,
     progress: Callable[[Progress], None] | None = None,
     output: Callable[[str], object] | None = None,
+    reduction: Reduction | None = None,
 ) -> Outcome:
     """Searches the reachable states. ``output`` receives the output of ``put`` statements."""
-    return ReferenceSearch(system, options, progress or (lambda snapshot: None), output).run()
+    return ReferenceSearch(system, options, progress or (lambda snapshot: None), output, reduction).run()
 
 
 class _TimeIsUp(Exception):
@@ -48,10 +51,13 @@ class ReferenceSearch:
         options: CheckOptions,
         progress: Callable[[Progress], None],
         output: Callable[[str], object] | None,
+        reduction: Reduction | None,
     ) -> None:
         self.options = options
         self.progress = progress
         self.interpreter = Interpreter(system, options.symmetry and system.allows_symmetry, output)
+        self.reduced = None if reduction is None else ReducedMoves(self.interpreter, reduction)
+        self.interpreter.selection = self.reduced
         self.layout = Layout(system)
         self.rule_numbers: dict[object, int] = {rule: number for number, rule in enumerate(system.rules)}
         self.is_product = system.product is not None  # in a product, deadlocks stutter
@@ -92,7 +98,7 @@ class ReferenceSearch:
             stop=stop,
             levels=[len(level) for level in self.levels if level],
             fired=self.fired[:-1],
-            covered=list(self.interpreter.covered),
+            covered=[*self.interpreter.covered, *(() if self.reduced is None else self.reduced.counters)],
             noted=sorted(self.interpreter.noted),
             findings=self._findings(),
             seconds=time.monotonic() - self.started,

@@ -60,6 +60,7 @@ def document(result: Result) -> dict[str, Any]:
         "events": [each.text for each in result.events],
         "layers": layers_document(result.layers, result.generated),
         "compression": None if result.compression is None else asdict(result.compression),
+        "reduction": None if result.reduction is None else asdict(result.reduction),
         "properties": [_property(each) for each in result.properties],
         "coverage": [rule_document(each) for each in result.coverage],
         "violations": violations,

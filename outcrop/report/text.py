@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from outcrop.outcome import CompressionReport, Stop
+from outcrop.outcome import CompressionReport, ReductionReport, Stop
 from outcrop.report.chart_text import chart_text
 from outcrop.report.json import violation_document
 from outcrop.report.layers import layers_lines
@@ -159,6 +159,7 @@ def _figures(result: Result, paint: Paint, page: str | None) -> Iterator[str]:
         rows.append(("disk", size(result.peak_disk_bytes)))
     rows += layers_lines(result.layers, result.generated)
     rows += _compression_lines(result.compression)
+    rows += _reduction_lines(result.reduction)
     if page is not None:
         rows.append(("report", f"{page} (open it in a browser)"))
     rows.append(("trust", f"{TRUST} says what this verdict promises"))
@@ -183,6 +184,15 @@ def _compression_lines(compression: CompressionReport | None) -> list[tuple[str,
         ),
         ("", parts),
     ]
+
+
+def _reduction_lines(reduction: ReductionReport | None) -> list[tuple[str, str]]:
+    """Returns how much a search was reduced."""
+    if reduction is None or reduction.reason or not reduction.states:
+        return []
+    enabled, fired = (count / reduction.states for count in (reduction.enabled, reduction.fired))
+    share = reduction.reduced / reduction.states
+    return [("reduction", f"{share:.0%} of the states fired a part; on average {fired:.2f} of {enabled:.2f} enabled")]
 
 
 def _temporal(result: Result) -> Iterator[str]:

@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
@@ -25,8 +26,10 @@ sys.path.insert(0, str(Path(__file__).parent))
 from compare import compared, disagreement
 from compare_formulas import formula_disagreement
 from compare_ranks import Job, rank_disagreement, rank_disagreements, rank_job
+from compare_reduced import reduced_disagreement, reduced_formula_disagreement
 from generator import generate, generate_with_formulas
 from generator.dve import generate_dve, generate_dve_with_formulas
+from generator.processes import generate_processes, generate_processes_dve
 from minimise import minimise
 from optimisation import compile_quickly
 
@@ -68,11 +71,19 @@ KINDS = {
     "dve": Kind("dve", generate_dve, disagreement),
     "m_ltl": Kind("m", generate_with_formulas, formula_disagreement),
     "dve_ltl": Kind("dve", generate_dve_with_formulas, formula_disagreement),
+    "m_por": Kind("m", generate_processes, reduced_disagreement),
+    "dve_por": Kind("dve", generate_processes_dve, reduced_disagreement),
+    "m_any_por": Kind("m", generate, reduced_disagreement),
+    "m_ltl_por": Kind("m", partial(generate_processes, formulas=True), reduced_formula_disagreement),
+    "dve_ltl_por": Kind("dve", partial(generate_processes_dve, formulas=True), reduced_formula_disagreement),
     "m_ranks": Kind("m", without_liveness, rank_disagreement),
     "dve_ranks": Kind("dve", generate_dve, rank_disagreement),
 }
 #: The order in which seeds go through the kinds. Ranks take many models at a time.
-_ORDER = ("m", "m_ltl", "dve", "m", "dve_ltl", "m_ltl", "m", "dve", "m_ltl", "m", "dve_ltl", "ranks")
+_ORDER = (
+    *("m", "m_ltl", "dve", "m", "dve_ltl", "m_ltl", "m", "dve", "m_ltl", "m", "dve_ltl", "ranks"),
+    *("m_por", "dve_por", "m_ltl_por", "dve_ltl_por", "m_any_por"),
+)
 
 
 @dataclass

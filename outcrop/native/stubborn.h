@@ -1,0 +1,92 @@
+/* Partial-order reduction: the choice of the rule instances that a state fires, as in outcrop/reduction/stubborn.py.
+ *
+ * A set of instances is INSTANCE_WORDS words. Emitted before this: the tables `dependents` (instances that do not accord
+ * with an enabled one), `starts` (instances with which a set may begin), and the functions
+ *   fire_instance(expansion, state, instance): returns whether the instance led to a state;
+ *   enabling_set(state, context, instance, active, set): returns a set without which a disabled instance stays so. */
+#ifndef OUTCROP_STUBBORN_H
+#define OUTCROP_STUBBORN_H
+
+/* Counters after those of the cover goals. */
+enum { COUNTER_STATES, COUNTER_REDUCED, COUNTER_ENABLED, COUNTER_FIRED, REDUCTION_COUNTERS };
+
+static inline uint32_t size_of(const Instances *set) {
+  uint32_t size = 0;
+  for (int i = 0; i < INSTANCE_WORDS; i++) size += (uint32_t)__builtin_popcountll(set->words[i]);
+  return size;
+}
+
+/* Closes a set that begins with one active instance. Returns the number of active ones in it; `limit` if there would be
+ * as many or more. */
+static uint32_t close_set(const uint8_t *state, Context *context, uint32_t start, const Instances *active,
+                          uint32_t limit, Instances *set) {
+  Instances waiting = {{0}};
+  uint32_t count = 1;
+  memset(set, 0, sizeof *set);
+  set->words[start >> 6] = waiting.words[start >> 6] = UINT64_C(1) << (start & 63);
+  for (int word = 0; word < INSTANCE_WORDS;) {
+    if (!waiting.words[word]) {
+      word++;
+      continue;
+    }
+    const uint32_t instance = (uint32_t)(word * 64 + __builtin_ctzll(waiting.words[word]));
+    waiting.words[word] &= waiting.words[word] - 1;
+    const Instances *row = active->words[instance >> 6] >> (instance & 63) & 1
+                               ? &dependents[instance]
+                               : enabling_set(state, context, instance, active, set);
+    int first = INSTANCE_WORDS;
+    for (int i = INSTANCE_WORDS - 1; i >= 0; i--) {
+      const uint64_t added = row->words[i] & ~set->words[i];
+      if (!added) continue;
+      first = i;
+      set->words[i] |= added;
+      waiting.words[i] |= added;
+      count += (uint32_t)__builtin_popcountll(added & active->words[i]);
+#if REDUCES_RUNS
+      if (added & active->words[i] & ~starts.words[i]) return limit;
+#endif
+    }
+    if (count >= limit) return limit;
+    if (first < word) word = first;
+  }
+  return count;
+}
+
+/* Fires the instances of a set. Returns whether one of `starts` led to a state, and did not fail. */
+static int fire_set(const uint8_t *state, Expansion *expansion, const Instances *set) {
+  int leads_on = 0;
+  for (int word = 0; word < INSTANCE_WORDS; word++)
+    for (uint64_t left = set->words[word]; left; left &= left - 1) {
+      const uint32_t bit = (uint32_t)__builtin_ctzll(left);
+      leads_on |= fire_instance(expansion, state, (uint32_t)word * 64 + bit) & (int)(starts.words[word] >> bit & 1);
+    }
+  return leads_on;
+}
+
+/* Fires a stubborn set of the active instances. `failed`: a guard failed, so that all are fired. */
+static void fire_stubborn(const uint8_t *state, Expansion *expansion, const Instances *active, int failed) {
+  Context *const context = expansion->context;
+  const uint32_t enabled = size_of(active);
+  uint32_t best = enabled;
+  Instances chosen = *active, set;
+  for (int word = 0; word < INSTANCE_WORDS && best > 1 && !failed; word++)
+    for (uint64_t left = active->words[word] & starts.words[word]; left && best > 1; left &= left - 1) {
+      const uint32_t count =
+          close_set(state, context, (uint32_t)(word * 64 + __builtin_ctzll(left)), active, best, &set);
+      if (count >= best) continue;
+      best = count;
+      for (int i = 0; i < INSTANCE_WORDS; i++) chosen.words[i] = set.words[i] & active->words[i];
+    }
+  if (!fire_set(state, expansion, &chosen) && best < enabled) {
+    /* Nothing in the set leads on, so that the others would wait for ever. */
+    for (int i = 0; i < INSTANCE_WORDS; i++) chosen.words[i] = active->words[i] & ~chosen.words[i];
+    fire_set(state, expansion, &chosen);
+    best = enabled;
+  }
+  cover(context, MODEL_COVERS + COUNTER_STATES, 1);
+  cover(context, MODEL_COVERS + COUNTER_REDUCED, best < enabled);
+  cover(context, MODEL_COVERS + COUNTER_ENABLED, enabled);
+  cover(context, MODEL_COVERS + COUNTER_FIRED, best);
+}
+
+#endif

@@ -1,0 +1,295 @@
+"""Guards of rule instances: the values that they demand of single leaves, and their conjuncts.
+
+Two instances that demand different values of one leaf are never enabled together. A conjunct that is false tells which
+instances can enable its rule: those that write what it reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from outcrop.ir.layout import encode
+from outcrop.ir.nodes import (
+    Binary,
+    BinaryOperator,
+    Call,
+    Conditional,
+    Constant,
+    Expression,
+    FieldPlace,
+    GlobalPlace,
+    IndexPlace,
+    IsUndefined,
+    Let,
+    Load,
+    LocalPlace,
+    Place,
+    Quantified,
+    Quantifier,
+    Unary,
+    UnaryOperator,
+    Undefined,
+)
+from outcrop.ir.system import Rule, System
+from outcrop.ir.types import Array, Range, Real, Simple
+from outcrop.ir.walk import changed, walk, writes_state
+from outcrop.reduction.effects import TooLarge, Tracer
+from outcrop.reduction.folding import combined
+from outcrop.reduction.leaves import bits
+
+#: Values of a leaf that are told apart.
+MOST_VALUES = 1024
+#: Operands that a quantifier is unrolled to.
+_MOST_OPERANDS = 16
+#: Numbers whose sums and products surely have less than 64 bits.
+_SMALL = 2**31
+
+#: For each leaf, the packed values that a condition permits, as bits of a number.
+Demands = dict[int, int]
+
+_COMPARISONS = {
+    BinaryOperator.EQUAL: BinaryOperator.EQUAL,
+    BinaryOperator.NOT_EQUAL: BinaryOperator.NOT_EQUAL,
+    BinaryOperator.LESS: BinaryOperator.GREATER,
+    BinaryOperator.LESS_EQUAL: BinaryOperator.GREATER_EQUAL,
+    BinaryOperator.GREATER: BinaryOperator.LESS,
+    BinaryOperator.GREATER_EQUAL: BinaryOperator.LESS_EQUAL,
+}
+
+
+@dataclass(frozen=True)
+class Conjunct:
+    """A conjunct of the guard of one instance. ``can_be_tested``: by itself, without the others."""
+
+    node: Expression
+    reads: int
+    can_fail: bool
+    can_be_tested: bool
+
+
+def conjuncts(node: Expression) -> Iterator[Expression]:
+    """Yields the conjuncts of a guard, in order."""
+    if isinstance(node, Binary) and node.operator is BinaryOperator.AND:
+        yield from conjuncts(node.left)
+        yield from conjuncts(node.right)
+    else:
+        yield node
+
+
+def split_guard(rule: Rule) -> list[Expression]:
+    """Returns the conjuncts of a guard; the whole guard if one of them could change what another one sees."""
+    if rule.guard is None:
+        return []
+    guard = changed(rule.guard, _silenced)
+    return [guard] if writes_state(guard) else list(conjuncts(guard))
+
+
+def _silenced(node: Any) -> Any:
+    """Returns the node without notes: testing a conjunct by itself must not be seen."""
+    is_noted = isinstance(node, Load) and node.undefined is Undefined.NOTE
+    return replace(node, undefined=Undefined.ALLOW) if is_noted else node
+
+
+def conjuncts_of(system: System, rule: Rule, arguments: tuple[int, ...]) -> list[Conjunct]:
+    """Returns the conjuncts of the guard of an instance."""
+    found = []
+    for node in split_guard(rule):
+        reads = Tracer(system, rule, arguments).condition(node).reads
+        is_plain = not any(isinstance(each, Call | Let) for each in walk(node))
+        try:
+            is_safe = is_plain and _is_safe(node, Tracer(system, rule, arguments))
+        except TooLarge:
+            is_safe = False
+        found.append(Conjunct(node, reads, not is_safe, is_plain))
+    return found
+
+
+def tells_values(kind: Simple) -> bool:
+    """Returns whether the values of a leaf are told apart."""
+    return not isinstance(kind, Real) and kind.cardinality <= MOST_VALUES
+
+
+def _is_safe(node: Expression, tracer: Tracer) -> bool:
+    """Returns whether evaluating a condition is surely no runtime error. Only plain conditions are known to be safe."""
+    match node:
+        case Constant():
+            return node.value is not None
+        case Load():
+            return isinstance(node.type, Simple) and _is_there(node.place, tracer)
+        case Unary(operator=UnaryOperator.NOT):
+            return _is_safe(node.operand, tracer)
+        case Conditional():
+            return all(_is_safe(each, tracer) for each in (node.condition, node.then, node.otherwise))
+        case Binary():
+            if tracer.value(node) is not None:
+                return True
+            is_arithmetic = node.operator in (BinaryOperator.ADD, BinaryOperator.SUBTRACT)
+            if not is_arithmetic and node.operator not in (*_COMPARISONS, *_CONNECTIVES):
+                return False
+            if is_arithmetic and not (_is_small(node.left) and _is_small(node.right)):
+                return False
+            return _is_safe(node.left, tracer) and _is_safe(node.right, tracer)
+    return False
+
+
+def _is_there(place: Place, tracer: Tracer) -> bool:
+    """Returns whether a place surely exists and holds a value."""
+    match place:
+        case GlobalPlace():
+            return place.variable.is_defined
+        case LocalPlace():
+            return place.local in tracer.constants
+        case FieldPlace():
+            return _is_there(place.base, tracer)
+        case IndexPlace():
+            index, array = tracer.value(place.index), place.base.type
+            assert isinstance(array, Array)
+            is_inside = index is not None and 0 <= index - array.index.low < array.index.cardinality
+            return is_inside and _is_there(place.base, tracer)
+    return False
+
+
+_CONNECTIVES = (BinaryOperator.AND, BinaryOperator.OR, BinaryOperator.IMPLIES)
+
+
+def _is_small(node: Expression) -> bool:
+    """Returns whether a value is a small constant, or that of a leaf of a small type."""
+    if isinstance(node, Constant):
+        return isinstance(node.value, int) and abs(node.value) < _SMALL
+    kind = node.type
+    if isinstance(node, Load) and isinstance(kind, Range):
+        return kind.lower > -_SMALL and kind.upper < _SMALL
+    return False
+
+
+# --- Demands -----------------------------------------------------------------------------------------------
+
+
+class Demanding:
+    """Finds what the guard of an instance demands of single leaves."""
+
+    def __init__(self, system: System, rule: Rule, arguments: tuple[int, ...]) -> None:
+        self._kinds = system.leaf_types
+        self._tracer = Tracer(system, rule, arguments)
+        self._constants = self._tracer.constants
+
+    def of(self, node: Expression | None) -> Demands:
+        """Returns what is true of a state in which the condition is true."""
+        try:
+            return {} if node is None else self._demands(node, True)
+        except TooLarge:
+            return {}
+
+    def _demands(self, node: Expression, wanted: bool) -> Demands:
+        match node:
+            case Unary(operator=UnaryOperator.NOT):
+                return self._demands(node.operand, not wanted)
+            case Binary(operator=BinaryOperator.AND | BinaryOperator.OR | BinaryOperator.IMPLIES):
+                is_implication = node.operator is BinaryOperator.IMPLIES
+                left = self._demands(node.left, wanted != is_implication)
+                right = self._demands(node.right, wanted)
+                both = (node.operator is BinaryOperator.AND) == wanted
+                return _both(left, right) if both else _either(left, right)
+            case Binary():
+                return self._comparison(node, wanted)
+            case Load():
+                return self._loaded(node, BinaryOperator.EQUAL, int(wanted))
+            case IsUndefined():
+                leaf = self._leaf(node.place)
+                return {} if leaf is None else {leaf: 1 if wanted else self._all(leaf) & ~1}
+            case Quantified():
+                return self._quantified(node, wanted)
+        return {}
+
+    def _quantified(self, node: Quantified, wanted: bool) -> Demands:
+        values = self._tracer.domain(node.domain)
+        if values is None or not 0 < len(values) <= _MOST_OPERANDS:
+            return {}
+        join = _both if (node.quantifier is Quantifier.FORALL) == wanted else _either
+        whole: Demands | None = None
+        for each in values:
+            self._constants[node.variable] = each
+            part = self._demands(node.body, wanted)
+            whole = part if whole is None else join(whole, part)
+        self._constants.pop(node.variable, None)
+        return whole or {}
+
+    def _comparison(self, node: Binary, wanted: bool) -> Demands:
+        if node.operator not in _COMPARISONS:
+            return {}
+        left, right, operator = node.left, node.right, node.operator
+        if self._tracer.value(right) is None:
+            left, right, operator = right, left, _COMPARISONS[operator]
+        value = self._tracer.value(right)
+        if value is None:
+            return {}
+        if isinstance(left, Conditional):
+            return self._chosen(left, operator, value, wanted)
+        if not wanted:
+            operator = _OPPOSITES[operator]
+        return self._loaded(left, operator, value) if isinstance(left, Load) else {}
+
+    def _chosen(self, node: Conditional, operator: BinaryOperator, value: int, wanted: bool) -> Demands:
+        """Returns the demands of a condition that was made an integer, and is compared."""
+        then, otherwise = self._tracer.value(node.then), self._tracer.value(node.otherwise)
+        if then is None or otherwise is None:
+            return {}
+        truths = [bool(combined(operator, each, value)) == wanted for each in (then, otherwise)]
+        return {} if truths[0] == truths[1] else self._demands(node.condition, truths[0])
+
+    def _leaf(self, place: Place) -> int | None:
+        """Returns the single leaf that a place is; None if it may be several, or lies in a multiset."""
+        location = self._tracer.place(place)
+        if len(location.starts) != 1 or location.multiset is not None:
+            return None
+        (leaf,) = location.starts
+        kind = self._kinds[leaf]
+        return leaf if tells_values(kind) else None
+
+    def _all(self, leaf: int) -> int:
+        return (2 << self._kinds[leaf].cardinality) - 1
+
+    def _loaded(self, node: Load, operator: BinaryOperator, value: int) -> Demands:
+        if not isinstance(node.type, Simple):
+            return {}
+        leaf = self._leaf(node.place)
+        if leaf is None or self._kinds[leaf] != node.type:
+            return {}
+        return {leaf: _satisfying(self._kinds[leaf], operator, value, node.undefined is not Undefined.ERROR)}
+
+
+def _satisfying(kind: Simple, operator: BinaryOperator, value: int, may_be_undefined: bool) -> int:
+    """Returns the packed values of a leaf that compare so with a constant."""
+    mask = 1 if may_be_undefined and operator is not BinaryOperator.EQUAL else 0
+    for each in range(kind.low, kind.low + kind.cardinality):
+        if combined(operator, each, value):
+            mask |= 1 << encode(kind, each)
+    return mask
+
+
+_OPPOSITES = {
+    BinaryOperator.EQUAL: BinaryOperator.NOT_EQUAL,
+    BinaryOperator.NOT_EQUAL: BinaryOperator.EQUAL,
+    BinaryOperator.LESS: BinaryOperator.GREATER_EQUAL,
+    BinaryOperator.LESS_EQUAL: BinaryOperator.GREATER,
+    BinaryOperator.GREATER: BinaryOperator.LESS_EQUAL,
+    BinaryOperator.GREATER_EQUAL: BinaryOperator.LESS,
+}
+
+
+def _both(left: Demands, right: Demands) -> Demands:
+    whole = dict(left)
+    for leaf, mask in right.items():
+        whole[leaf] = whole.get(leaf, mask) & mask
+    return whole
+
+
+def _either(left: Demands, right: Demands) -> Demands:
+    return {leaf: left[leaf] | right[leaf] for leaf in left.keys() & right.keys()}
+
+
+def values_of(kind: Simple, mask: int) -> list[int | None]:
+    """Returns the values that the bits of a number stand for."""
+    return [None if each == 0 else each - 1 + kind.low for each in bits(mask)]

@@ -1,0 +1,81 @@
+"""Reduced successors by the interpreter, the oracle of the emitted code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from outcrop.ir.conditions import Condition, Instances
+from outcrop.ir.faults import Fault
+from outcrop.ir.interpreter import Active, Firing, Interpreter
+from outcrop.ir.layout import State, encode
+from outcrop.reduction.guards import split_guard
+from outcrop.reduction.leaves import bits
+from outcrop.reduction.stubborn import Reduction
+from outcrop.reduction.tables import Instance
+
+
+class ReducedMoves:
+    """The firings of a state under reduction. Counts states, those that fired a proper subset, and instances."""
+
+    def __init__(self, interpreter: Interpreter, reduction: Reduction) -> None:
+        self._interpreter = interpreter
+        self._reduction = reduction
+        rules = interpreter.system.rules
+        numbers = {id(rule): number for number, rule in enumerate(rules)}
+        self._numbers = {(each.rule, each.arguments): each.number for each in reduction.instances}
+        self._rule_numbers = numbers
+        executor = interpreter.executor
+        self._conjuncts = [[Condition(node, executor) for node in split_guard(rule)] for rule in rules]
+        self._frames = [Instances(rule, executor) for rule in rules]
+        self._kinds = interpreter.system.leaf_types
+        self.states = self.reduced = self.enabled = self.fired = 0
+
+    @property
+    def counters(self) -> list[int]:
+        """The counters of a reduced search; see COUNTERS."""
+        return [self.states, self.reduced, self.enabled, self.fired]
+
+    def chosen(self, state: State, active: int) -> int:
+        """Returns the active instances that a state fires first."""
+        return active & self.stubborn_set(state, active)
+
+    def stubborn_set(self, state: State, active: int) -> int:
+        """Returns the set that is chosen, with its disabled members; -1 for all instances."""
+        working = list(state)
+
+        def is_false(instance: Instance, conjunct: int) -> bool:
+            frame = self._frames[instance.rule].frame(instance.arguments)
+            try:
+                return not self._conjuncts[instance.rule][conjunct](working, frame)
+            except Fault:
+                return False
+
+        return self._reduction.stubborn_set(active, is_false, lambda leaf: encode(self._kinds[leaf], state[leaf]))
+
+    def __call__(self, state: State) -> Iterator[Firing]:
+        found = list(self._interpreter.active(state))
+        ready: dict[int, Active] = {}
+        for each in found:
+            if isinstance(each, Active):
+                ready[self._numbers[self._rule_numbers[id(each.rule)], each.arguments]] = each
+        active = sum(1 << number for number in ready)
+        self.states += 1
+        self.enabled += len(ready)
+        if len(ready) < len(found):  # a guard fails, which is a violation
+            self.fired += len(ready)
+            for each in found:
+                yield each if isinstance(each, Firing) else each.fire()
+            return
+        chosen = self.chosen(state, active)
+        firings = [(number, ready[number].fire()) for number in bits(chosen)]
+        starts = self._reduction.starts
+        if chosen != active and not any(starts >> number & 1 and _leads_on(firing) for number, firing in firings):
+            firings += [(number, ready[number].fire()) for number in bits(active & ~chosen)]
+        self.reduced += len(firings) < len(ready)
+        self.fired += len(firings)
+        for _, firing in firings:
+            yield firing
+
+
+def _leads_on(firing: Firing) -> bool:
+    return firing.successor is not None and firing.fault is None

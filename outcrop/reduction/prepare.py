@@ -1,0 +1,138 @@
+"""The reduction of a System, or the reason why there is none."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+
+from outcrop.ir.interpreter import Interpreter
+from outcrop.ir.nodes import Call, Cover, Expression, Put
+from outcrop.ir.system import Function, Instantiable, PropertyKind, System
+from outcrop.ir.walk import walk
+from outcrop.outcome import Outcome, ReductionReport
+from outcrop.reduction.effects import Tracer
+from outcrop.reduction.interpreted import ReducedMoves
+from outcrop.reduction.ranking import ascending
+from outcrop.reduction.stubborn import Reduction
+from outcrop.reduction.tables import Relations, groups_of
+
+#: Rule instances of a model that is reduced; the relations take a bit for each pair of them.
+MOST_INSTANCES = 2_000
+#: The sample that decides whether reduction pays: steps, steps of one walk, and guards evaluated in all.
+_FEWEST_STEPS, _MOST_STEPS, _WALK, _MOST_GUARDS = 20, 300, 60, 40_000
+#: Variables that are named when a model does not reduce.
+_MOST_BLAMED = 3
+
+
+@dataclass(frozen=True)
+class Unreduced:
+    """The reason why a model is searched in full, and the variables that are to blame."""
+
+    reason: str
+    instances: int
+    blamed: tuple[str, ...] = ()
+
+
+def reduction_of(system: System, symmetry: bool, samples: bool = True) -> Reduction | Unreduced:
+    """Returns the reduction that preserves the properties of a System: those of states or, in a product, the runs of
+    the automaton. That must not count steps. With ``samples``, a model that would gain nothing is not reduced."""
+    found = _reduction(system)
+    if isinstance(found, Unreduced) or not samples or _pays(system, found, symmetry):
+        return found
+    return Unreduced("no state of a sample could leave a step for later", len(found.instances), found.blamed)
+
+
+def reported(outcome: Outcome, reduction: Reduction | Unreduced, covers: int) -> Outcome:
+    """Returns the outcome with a report, for which the counters are taken from behind those of the cover goals."""
+    if isinstance(reduction, Unreduced):
+        report = ReductionReport(reduction.reason, reduction.instances, blamed=reduction.blamed)
+        return replace(outcome, reduction=report)
+    states, reduced, enabled, fired = outcome.covered[covers:]
+    report = ReductionReport("", len(reduction.instances), states, reduced, enabled, fired, reduction.blamed)
+    return replace(outcome, covered=outcome.covered[:covers], reduction=report)
+
+
+def _pays(system: System, reduction: Reduction, symmetry: bool) -> bool:
+    """Returns whether some states of short walks are reduced. The walks depend on the model alone."""
+    interpreter = Interpreter(system, symmetry and system.allows_symmetry)
+    moves = interpreter.selection = ReducedMoves(interpreter, reduction)
+    steps = max(_FEWEST_STEPS, min(_MOST_STEPS, _MOST_GUARDS // max(1, len(reduction.instances))))
+    starts = [firing.successor for firing in interpreter.start_states() if firing.successor is not None]
+    number, walked = 0, 0
+    while starts and walked < steps:
+        state = starts[number % len(starts)]
+        for _ in range(min(steps - walked, _WALK)):
+            walked += 1
+            following = [each.successor for each in interpreter.successors(state) if each.successor is not None]
+            if moves.reduced:
+                return True
+            if not following:
+                break
+            number = number * 1_103_515_245 + 12_345 & 0x7FFFFFFF
+            state = following[(number >> 8) % len(following)]
+    return False
+
+
+def _reduction(system: System) -> Reduction | Unreduced:
+    count = sum(rule.instance_count for rule in system.rules)
+    if count > MOST_INSTANCES:
+        return Unreduced(f"it has {count:,} rule instances, and at most {MOST_INSTANCES:,} are compared", count)
+    if system.of_kind(PropertyKind.ASSUMPTION):
+        return Unreduced("an assumption drops states, so that no two steps are independent", count)
+    if system.forgives_failures:
+        return Unreduced("runs go on after a failure, which changes the whole state", count)
+    if any(rule.guard is not None and _is_observable(rule.guard) for rule in system.rules):
+        return Unreduced("a guard prints or counts when it is evaluated", count)
+    relations = Relations(system)
+    is_strict = system.product is not None
+    visible = 0
+    if is_strict:
+        visible = relations.writers_of(_seen(system))
+    else:
+        relations.groups += groups_of(system)
+    relations.add_enabling()
+    dependents = tuple(map(relations.dependents, relations.instances))
+    return Reduction(
+        tuple(relations.instances),
+        dependents,
+        ascending(relations) & ~visible,
+        is_strict,
+        any(each.effects.can_abandon for each in relations.instances),
+        _blamed(relations),
+    )
+
+
+def _seen(system: System) -> int:
+    """Returns the leaves that the automaton of a product looks at."""
+    assert system.product is not None
+    automaton = system.product.automaton
+    owner = Instantiable(automaton.name, automaton.parameters, automaton.frame, automaton.span)
+    leaves = 0
+    for edge in automaton.edges:
+        if edge.guard is not None:
+            leaves |= Tracer(system, owner, automaton.arguments).condition(edge.guard).reads
+    return leaves
+
+
+def _is_observable(node: Expression) -> bool:
+    """Returns whether evaluating a condition once more could be seen."""
+    pending: list[object] = [node]
+    entered: set[Function] = set()
+    while pending:
+        for each in walk(pending.pop()):
+            if isinstance(each, Cover | Put):
+                return True
+            if isinstance(each, Call) and each.function not in entered:
+                entered.add(each.function)
+                pending.append(each.function.body)
+    return False
+
+
+def _blamed(relations: Relations) -> tuple[str, ...]:
+    """Returns the variables through which most instances depend on each other."""
+    system, shares = relations.system, Counter[str]()
+    for variable in system.variables:
+        leaves = range(variable.offset, variable.offset + variable.type.leaf_count)
+        pairs = [relations.writers[leaf].bit_count() * relations.readers[leaf].bit_count() for leaf in leaves]
+        shares[variable.name] = max(pairs, default=0)
+    return tuple(name for name, share in shares.most_common(_MOST_BLAMED) if share)

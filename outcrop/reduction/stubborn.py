@@ -1,0 +1,90 @@
+"""The choice of the instances that a state fires: a stubborn set with few enabled ones, or all.
+
+The choice depends on the state alone. So the reduced system is one graph, whatever searches it, and counts depend on
+neither order nor threads. native/stubborn.h makes the same choices.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from outcrop.reduction.leaves import bits
+from outcrop.reduction.tables import Instance
+
+#: Weight of an enabled instance in the cost of an enabling set, in disabled ones.
+COST_OF_ENABLED = 1024
+
+
+#: Counters of a reduced search: states expanded, those that fired a part of what they enable, instances enabled, fired.
+COUNTERS = ("states", "reduced", "enabled", "fired")
+
+
+@dataclass(frozen=True)
+class Reduction:
+    """The relations from which sets are made. ``starts``: instances that a set may begin with. ``is_strict``: a set may
+    have no other enabled instances than these."""
+
+    instances: tuple[Instance, ...]
+    dependents: tuple[int, ...]
+    starts: int
+    is_strict: bool
+    can_abandon: bool  #: whether an instance with a true guard may lead nowhere
+    blamed: tuple[str, ...] = ()  #: variables that most pairs of instances share
+
+    def stubborn_set(self, active: int, is_false: Callable[[Instance, int], bool], packed: Callable[[int], int]) -> int:
+        """Returns the set of instances to fire, with disabled members; -1 if that is all of them. ``is_false`` tells
+        whether a conjunct of an instance is false, ``packed`` the packed value of a leaf."""
+        best, chosen = active.bit_count(), -1
+        for start in bits(active & self.starts):
+            if best <= 1:
+                break
+            found = self._closure(start, active, best, is_false, packed)
+            if found:
+                best, chosen = (found & active).bit_count(), found
+        return chosen
+
+    def _closure(
+        self,
+        start: int,
+        active: int,
+        limit: int,
+        is_false: Callable[[Instance, int], bool],
+        packed: Callable[[int], int],
+    ) -> int:
+        """Returns the stubborn set around an instance; 0 if it has ``limit`` active ones or more."""
+        whole = waiting = 1 << start
+        count = 1
+        while waiting:
+            low = waiting & -waiting
+            waiting ^= low
+            number = low.bit_length() - 1
+            row = self.dependents[number]
+            if not active & low:
+                row = self._enabling(self.instances[number], whole, active, is_false, packed)
+            new = row & ~whole
+            whole |= new
+            waiting |= new
+            count += (new & active).bit_count()
+            if count >= limit or (self.is_strict and new & active & ~self.starts):
+                return 0
+        return whole
+
+    def _enabling(
+        self,
+        instance: Instance,
+        whole: int,
+        active: int,
+        is_false: Callable[[Instance, int], bool],
+        packed: Callable[[int], int],
+    ) -> int:
+        """Returns the cheapest necessary enabling set of a disabled instance."""
+        best, least = instance.otherwise, None
+        for option in instance.options:
+            if is_false(instance, option.conjunct):
+                row = option.rows[0 if option.leaf is None else packed(option.leaf)]
+                new = row & ~whole
+                cost = (new & active).bit_count() * COST_OF_ENABLED + new.bit_count()
+                if least is None or cost < least:
+                    best, least = row, cost
+        return best

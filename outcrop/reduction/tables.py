@@ -1,0 +1,243 @@
+"""The relations between rule instances from which stubborn sets are made.
+
+Instances are numbered rule by rule, the last parameter fastest; a set of them is the bits of a number. docs/algorithms/
+reduction.md has the conditions on a set, and why these relations ensure them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from outcrop.ir.layout import encode
+from outcrop.ir.nodes import Binary, BinaryOperator, Expression, Local, Quantified, Quantifier
+from outcrop.ir.system import PropertyKind, Rule, System
+from outcrop.ir.types import Simple
+from outcrop.reduction.effects import Tracer
+from outcrop.reduction.guards import Conjunct, Demanding, Demands, conjuncts_of, tells_values
+from outcrop.reduction.leaves import Effects, bits
+
+
+@dataclass(frozen=True)
+class Option:
+    """A necessary enabling set of an instance whose conjunct ``conjunct`` is false: ``rows[v]`` where the leaf ``leaf``
+    has the packed value v, or ``rows[0]``, if ``leaf`` is None."""
+
+    conjunct: int
+    rows: tuple[int, ...]
+    leaf: int | None = None
+
+
+@dataclass
+class Instance:
+    """An instance of a rule. ``effects`` are those of guard and body together."""
+
+    number: int
+    rule: int
+    arguments: tuple[int, ...]
+    effects: Effects
+    guard_reads: int
+    demands: Demands
+    conjuncts: list[Conjunct]
+    options: list[Option] = field(default_factory=list)
+    otherwise: int = 0  #: a necessary enabling set that is right whatever is false
+
+    @property
+    def bit(self) -> int:
+        return 1 << self.number
+
+
+class Relations:
+    """The instances of a System with what each reads, writes and demands."""
+
+    def __init__(self, system: System) -> None:
+        self.system = system
+        self.leaf_count = system.leaf_count
+        self.instances: list[Instance] = []
+        for number, rule in enumerate(system.rules):
+            for arguments in rule.instances():
+                self.instances.append(_instance(system, number, rule, arguments, len(self.instances)))
+        self._add_priorities()
+        self.groups: list[int] = []  #: leaves that one property reads, for each that must be preserved
+        self._channels: dict[int, tuple[int, int]] = {}
+
+    def _add_priorities(self) -> None:
+        """Makes instances depend on the guards of those that go first."""
+        levels = sorted({rule.priority for rule in self.system.rules})
+        for level in levels[1:]:
+            before = 0
+            for each in self.instances:
+                if self.system.rules[each.rule].priority < level:
+                    before |= each.guard_reads
+            for each in self.instances:
+                if self.system.rules[each.rule].priority == level:
+                    each.effects.reads |= before
+                    each.guard_reads |= before
+
+    # --- Readers and writers -----------------------------------------------------------------------------------
+
+    @cached_property
+    def writers(self) -> list[int]:
+        """For each leaf, and then for each group, the instances that may write it."""
+        rows = [0] * self.leaf_count
+        for each in self.instances:
+            for leaf in bits(each.effects.writes):
+                rows[leaf] |= each.bit
+        for group in self.groups:
+            rows.append(self._union(rows, group))
+        return rows
+
+    @cached_property
+    def readers(self) -> list[int]:
+        rows = [0] * self.leaf_count
+        for each in self.instances:
+            for leaf in bits(each.effects.reads):
+                rows[leaf] |= each.bit
+        return rows
+
+    @staticmethod
+    def _union(rows: list[int], leaves: int) -> int:
+        whole = 0
+        for leaf in bits(leaves):
+            whole |= rows[leaf]
+        return whole
+
+    def writers_of(self, leaves: int) -> int:
+        return self._union(self.writers, leaves)
+
+    # --- Instances that do not accord --------------------------------------------------------------------------
+
+    @cached_property
+    def conflicts(self) -> list[int]:
+        """For each instance, those that are never enabled together with it."""
+        by_leaf: dict[int, dict[int, int]] = {}
+        for each in self.instances:
+            for leaf, mask in each.demands.items():
+                row = by_leaf.setdefault(leaf, {})
+                row[mask] = row.get(mask, 0) | each.bit
+        found = []
+        for each in self.instances:
+            whole = 0
+            for leaf, mask in each.demands.items():
+                for other, instances in by_leaf[leaf].items():
+                    if not mask & other:
+                        whole |= instances
+            found.append(whole)
+        return found
+
+    def dependents(self, each: Instance) -> int:
+        """Returns the instances that do not accord with one that is enabled."""
+        writers, readers = self.writers, self.readers
+        whole = 0
+        for leaf in bits(each.effects.reads | each.effects.writes):
+            whole |= writers[leaf] & ~self._opposite(each, leaf)
+        for leaf in bits(each.effects.writes):
+            whole |= readers[leaf] & ~self._opposite(each, leaf)
+        for number, group in enumerate(self.groups, self.leaf_count):
+            if each.effects.writes & group:
+                whole |= writers[number]
+        return whole & ~self.conflicts[each.number] & ~each.bit
+
+    def _opposite(self, each: Instance, leaf: int) -> int:
+        """Returns the instances that use the other end of the channel in which a leaf lies."""
+        return 0
+
+    # --- Necessary enabling sets -------------------------------------------------------------------------------
+
+    def add_enabling(self) -> None:
+        for each in self.instances:
+            each.otherwise = self.writers_of(each.guard_reads)
+            failing = 0  # what earlier conjuncts read that may fail, which makes the instance fire as a failure
+            for number, conjunct in enumerate(each.conjuncts):
+                if conjunct.can_be_tested:
+                    each.options += self._options(each, number, conjunct, self.writers_of(failing))
+                if conjunct.can_fail:
+                    failing |= conjunct.reads
+
+    def _options(self, each: Instance, number: int, conjunct: Conjunct, failing: int) -> Iterator[Option]:
+        leaves = bits(conjunct.reads)
+        if len(leaves) != 1 or not tells_values(self.system.leaf_types[leaves[0]]):
+            yield Option(number, (self.writers_of(conjunct.reads) | failing,))
+            return
+        (leaf,) = leaves
+        yield Option(number, tuple(row | failing for row in self._by_value(leaf)), leaf)
+        rule = self.system.rules[each.rule]
+        wanted = Demanding(self.system, rule, each.arguments).of(conjunct.node).get(leaf)
+        if wanted is not None:
+            yield Option(number, (self._storing(leaf, wanted) | failing,))
+
+    def _storing(self, leaf: int, wanted: int) -> int:
+        """Returns the instances that may store one of some packed values."""
+        kind, whole = self.system.leaf_types[leaf], 0
+        for number in bits(self.writers[leaf]):
+            values = self.instances[number].effects.stored(leaf).values
+            if values is None or any(wanted >> packed(kind, value) & 1 for value in values):
+                whole |= 1 << number
+        return whole
+
+    def _by_value(self, leaf: int) -> list[int]:
+        """Returns, for each packed value of a leaf, the instances that can be the next to write it."""
+        cached = self._rows.get(leaf)
+        if cached is not None:
+            return cached
+        rows = [0] * (self.system.leaf_types[leaf].cardinality + 1)
+        for number in bits(self.writers[leaf]):
+            demanded = self.instances[number].demands.get(leaf, -1)
+            for value in range(len(rows)):
+                if demanded >> value & 1:
+                    rows[value] |= 1 << number
+        self._rows[leaf] = rows
+        return rows
+
+    @cached_property
+    def _rows(self) -> dict[int, list[int]]:
+        return {}
+
+
+def packed(kind: Simple, value: int | None) -> int:
+    """Returns the packed form of a value; that of undefined for one outside the type, which is never stored."""
+    return encode(kind, value) if value is not None and kind.low <= value <= kind.high else 0
+
+
+def _instance(system: System, number: int, rule: Rule, arguments: tuple[int, ...], at: int) -> Instance:
+    conjuncts = conjuncts_of(system, rule, arguments)
+    guard_reads = 0
+    for each in conjuncts:
+        guard_reads |= each.reads
+    effects = Tracer(system, rule, arguments).body(rule.body)
+    effects.reads |= guard_reads
+    demands = Demanding(system, rule, arguments).of(rule.guard)
+    return Instance(at, number, arguments, effects, guard_reads, demands, conjuncts)
+
+
+# --- What properties read ----------------------------------------------------------------------------------
+
+
+def groups_of(system: System) -> list[int]:
+    """Returns the leaves that each part of each property of states reads."""
+    found: dict[int, None] = {}
+    for each in system.properties:
+        if each.kind in (PropertyKind.INVARIANT, PropertyKind.COVER, PropertyKind.WITNESS):
+            for arguments in each.instances():
+                parts = _parts(each.condition) if each.kind is PropertyKind.INVARIANT else [(each.condition, {})]
+                for part, known in parts:
+                    tracer = Tracer(system, each, arguments)
+                    tracer.constants |= known
+                    found[tracer.condition(part).reads] = None
+    return [each for each in found if each]
+
+
+def _parts(node: Expression) -> list[tuple[Expression, dict[Local, int]]]:
+    """Returns conditions that must all be true, each with values of the variables that quantifiers bind."""
+    if isinstance(node, Binary) and node.operator is BinaryOperator.AND:
+        return [*_parts(node.left), *_parts(node.right)]
+    if isinstance(node, Quantified) and node.quantifier is Quantifier.FORALL:
+        kind = getattr(node.domain, "type", None)
+        if kind is not None and kind.cardinality <= 64:
+            return [
+                (part, {**known, node.variable: value})
+                for part, known in _parts(node.body)
+                for value in range(kind.low, kind.low + kind.cardinality)
+            ]
+    return [(node, {})]

@@ -1,0 +1,202 @@
+"""Partial-order reduction: verdicts stay, known traps are avoided, the conditions on sets hold, and properties that it
+would change are refused."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from random import Random
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "fuzz"))
+
+from compare_reduced import reduced_disagreement, reduced_formula_disagreement
+from generator import generate
+from generator.processes import generate_processes, generate_processes_dve
+
+from outcrop.api import Model, load
+from outcrop.errors import UsageError
+from outcrop.ir.interpreter import Interpreter
+from outcrop.ir.product import product
+from outcrop.lang import load_text
+from outcrop.ltl.binding import bind
+from outcrop.ltl.translate import translate
+from outcrop.options import LoadOptions
+from outcrop.reduction.interpreted import ReducedMoves
+from outcrop.reduction.prepare import reduction_of
+from outcrop.reduction.stubborn import Reduction
+from outcrop.result import Result
+
+sys.setrecursionlimit(100_000)
+
+
+def model_of(text: str, name: str = "model.m") -> Model:
+    system, warnings = load_text(text, name, LoadOptions())
+    return Model(system, tuple(warnings), LoadOptions())
+
+
+def both(text: str, name: str = "model.m", **options: object) -> tuple[Result, Result]:
+    model = model_of(text, name)
+    full, reduced = (
+        model.check(engine="interpreter", reduce=each, max_errors=None, **options) for each in ("off", "por")
+    )
+    assert reduced.verdict == full.verdict
+    assert {(each.kind, each.property) for each in reduced.violations} == {
+        (each.kind, each.property) for each in full.violations
+    }
+    return full, reduced
+
+
+_WORKERS = """
+type process: 0..4;
+var at: array [process] of 0..3;
+startstate begin for p: process do at[p] := 0; end; end;
+ruleset p: process do
+  rule "a" at[p] = 0 ==> at[p] := 1; end;
+  rule "b" at[p] = 1 ==> at[p] := 2; end;
+  rule "c" at[p] = 2 ==> at[p] := 3; end;
+end;
+"""
+
+
+# --- Random models -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("name", ["model.m", "model.dve"])
+def test_the_interpreter_decides_the_same(name: str, seed: int) -> None:
+    make = generate_processes if name == "model.m" else generate_processes_dve
+    for number in range(6 * seed, 6 * seed + 6):
+        assert reduced_disagreement(make(Random(number)), name, number, native=False) == ""
+        assert reduced_formula_disagreement(make(Random(number), formulas=True), name, number, native=False) == ""
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_models_of_any_kind_are_decided_the_same(seed: int) -> None:
+    assert reduced_disagreement(generate(Random(seed)), "model.m", seed, native=False) == ""
+
+
+@pytest.mark.parametrize("seed", [1])
+def test_compiled_code_chooses_the_same_sets(seed: int) -> None:
+    assert reduced_disagreement(generate_processes(Random(seed)), "model.m", seed) == ""
+    assert reduced_disagreement(generate_processes_dve(Random(seed)), "model.dve", seed) == ""
+
+
+def test_sets_depend_on_the_state_of_the_system_alone() -> None:
+    """The automaton must not take part in the choice (Siegel 2019)."""
+    model = model_of(_WORKERS + 'ltl "f" : G F {at[0] = 3} -> F G {at[0] = 1};')
+    (subject,) = model.system.temporal
+    automaton = translate(subject.formula)
+    system = product(model.system, bind(automaton, subject.meaning, subject.span, subject.frame, (), ()))
+    reduction = reduction_of(system, False, samples=False)
+    assert isinstance(reduction, Reduction)
+    interpreter = Interpreter(system, False)
+    moves = interpreter.selection = ReducedMoves(interpreter, reduction)
+    pending = [each.successor for each in interpreter.start_states() if each.successor]
+    fired: dict[object, set[object]] = {}
+    seen = set(pending)
+    while pending:
+        state = pending.pop()
+        steps = {(each.label, each.raw and each.raw[: model.system.leaf_count]) for each in moves(state)}
+        assert fired.setdefault(state[: model.system.leaf_count], steps) == steps
+        for each in interpreter.successors(state):
+            if each.successor is not None and each.successor not in seen:
+                seen.add(each.successor)
+                pending.append(each.successor)
+    assert moves.reduced and len(fired) < len(seen)
+
+
+# --- Traps -------------------------------------------------------------------------------------------------
+
+_SPINNER = """
+var spin: 0..1; there: 0..{steps};
+startstate begin spin := 0; there := 0; end;
+rule "spin" spin = 0 ==> spin := 1; end;
+rule "back" spin = 1 ==> spin := 0; end;
+rule "go" there < {steps} ==> there := there + 1; end;
+{property}
+"""
+
+
+@pytest.mark.parametrize(
+    "property",
+    ['invariant "far" there != 2;', 'cover "far" there = 2;', 'rule "fails" there = 2 ==> error "too far"; end;'],
+)
+def test_a_process_that_turns_in_circles_does_not_hide_another(property: str) -> None:
+    both(_SPINNER.format(steps=3, property=property))
+
+
+def test_a_formula_is_not_blind_to_a_process_that_waits() -> None:
+    for formula in ("F {there = 3}", "G F {spin = 1}", "G {there != 3}", "F G {there = 3}"):
+        both(_SPINNER.format(steps=3, property=f'ltl "f" : {formula};'))
+
+
+def test_a_loop_on_one_state_is_no_deadlock_if_others_move() -> None:
+    text = """
+    var still: boolean; x: 0..2;
+    startstate begin still := true; x := 0; end;
+    rule "still" still ==> still := true; end;
+    rule "move" x < 2 ==> x := x + 1; end;
+    """
+    for definition in ("stuttering", "stuck", "off"):
+        full, reduced = both(text, deadlock=definition)
+        assert len(full.violations) == len(reduced.violations)
+
+
+def test_a_guard_that_fails_only_after_another_step_is_met() -> None:
+    both(
+        """
+        var x: 0..2; y: array [0..1] of boolean; z: 0..3;
+        startstate begin x := 0; z := 0; for i: 0..1 do y[i] := true; end; end;
+        rule "far" x = 0 ==> x := 2; end;
+        rule "work" z < 3 ==> z := z + 1; end;
+        rule "reads" z = 3 & y[x] ==> z := 0; end;
+        """
+    )
+
+
+def test_private_work_is_not_interleaved() -> None:
+    full, reduced = both(_WORKERS)
+    assert full.states == 4**5
+    assert reduced.states == 5 * 3 + 1
+    assert reduced.reduction is not None and reduced.reduction.reduced > 0
+
+
+# --- Interface ---------------------------------------------------------------------------------------------
+
+
+def test_a_model_without_independent_steps_is_searched_in_full() -> None:
+    full, reduced = both("var x: 0..3; startstate begin x := 0; end; rule x < 3 ==> x := x + 1; end;")
+    assert reduced.states == full.states
+    assert reduced.reduction is not None and reduced.reduction.reason and reduced.reduction.blamed == ("x",)
+
+
+def test_the_document_has_the_reduction() -> None:
+    _, reduced = both(generate_processes(Random(2)))
+    document = json.loads(json.dumps(reduced.to_dict(), default=str))
+    assert document["reduction"]["fired"] <= document["reduction"]["enabled"]
+    assert document["options"]["reduce"] == "por"
+
+
+@pytest.mark.parametrize(
+    ("property", "options"),
+    [
+        ('liveness "l" there = 0;', {}),
+        ('ltl "next" : G X {spin = 0};', {}),
+        ('ltl "fair" : G F {spin = 0};', {"fair": "weak"}),
+        ("", {"device": "gpu"}),
+    ],
+)
+def test_what_reduction_would_change_is_refused(property: str, options: dict[str, str]) -> None:
+    with pytest.raises(UsageError, match="leave out --reduce"):
+        model_of(_SPINNER.format(steps=3, property=property)).check(reduce="por", engine="interpreter", **options)
+
+
+def test_a_property_process_is_refused(tmp_path: Path) -> None:
+    text = "process A { state a, b; init a; trans a -> b {}, b -> a {}; }\n"
+    text += "process N { state n; init n; accept n; trans n -> n {}; }\nsystem async property N;\n"
+    (tmp_path / "model.dve").write_text(text)
+    with pytest.raises(UsageError, match="leave out --reduce"):
+        load(tmp_path / "model.dve").check(reduce="por", engine="interpreter")
