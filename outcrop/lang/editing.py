@@ -185,11 +185,26 @@ COMMENT, WORD, NUMBER, TEXT, VERBATIM = "comment", "word", "number", "text", "ve
 
 
 @dataclass(frozen=True)
+class Highlighting:
+    """The words and signs of a language that editors colour, from which the files of editors are made."""
+
+    types: frozenset[str]
+    constants: frozenset[str]
+    functions: frozenset[str]
+    line_comment: str
+    ignores_case: bool = False
+    has_preprocessor: bool = False  #: whether lines that begin with # are directives
+    number: str = r"\b(?:0[xX][0-9a-fA-F]+|[0-9]+(?:\.[0-9]+(?:[eE][-+]?[0-9]+)?)?)\b"
+    operator: str = r"==>|:=|->|\.\.|<=|>=|!=|==|&&|\|\||::|[-+*/%<>=!&|^~?]"
+
+
+@dataclass(frozen=True)
 class Editing:
     """The services of a language."""
 
     identifier: str  #: identifier of the language in editors
     keywords: frozenset[str]
+    highlighting: Highlighting | None = None
     builtins: Mapping[str, str] = field(default_factory=dict)  #: further known words, with a line about each
     #: Returns the names of a text, whatever mistakes it has.
     index: Callable[[Source], Index] | None = None

@@ -6,7 +6,7 @@ import re
 
 from outcrop.lang.dve.index import DveIndex, index
 from outcrop.lang.dve.lexer import KEYWORDS
-from outcrop.lang.editing import Declaration, Editing, Index
+from outcrop.lang.editing import Declaration, Editing, Highlighting, Index
 
 _PREFIX = re.compile(r"([A-Za-z_]\w*)\s*(\.|->)\s*\w*\Z")
 
@@ -21,4 +21,15 @@ def members(known: Index, offset: int) -> list[Declaration]:
     return list((known.states[process] if match.group(2) == "." else known.own[process].names).values())
 
 
-EDITING = Editing(identifier="dve", keywords=KEYWORDS, index=index, members=members)
+EDITING = Editing(
+    identifier="dve",
+    keywords=KEYWORDS,
+    highlighting=Highlighting(
+        types=frozenset(("byte", "int", "channel")),
+        constants=frozenset(("true", "false")),
+        functions=frozenset(),
+        line_comment="//",
+    ),
+    index=index,
+    members=members,
+)

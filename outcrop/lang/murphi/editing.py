@@ -11,7 +11,7 @@ from typing import Any
 from outcrop.errors import ModelError
 from outcrop.ir.layout import size
 from outcrop.ir.types import BOOLEAN, INTEGER, Simple, Type
-from outcrop.lang.editing import Declaration, Editing, Facts, Index
+from outcrop.lang.editing import Declaration, Editing, Facts, Highlighting, Index
 from outcrop.lang.murphi.expressions import REAL_FUNCTIONS
 from outcrop.lang.murphi.index import MurphiIndex, index
 from outcrop.lang.murphi.layout import layout
@@ -112,6 +112,13 @@ def _type_of(known: MurphiIndex, node: Expression, offset: int) -> TypeExpressio
 EDITING = Editing(
     identifier="murphi",
     keywords=KEYWORDS,
+    highlighting=Highlighting(
+        types=frozenset(("array", "boolean", "enum", "multiset", "real", "record", "scalarset", "union")),
+        constants=frozenset(("true", "false", "undefined")),
+        functions=frozenset(("isundefined", "ismember", *REAL_FUNCTIONS, *(CONTEXTUAL - {"multiset", "undefined"}))),
+        line_comment="--",
+        ignores_case=True,
+    ),
     builtins=_BUILTINS,
     index=index,
     facts=facts,

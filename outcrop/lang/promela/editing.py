@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from outcrop.lang.editing import Declaration, Editing, Index
+from outcrop.lang.editing import Declaration, Editing, Highlighting, Index
 from outcrop.lang.promela.index import PromelaIndex, index
 from outcrop.lang.promela.lexer import KEYWORDS
 
@@ -30,4 +30,17 @@ def members(known: Index, offset: int) -> list[Declaration]:
     return [] if found is None else list(known.fields.get(known.types.get(found, ""), {}).values())
 
 
-EDITING = Editing(identifier="promela", keywords=KEYWORDS, builtins=_BUILTINS, index=index, members=members)
+EDITING = Editing(
+    identifier="promela",
+    keywords=KEYWORDS,
+    highlighting=Highlighting(
+        types=frozenset(("bit", "bool", "byte", "chan", "int", "mtype", "pid", "short", "unsigned")),
+        constants=frozenset(("true", "false", *_BUILTINS)),
+        functions=frozenset(("empty", "enabled", "eval", "full", "len", "nempty", "nfull", "pc_value")),
+        line_comment="//",
+        has_preprocessor=True,
+    ),
+    builtins=_BUILTINS,
+    index=index,
+    members=members,
+)
