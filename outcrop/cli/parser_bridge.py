@@ -1,4 +1,4 @@
-"""The command line of `validate` and `recheck`."""
+"""The command line of `validate`, `tests` and `recheck`."""
 
 from __future__ import annotations
 
@@ -31,9 +31,20 @@ examples:
 exit codes: 0 holds, 1 violated, 2 bad usage, 3 unknown, 4 internal error"""
 
 
+_TESTS_EPILOG = f"""\
+{see("tests")}
+
+examples:
+  outcrop tests ring.m -o runs                               a run for each rule, in ITF
+  outcrop tests ring.m --cover values:phase --format jsonl -o runs
+  outcrop tests ring.m --cover instances --format pytest -o test_ring.py
+
+exit codes: 0 every goal that can be reached is, 2 bad model or usage, 3 unknown, 4 internal error"""
+
+
 def add_bridge(verbs: Any) -> dict[str, Parser]:
     """Adds the commands, and returns the parser of each."""
-    return {"validate": _validate(verbs), "recheck": _recheck(verbs)}
+    return {"validate": _validate(verbs), "tests": _tests(verbs), "recheck": _recheck(verbs)}
 
 
 def _validate(verbs: Any) -> Parser:
@@ -138,4 +149,51 @@ def _recheck(verbs: Any) -> Parser:
     group.add_argument("--trace-json", metavar="FILE", help="write the trace of the first violation to FILE, in ITF")
     group.add_argument("--json", action="store_true", help="print one JSON document instead of text")
     group.add_argument("--no-color", action="store_true", help="do not use colours on a terminal")
+    return parser
+
+
+def _tests(verbs: Any) -> Parser:
+    parser: Parser = verbs.add_parser(
+        "tests",
+        help="make a small set of runs that covers a model",
+        description="Makes a small set of runs of a model that together cover its rules, rule instances, changes of "
+        "values or edges, as files with which a program can be tested.",
+        epilog=_TESTS_EPILOG,
+        usage="%(prog)s MODEL -o OUTPUT [-D NAME=VALUE]... [options]",
+    )
+    add_model(parser)
+    add_language_options(parser.add_argument_group("properties"))
+    parser.add_argument(
+        "--cover",
+        metavar="GOALS",
+        default="rules",
+        help="rules (the default); instances: every rule instance, up to a renaming of scalarset values; "
+        "values:VARIABLE: every change of its values; edges: every transition, or with edges:VARIABLE,VARIABLE every "
+        "rule between any two values of these",
+    )
+    parser.add_argument(
+        "--format",
+        choices=["itf", "jsonl", "pytest"],
+        default="itf",
+        help="a trace in ITF for each run (the default), a log for each run as outcrop validate reads it, or a pytest "
+        "file",
+    )
+    parser.add_argument(
+        "-o", dest="output", metavar="OUTPUT", required=True, help="directory for the runs, or name of the pytest file"
+    )
+    parser.add_argument(
+        "--adapter",
+        metavar="MODULE:CLASS",
+        default="adapter:Adapter",
+        help="adapter class that the pytest file uses; a module that does not exist is written, with methods to fill "
+        "in (default: adapter:Adapter)",
+    )
+    parser.add_argument(
+        "--states",
+        metavar="N",
+        type=count,
+        default=1_000_000,
+        help="number of states after which no further goals are searched for (default: 1,000,000)",
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON document instead of text")
     return parser

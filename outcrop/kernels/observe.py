@@ -1,4 +1,7 @@
-"""Sets of states that agree with the lines of a log, as Python objects. Models must be compiled with instances."""
+"""Sets of states that agree with the lines of a log, and transitions with their rule instances, as Python objects.
+
+Models must be compiled with instances.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +15,10 @@ from numpy.typing import NDArray
 
 from outcrop.kernels.abi import structure
 from outcrop.kernels.search import Search
-from outcrop.kernels.states import SPARE_BYTES, Counts, States
+from outcrop.kernels.states import SPARE_BYTES, Counts, States, with_spare_bytes
 
 _FUNCTIONS = ("outcrop_observe_start", "outcrop_observe_lines")
+_NAMING = ("outcrop_name_steps",)
 
 #: Number of expansions after which a call returns, so that an interrupt is noticed: about a second.
 _MOST_WORK = 1 << 20
@@ -147,3 +151,42 @@ class Observer:
             self.widest, self.widest_line = int(raw.widest), self._base + int(raw.widest_line)
         self._base += int(raw.done)
         return answer, int(raw.done)
+
+
+@dataclass(frozen=True, eq=False)
+class Steps:
+    """Transitions: each successor with the number of its state within the block, and its rule instance."""
+
+    successors: States
+    owners: NDArray[np.uint32]
+    instances: NDArray[np.uint32]
+
+
+class StepNamer:
+    """Expands blocks of states. ``room``: largest number of successors of a call, more than a state has."""
+
+    def __init__(self, search: Search, room: int) -> None:
+        self._search = search
+        self._library = search.native.library_with(_NAMING)
+        width = search.native.state_bytes
+        self._successors = np.zeros((room, width), dtype=np.uint8)
+        self._owners = np.zeros(room, dtype=np.uint32)
+        self._instances = np.zeros(room, dtype=np.uint32)
+        self._raw = structure("NamedSteps")(
+            room=room,
+            successors=self._successors.ctypes.data,
+            owners=self._owners.ctypes.data,
+            instances=self._instances.ctypes.data,
+        )
+
+    def expand(self, states: States) -> tuple[int, Steps]:
+        """Returns how many of the states were expanded, and their transitions. Raises MemoryError when the successors
+        of a single state do not fit."""
+        rows = with_spare_bytes(states)
+        done = int(
+            self._library.outcrop_name_steps(self._search.handle, rows.ctypes.data, len(rows), ctypes.byref(self._raw))
+        )
+        if not done and len(states):
+            raise MemoryError("a state has too many successors")
+        count = int(self._raw.count)
+        return done, Steps(self._successors[:count].copy(), self._owners[:count].copy(), self._instances[:count].copy())

@@ -42,6 +42,14 @@ typedef struct {
   uint64_t *shown;             /* of each instance: steps that agree with a line */
 } Observation;
 
+/* Transitions: successors, each with the number of its state within its block, and its rule instance. */
+typedef struct {
+  uint64_t room, count;
+  uint8_t *successors;
+  uint32_t *owners, *instances;
+} NamedSteps;
+
+uint64_t outcrop_name_steps(Search *search, const uint8_t *states, uint64_t count, NamedSteps *steps);
 uint64_t outcrop_observe_start(Search *search, Observation *observation, uint64_t label);
 uint64_t outcrop_observe_lines(Search *search, Observation *observation);
 

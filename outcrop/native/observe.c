@@ -176,3 +176,43 @@ EXPORT uint64_t outcrop_observe_lines(Search *search, Observation *observation) 
   }
   return OBSERVED_ALL;
 }
+
+/* --- Transitions with their rule instances -------------------------------------------------------------------- */
+
+static void name_successors(Expansion *expansion) {
+  NamedSteps *steps = ((Worker *)expansion)->purpose;
+  if (steps->count == UINT64_MAX) {
+    expansion->count = 0;
+    return;
+  }
+  const uint64_t left = steps->room - steps->count;
+  const uint64_t count = expansion->count < left ? expansion->count : left;
+  memcpy(steps->successors + steps->count * STATE_BYTES, expansion->successors, count * STATE_BYTES);
+  memcpy(steps->owners + steps->count, expansion->owners, count * sizeof *steps->owners);
+  memcpy(steps->instances + steps->count, expansion->instances, count * sizeof *steps->instances);
+  steps->count += count;
+  if (count < expansion->count) steps->count = UINT64_MAX; /* too many */
+  expansion->count = 0;
+}
+
+/* Expands states that are followed by spare bytes, as long as their successors fit. Returns how many it expanded. */
+EXPORT uint64_t outcrop_name_steps(Search *search, const uint8_t *states, uint64_t count, NamedSteps *steps) {
+  Worker *worker = &search->workers[0];
+  uint64_t number = 0;
+  steps->count = 0;
+  worker->purpose = steps;
+  worker->block = NULL;
+  worker->expansion.flush = name_successors;
+  for (; number < count; number++) {
+    const uint64_t before = steps->count;
+    worker->expansion.owner = (uint32_t)number;
+    expand_state(worker, states + number * STATE_BYTES);
+    if (steps->count != UINT64_MAX) name_successors(&worker->expansion);
+    if (steps->count != UINT64_MAX) continue;
+    worker->expansion.count = 0;
+    steps->count = before;
+    break;
+  }
+  forget_findings(worker);
+  return number;
+}

@@ -63,6 +63,7 @@ ALLOWED = {
     "tracing": set(),
     "tools": {"ir", "codegen", "kernels", "explorer", "search", "trace", "report", "result", "api"},
     "validate": {"ir", "codegen", "kernels", "trace", "report", "result", "api"},
+    "testsuite": {"ir", "codegen", "kernels", "trace", "result", "views"},
     "recheck": {*("ir", "codegen", "kernels", "store", "explorer", "check", "trace", "report", "result", "api")},
     "explore": {"ir", "lang", "trace", "result"},
     "serve": {"ir", "lang", "trace", "result", "explore", "api"},
@@ -72,7 +73,7 @@ ALLOWED = {
     "sandbox": set(),
     "cli": {
         *("ir", "lang", "ltl", "codegen", "dist", "trace", "report", "result", "api", "sandbox"),
-        *("tools", "validate", "recheck", "explore", "serve", "sweep", "reproduce", "lsp"),
+        *("tools", "validate", "testsuite", "recheck", "explore", "serve", "sweep", "reproduce", "lsp"),
     },
     "__main__": {"cli"},
     "__init__": set(),
