@@ -1,4 +1,4 @@
-"""The commands for shells and machines: the cache of compiled models, completion, manual pages, and lint."""
+"""The commands for shells and machines: cache, completion, manual pages, lint, and the server for agents."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ examples:
 
 def add_shell(verbs: Any) -> dict[str, Parser]:
     """Adds the commands of this module; returns the parser of each."""
-    return {"cache": _cache(verbs), "completion": _completion(verbs), "man": _man(verbs), "lint": _lint(verbs)}
+    add = {"cache": _cache, "completion": _completion, "lint": _lint, "man": _man, "mcp": _mcp}
+    return {name: make(verbs) for name, make in add.items()}
 
 
 def _cache(verbs: Any) -> Parser:
@@ -91,4 +92,21 @@ def _lint(verbs: Any) -> Parser:
     add_language_options(parser)
     parser.add_argument("--sandbox", action="store_true", help="for untrusted models: confine the process")
     parser.add_argument("--json", action="store_true", help="print one JSON document")
+    return parser
+
+
+def _mcp(verbs: Any) -> Parser:
+    parser: Parser = verbs.add_parser(
+        "mcp",
+        help="serve tools to agents, over the Model Context Protocol",
+        description="Serves tools to agents on standard input and output, over the Model Context Protocol "
+        "(needs pip install 'outcrop[mcp]').",
+        usage="%(prog)s [--root DIR] [--skill]",
+    )
+    parser.add_argument(
+        "--root", metavar="DIR", default=".", help="directory of the models that tools may read (default: this one)"
+    )
+    parser.add_argument(
+        "--skill", action="store_true", help="print the skill, which tells an agent when and how to use the tools"
+    )
     return parser

@@ -74,7 +74,9 @@ ALLOWED = {
     "cli": {
         *("ir", "lang", "ltl", "codegen", "dist", "trace", "report", "result", "api", "sandbox"),
         *("tools", "validate", "testsuite", "recheck", "explore", "serve", "sweep", "reproduce", "lsp"),
+        "agents",
     },
+    "agents": {"lang"},
     "__main__": {"cli"},
     "__init__": set(),
 }

@@ -1,0 +1,1 @@
+"""The server for agents: tools over the Model Context Protocol, and the skill that explains them."""
