@@ -7,9 +7,10 @@ from dataclasses import replace
 
 from outcrop.explorer.context import Context
 from outcrop.gpu.device import CudaDevice, Device, NoDevice, OutOfDeviceMemory, Refused
-from outcrop.gpu.search import STRATEGIES, Program, search
+from outcrop.gpu.search import Program, search
 from outcrop.options import CheckOptions, DeviceChoice
 from outcrop.outcome import Event, EventKind, Outcome, Stop
+from outcrop.strategies import STRATEGIES
 
 #: Duration of a search on the processor, in seconds, from which a GPU pays. Its kernels take about as long to compile.
 WORTH_SECONDS = 2.0
@@ -74,7 +75,7 @@ def _on_device(
 def _why_not(program: Program, options: CheckOptions) -> str | None:
     if program.system.product is not None:
         return "formulas are checked on the processor only"
-    if options.strategy not in STRATEGIES:
+    if not STRATEGIES[options.strategy].on_gpu:
         return f"the strategy {options.strategy} does not run on a GPU"
     if options.strategy == "compact" and options.bits not in (None, 64):
         return f"signatures on a GPU have 64 bits, not {options.bits}"

@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from outcrop.codegen.c import Emitted
     from outcrop.ir.system import System
 
-#: The strategies that can run on a GPU.
-STRATEGIES = ("auto", "ram", "compact")
 #: Size of a block of states, in bytes.
 BLOCK_BYTES = 1 << 28
 #: Smallest number of blocks, if memory is small.

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from conftest import Run
 
+from outcrop.strategies import names
+
 Cli = Callable[..., Run]
 
 LIGHT = """
@@ -29,7 +31,7 @@ def model(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("strategy", ["auto", "ndfs", "owcty"])
+@pytest.mark.parametrize("strategy", ["auto", *names(finds_cycles=True)])
 def test_a_lasso(cli: Cli, model: Path, strategy: str) -> None:
     run = cli("check", model, "--strategy", strategy, "--ltl", "F broken", "--property", "F broken", "--json")
     document = json.loads(run.out)
@@ -42,7 +44,7 @@ def test_a_lasso(cli: Cli, model: Path, strategy: str) -> None:
     assert row["strategy"] == ("owcty" if strategy == "auto" else strategy)
 
 
-@pytest.mark.parametrize("strategy", ["auto", "ndfs", "owcty"])
+@pytest.mark.parametrize("strategy", ["auto", *names(finds_cycles=True)])
 def test_formulas_that_hold(cli: Cli, model: Path, strategy: str) -> None:
     fair = ("--ltl", "F red", "--ltl", "G (!red -> F red)", "--fair", "weak", "--property", "2", "--property", "3")
     run = cli("check", model, "--strategy", strategy, *fair, "--json")

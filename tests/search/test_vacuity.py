@@ -236,7 +236,7 @@ def test_strategies(strategy: str, model: Path, tmp_path: Path) -> None:
     assert unmet(result) == [[], [], ["x + y = 40"]]
 
 
-@pytest.mark.parametrize("strategy", ["ram", "auto", "layered"])
+@pytest.mark.parametrize("strategy", names(exact=True, liveness=True, finds_cycles=False))
 def test_resumed(strategy: str, model: Path, tmp_path: Path) -> None:
     """What was true before a checkpoint is remembered. Nothing is said about formulas that may be new."""
     place = str(tmp_path / "saved")
