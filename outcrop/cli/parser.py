@@ -95,11 +95,12 @@ def build_parser() -> Parser:
         usage="%(prog)s RESULT.json [-o FILE] [--locality FILE]",
     )
     from outcrop.cli.parser_bridge import add_bridge  # these modules import this one
+    from outcrop.cli.parser_compare import add_compare
     from outcrop.cli.parser_steps import add_steps
     from outcrop.cli.parser_tools import add_tools
 
     parser.verbs = {"check": check, "show": show, "ltl": ltl, "report": report, **add_tools(verbs), **add_steps(verbs)}
-    parser.verbs |= add_editors(verbs) | add_bridge(verbs) | add_manual(verbs) | add_shell(verbs)
+    parser.verbs |= add_editors(verbs) | add_bridge(verbs) | add_compare(verbs) | add_manual(verbs) | add_shell(verbs)
     add_model(check, several=True)
     add_model(show)
     add_meaning(check)

@@ -74,11 +74,11 @@ def _locality(verbs: Any) -> Parser:
         usage="%(prog)s MODEL [-D NAME=VALUE]... [options]",
     )
     add_model(parser)
-    _add_symmetry(parser)
+    add_symmetry(parser)
     parser.add_argument("--self-loops", action="store_true", help="also count transitions from a state to itself")
-    _add_resources(parser)
+    add_resources(parser)
     parser.add_argument("--all", action="store_true", help="print a row for every k")
-    _add_json(parser)
+    add_json(parser)
     _add_svg(parser)
     return parser
 
@@ -137,13 +137,13 @@ def _simulate(verbs: Any) -> Parser:
     )
     group.add_argument("--trace-json", metavar="FILE", help="write the trace to FILE, in ITF")
     group.add_argument("--coverage", action="store_true", help="print how often each rule was enabled and fired")
-    _add_json(group)
+    add_json(group)
     group.add_argument("-q", "--quiet", action="store_true", help="print no progress, and no output of the model")
     group.add_argument("--no-color", action="store_true", help="do not use colours on a terminal")
     return parser
 
 
-def _add_symmetry(parser: argparse.ArgumentParser) -> None:
+def add_symmetry(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--symmetry",
         choices=["on", "off"],
@@ -152,7 +152,7 @@ def _add_symmetry(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _add_resources(parser: argparse.ArgumentParser) -> None:
+def add_resources(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--threads", metavar="N", type=count, help="number of threads (default: every core that this process may use)"
     )
@@ -164,7 +164,7 @@ def _add_resources(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _add_json(parser: argparse._ActionsContainer) -> None:
+def add_json(parser: argparse._ActionsContainer) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON document instead of text")
 
 

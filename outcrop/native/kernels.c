@@ -471,10 +471,11 @@ EXPORT void outcrop_hash_block(const Search *search, const uint8_t *states, uint
 #include "walks.c"
 #endif
 
-/* --- Recorded runs ------------------------------------------------------------------------------------------- */
+/* --- Recorded runs, edges of the graph ------------------------------------------------------------------------ */
 
 #if HAS_INSTANCES
 #include "observe.c"
+#include "edges.c"
 #endif
 
 /* --- Several ranks ------------------------------------------------------------------------------------------- */

@@ -64,6 +64,7 @@ ALLOWED = {
     "tools": {"ir", "codegen", "kernels", "explorer", "search", "trace", "report", "result", "api"},
     "validate": {"ir", "codegen", "kernels", "trace", "report", "result", "api"},
     "testsuite": {"ir", "codegen", "kernels", "trace", "result", "views"},
+    "compare": {*("ir", "codegen", "kernels", "explorer", "search", "trace", "report", "result", "api")},
     "recheck": {*("ir", "codegen", "kernels", "store", "explorer", "check", "trace", "report", "result", "api")},
     "explore": {"ir", "lang", "trace", "result"},
     "serve": {"ir", "lang", "trace", "result", "explore", "api"},
@@ -73,7 +74,7 @@ ALLOWED = {
     "sandbox": set(),
     "cli": {
         *("ir", "lang", "ltl", "codegen", "dist", "trace", "report", "result", "api", "sandbox"),
-        *("tools", "validate", "testsuite", "recheck", "explore", "serve", "sweep", "reproduce", "lsp"),
+        *("tools", "validate", "testsuite", "recheck", "compare", "explore", "serve", "sweep", "reproduce", "lsp"),
         "agents",
     },
     "agents": {"lang"},
@@ -90,6 +91,7 @@ REPORTS = {
     "tools/locality_report.py",
     "validate/report.py",
     "recheck/report.py",
+    "compare/report.py",
     "sweep/table.py",
     "reproduce/report.py",
 }

@@ -1,0 +1,89 @@
+"""The command line of `compare`."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from outcrop.cli.argument_parser import Parser
+from outcrop.cli.parser_tools import add_json, add_resources, add_symmetry
+from outcrop.cli.values import count, single_constant
+from outcrop.manual import see
+
+_EPILOG = f"""\
+{see("compare")}
+
+examples:
+  outcrop compare german.m german.py
+  outcrop compare german.m other.m --rename "take up request=serve" -D N=3
+  outcrop compare server.py protocol.m --relation inclusion --hide "write log"
+
+exit codes: 0 the relation holds, 1 it does not, 2 bad model or usage, 3 unknown, 4 internal error"""
+
+
+def add_compare(verbs: Any) -> dict[str, Parser]:
+    """Adds the command, and returns its parser."""
+    parser: Parser = verbs.add_parser(
+        "compare",
+        help="say whether two models are the same",
+        description="Explores two models, in any languages, and compares their state graphs by the names of the rules. "
+        "If they differ, prints a shortest run that only one of them has.",
+        epilog=_EPILOG,
+        usage="%(prog)s FIRST SECOND [-D NAME=VALUE]... [options]",
+    )
+    parser.add_argument("first", metavar="FIRST", help="model file")
+    parser.add_argument("second", metavar="SECOND", help="model file")
+    _add_constants(parser, "-D", "constants", "set a constant of both models to a value; may be repeated")
+    _add_constants(parser, "--first", "first_constants", "set a constant of the first model; may be repeated")
+    _add_constants(parser, "--second", "second_constants", "set a constant of the second model; may be repeated")
+    group = parser.add_argument_group("relation")
+    group.add_argument(
+        "--relation",
+        choices=["bisimulation", "inclusion"],
+        default="bisimulation",
+        help="corresponding states permit the same rules (bisimulation, the default); every run of FIRST is a run of "
+        "SECOND (inclusion)",
+    )
+    group.add_argument(
+        "--rename",
+        metavar="A=B",
+        type=_renaming,
+        action="append",
+        default=[],
+        help="rule A of FIRST is rule B of SECOND; may be repeated (default: names that differ in case and punctuation "
+        "are equal, and for others a renaming is looked for)",
+    )
+    group.add_argument(
+        "--hide",
+        metavar="RULE",
+        action="append",
+        default=[],
+        help="rule of FIRST during which SECOND does nothing; only with --relation inclusion; may be repeated",
+    )
+    add_symmetry(parser)
+    add_resources(parser)
+    parser.add_argument("--states", metavar="N", type=count, help="largest number of states of a model")
+    group = parser.add_argument_group("output")
+    group.add_argument(
+        "--trace",
+        choices=["full", "diff", "off"],
+        default="diff",
+        help="print the run that only one model has: the changes (diff, the default) or the whole state (full) at "
+        "each step; off: only the names of its rules",
+    )
+    add_json(group)
+    group.add_argument("--no-color", action="store_true", help="do not use colours on a terminal")
+    return {"compare": parser}
+
+
+def _add_constants(parser: argparse.ArgumentParser, option: str, name: str, text: str) -> None:
+    parser.add_argument(
+        option, dest=name, metavar="NAME=VALUE", type=single_constant, action="append", default=[], help=text
+    )
+
+
+def _renaming(text: str) -> tuple[str, str]:
+    one, sign, other = text.partition("=")
+    if not (sign and one.strip() and other.strip()):
+        raise argparse.ArgumentTypeError(f"'{text}' is no renaming; write A=B")
+    return one.strip(), other.strip()

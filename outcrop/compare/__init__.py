@@ -1,0 +1,1 @@
+"""Comparison of two models by their state graphs."""

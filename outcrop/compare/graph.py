@@ -1,0 +1,103 @@
+"""State graphs as arrays: the edges of every reachable state, each with the rule that fires.
+
+The search is that of `ram`. Then all states are expanded again, divided among the workers.
+With symmetry, states stand for their orbits. That changes neither the runs nor the bisimilarity of a model as long as
+labels are names of rules, which do not name interchangeable values.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import accumulate
+
+import numpy as np
+from numpy.typing import NDArray
+
+from outcrop.api import Model
+from outcrop.codegen.c import emit
+from outcrop.codegen.compiler import compile_model
+from outcrop.errors import Undecided, UsageError
+from outcrop.explorer.budget import state_budget, worker_count
+from outcrop.explorer.context import Context
+from outcrop.explorer.explorer import Explorer
+from outcrop.kernels import Settings
+from outcrop.kernels.edges import Numbers, edges_between
+from outcrop.options import CheckOptions, Deadlock
+from outcrop.outcome import Stop
+from outcrop.search.ram import breadth_first
+
+#: Most states: edges name their targets by 32 bits, and two graphs are numbered together.
+_MOST_STATES = 2**31 - 1
+
+Offsets = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Graph:
+    """A state graph. States are numbered in breadth-first order; the first ``starts`` are start states."""
+
+    starts: int
+    levels: tuple[int, ...]  #: number of states of each level
+    offsets: Offsets  #: first edge of each state, and the number of edges
+    rules: Numbers  #: rule of each edge
+    targets: Numbers  #: state that each edge leads to
+    seconds: float  #: time of the search
+
+    @property
+    def states(self) -> int:
+        return len(self.offsets) - 1
+
+    @property
+    def edges(self) -> int:
+        return len(self.targets)
+
+    @property
+    def level_of(self) -> Numbers:
+        """The level of each state."""
+        return np.repeat(np.arange(len(self.levels), dtype=np.uint32), self.levels)
+
+
+def graph_of(model: Model, options: CheckOptions) -> Graph:
+    """Explores every reachable state, despite violations. Raises Undecided if a limit ends the search."""
+    system = model.system
+    options = replace(options, deadlock=Deadlock.OFF, max_errors=None)
+    emitted = emit(system, options.symmetry and system.allows_symmetry, instances=True)
+    native = compile_model(emitted.source, notes=emitted.notes, kernels=())
+    settings = Settings(
+        workers=worker_count(options), budget=state_budget(options), most_states=options.states, most_found=1
+    )
+    with native.search(settings) as visited:
+        explorer = Explorer(visited, options, Context())
+        parts: list[tuple[Numbers, Numbers, Numbers]] = []
+        outcome = explorer.run(partial(_explore, explorer, parts))
+        if outcome.stop is not Stop.COMPLETE:
+            raise Undecided(
+                f"comparing needs all reachable states, and the search of {system.name} ended early: {outcome.stop} "
+                f"after {outcome.visited:,} states. Raise the limit"
+            )
+        degrees, instances, targets = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+        sizes = [rule.instance_count for rule in system.rules]
+        rule_of = np.repeat(np.arange(len(sizes), dtype=np.uint32), sizes)
+        offsets = np.zeros(len(degrees) + 1, dtype=np.int64)
+        np.cumsum(degrees, out=offsets[1:])
+        levels = tuple(size for size in outcome.levels if size)
+        return Graph(levels[0], levels, offsets, rule_of[instances], targets, outcome.seconds)
+
+
+def _explore(explorer: Explorer, parts: list[tuple[Numbers, Numbers, Numbers]]) -> Stop:
+    """Searches as `ram` does, then gathers the edges. ``parts`` receives those of consecutive ranges of states."""
+    stop = breadth_first(explorer)
+    if stop is not Stop.COMPLETE:
+        return stop
+    states = list(accumulate(explorer.levels))[-1]
+    if states > _MOST_STATES:
+        raise UsageError(f"the graph has {states:,} states, and at most {_MOST_STATES:,} can be compared")
+    workers = explorer.search.workers
+    cuts = [states * number // workers for number in range(workers + 1)]
+    tasks = [
+        partial(edges_between, explorer.search, worker, cuts[worker], cuts[worker + 1]) for worker in range(workers)
+    ]
+    parts += explorer.parallel(*tasks)
+    explorer.check_stop()
+    return stop

@@ -1,0 +1,117 @@
+"""The report of `outcrop compare`, as text and JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from outcrop import __version__
+from outcrop.compare.comparison import Comparison, Relation
+from outcrop.compare.labels import HIDDEN
+from outcrop.report.text import Paint
+from outcrop.result import Verdict
+from outcrop.trace.itf import trace_document
+from outcrop.trace.render import TraceStyle, render
+
+_WORDS = {Verdict.HOLDS: "SAME", Verdict.VIOLATED: "DIFFERENT", Verdict.UNKNOWN: "UNKNOWN"}
+_INCLUDED = {Verdict.HOLDS: "INCLUDED", Verdict.VIOLATED: "NOT INCLUDED", Verdict.UNKNOWN: "UNKNOWN"}
+
+
+def text(comparison: Comparison, paint: Paint, style: TraceStyle) -> str:
+    """Returns the whole report."""
+    return "\n".join(_lines(comparison, paint, style))
+
+
+def _lines(comparison: Comparison, paint: Paint, style: TraceStyle) -> Iterator[str]:
+    words = _WORDS if comparison.relation is Relation.BISIMULATION else _INCLUDED
+    yield f"{paint.verdict(comparison.verdict, words[comparison.verdict])}: {_sentence(comparison)}"
+    yield ""
+    for system, graph in zip(comparison.models, comparison.graphs, strict=True):
+        yield f"  {system.name}: {graph.states:,} states, {graph.edges:,} steps, {len(graph.levels):,} levels"
+    for one, other in comparison.labels.found.items():
+        yield f"  renaming found: {one} = {other}"
+    for number in range(2):
+        alone = ", ".join(_alone(comparison, number))
+        if alone:
+            yield f"  only {comparison.models[number].name} has rules named: {alone}"
+    yield from _run(comparison, style)
+
+
+def _sentence(comparison: Comparison) -> str:
+    one, other = (system.name for system in comparison.models)
+    difference = comparison.difference
+    owner = comparison.models[comparison.owner].name
+    if comparison.verdict is Verdict.UNKNOWN:
+        return f"{one} and {other}: {comparison.reason}."
+    if comparison.relation is Relation.INCLUSION:
+        return f"{'every' if difference is None else 'not every'} run of {one} is a run of {other} (exact)."
+    if comparison.verdict is Verdict.HOLDS:
+        return f"{one} and {other} are bisimilar: corresponding states permit the same rules (exact)."
+    if difference is None or difference.is_branching:
+        return f"{one} and {other} are not bisimilar, although they have the same runs."
+    return f"{one} and {other} are not bisimilar: only {owner} has a run of {len(difference.labels):,} steps."
+
+
+def _alone(comparison: Comparison, number: int) -> list[str]:
+    """Returns the labels that only one model has."""
+    mine, other = comparison.labels.of_first, comparison.labels.of_second
+    mine, other = (mine, other) if number == 0 else (other, mine)
+    names = comparison.labels.names
+    return [names[label] for label in sorted(set(mine.tolist()) - set(other.tolist())) if label != HIDDEN]
+
+
+def _run(comparison: Comparison, style: TraceStyle) -> Iterator[str]:
+    difference = comparison.difference
+    if difference is None:
+        return
+    names = [_name(comparison, label) for label in difference.labels]
+    yield ""
+    if comparison.trace is not None and style is not TraceStyle.OFF:
+        owner = comparison.models[comparison.owner].name
+        steps = f"{len(names):,} step{'' if len(names) == 1 else 's'}"
+        yield f"Run of {'both' if difference.is_branching else owner} ({steps})"
+        yield from render(comparison.trace, style)
+    else:
+        yield f"Run: {', '.join(names) or 'none'}"
+    possible = ", ".join(_name(comparison, label) for label in difference.possible) or "nothing"
+    if difference.is_branching:
+        yield f"Here only one of them can be in a state that permits exactly: {possible}."
+    else:
+        other = comparison.models[1 - comparison.owner].name
+        yield f"Instead of the last step, {other} permits: {possible}."
+
+
+def _name(comparison: Comparison, label: int) -> str:
+    return "(hidden)" if label == HIDDEN else comparison.labels.names[label]
+
+
+def document(comparison: Comparison) -> dict[str, Any]:
+    """Returns everything in the report, ready for ``json.dumps``."""
+    difference = comparison.difference
+    return {
+        "version": __version__,
+        "verdict": str(comparison.verdict),
+        "relation": str(comparison.relation),
+        "reason": comparison.reason,
+        "models": [
+            {
+                "model": system.name,
+                "states": graph.states,
+                "steps": graph.edges,
+                "levels": list(graph.levels),
+                "only": _alone(comparison, number),
+            }
+            for number, (system, graph) in enumerate(zip(comparison.models, comparison.graphs, strict=True))
+        ],
+        "renamed": comparison.labels.found,
+        "difference": None
+        if difference is None
+        else {
+            "model": comparison.models[comparison.owner].name,
+            "kind": "branching" if difference.is_branching else "run",
+            "rules": [_name(comparison, label) for label in difference.labels],
+            "possible": [_name(comparison, label) for label in difference.possible],
+            "trace": None if comparison.trace is None else trace_document(comparison.trace),
+        },
+        "seconds": round(comparison.seconds, 6),
+    }
