@@ -153,6 +153,14 @@ def reduced(value: Expression, kind: Range) -> Expression:
     return binary(BinaryOperator.ADD, masked, number(kind.lower, span), span)
 
 
+def next_number(value: Expression, span: Span) -> Expression:
+    """Returns a number plus one."""
+    known = getattr(value, "value", None)
+    if isinstance(known, int):
+        return number(known + 1, span)
+    return binary(BinaryOperator.ADD, value, number(1, span), span)
+
+
 def variables_in(node: object) -> set[Variable]:
     """Returns the state variables that an expression or place reads or names."""
     return {each.variable for each in walk(node) if isinstance(each, GlobalPlace)}

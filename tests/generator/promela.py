@@ -23,7 +23,7 @@ class PromelaModel:
         self._fresh = 0
         self._loops = 0
         self._guarded = False
-        self._in_d_step = False
+        self._in_d_step = self._in_atomic = False
         self._names: list[str] = []
         self._counts: dict[str, int] = {}
 
@@ -99,6 +99,8 @@ class PromelaModel:
         what = self._random.choice(choices)
         if self._in_d_step and what in ("goto", "unless", "send", "receive", "atomic", "test", "break"):
             what = "assign"
+        if self._in_atomic and what == "unless":  # SPIN gives a process no transition there
+            what = "assign"
         if is_first and what in ("unless", "if", "do"):
             what = "assign" if self._some(0.7) or what == "unless" else what
         made = getattr(self, f"_{what}_")(depth)
@@ -153,7 +155,10 @@ class PromelaModel:
         return self._random.choice(("byte z; ", "byte z = 1; ", "byte w[2]; ", "Pair q; "))
 
     def _atomic_(self, depth: int) -> str:
-        return f"atomic {{ {self._sequence(3, depth - 1)} }}"
+        was, self._in_atomic = self._in_atomic, True
+        body = self._sequence(3, depth - 1)
+        self._in_atomic = was
+        return f"atomic {{ {body} }}"
 
     def _d_step_(self, depth: int) -> str:
         was, self._in_d_step = self._in_d_step, True
@@ -168,7 +173,7 @@ class PromelaModel:
 
     def _do_(self, depth: int) -> str:
         self._loops += 1
-        if self._in_d_step:
+        if self._in_d_step or self._in_atomic:  # an atomic sequence that never ends has no successor in SPIN
             name = "x"
             options = f":: {name} > 0 -> {name} = {name} - 1 :: else -> break"
         else:

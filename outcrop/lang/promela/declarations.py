@@ -11,8 +11,10 @@ from outcrop.lang.promela import syntax
 from outcrop.lang.promela.control import GraphBuilder, Location
 from outcrop.lang.promela.elements import Numbers
 from outcrop.lang.promela.language import PromelaOptions
+from outcrop.lang.promela.messages import expand_messages
+from outcrop.lang.promela.mtypes import hold_names_only, numbered
 from outcrop.lang.promela.preprocessor import Preprocessor
-from outcrop.lang.promela.processes import count_processes
+from outcrop.lang.promela.processes import count_processes, runs_of
 from outcrop.lang.promela.rules import RuleLowering
 from outcrop.lang.promela.scope import (
     BIT,
@@ -55,13 +57,13 @@ class DeclarationLowering(RuleLowering):
     # --- Types -----------------------------------------------------------------------------------------------------
 
     def types(self, model: syntax.Model) -> None:
-        # The last name of a list has the least number, as in SPIN.
-        names = [each.text for each in model.mtypes]
-        for number, name in enumerate(reversed(model.mtypes), start=1):
+        labels: dict[int, str] = {}
+        for name, number in numbered(model.mtypes):
             self.globals[name.text] = ConstantSymbol(number, name.span)
-        if names:
-            most = 255 if _passes_channels(model) else 2 ** len(names).bit_length() - 1
-            self._mtype = Range(0, most, "mtype", labels=("0", *reversed(names)))
+            labels[number] = f"{labels[number]}/{name.text}" if number in labels else name.text
+        if labels:
+            most = 2 ** len(labels).bit_length() - 1 if hold_names_only(model) else 255
+            self._mtype = Range(0, most, "mtype", labels=("0", *(labels[each] for each in sorted(labels))))
         for typedef in model.typedefs:
             fields: list[tuple[str, Type]] = []
             for declaration in typedef.fields:
@@ -141,9 +143,10 @@ class DeclarationLowering(RuleLowering):
             kind = self.type_of(name, syntax.Declarator(each.name, None, None, None))
             if isinstance(kind, Record):
                 types += [leaf for leaf in kind.leaves() if isinstance(leaf, Range)]
-                self.report.error("messages with a typedef are not supported", name.span, "list its fields")
             elif isinstance(kind, Range):
                 types.append(kind)
+        if len(types) == 1 and types[0] in (BIT, BOOL):
+            types = [BYTE]  # as SPIN stores the only field of a message
         if capacity is None:
             return None
         if not 0 <= capacity <= 255:
@@ -169,8 +172,21 @@ class DeclarationLowering(RuleLowering):
             graph = GraphBuilder(self.report, numbers, sorted(referred)).build(tree.body)
             self.proctypes[tree.name.text] = ProctypeSymbol(tree, graph)
         self._count()
+        self._set_priorities()
         for proctype in self.proctypes.values():
             self._declare_inside(proctype)
+
+    def _set_priorities(self) -> None:
+        """Gives each proctype the priority of its processes, which must have the same."""
+        started = [each for proctype in self.proctypes.values() for each in runs_of(proctype.graph)]
+        for proctype in self.proctypes.values():
+            found = {each.priority for each in started if each.proctype.text == proctype.name}
+            found |= {proctype.tree.priority} if proctype.active else set()
+            proctype.priority = min(found, default=1)
+            if len(found) > 1:
+                hint = "give them the same, or write a proctype for each priority"
+                message = f"the processes of proctype '{proctype.name}' have different priorities"
+                self.report.error(message, proctype.tree.name.span, hint)
 
     def _count(self) -> None:
         active = {}
@@ -207,6 +223,7 @@ class DeclarationLowering(RuleLowering):
                     if not is_first and not isinstance(each.initial, syntax.ChannelValue):
                         symbol.initial = None
                     proctype.fields.append(symbol)
+        expand_messages(proctype.graph, lambda name: self._type_named(name, proctype))
         names = _location_names(proctype.graph.locations)
         proctype.locations = Enum(("-", *names), f"location of {proctype.name}")
         fields: list[tuple[str, Type]] = [("at", proctype.locations)]
@@ -214,6 +231,10 @@ class DeclarationLowering(RuleLowering):
             variable.field = number
             fields.append((variable.name, variable.type))
         proctype.record = Record(tuple(fields), proctype.name)
+
+    def _type_named(self, name: str, proctype: ProctypeSymbol) -> Type | None:
+        symbol = proctype.names.get(name) or self.globals.get(name)
+        return symbol.type if isinstance(symbol, VariableSymbol) else None
 
     # --- Variables of the state --------------------------------------------------------------------------------------
 
@@ -242,6 +263,8 @@ class DeclarationLowering(RuleLowering):
                 whole: Type = Array(proctype.pid_type, proctype.record) if several else proctype.record
                 proctype.variable = self._variable(proctype.name, whole, proctype.tree.name.span)
         self.process_count = self._variable("_nr_pr", Range(0, self.most_processes), nowhere)
+        if self.preprocessor.uses("_last"):
+            self.last = self._variable("_last", Range(0, max(self.most_processes - 1, 1)), nowhere)
 
     def make_privilege(self) -> None:
         """Makes the variable that says which process is inside an atomic sequence."""
@@ -279,16 +302,6 @@ class DeclarationLowering(RuleLowering):
         nowhere = Span(self.source, 0, 0)
         target = build.place(self.process_count, nowhere)
         yield Assign(span=nowhere, target=target, value=build.number(count, nowhere))
-
-
-def _passes_channels(model: syntax.Model) -> bool:
-    """Returns whether a model has channels in variables, which it may store as an mtype too."""
-    parameters = [each for proctype in model.proctypes for each in proctype.parameters]
-    return any(
-        declaration.type.text == "chan" and not isinstance(each.initial, syntax.ChannelValue)
-        for declaration in (*model.declarations, *parameters)
-        for each in declaration.declarators
-    )
 
 
 def _location_names(locations: list[Location]) -> list[str]:

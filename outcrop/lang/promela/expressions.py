@@ -54,6 +54,7 @@ class ExpressionLowering(IntegerLowering):
         self.frame = FrameBuilder()  #: of the rule that is being made
         self.is_timeout = False  #: nothing else can happen
         self.process_count: Variable | None = None  #: ``_nr_pr``
+        self.last: Variable | None = None  #: ``_last``, the process that moved last, where the model asks for it
 
     # --- Places ----------------------------------------------------------------------------------------------
 
@@ -148,8 +149,10 @@ class ExpressionLowering(IntegerLowering):
                 return self._remote_variable(node)
             case syntax.ArraySize():
                 return self._array_size(node)
+            case syntax.Priority():
+                return self._priority(node)
             case syntax.Progress():
-                return self._no_progress(node.span)
+                return self.no_process_at("progress", node.span)
             case InitialChannel():
                 return self.initial_channel(node)
             case syntax.Evaluated():
@@ -161,13 +164,16 @@ class ExpressionLowering(IntegerLowering):
                     "store its value in a variable first",
                 )
             case syntax.Enabled():
-                self.report.error("'enabled' is not supported", node.span)
+                return self.process_enabled(node)
         return build.number(0, node.span)
 
     def channel_test(self, node: syntax.ChannelTest) -> Expression:
         raise NotImplementedError
 
     def poll(self, node: syntax.Poll) -> Expression:
+        raise NotImplementedError
+
+    def process_enabled(self, node: syntax.Enabled) -> Expression:
         raise NotImplementedError
 
     def initial_channel(self, node: InitialChannel) -> Expression:
@@ -194,11 +200,12 @@ class ExpressionLowering(IntegerLowering):
     def _special(self, name: str, span: Span) -> Expression | None:
         if name == "_pid" and self.process is not None:
             return self.process.pid
+        if name == "_priority" and self.process is not None:
+            return build.number(self.process.proctype.priority, span)
         if name == "_nr_pr" and self.process_count is not None:
             return build.load(build.place(self.process_count, span))
-        if name == "_last":
-            self.report.error("'_last' is not supported", span, "remember the process in a variable of the model")
-            return build.number(0, span)
+        if name == "_last" and self.last is not None:
+            return build.load(build.place(self.last, span))
         return None
 
     def _unary(self, node: syntax.Unary) -> Expression:
@@ -278,6 +285,16 @@ class ExpressionLowering(IntegerLowering):
             return build.number(0, node.span)
         return build.load(place)
 
+    def _priority(self, node: syntax.Priority) -> Expression:
+        number, span = self.integer(node.process), node.span
+        whole: Expression = build.number(0, span)
+        for proctype in self.proctypes.values():
+            for pid in proctype.pids if proctype.variable is not None else ():
+                is_it = build.binary(BinaryOperator.EQUAL, number, build.number(pid, span), span, BOOLEAN)
+                then = build.number(proctype.priority, span)
+                whole = Conditional(type=INTEGER, span=span, condition=is_it, then=then, otherwise=whole)
+        return whole
+
     def _array_size(self, node: syntax.ArraySize) -> Expression:
         symbol = self.lookup(node.array.name)
         kind = symbol.type if isinstance(symbol, VariableSymbol) else None
@@ -286,10 +303,11 @@ class ExpressionLowering(IntegerLowering):
             return build.number(0, node.span)
         return build.number(kind.index.cardinality, node.span)
 
-    def _no_progress(self, span: Span) -> Expression:
+    def no_process_at(self, kind: str, span: Span) -> Expression:
+        """Returns that no process is at a label of a kind."""
         whole: Expression = build.truth(True, span)
         for proctype in self.proctypes.values():
-            at = [each.number + 1 for each in proctype.graph.locations if "progress" in each.kinds]
+            at = [each.number + 1 for each in proctype.graph.locations if kind in each.kinds]
             if at and proctype.variable is not None:
                 inside = self.quantified(Quantifier.EXISTS, proctype, at, span)
                 whole = build.logical(BinaryOperator.AND, whole, build.negation(inside, span), span)

@@ -18,8 +18,17 @@ class PromelaOptions:
         convert=int,
         shown="N",
     )
-    assertions: bool = option(
-        True, "assertions of a Promela model: checked (on, the default), or ignored (off), as by 'pan -A'"
+    assertions: bool = option(True, "assertions of a Promela model: checked (on), or ignored (off), as by 'pan -A'")
+    claims: bool = option(
+        True,
+        "formulas, never claims and event traces of a Promela model: checked (on), or ignored (off), as by"
+        " 'pan -noclaim'",
+    )
+    progress: bool = option(
+        False, "check that no run of a Promela model avoids progress labels from some point on, as 'pan -l' does"
+    )
+    acceptance: bool = option(
+        False, "check that no run of a Promela model visits accept labels again and again, as 'pan -a' does"
     )
 
 

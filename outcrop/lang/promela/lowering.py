@@ -71,6 +71,7 @@ class _ModelLowering(TemporalLowering):
             self.make_privilege()
         self._rules = [rule for way in ways for rule in self.rules_of(way)]
         self.formulas(tree)
+        self.cycles()
         for invariant in self.options.invariants:
             self._given_invariant(invariant)
         for formula in self.options.formulas:

@@ -95,7 +95,8 @@ class MoveLowering(DeterministicLowering):
         node = step.action
         true = build.truth(True, step.span)
         if step.source.is_end:
-            return true
+            assert self.process is not None
+            return self.is_youngest(self.process, step.span)
         if not isinstance(node, syntax.Send | syntax.Receive):
             return build.conjunction(self.tests(step, None)) or true
         whole: Expression = build.truth(False, step.span)
@@ -108,6 +109,38 @@ class MoveLowering(DeterministicLowering):
             one = build.conjunction(tests) or true
             whole = build.logical(BinaryOperator.OR, whole, one, step.span)
         return whole
+
+    def is_youngest(self, process: Self, span: Span) -> Expression:
+        """Returns whether a process that has ended can go: those that began after it have gone."""
+        assert self.process_count is not None
+        count = build.load(build.place(self.process_count, span))
+        return build.binary(BinaryOperator.EQUAL, count, build.next_number(process.pid, span), span, BOOLEAN)
+
+    def process_enabled(self, node: syntax.Enabled) -> Expression:
+        """Returns whether the process with a number can move: one case for each location that it can be at."""
+        span, me = node.span, self.process
+        number = self.integer(node.process)
+        whole: Expression = build.truth(False, span)
+        known = getattr(number, "value", None)
+        if known is None and self._in_enabled:
+            self.report.error("'enabled' can ask only for a process with a constant number here", span)
+            return whole
+        self._in_enabled = True
+        for proctype in self.proctypes.values():
+            for pid in proctype.pids if proctype.variable is not None else ():
+                if known is not None and known != pid:
+                    continue
+                is_it = build.binary(BinaryOperator.EQUAL, number, build.number(pid, span), span, BOOLEAN)
+                self.process = self.self_of(proctype, build.number(pid, span), span)
+                for location in proctype.graph.locations:
+                    here = self.is_at(self.process, [location.number + 1], span)
+                    can = [*self.provided(), self.any_enabled(location.steps, span)]
+                    one = build.conjunction([is_it, here, *can]) or build.truth(True, span)
+                    whole = build.logical(BinaryOperator.OR, whole, one, span)
+        self.process, self._in_enabled = me, False
+        return whole
+
+    _in_enabled = False  #: whether a condition of ``enabled`` is being made, which may ask the same question again
 
     def _someone_meets(self, step: Step, use: Use) -> Expression:
         """Returns whether a process waits at the other end of a rendezvous."""

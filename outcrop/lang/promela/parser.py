@@ -7,7 +7,18 @@ from outcrop.lang.cursor import Abandoned, GivenUp
 from outcrop.lang.promela.lexer import DIRECTIVE, END_OF_FILE, NAME, Token, tokenize
 from outcrop.lang.promela.parser_statements import Inline, StatementParser
 from outcrop.lang.promela.preprocessor import Preprocessor
-from outcrop.lang.promela.syntax import Block, Declaration, Expression, Ltl, Model, Name, Number, Proctype, Typedef
+from outcrop.lang.promela.syntax import (
+    Block,
+    Declaration,
+    Expression,
+    Ltl,
+    Model,
+    MtypeList,
+    Name,
+    Number,
+    Proctype,
+    Typedef,
+)
 from outcrop.source import Diagnostic, Severity, Source, Span
 
 _ITEM_STARTS = frozenset(("active", "proctype", "init", "never", "inline", "typedef", "ltl", "chan", END_OF_FILE))
@@ -86,9 +97,10 @@ class Parser(StatementParser):
             case "mtype" if self.ahead() in ("=", "{") or (self.ahead() == ":" and self.ahead(3) in ("=", "{")):
                 self._mtype()
             case "trace" | "notrace":
-                self.fail(
-                    f"'{self.kind}' assertions are not supported", "state the order of messages as an ltl formula"
-                )
+                start = self.at
+                self.take()
+                self.block(f"after '{self.tokens[start].text}'")
+                self.model.traces.append(self.span_from(start))
             case "c_code" | "c_decl" | "c_state" | "c_track":
                 self.fail(f"'{self.kind}' is not supported: it is C, not Promela", "declare the data in Promela itself")
             case _ if self.at_declaration():
@@ -114,13 +126,13 @@ class Parser(StatementParser):
             if not self.accept(";"):
                 break
         self.expect(")", "after the parameters")
+        priority = self.priority()
         provided = self._provided()
         span = self.span_from(start)
-        return Proctype(name, tuple(parameters), active, provided, self.block("before the body of a proctype"), span)
+        body = self.block("before the body of a proctype")
+        return Proctype(name, tuple(parameters), active, provided, body, span, priority=priority)
 
     def _provided(self) -> Expression | None:
-        if self.kind == "priority":
-            self.fail("process priorities are not supported", "leave the priority out")
         if not self.accept("provided"):
             return None
         self.expect("(", "after 'provided'")
@@ -131,9 +143,11 @@ class Parser(StatementParser):
     def _init(self) -> Proctype:
         token = self.take()
         name = Name("init", token.span)
+        priority = self.priority()
         provided = self._provided()
         body = self.block("after 'init'")
-        return Proctype(name, _NO_DECLARATIONS, Number(1, span=token.span), provided, body, token.span, is_init=True)
+        active = Number(1, span=token.span)
+        return Proctype(name, _NO_DECLARATIONS, active, provided, body, token.span, is_init=True, priority=priority)
 
     def _never(self) -> None:
         start = self.at
@@ -184,13 +198,14 @@ class Parser(StatementParser):
 
     def _mtype(self) -> None:
         self.take()
-        if self.accept(":"):
-            self.name("the name of the mtype")
+        subtype = self.name("the name of the mtype").text if self.accept(":") else ""
         self.accept("=")
         self.expect("{", "before the names of an mtype")
+        names: list[Name] = []
         while self.kind == NAME:
-            self.model.mtypes.append(self.name("a name"))
+            names.append(self.name("a name"))
             self.accept(",")
+        self.model.mtypes.append(MtypeList(subtype, tuple(names)))
         self.expect("}", "after the names of an mtype")
 
     def _ltl(self) -> None:

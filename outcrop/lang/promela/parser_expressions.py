@@ -13,6 +13,7 @@ from outcrop.lang.promela.syntax import (
     Expression,
     Number,
     Poll,
+    Priority,
     Progress,
     Reference,
     RemoteLabel,
@@ -85,9 +86,7 @@ class ExpressionParser(Cursor):
             proctype = self.name("a proctype after 'run'")
             self.expect("(", "after the proctype")
             arguments = self._arguments()
-            if self.kind == "priority":
-                self.fail("process priorities are not supported", "leave the priority out")
-            return Run(proctype, arguments, span=self.span_from(start))
+            return Run(proctype, arguments, self.priority(), span=self.span_from(start))
         if kind == "timeout":
             self.take()
             return Timeout(span=self.span_from(start))
@@ -97,11 +96,27 @@ class ExpressionParser(Cursor):
             process = self.expression()
             self.expect(")", "after the process")
             return Enabled(process, span=self.span_from(start))
-        if kind in ("pc_value", "get_priority", "set_priority", "c_expr"):
+        if kind == "get_priority":
+            self.take()
+            self.expect("(", "after 'get_priority'")
+            process = self.expression()
+            self.expect(")", "after the process")
+            return Priority(process, span=self.span_from(start))
+        if kind in ("pc_value", "set_priority", "c_expr"):
             self.fail(f"'{kind}' is not supported", "write the condition in Promela itself")
         if kind == NAME:
             return self._named()
         return self.fail_expected("an expression")
+
+    def priority(self) -> int:
+        """Reads ``priority N``, where it stands."""
+        if not self.accept("priority"):
+            return 1
+        start = self.at
+        value = self._number().value if self.kind == NUMBER else self.fail_expected("the number of a priority")
+        if not 1 <= value <= 255:
+            self.report(f"a priority is from 1 to 255, not {value}", self.span_from(start))
+        return value
 
     def _parenthesised(self) -> Expression:
         start = self.at

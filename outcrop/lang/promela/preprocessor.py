@@ -49,6 +49,12 @@ class Preprocessor:
     diagnostics: list[Diagnostic] = field(default_factory=list)
     mentioned: set[str] = field(default_factory=set)  #: names that directives speak of
 
+    words: set[str] = field(default_factory=set)  #: all words of the model, after replacement
+
+    def uses(self, word: str) -> bool:
+        """Returns whether a word occurs in the model."""
+        return word in self.words
+
     def __post_init__(self) -> None:
         for name, text in self.given.items():
             self.macros[name] = Macro(None, tuple(tokenize(Source(f"-D {name}", text))))
@@ -169,6 +175,7 @@ class Preprocessor:
             macro = self.macros.get(token.text) if token.kind != NUMBER else None
             if macro is None or token.text in token.hidden:
                 result.append(token)
+                self.words.add(token.text)
             elif macro.parameters is None:
                 pending += self._placed(token, list(macro.body))[::-1]
             elif pending and pending[-1].kind == "(":

@@ -40,7 +40,7 @@ def count_processes(
         if count:
             census.active[name] = range(at, at + count)
             at += count
-    runs = {name: _runs(graph) for name, (_, graph) in graphs.items()}
+    runs = {name: runs_of(graph) for name, (_, graph) in graphs.items()}
     starters = [name for name, found in runs.items() if found]
     census.pids = dict(census.active)
     census.most = at
@@ -78,10 +78,11 @@ def _run_of(step: Step) -> syntax.Run | None:
     return None
 
 
-def _runs(graph: Graph) -> list[syntax.Run]:
+def runs_of(graph: Graph) -> list[syntax.Run]:
+    """Returns every ``run`` of a graph."""
     found = [run for location in graph.locations for step in location.steps if (run := _run_of(step)) is not None]
     inner = [step.graph for location in graph.locations for step in location.steps if step.graph is not None]
-    return found + [run for each in inner for run in _runs(each)]
+    return found + [run for each in inner for run in runs_of(each)]
 
 
 def _bound(
@@ -104,7 +105,7 @@ def _bound(
 def _has_run_in_loop(graph: Graph) -> bool:
     for location in graph.locations:
         for step in location.steps:
-            if _run_of(step) is not None or (step.graph is not None and _runs(step.graph)):
+            if _run_of(step) is not None or (step.graph is not None and runs_of(step.graph)):
                 pending, seen = [step.target], set[Location]()
                 while pending:
                     here = pending.pop()
@@ -174,7 +175,7 @@ def _followed(graph: Graph, constants: dict[str, int]) -> list[str] | None:
             case syntax.Receive():
                 return None
             case syntax.Block():
-                if step.graph is not None and _runs(step.graph):
+                if step.graph is not None and runs_of(step.graph):
                     return None
         here = step.target
     return None
@@ -184,7 +185,7 @@ def _runs_after(here: Location) -> bool:
     pending, seen = [here], {here}
     while pending:
         for step in pending.pop().steps:
-            if _run_of(step) is not None or (step.graph is not None and _runs(step.graph)):
+            if _run_of(step) is not None or (step.graph is not None and runs_of(step.graph)):
                 return True
             if step.target not in seen:
                 seen.add(step.target)

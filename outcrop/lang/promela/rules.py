@@ -63,9 +63,11 @@ class RuleLowering(WayLowering):
             choices = [pids for pids in every if len(set(pids)) == len(pids)]
         rules = []
         for pids in choices:
-            for priority in (0, 1) if asks else (0,):
-                self.is_timeout = bool(priority)
-                rule = self._rule(way, pids, priority)
+            # Rules with the least number fire first: the greatest priority, and timeouts after all else.
+            rank = max(each.priority for each in self.proctypes.values()) - way.actors[0].priority
+            for is_timeout in (False, True) if asks else (False,):
+                self.is_timeout = is_timeout
+                rule = self._rule(way, pids, rank + 256 * is_timeout)
                 if rule is not None:
                     rules.append(rule)
         self.is_timeout = False
@@ -85,12 +87,14 @@ class RuleLowering(WayLowering):
             if number == 0:
                 guards += tests[0]
             else:
-                whole = build.conjunction(tests[0])
+                self.process = actors[taken.actor]
+                whole = build.conjunction([*self.provided(), *tests[0]])
                 if whole is not None:
                     if getattr(whole, "value", None) == 0:
                         return None
                     body.append(Assume(span=taken.step.span, condition=whole, message="the sequence goes on so"))
             body += tests[1]
+            self.is_timeout = False  # the second step of a sequence is none that waits for the others to stop
         if not self._finish(way, actors, body):
             return None
         guard = build.conjunction(guards)
@@ -120,7 +124,7 @@ class RuleLowering(WayLowering):
         if self.privilege is not None:
             holder = build.load(build.place(self.privilege, span))
             nobody = build.binary(BinaryOperator.EQUAL, holder, build.number(0, span), span, BOOLEAN)
-            mine = build.binary(BinaryOperator.EQUAL, holder, _next_number(process.pid, span), span, BOOLEAN)
+            mine = build.binary(BinaryOperator.EQUAL, holder, build.next_number(process.pid, span), span, BOOLEAN)
             tests.append(build.logical(BinaryOperator.OR, nobody, mine, span))
         return tests
 
@@ -138,7 +142,7 @@ class RuleLowering(WayLowering):
             uses = self.uses(step.action.channel, len(step.action.arguments))
             use = next(each for each in uses if each.channel is taken.channel)
         if step.source.is_end:
-            return [self._is_youngest(me, step.span)], self.effects(step, None)
+            return [self.is_youngest(me, step.span)], self.effects(step, None)
         tests = self.tests(step, use)
         tests += self.escape_test(step)
         effects: list[Statement] = []
@@ -162,42 +166,34 @@ class RuleLowering(WayLowering):
         condition = build.conjunction(self.tests(steps[0], None)) or build.truth(True, steps[0].span)
         return While(span=steps[0].span, condition=condition, body=body, limit=_MOST_TURNS)
 
-    def _is_youngest(self, process: Self, span: Span) -> Expression:
-        """Returns whether a process that has ended can go: those that began after it have gone."""
-        assert self.process_count is not None
-        count = build.load(build.place(self.process_count, span))
-        return build.binary(BinaryOperator.EQUAL, count, _next_number(process.pid, span), span, BOOLEAN)
-
     def _finish(self, way: Way, actors: list[Self], body: list[Statement]) -> bool:
         """Adds the end of a way to a body. Returns whether there is such a way at all."""
         assert way.at is not None
         last = actors[way.actor]
         span = way.taken[-1].step.span
         self.process = last
-        goes_on = self.any_enabled(way.at.steps, span) if way.ending is not Ending.FREE else None
+        goes_on = None
+        if way.ending is not Ending.FREE:
+            goes_on = build.conjunction([*self.provided(), self.any_enabled(way.at.steps, span)])
+            goes_on = goes_on or build.truth(True, span)
         if way.ending is Ending.BLOCKED:
             assert goes_on is not None
             blocked = build.negation(goes_on, span)
             if getattr(blocked, "value", None) == 0:
                 return False
             body.append(Assume(span=span, condition=blocked, message="the sequence blocks"))
+        if self.last is not None:
+            body.append(Assign(span=span, target=build.place(self.last, span), value=last.pid))
         if self.privilege is not None:
             holder: Expression = build.number(0, span)
             if way.ending is Ending.PRIVILEGED:
                 assert goes_on is not None
-                holder = _next_number(last.pid, span)
+                holder = build.next_number(last.pid, span)
                 if getattr(goes_on, "value", None) != 1:
                     nobody = build.number(0, span)
                     holder = Conditional(type=INTEGER, span=span, condition=goes_on, then=holder, otherwise=nobody)
             body.append(Assign(span=span, target=build.place(self.privilege, span), value=holder))
         return True
-
-
-def _next_number(pid: Expression, span: Span) -> Expression:
-    value = getattr(pid, "value", None)
-    if isinstance(value, int):
-        return build.number(value + 1, span)
-    return build.binary(BinaryOperator.ADD, pid, build.number(1, span), span)
 
 
 def _process_name(process: Self) -> str:

@@ -92,6 +92,7 @@ class ProctypeSymbol:
     locations: Enum = field(default_factory=lambda: Enum(("-",)))
     record: Record = field(default_factory=lambda: Record(()))
     variable: Variable | None = None
+    priority: int = 1
 
     @property
     def name(self) -> str:

@@ -59,6 +59,7 @@ class Conditional(Expression):
 class Run(Expression):
     proctype: Name
     arguments: tuple[Expression, ...]
+    priority: int = 1
 
 
 @dataclass(frozen=True)
@@ -111,6 +112,13 @@ class RemoteVariable(Expression):
     proctype: Name
     process: Expression | None
     variable: Reference
+
+
+@dataclass(frozen=True)
+class Priority(Expression):
+    """The priority of a process, ``get_priority(pid)``."""
+
+    process: Expression
 
 
 @dataclass(frozen=True)
@@ -282,12 +290,21 @@ class Proctype:
     body: Block
     span: Span
     is_init: bool = False
+    priority: int = 1  #: of its active processes
 
 
 @dataclass(frozen=True)
 class Typedef:
     name: Name
     fields: tuple[Declaration, ...]
+
+
+@dataclass(frozen=True)
+class MtypeList:
+    """A declaration of symbolic names. ``subtype``: the name of the mtype, "" for the common one."""
+
+    subtype: str
+    names: tuple[Name, ...]
 
 
 @dataclass(frozen=True)
@@ -303,8 +320,9 @@ class Ltl:
 class Model:
     declarations: list[Declaration] = field(default_factory=list)
     typedefs: list[Typedef] = field(default_factory=list)
-    mtypes: list[Name] = field(default_factory=list)
+    mtypes: list[MtypeList] = field(default_factory=list)
     proctypes: list[Proctype] = field(default_factory=list)
     never: Block | None = None
     formulas: list[Ltl] = field(default_factory=list)
+    traces: list[Span] = field(default_factory=list)  #: places of ``trace`` and ``notrace``
     remote_labels: list[tuple[str, str]] = field(default_factory=list)  #: proctypes and labels of references P@label

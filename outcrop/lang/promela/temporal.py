@@ -16,6 +16,7 @@ from outcrop.lang.frames import FrameBuilder
 from outcrop.lang.promela import syntax
 from outcrop.lang.promela.control import GraphBuilder, Location, Step
 from outcrop.lang.promela.declarations import DeclarationLowering
+from outcrop.lang.promela.language import PromelaOptions
 from outcrop.lang.promela.parser import parse_expression
 from outcrop.lang.promela.preprocessor import Preprocessor
 from outcrop.lang.promela.scope import VariableSymbol
@@ -36,6 +37,8 @@ _OPERATORS = {
     "->": Operator.IMPLIES,
     "<->": Operator.IFF,
 }
+_NO_PROGRESS = proposition_of("np_", verbatim=True)
+_ACCEPTING = proposition_of("a process is at an accept label", verbatim=True)
 _TEMPORAL = frozenset("GFXUWR") | {"->", "<->"}
 
 
@@ -46,6 +49,11 @@ class TemporalLowering(DeclarationLowering):
         self.automaton: Automaton | None = None
 
     def formulas(self, model: syntax.Model) -> None:
+        if not self.options.of(PromelaOptions).claims:
+            return
+        for place in model.traces:
+            hint = "state the order of messages as an ltl formula, or leave the assertion out with --claims off"
+            self.report.error("'trace' and 'notrace' assertions are not supported", place, hint)
         for each in model.formulas:
             self.process, self.frame = None, FrameBuilder()
             meaning: dict[Formula, Expression] = {}
@@ -54,6 +62,23 @@ class TemporalLowering(DeclarationLowering):
             self.temporal.append(TemporalProperty(each.name, (), frame, each.span, formula, meaning))
         if model.never is not None:
             self.automaton = self._never(model.never)
+
+    def cycles(self) -> None:
+        """Adds the formulas of --progress and --acceptance."""
+        options, span = self.options.of(PromelaOptions), Span(self.source, 0, 0)
+        again = partial(Formula, Operator.GLOBALLY), partial(Formula, Operator.FINALLY)
+        if options.progress:
+            self._cycle("progress", again[0](again[1](Formula(Operator.NOT, _NO_PROGRESS))), _NO_PROGRESS, span)
+        if options.acceptance:
+            self._cycle("acceptance", again[1](again[0](Formula(Operator.NOT, _ACCEPTING))), _ACCEPTING, span)
+
+    def _cycle(self, name: str, formula: Formula, proposition: Formula, span: Span) -> None:
+        self.process, self.frame = None, FrameBuilder()
+        meaning = self.no_process_at("progress", span)
+        if proposition is _ACCEPTING:
+            meaning = build.negation(self.no_process_at("accept", span), span)
+        frame = self.frame.finish()
+        self.temporal.append(TemporalProperty(name, (), frame, span, formula, {proposition: meaning}))
 
     def _formula(self, node: syntax.Expression, meaning: dict[Formula, Expression]) -> Formula:
         if _is_temporal(node):

@@ -1,0 +1,155 @@
+"""Promela models: the same counts as SPIN, and the time that both take.
+
+    python bench/promela.py rows MODELS [--most STATES] [--only WORD]     counts of EXPECTED.csv
+    python bench/promela.py speed MODELS [--repeat N] [--only WORD]       processor time by turns, on one core
+
+MODELS is the folder with models/promela. ``rows`` compares with the counts that EXPECTED.csv holds; where a model has a
+formula or a never claim, SPIN's figure is one of a product, and the model alone is counted anew with ``pan -noclaim``.
+``speed`` runs ``pan`` (gcc -O2, -DSAFETY -DNOREDUCE -DNOFAIR, and -DCOLLAPSE for its bytes) and the search in RAM.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import math
+import re
+import resource
+import shutil
+import subprocess
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import outcrop
+from outcrop.errors import OutcropError
+
+#: Options that a model needs beside the common ones.
+NEEDS = {"p248": {"processes": 14}}
+#: Flags of SPIN's compiler that leave the state space as the model has it.
+UNREDUCED = ("-o1", "-o2", "-o3")
+SAFETY = ("-O2", "-w", "-DSAFETY", "-DNOREDUCE", "-DNOFAIR")
+
+
+@dataclass(frozen=True)
+class Verifier:
+    """A compiled ``pan`` in a folder of its own."""
+
+    folder: Path
+    name: str = "pan"
+
+    def run(self, *options: str) -> tuple[int, int, float, str]:
+        """Returns states, transitions, seconds of processor time, and the whole output."""
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        command = [f"./{self.name}", "-c0", "-n", "-m2000000", "-w24", *options]
+        output = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, check=False).stdout
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        counts = [re.search(rf"([0-9.e+]+) {word}", output) for word in ("states, stored", "transitions")]
+        states, transitions = (int(float(each[1])) if each else 0 for each in counts)
+        return states, transitions, seconds, output
+
+
+def compile_verifier(model: Path, folder: Path, *flags: str, name: str = "pan") -> Verifier:
+    for each in (model, *model.parent.glob("*.h")):
+        shutil.copy(each, folder / each.name)
+    subprocess.run(["spin", "-a", *UNREDUCED, model.name], cwd=folder, capture_output=True, check=False)
+    subprocess.run(["gcc", *flags, "-o", name, "pan.c"], cwd=folder, check=True)
+    return Verifier(folder, name)
+
+
+def expected(models: Path, most: int, only: str) -> list[dict[str, str]]:
+    with (models / "EXPECTED.csv").open() as file:
+        rows = [each for each in csv.DictReader(file) if each["complete"] == "yes"]
+    return [each for each in rows if int(each["states"]) <= most and only in each["file"]]
+
+
+def load(path: Path) -> outcrop.Model:
+    return outcrop.load(path, assertions=False, claims=False, **NEEDS.get(path.stem, {}))
+
+
+def check(model: outcrop.Model) -> outcrop.Result:
+    return model.check(deadlock="off", strategy="ram", threads=1)
+
+
+def rows(models: Path, most: int, only: str) -> None:
+    """Prints a line for each row: equal, equal without the claim, or different."""
+    tally: dict[str, int] = {}
+    for row in expected(models, most, only):
+        path = models / row["file"]
+        wanted = int(row["states"]), int(row["transitions"])
+        try:
+            result = check(load(path))
+            found = result.states, result.rules_fired + 1
+        except OutcropError as error:
+            found = 0, 0
+            print(error)
+        what = "equal" if found == wanted else "different"
+        if what == "different":
+            with tempfile.TemporaryDirectory() as folder:
+                wanted = compile_verifier(path, Path(folder), *SAFETY).run("-noclaim")[:2]
+            what = "equal without the claim" if found == wanted else "different"
+        tally[what] = tally.get(what, 0) + 1
+        print(f"{what:24} {row['file']:34} SPIN {wanted[0]:>9,} {wanted[1]:>10,}  ours {found[0]:>9,} {found[1]:>10,}")
+    print(", ".join(f"{count} {what}" for what, count in tally.items()))
+
+
+def speed(models: Path, least: int, most: int, only: str, repeat: int) -> None:
+    """Prints states a second of processor time on both sides, by turns, and bytes a state."""
+    ratios = []
+    for row in expected(models, most, only):
+        if int(row["states"]) < least:
+            continue
+        path = models / row["file"]
+        began = time.process_time() + _children()
+        model = load(path)
+        loaded = time.process_time() + _children() - began
+        check(model)
+        first = time.process_time() + _children() - began
+        with tempfile.TemporaryDirectory() as folder:
+            pan = compile_verifier(path, Path(folder), *SAFETY)
+            collapsed = compile_verifier(path, Path(folder), *SAFETY, "-DCOLLAPSE", name="collapsed")
+            theirs, ours = [], []
+            for _ in range(repeat):
+                states, _, seconds, _ = pan.run("-noclaim")
+                theirs.append(seconds)
+                began = time.process_time()
+                result = check(model)
+                ours.append(time.process_time() - began)
+            output = collapsed.run("-noclaim")[3]
+        ratio = min(theirs) / max(min(ours), 1e-3)
+        ratios.append(ratio)
+        used = re.search(r"([0-9.]+)\s+actual memory usage for states", output)
+        bytes_theirs = float(used[1]) * 2**20 / states if used else math.nan
+        bits = result.state_bits
+        times = f"SPIN {min(theirs):6.2f} s  ours {min(ours):6.2f} s  {ratio:5.2f} times"
+        start = f"loading {loaded:4.1f} s, with the first search {first:4.1f} s"
+        size = f"COLLAPSE {bytes_theirs:5.1f} bytes, ours {bits / 8:5.1f} and a hash"
+        print(f"{row['file']:34} {states:>9,} states  {times}  {start}  {size}", flush=True)
+    print(f"geometric mean {math.exp(sum(map(math.log, ratios)) / len(ratios)):.2f}")
+
+
+def _children() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=("rows", "speed"))
+    parser.add_argument("models", type=Path)
+    parser.add_argument("--least", type=int, default=200_000)
+    parser.add_argument("--most", type=int, default=10_000_000)
+    parser.add_argument("--only", default="")
+    parser.add_argument("--repeat", type=int, default=3)
+    arguments = parser.parse_args()
+    models = arguments.models / "models" / "promela"
+    if arguments.what == "rows":
+        rows(models, arguments.most, arguments.only)
+    else:
+        speed(models, arguments.least, arguments.most, arguments.only, arguments.repeat)
+
+
+if __name__ == "__main__":
+    main()
