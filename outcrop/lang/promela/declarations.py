@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from outcrop.ir.nodes import Assign, Statement, Variable
+from outcrop.ir.nodes import Assign, Expression, For, LocalPlace, Statement, TypeDomain, Variable
 from outcrop.ir.types import Array, Enum, Range, Record, Type
 from outcrop.lang import build
 from outcrop.lang.promela import syntax
 from outcrop.lang.promela.control import GraphBuilder, Location
 from outcrop.lang.promela.elements import Numbers
+from outcrop.lang.promela.identical import mark_identical
 from outcrop.lang.promela.language import PromelaOptions
 from outcrop.lang.promela.messages import expand_messages
 from outcrop.lang.promela.mtypes import hold_names_only, numbered
@@ -175,6 +176,8 @@ class DeclarationLowering(RuleLowering):
         self._set_priorities()
         for proctype in self.proctypes.values():
             self._declare_inside(proctype)
+        if self.options.of(PromelaOptions).process_symmetry:
+            mark_identical(model, list(self.proctypes.values()), self.preprocessor.words)
 
     def _set_priorities(self) -> None:
         """Gives each proctype the priority of its processes, which must have the same."""
@@ -268,6 +271,12 @@ class DeclarationLowering(RuleLowering):
 
     def make_privilege(self) -> None:
         """Makes the variable that says which process is inside an atomic sequence."""
+        symmetric = [each for each in self.proctypes.values() if each.scalarset is not None]
+        if symmetric:
+            message = (
+                "an atomic sequence of this model is too long to be one step, and its processes cannot be symmetric"
+            )
+            self.report.error(message, symmetric[0].tree.name.span, "leave --process-symmetry out")
         self.privilege = self._variable("atomic", Range(0, self.most_processes), Span(self.source, 0, 0))
 
     def _variable(self, name: str, kind: Type, span: Span) -> Variable:
@@ -289,19 +298,27 @@ class DeclarationLowering(RuleLowering):
                 assert symbol.variable is not None
                 self.process = None
                 yield from self.initial_values(build.place(symbol.variable, symbol.span), symbol.initial, symbol.span)
-        count = 0
         for proctype in self.proctypes.values():
+            span = proctype.tree.name.span
+            if proctype.scalarset is not None:
+                local = self.frame.add("process", proctype.scalarset)
+                body = self._begun(proctype, build.load(LocalPlace(type=local.type, span=span, local=local)), span)
+                domain = TypeDomain(type=proctype.scalarset)
+                yield For(span=span, variable=local, domain=domain, body=tuple(body))
+                continue
             for pid in proctype.active:
-                span = proctype.tree.name.span
-                process = self.self_of(proctype, build.number(pid, span), span)
-                self.process = process
-                yield from self.initialised(process)
-                yield self.enter(process, proctype.graph.start, span)
-                count += 1
+                yield from self._begun(proctype, build.number(pid, span), span)
+        count = sum(len(each.active) for each in self.proctypes.values())
         assert self.process_count is not None
         nowhere = Span(self.source, 0, 0)
         target = build.place(self.process_count, nowhere)
         yield Assign(span=nowhere, target=target, value=build.number(count, nowhere))
+
+    def _begun(self, proctype: ProctypeSymbol, pid: Expression, span: Span) -> Iterator[Statement]:
+        """Yields the start of a process that exists from the beginning."""
+        self.process = self.self_of(proctype, pid, span)
+        yield from self.initialised(self.process)
+        yield self.enter(self.process, proctype.graph.start, span)
 
 
 def _location_names(locations: list[Location]) -> list[str]:

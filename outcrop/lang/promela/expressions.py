@@ -239,6 +239,10 @@ class ExpressionLowering(IntegerLowering):
             return None
         if len(proctype.pids) == 1:
             return self.self_of(proctype, build.number(proctype.pids.start, name.span), name.span)
+        if proctype.scalarset is not None:
+            hint = "leave --process-symmetry out"
+            self.report.error(f"the processes of '{name.text}' have no numbers under symmetry", name.span, hint)
+            return None
         if pid is None:
             hint = f"write {name.text}[pid]"
             self.report.error(f"there are several processes of proctype '{name.text}'", name.span, hint)

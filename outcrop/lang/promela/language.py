@@ -24,6 +24,9 @@ class PromelaOptions:
         "formulas, never claims and event traces of a Promela model: checked (on), or ignored (off), as by"
         " 'pan -noclaim'",
     )
+    process_symmetry: bool = option(
+        False, "count states of a Promela model that differ only in the order of identical active processes once"
+    )
     progress: bool = option(
         False, "check that no run of a Promela model avoids progress labels from some point on, as 'pan -l' does"
     )

@@ -140,6 +140,33 @@ class MoveLowering(DeterministicLowering):
         self.process, self._in_enabled = me, False
         return whole
 
+    def can_move(self, span: Span) -> Expression:
+        """Returns whether any process can move, by a timeout if nothing else."""
+        before = self.process, self.is_timeout
+        self.is_timeout = True
+        whole: Expression = build.truth(False, span)
+        for proctype in self.proctypes.values():
+            if proctype.variable is None:
+                continue
+            several = len(proctype.pids) > 1
+            pid: Expression = build.number(proctype.pids.start, span)
+            if several:
+                local = self.frame.add("process", proctype.pid_type)
+                pid = build.load(LocalPlace(type=local.type, span=span, local=local))
+            self.process = self.self_of(proctype, pid, span)
+            one: Expression = build.truth(False, span)
+            for location in proctype.graph.locations:
+                here = self.is_at(self.process, [location.number + 1], span)
+                enabled = build.conjunction([here, self.any_enabled(location.steps, span)]) or here
+                one = build.logical(BinaryOperator.OR, one, enabled, span)
+            one = build.conjunction([*self.provided(), one]) or one
+            if several:
+                domain = TypeDomain(type=proctype.pid_type)
+                one = Quantified(span=span, quantifier=Quantifier.EXISTS, variable=local, domain=domain, body=one)
+            whole = build.logical(BinaryOperator.OR, whole, one, span)
+        self.process, self.is_timeout = before
+        return whole
+
     _in_enabled = False  #: whether a condition of ``enabled`` is being made, which may ask the same question again
 
     def _someone_meets(self, step: Step, use: Use) -> Expression:

@@ -7,8 +7,6 @@ they need fewer bits.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import fields, is_dataclass
-from typing import Any
 
 from outcrop.lang.promela import syntax
 
@@ -34,7 +32,7 @@ class _Stores:
         self._others: set[str] = set()
         self._positions: dict[int, set[bool]] = {}  #: of message fields, whether they are mtypes
         self._nodes = [model.declarations, model.typedefs, model.proctypes]
-        for node in _walk(self._nodes):
+        for node in syntax.walk(self._nodes):
             if isinstance(node, syntax.Declaration):
                 kind = self._variables if node.type.text == "mtype" else self._others
                 kind |= {each.name.text for each in node.declarators}
@@ -45,7 +43,7 @@ class _Stores:
     def are_names(self) -> bool:
         if self._variables & self._others:
             return False
-        return all(map(self._is_harmless, _walk(self._nodes)))
+        return all(map(self._is_harmless, syntax.walk(self._nodes)))
 
     def _is_harmless(self, node: object) -> bool:
         match node:
@@ -79,15 +77,3 @@ class _Stores:
         if isinstance(node, syntax.Reference) and node.next is None and node.name.text in self._names:
             return True
         return self._is_mtype(node)
-
-
-def _walk(node: Any) -> Iterator[Any]:
-    """Yields all parts of a tree."""
-    if isinstance(node, list | tuple):
-        for each in node:
-            yield from _walk(each)
-    elif is_dataclass(node) and not isinstance(node, type):
-        yield node
-        for each in fields(node):
-            if each.name != "span":
-                yield from _walk(getattr(node, each.name))

@@ -58,7 +58,8 @@ class RuleLowering(WayLowering):
         action = way.taken[0].step.action
         asks = isinstance(action, syntax.Test) and has_timeout(action.condition)
         choices: list[tuple[int, ...] | None] = [None]
-        if prod(len(each.pids) for each in way.actors) <= _MOST_CHOICES:
+        is_symmetric = any(each.scalarset is not None for each in way.actors)
+        if not is_symmetric and prod(len(each.pids) for each in way.actors) <= _MOST_CHOICES:
             every = product(*(each.pids for each in way.actors))
             choices = [pids for pids in every if len(set(pids)) == len(pids)]
         rules = []
@@ -100,7 +101,7 @@ class RuleLowering(WayLowering):
         guard = build.conjunction(guards)
         if guard is not None and getattr(guard, "value", None) == 0:
             return None
-        parameters = tuple(Parameter(each.local, each.proctype.pids) for each in actors if each.local is not None)
+        parameters = tuple(Parameter(each.local, each.proctype.pid_values) for each in actors if each.local is not None)
         names = tuple(dict.fromkeys(map(_process_name, actors)))
         frame = self.frame.finish()
         return Rule(_name(way, names), parameters, frame, span, guard, tuple(body), priority, names)

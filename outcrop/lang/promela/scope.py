@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from outcrop.ir.nodes import Expression, Local, Place, Variable
-from outcrop.ir.types import Enum, Range, Record, Type
+from outcrop.ir.types import Enum, Range, Record, Scalarset, Type
 from outcrop.lang.promela import syntax
 from outcrop.lang.promela.control import Graph
 from outcrop.source import Span
@@ -93,14 +93,20 @@ class ProctypeSymbol:
     record: Record = field(default_factory=lambda: Record(()))
     variable: Variable | None = None
     priority: int = 1
+    scalarset: Scalarset | None = None  #: numbers of identical processes, where symmetry was asked for
 
     @property
     def name(self) -> str:
         return self.tree.name.text
 
     @property
-    def pid_type(self) -> Range:
-        return Range(self.pids.start, self.pids.stop - 1, "pid")
+    def pid_type(self) -> Range | Scalarset:
+        return self.scalarset or Range(self.pids.start, self.pids.stop - 1, "pid")
+
+    @property
+    def pid_values(self) -> range:
+        """The values of ``pid_type``."""
+        return self.pids if self.scalarset is None else range(len(self.pids))
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields, is_dataclass
+from typing import Any
 
 from outcrop.source import Span
 
@@ -326,3 +328,15 @@ class Model:
     formulas: list[Ltl] = field(default_factory=list)
     traces: list[Span] = field(default_factory=list)  #: places of ``trace`` and ``notrace``
     remote_labels: list[tuple[str, str]] = field(default_factory=list)  #: proctypes and labels of references P@label
+
+
+def walk(node: Any) -> Iterator[Any]:
+    """Yields all nodes of a tree, or of lists of trees."""
+    if isinstance(node, list | tuple):
+        for each in node:
+            yield from walk(each)
+    elif is_dataclass(node) and not isinstance(node, type):
+        yield node
+        for part in fields(node):
+            if part.name != "span":
+                yield from walk(getattr(node, part.name))

@@ -8,7 +8,7 @@ from outcrop.errors import ModelError
 from outcrop.ir.automaton import Automaton, Edge
 from outcrop.ir.formula import Formula, Operator
 from outcrop.ir.formula import proposition as proposition_of
-from outcrop.ir.nodes import Expression
+from outcrop.ir.nodes import BinaryOperator, Expression
 from outcrop.ir.system import TemporalProperty
 from outcrop.lang import build
 from outcrop.lang.formulas import expression_of, read_formula
@@ -77,6 +77,8 @@ class TemporalLowering(DeclarationLowering):
         meaning = self.no_process_at("progress", span)
         if proposition is _ACCEPTING:
             meaning = build.negation(self.no_process_at("accept", span), span)
+        # A run that has ended goes round no cycle.
+        meaning = build.logical(BinaryOperator.AND, meaning, self.can_move(span), span)
         frame = self.frame.finish()
         self.temporal.append(TemporalProperty(name, (), frame, span, formula, {proposition: meaning}))
 
