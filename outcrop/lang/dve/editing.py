@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from outcrop.lang.dve.index import DveIndex, index
+from outcrop.lang.dve.layout import layout
 from outcrop.lang.dve.lexer import KEYWORDS
 from outcrop.lang.editing import Declaration, Editing, Highlighting, Index
 
@@ -32,4 +33,5 @@ EDITING = Editing(
     ),
     index=index,
     members=members,
+    layout=layout,
 )

@@ -6,6 +6,7 @@ import re
 
 from outcrop.lang.editing import Declaration, Editing, Highlighting, Index
 from outcrop.lang.promela.index import PromelaIndex, index
+from outcrop.lang.promela.layout import layout
 from outcrop.lang.promela.lexer import KEYWORDS
 
 _PREFIX = re.compile(r"([A-Za-z_]\w*(?:\[[^\]]*\])?(?:\.[A-Za-z_]\w*(?:\[[^\]]*\])?)*)\s*\.\s*\w*\Z")
@@ -43,4 +44,5 @@ EDITING = Editing(
     builtins=_BUILTINS,
     index=index,
     members=members,
+    layout=layout,
 )
