@@ -110,6 +110,11 @@ def _validate(verbs: Any) -> Parser:
         help="print a run of the model up to the line that does not agree: the changes (diff) or the whole state "
         "(full) at each step; off (the default): print no run",
     )
+    group.add_argument(
+        "--state-coverage",
+        action="store_true",
+        help="also count the reachable states that no log shows, in a model of at most a million states",
+    )
     group.add_argument("--html", metavar="FILE", help="write an HTML report to FILE, with a message chart of each run")
     add_chart_lanes(group)
     group.add_argument("--json", action="store_true", help="print one JSON document instead of text")

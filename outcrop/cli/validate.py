@@ -28,6 +28,7 @@ def run(arguments: argparse.Namespace) -> int:
         clock=arguments.clock,
         mapping=read_mapping(arguments.map),
         width=arguments.width,
+        state_coverage=arguments.state_coverage,
         time_limit=arguments.time_limit,
     )
     model = load(arguments.model, dict(arguments.constants), **language_values(arguments))

@@ -61,27 +61,28 @@ class Lines:
 
 
 class Observer:
-    """The states that agree with all lines so far. ``hidden``: instances that may fire between two lines."""
+    """The states that agree with all lines so far. ``hidden``: instances that may fire between two lines.
+    ``most_seen``: largest number of states that are kept for coverage."""
 
-    def __init__(self, search: Search, instances: int, gap: int, hidden: Sequence[int], most: int) -> None:
+    def __init__(
+        self, search: Search, instances: int, gap: int, hidden: Sequence[int], most: int, most_seen: int = 0
+    ) -> None:
         self._search = search
         self._library = search.native.library_with(_FUNCTIONS)
         self._bytes = search.native.state_bytes
         self._instances = instances
         self.shown: Counts = np.zeros(instances + 1, dtype=np.uint64)
         self._hidden = self._bits(hidden)
-        slots = 64
-        while slots < 4 * most:
-            slots *= 2
-        self._rows = [np.zeros(most * self._bytes + SPARE_BYTES, dtype=np.uint8) for _ in range(2)]
-        self._slots = [np.zeros(slots, dtype=np.uint64) for _ in range(2)]
+        sizes = (most, most, most_seen)
+        self._rows = [np.zeros(size * self._bytes + SPARE_BYTES, dtype=np.uint8) for size in sizes]
+        self._slots = [np.zeros(max(64, 4 << size.bit_length()), dtype=np.uint64) for size in sizes]
         self._raw = structure("Observation")(
             gap=gap, hidden=self._hidden.ctypes.data, most=most, most_work=_MOST_WORK, shown=self.shown.ctypes.data
         )
-        for number in range(2):
-            each = self._raw.sets[number]
+        self._raw.most_seen = most_seen
+        for number, each in enumerate((*self._raw.sets, self._raw.seen)):
             each.rows, each.slots = self._rows[number].ctypes.data, self._slots[number].ctypes.data
-            each.slot_mask = 63
+            each.slot_mask, each.generation = 63, 1  # slots of generation 0 are empty
         self.widest, self.widest_line = 0, 0
         self._base = 0  #: number of lines read by earlier calls
 
@@ -105,6 +106,17 @@ class Observer:
         number = int(self._raw.current)
         self._rows[number][: states.size] = states.reshape(-1)
         self._raw.sets[number].count = len(states)
+
+    @property
+    def seen(self) -> States:
+        """A copy of the states that agree with some line."""
+        count = int(self._raw.seen.count)
+        return self._rows[2][: count * self._bytes].reshape(count, self._bytes).copy()
+
+    @property
+    def seen_is_full(self) -> bool:
+        """Whether there were more than could be kept."""
+        return bool(self._raw.seen_is_full)
 
     @property
     def work(self) -> int:

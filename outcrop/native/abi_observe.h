@@ -40,6 +40,9 @@ typedef struct {
   uint64_t widest, widest_line;
   uint64_t total;              /* states, added up over all lines */
   uint64_t *shown;             /* of each instance: steps that agree with a line */
+  StateSet seen;               /* states that agree with some line, as long as they fit */
+  uint64_t most_seen;          /* 0: they are not kept */
+  uint64_t seen_is_full;
 } Observation;
 
 /* Transitions: successors, each with the number of its state within its block, and its rule instance. */

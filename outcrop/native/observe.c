@@ -131,6 +131,13 @@ static int observe_line(Worker *worker, Observation *observation, uint64_t numbe
   return 1;
 }
 
+/* Keeps the states that agree with a line, for coverage. */
+static void keep_seen(Worker *worker, Observation *observation, const StateSet *set) {
+  for (uint64_t i = 0; i < set->count && !observation->seen_is_full; i++)
+    observation->seen_is_full = !set_add(&observation->seen, worker->expansion.hasher, set->rows + i * STATE_BYTES,
+                                         observation->most_seen);
+}
+
 /* Makes the set of all start states whose instances a label names. Returns 0 if there are too many. */
 EXPORT uint64_t outcrop_observe_start(Search *search, Observation *observation, uint64_t label) {
   Worker *worker = &search->workers[0];
@@ -169,6 +176,7 @@ EXPORT uint64_t outcrop_observe_lines(Search *search, Observation *observation) 
     const uint64_t found = observation->sets[1 - observation->current].count;
     if (!found) return OBSERVED_NONE;
     observation->current = 1 - observation->current;
+    if (observation->most_seen) keep_seen(worker, observation, &observation->sets[observation->current]);
     observation->total += found;
     if (found <= observation->widest) continue;
     observation->widest = found;

@@ -1,17 +1,17 @@
 """Lines of a log as bits: the rule instances that a line may mean, and the bits of the state that it shows.
 
-A million lines are encoded one by one, so that what repeats is looked up: whole lines by their text, and the bits of a
-variable by its value.
+A million lines are encoded one by one, so that what repeats is looked up: the parts of a line by their text, and the
+bits of a variable by its value.
 """
 
 from __future__ import annotations
 
+import json
 import marshal
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,13 +26,17 @@ from outcrop.validate.logs import Record, parsed
 from outcrop.validate.mapping import EventMapping
 from outcrop.validate.values import Impossible, Values
 
-#: Largest number of lines, and of values, that are remembered.
+#: Largest number of values that are remembered, and of bytes of states as text.
 _MOST_KNOWN = 1 << 18
+_MOST_TEXT = 128 << 20
+#: The beginning of the state in a line, and what may follow it: numbers, up to the end of the line.
+_STATE = b'"state": '
+_REST = re.compile(rb'\}(?:\s*,\s*"\w+"\s*:\s*-?[\d.eE+-]+)*\s*\}$')
+_OBSERVED = re.compile(rb'"(?:rule|arguments|state|event)"')
 _ARGUMENT = re.compile(r"(\w+): (.+)")
 
 
-@dataclass(frozen=True)
-class Line:
+class Line(NamedTuple):
     """A line as bits. ``label`` is None if it names no rule. ``starts``: the label of the start states that it
     may mean. ``impossible``: why no state agrees with it."""
 
@@ -71,7 +75,9 @@ class Encoder:
         self.identities = identities or Identities(self.system)
         self.identities.forget()
         self._values = Values(self.system, self.identities, self._mapping.values)
-        self._lines: dict[bytes, Line | None] = {}
+        self._heads: dict[bytes, tuple[int | None, int | None]] = {}
+        self._states: dict[bytes, tuple[int, bytes]] = {}
+        self._room = _MOST_TEXT
         self._bits: dict[tuple[type, str, Any], tuple[int, int]] = {}
         self._rules: dict[Any, tuple[int | None, int | None]] = {}
 
@@ -79,12 +85,43 @@ class Encoder:
         """Returns a record as bits; None if it shows nothing."""
         if not isinstance(record, bytes):
             return self._encode(record)
-        known = self._lines.get(record, self)
-        if known is not self:
-            return known  # type: ignore[return-value]
-        found = self._encode(parsed(record))
-        if len(self._lines) < _MOST_KNOWN:
-            self._lines[record] = found
+        found = None if self._mapping.events else self._by_parts(record)
+        return found or self._encode(parsed(record))
+
+    def _by_parts(self, record: bytes) -> Line | None:
+        """Returns a line whose parts are known: the text before its state, and the text of its state. Numbers after the
+        state, such as a clock or a time, are left out. None if the line must be read as a whole.
+
+        Both parts are read as objects of their own before they are known. So the state is that of the line, and no
+        part of a text or of another object."""
+        at = record.find(_STATE)
+        rest = _REST.search(record) if at > 0 else None
+        if rest is None or rest.start() < at or _OBSERVED.search(rest[0]):
+            return None
+        if record[at + len(_STATE) : rest.start() + 1] == b"{}":
+            return None
+        head, text = record[:at], record[at + len(_STATE) : rest.start() + 1]
+        try:
+            label, starts = self._heads.get(head) or self._head(head)
+            mask, values = self._states.get(text) or self._state_text(text)
+        except (ValueError, Impossible):
+            return None
+        return Line(label, mask, values, starts)
+
+    def _head(self, head: bytes) -> tuple[int | None, int | None]:
+        record = json.loads(head.rstrip(b", \t") + b"}")
+        rule = record.get("rule", record.get("event"))
+        found = (None, None) if rule is None else self._rule(rule, record.get("arguments") or ())
+        if len(self._heads) < _MOST_KNOWN:
+            self._heads[head] = found
+        return found
+
+    def _state_text(self, text: bytes) -> tuple[int, bytes]:
+        mask, values = self._state(json.loads(text))
+        found = self.masks.setdefault(mask, len(self.masks)), values.to_bytes(self._size, "little")
+        if self._room >= len(text):
+            self._room -= len(text)
+            self._states[text] = found
         return found
 
     def _encode(self, record: dict[str, Any]) -> Line | None:
@@ -98,9 +135,8 @@ class Encoder:
             label, starts = (None, None) if rule is None else self._rule(rule, line.get("arguments") or ())
             mask, values = self._state(state or {})
         except Impossible as error:
-            return Line(
-                self.no_rule, self.masks.setdefault(0, len(self.masks)), bytes(self._size), impossible=str(error)
-            )
+            number = self.masks.setdefault(0, len(self.masks))
+            return Line(self.no_rule, number, bytes(self._size), impossible=str(error))
         return Line(label, self.masks.setdefault(mask, len(self.masks)), values.to_bytes(self._size, "little"), starts)
 
     # --- States ---

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import islice
 from types import TracebackType
+from typing import NamedTuple
 
 import numpy as np
 
@@ -29,6 +30,8 @@ _CHUNK = 1 << 12
 _WINDOW = 200
 #: Largest number of states of a set that is kept for that.
 _MOST_KEPT = 1000
+#: Largest number of states that are kept for coverage.
+MOST_SEEN = 1_000_000
 
 
 class Conformity(StrEnum):
@@ -43,8 +46,7 @@ class Conformity(StrEnum):
         return {Conformity.CONFORMS: 0, Conformity.DIFFERS: 1, Conformity.UNKNOWN: 3}[self]
 
 
-@dataclass(frozen=True)
-class Numbered:
+class Numbered(NamedTuple):
     """A line of a log: its number, its text or object, and its bits."""
 
     number: int
@@ -96,9 +98,15 @@ class Follower:
         self._layout = Layout(system)
         self.encoder = Encoder(system, options.mapping, native.normalise)
         self._search = native.search(Settings(budget=1 << 20))
+        self.native = native
         self.hidden = set(self.encoder.instances_of(options.internal))
         self.observer = Observer(
-            self._search, self.encoder.instance_count, options.gap, sorted(self.hidden), options.width
+            self._search,
+            self.encoder.instance_count,
+            options.gap,
+            sorted(self.hidden),
+            options.width,
+            MOST_SEEN if options.state_coverage else 0,
         )
         self._end = None if options.time_limit is None else time.monotonic() + options.time_limit
         self._declared = (0, 0)

@@ -18,6 +18,7 @@ class ValidateOptions:
     clock: str | None = None  #: field by which logs are merged
     mapping: EventMapping = field(default_factory=EventMapping)
     width: int = 100_000  #: largest number of states that may agree with a line
+    state_coverage: bool = False  #: whether to count the reachable states that no log shows
     time_limit: float | None = None  #: seconds
 
     def __post_init__(self) -> None:

@@ -16,9 +16,11 @@ from outcrop.result import Trace, Verdict
 from outcrop.trace.chart import chart
 from outcrop.trace.itf import trace_document
 from outcrop.trace.render import TraceStyle, folded, render
+from outcrop.validate.coverage import StateCoverage
 from outcrop.validate.explain import MOST_STATES, Possible
 from outcrop.validate.follow import Conformity, Numbered
 from outcrop.validate.validation import LogAnswer, Validation
+from outcrop.views import StateView
 
 _VERDICTS = {
     Conformity.CONFORMS: Verdict.HOLDS,
@@ -95,6 +97,12 @@ def _coverage(validation: Validation) -> Iterator[str]:
     )
     if never:
         yield f"Rules that no log shows: {', '.join(never)}"
+    states = validation.states
+    if states is not None:
+        least = "" if states.is_complete else "at least "
+        yield f"States: {states.shown:,} of {least}{states.reachable:,} reachable ones."
+        for each in states.examples:
+            yield f"  not shown: {', '.join(folded(validation.model.system, each))}"
 
 
 def _lines(count: int) -> str:
@@ -129,6 +137,16 @@ def document(validation: Validation) -> dict[str, Any]:
         "coverage": [rule_document(each) for each in validation.coverage],
         "instances": validation.instances,
         "instances_shown": validation.instances_shown,
+        "states": None if validation.states is None else _states_document(validation, validation.states),
+    }
+
+
+def _states_document(validation: Validation, states: StateCoverage) -> dict[str, Any]:
+    return {
+        "shown": states.shown,
+        "reachable": states.reachable,
+        "complete": states.is_complete,
+        "not_shown": [StateView(validation.model.system, each).flat() for each in states.examples],
     }
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from outcrop.api import Model
 from outcrop.result import RuleCoverage, Trace
 from outcrop.validate.clocks import Writer, follow_merged, writers
+from outcrop.validate.coverage import StateCoverage, state_coverage
 from outcrop.validate.explain import Explainer, Explanation
 from outcrop.validate.follow import Conformity, Followed, Follower
 from outcrop.validate.identities import Conflict, Identities
@@ -42,6 +43,7 @@ class Validation:
     instances_shown: int
     instances: int
     seconds: float
+    states: StateCoverage | None = None  #: None unless it was asked for
 
     @property
     def conformity(self) -> Conformity:
@@ -67,7 +69,8 @@ def validate(model: Model, logs: Sequence[str], options: ValidateOptions) -> Val
             )
             first += rule.instance_count
         instances_shown = int((shown[:first] > 0).sum())
-    return Validation(model, answers, tuple(coverage), instances_shown, first, time.monotonic() - begun)
+        states = state_coverage(follower) if options.state_coverage else None
+    return Validation(model, answers, tuple(coverage), instances_shown, first, time.monotonic() - begun, states)
 
 
 def _answer(follower: Follower, paths: Sequence[str]) -> LogAnswer:

@@ -62,7 +62,7 @@ ALLOWED = {
     "mypy_plugin": set(),
     "tracing": set(),
     "tools": {"ir", "codegen", "kernels", "explorer", "search", "trace", "report", "result", "api"},
-    "validate": {"ir", "codegen", "kernels", "trace", "report", "result", "api"},
+    "validate": {"ir", "codegen", "kernels", "trace", "report", "result", "api", "views"},
     "testsuite": {"ir", "codegen", "kernels", "trace", "result", "views"},
     "compare": {*("ir", "codegen", "kernels", "explorer", "search", "trace", "report", "result", "api")},
     "recheck": {*("ir", "codegen", "kernels", "store", "explorer", "check", "trace", "report", "result", "api")},

@@ -176,6 +176,19 @@ def test_the_page_has_the_report_and_a_chart(
     assert "<b>" not in text
 
 
+def test_states_that_no_log_shows_are_counted(validate: Validate) -> None:
+    _, document = validate(GOOD, GOOD[:2], options=("--state-coverage",))
+    states = document["states"]
+    assert (states["shown"], states["reachable"], states["complete"]) == (4, 20, True)
+    assert len(states["not_shown"]) > 0
+    assert {
+        "holder": "None",
+        "waiting[Client_1]": False,
+        "waiting[Client_2]": True,
+        "waiting[Client_3]": False,
+    } in states["not_shown"]
+
+
 def test_long_logs_are_read_in_pieces(validate: Validate) -> None:
     """Longer than what the kernel reads at once; the states before the last lines are found again."""
     lap = [{"rule": rule, "arguments": {"c": "alice"}} for rule in ("request", "grant", "release")]
