@@ -49,6 +49,7 @@ from outcrop.options import (
     Reduce,
     TraceOrder,
     given_options,
+    is_remote,
 )
 from outcrop.outcome import Progress, Stop
 from outcrop.reading import read_source as read_source
@@ -265,7 +266,13 @@ class Model:
         selection = select(self.system, asked.properties)
         chosen = dataclasses.replace(asked, properties=selection.formulas)
         model = dataclasses.replace(self, system=selection.system, warnings=(*self.warnings, *selection.notes()))
-        result = model._check(chosen, progress, output or sys.stdout.write)
+        run = partial(model._check, progress=progress, output=output or sys.stdout.write)
+        if is_remote(chosen.checkpoint) or is_remote(chosen.resume):
+            from outcrop.check.remote import check_remotely  # few checks need it
+
+            result = check_remotely(chosen, run)
+        else:
+            result = run(chosen)
         result.properties += [
             PropertyResult(str(each.kind), each.name, each.span, "unknown") for each in selection.skipped
         ]

@@ -109,6 +109,11 @@ _BOUNDS: tuple[tuple[str, float, float], ...] = (
 )
 
 
+def is_remote(place: str | None) -> bool:
+    """Returns whether the place of a checkpoint is a URL, such as ``s3://bucket/ring``."""
+    return place is not None and "://" in place
+
+
 @dataclass(frozen=True, init=False)
 class CheckOptions:
     """The options of a search. None means no limit, or the default that the comment of the field names.
@@ -145,9 +150,9 @@ class CheckOptions:
     prints: bool = False  #: show the output of ``put`` statements during the search
     keep_c: str | None = None  #: directory for the generated C
     workdir: str | None = None  #: directory for states that do not fit into memory; default: next to the cache
-    checkpoint: str | None = None  #: directory for checkpoints; default: that of ``resume``
+    checkpoint: str | None = None  #: directory or URL for checkpoints; default: that of ``resume``
     checkpoint_every: float = 600.0  #: seconds
-    resume: str | None = None  #: directory of the checkpoint to resume
+    resume: str | None = None  #: directory or URL of the checkpoint to resume
     keep_states: str | None = None  #: directory in which the visited states stay after the search
     keep: Keep | None = None  #: default: states with ``cached``, signatures on disk
     trace_order: TraceOrder = TraceOrder.LANES

@@ -24,7 +24,7 @@ from outcrop.dist.transport import transport_of
 from outcrop.errors import AlreadyTold, InternalError, Undecided, UsageError
 from outcrop.interrupts import handled, interrupt
 from outcrop.lang.registry import LANGUAGES
-from outcrop.options import CheckOptions, Deadlock, DeviceChoice, Engine, Fair, Keep, Reduce, TraceOrder
+from outcrop.options import CheckOptions, Deadlock, DeviceChoice, Engine, Fair, Keep, Reduce, TraceOrder, is_remote
 from outcrop.reading import STDIN
 from outcrop.report.annotations import of_document, wanted
 from outcrop.report.text import ChartOptions, Paint, quiet, report
@@ -59,6 +59,8 @@ def _check_confined(arguments: argparse.Namespace) -> int:
     from outcrop.sandbox import run_confined  # for models that are not trusted
 
     directories = [arguments.workdir, arguments.keep_c, arguments.checkpoint, arguments.resume, arguments.keep_states]
+    if any(is_remote(each) for each in directories):
+        raise UsageError("--sandbox has no network; name a local directory for checkpoints")
     paths = [Path(each) for each in directories if each]
     for path in paths:
         try:

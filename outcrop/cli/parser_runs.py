@@ -37,8 +37,8 @@ def add_checkpoints(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--checkpoint",
         metavar="DIR",
-        help="directory to save the search in, at intervals and when Ctrl-C or a limit ends it; removed after a "
-        "verdict",
+        help="directory, or URL such as s3://BUCKET/NAME, to save the search in, at intervals and when Ctrl-C, SIGTERM "
+        "or a limit ends it; removed after a verdict",
     )
     group.add_argument(
         "--checkpoint-every",
@@ -50,8 +50,8 @@ def add_checkpoints(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--resume",
         metavar="DIR",
-        help="directory of the checkpoint to resume, with any strategy, threads and memory; new checkpoints go there "
-        "too, unless --checkpoint names another directory",
+        help="directory or URL of the checkpoint to resume, with any strategy, threads and memory; new checkpoints go "
+        "there too, unless --checkpoint names another place",
     )
     group.add_argument(
         "--keep-states",
