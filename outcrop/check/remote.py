@@ -64,7 +64,7 @@ class LocalCheckpoints:
             self._failure = f"{error}; it is kept in '{kept}'"
 
     def report(self, result: Result) -> None:
-        """Names the remote places in the events of a result, and what could not be copied."""
+        """Writes the remote places into the events of a result, and adds what could not be copied."""
         for number, event in enumerate(result.events):
             text = event.text
             for url, local in self._places.items():

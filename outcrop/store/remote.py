@@ -15,6 +15,7 @@ import json
 import secrets
 import threading
 from dataclasses import asdict, dataclass, field
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -59,9 +60,8 @@ class Remote:
     def __init__(self, url: str) -> None:
         self.url = url
         try:
-            from fsspec.core import url_to_fs  # optional: for checkpoints in object stores
-
-            self._files, self._base = url_to_fs(url)
+            # Optional: for checkpoints in object stores.
+            self._files, self._base = import_module("fsspec.core").url_to_fs(url)
         except (ImportError, ValueError) as error:
             raise UsageError(f"cannot use '{url}': {error}; pip install 'outcrop[remote]'") from None
 
