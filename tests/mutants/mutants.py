@@ -24,7 +24,7 @@ from seeded import MUTANTS, Mutant
 REPOSITORY = Path(__file__).parents[2]
 #: The tests that are likely to notice a bug in a file, which run first.
 LIKELY = {
-    "native/table.c": ("tests/kernels", "tests/search/test_ram.py"),
+    "native/table.c": ("tests/kernels", "tests/search/test_compression.py", "tests/search/test_ram.py"),
     "native/lines.h": ("tests/kernels", "tests/search/test_auto.py"),
     "native/signatures.c": ("tests/kernels", "tests/search/test_past_ram.py"),
     "native/level.c": ("tests/kernels/test_kernels.py", "tests/search/test_ram.py", "tests/search/test_models.py"),
