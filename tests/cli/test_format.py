@@ -25,7 +25,7 @@ OURS = [path for folder in ("examples", "tests/models") for path in sorted((ROOT
 OURS = [path for path in OURS if path.suffix in SUFFIXES]
 OUTSIDE = Path(os.environ.get("OUTCROP_MODELS", "/nowhere"))
 #: Largest outside model that is compared, in bytes. The few larger ones take most of the time.
-MOST = 60_000
+MOST = 30_000
 
 
 def outcrop(*arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
