@@ -348,9 +348,13 @@ static void trees_close(Search *search) {
     free(worker->trees);
     free(worker->foldings);
     free(worker->known_nodes);
+    free(worker->roots);
+    free(worker->sources);
     worker->trees = NULL;
     worker->foldings = NULL;
     worker->known_nodes = NULL;
+    worker->roots = NULL;
+    worker->sources = NULL;
   }
 }
 #endif
@@ -372,7 +376,9 @@ EXPORT int outcrop_compressed_open(Search *search, uint64_t seed, uint64_t index
     worker->trees = calloc(TREES_AT_HAND, sizeof *worker->trees);
     worker->foldings = calloc(FOLDED_TOGETHER, sizeof *worker->foldings);
     worker->known_nodes = calloc(KNOWN_NODES, sizeof *worker->known_nodes);
-    complete &= worker->trees && worker->foldings && worker->known_nodes;
+    worker->roots = calloc(SUCCESSOR_ROOM + 1, STATE_BYTES);
+    worker->sources = calloc(SUCCESSOR_ROOM, sizeof *worker->sources);
+    complete &= worker->trees && worker->foldings && worker->known_nodes && worker->roots && worker->sources;
   }
   if (!complete) {
     trees_close(search);

@@ -69,22 +69,26 @@ static void fold_begin(Worker *worker, Folding *folding, const uint8_t *state, u
   folding->word = 0;
 }
 
-/* Goes up to the next node that the worker has not met lately, and begins to fetch it. Gives 0 where there is none. */
+/* Goes up to the next node, and begins to fetch what the worker knows of it. Gives 0 where there is none. */
 static inline int fold_on(const Worker *worker, Folding *folding) {
+  const TreeShape *shape = &worker->search->tree.shape;
+  while (!folding->above[folding->word])
+    if (++folding->word == NODE_WORDS) return 0;
+  folding->node = 64 * folding->word + (unsigned)__builtin_ctzll(folding->above[folding->word]);
+  folding->above[folding->word] &= folding->above[folding->word] - 1;
+  folding->pair = pair_of(folding->value[shape->left[folding->node]], folding->value[shape->right[folding->node]]);
+  folding->hash = hash_state(&worker->search->hasher, (const uint8_t *)&folding->pair);
+  __builtin_prefetch(&worker->known_nodes[folding->hash % KNOWN_NODES]);
+  return 1;
+}
+
+/* Takes the number of a node that the worker has met lately. Gives 0 for another, and begins to fetch it. */
+static inline int fold_known(const Worker *worker, Folding *folding) {
   const Tree *tree = &worker->search->tree;
-  const TreeShape *shape = &tree->shape;
-  for (; folding->word < NODE_WORDS; folding->word++)
-    for (uint64_t *above = &folding->above[folding->word]; *above; *above &= *above - 1) {
-      folding->node = 64 * folding->word + (unsigned)__builtin_ctzll(*above);
-      folding->pair = pair_of(folding->value[shape->left[folding->node]], folding->value[shape->right[folding->node]]);
-      folding->hash = hash_state(&worker->search->hasher, (const uint8_t *)&folding->pair);
-      const KnownNode *known = &worker->known_nodes[folding->hash % KNOWN_NODES];
-      if (known->pair != folding->pair) {
-        __builtin_prefetch(table_line(&tree->table, folding->hash));
-        return 1;
-      }
-      folding->value[shape->leaves + folding->node] = (uint32_t)known->number;
-    }
+  const KnownNode *known = &worker->known_nodes[folding->hash % KNOWN_NODES];
+  folding->value[tree->shape.leaves + folding->node] = (uint32_t)known->number;
+  if (known->pair == folding->pair) return 1;
+  __builtin_prefetch(table_line(&tree->table, folding->hash));
   return 0;
 }
 
@@ -92,7 +96,6 @@ static inline int fold_on(const Worker *worker, Folding *folding) {
 static inline int fold_node(Worker *worker, Folding *folding) {
   const uint64_t number = node_number(worker, folding->pair, folding->hash);
   folding->value[worker->search->tree.shape.leaves + folding->node] = (uint32_t)number;
-  folding->above[folding->word] &= folding->above[folding->word] - 1;
   return number != UINT64_MAX;
 }
 
@@ -104,9 +107,12 @@ static uint32_t fold_states(Worker *worker, const uint8_t *states, const uint32_
   uint32_t going = ((uint32_t)1 << count) - 1, failed = 0;
   for (uint32_t i = 0; i < count; i++) fold_begin(worker, &foldings[i], states + (size_t)i * MODEL_BYTES, owners ? owners[i] : 0);
   while (going) {
+    uint32_t unknown = 0;
     for (uint32_t rest = going; rest; rest &= rest - 1)
       if (!fold_on(worker, &foldings[__builtin_ctz(rest)])) going &= ~(rest & -rest);
     for (uint32_t rest = going; rest; rest &= rest - 1)
+      unknown |= fold_known(worker, &foldings[__builtin_ctz(rest)]) ? 0 : rest & -rest;
+    for (uint32_t rest = unknown; rest; rest &= rest - 1)
       if (!fold_node(worker, &foldings[__builtin_ctz(rest)])) failed |= rest & -rest, going &= ~(rest & -rest);
   }
   for (uint32_t i = 0; i < count; i++) {
@@ -147,18 +153,19 @@ static UNUSED uint32_t fold_states_sent(Worker *worker, uint8_t *states, uint32_
   return folded;
 }
 
-/* Folds the successors in the buffer, and drops those that memory has no room for. */
-static void fold_successors(Worker *worker) {
+/* Folds the successors in the buffer, and drops those that memory has no room for. The roots may lie where they lie. */
+static void fold_successors(Worker *worker, uint8_t *all_roots) {
   Expansion *expansion = &worker->expansion;
   const uint32_t count = expansion->count;
   uint32_t kept = 0;
+  for (uint32_t i = 0; i < count; i++) worker->sources[i] = i;
   for (uint32_t done = 0; done < count; done += FOLDED_TOGETHER) {
     const uint32_t few = count - done < FOLDED_TOGETHER ? count - done : FOLDED_TOGETHER;
     uint8_t *states = expansion->successors + (size_t)done * MODEL_BYTES, roots[FOLDED_TOGETHER * STATE_BYTES];
     const uint32_t failed = fold_states(worker, states, expansion->owners + done, few, roots);
     for (uint32_t i = 0; i < few; i++) {
       if (failed >> i & 1) continue;
-      memcpy(expansion->successors + (size_t)kept * STATE_BYTES, roots + (size_t)i * STATE_BYTES, STATE_BYTES);
+      memcpy(all_roots + (size_t)kept * STATE_BYTES, roots + (size_t)i * STATE_BYTES, STATE_BYTES);
       move_origin(expansion, kept++, done + i);
     }
   }

@@ -16,11 +16,9 @@ enum { TURNS_BEFORE_SLEEP = 1000 };
 /* Number of words of put statements that a worker keeps before it hands them over. */
 enum { MANY_PUT_WORDS = 1 << 16 };
 
-/* Checks a new state. */
-static void check_state(Worker *worker, const uint8_t *kept) {
+/* Checks a new state, which is as the model packs it. */
+static void check_packed(Worker *worker, const uint8_t *state) {
   Context *context = worker->expansion.context;
-  uint8_t room[MODEL_BYTES + SPARE_BYTES];
-  const uint8_t *state = packed_state(worker->search, kept, room);
   int failed = 0;
   (void)state, (void)context;
 #if HAS_ASSUMPTIONS
@@ -37,6 +35,26 @@ static void check_state(Worker *worker, const uint8_t *kept) {
 #endif
   }
   if (failed) found_add(&worker->found[FOUND_STATE], state, worker->search->most_found);
+}
+
+/* Checks a new state as the search keeps it. */
+static void check_state(Worker *worker, const uint8_t *kept) {
+  uint8_t room[MODEL_BYTES + SPARE_BYTES];
+  check_packed(worker, packed_state(worker->search, kept, room));
+}
+
+/* Checks the new ones among states that were added. */
+static void check_new(Worker *worker, const uint8_t *states, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++) {
+    if (!worker->is_new[i]) continue;
+#if HAS_TREE
+    if (worker->packed) {
+      check_packed(worker, worker->packed + (size_t)worker->sources[i] * MODEL_BYTES);
+      continue;
+    }
+#endif
+    check_state(worker, states + (size_t)i * STATE_BYTES);
+  }
 }
 
 #if HAS_COVERAGE
@@ -114,8 +132,7 @@ static void add_hashed(Worker *worker, const uint8_t *states, uint32_t count) {
   count_deeper(worker, done);
 #endif
   if (!search->visited->is_tentative && (HAS_ASSUMPTIONS || HAS_INVARIANTS || HAS_COVER_PROPERTIES))
-    for (uint32_t i = 0; i < done; i++)
-      if (worker->is_new[i]) check_state(worker, states + (size_t)i * STATE_BYTES);
+    check_new(worker, states, done);
   worker->overflow |= done < count;
   if (done < count && search->visited->carry)
     search->visited->carry(worker, states + (size_t)done * STATE_BYTES, hashes + done, count - done);
@@ -124,8 +141,16 @@ static void add_hashed(Worker *worker, const uint8_t *states, uint32_t count) {
 /* Flushes the buffer of a search. */
 static void add_successors(Expansion *expansion) {
   Worker *worker = (Worker *)expansion;
-  if (HAS_TREE && is_shared(worker->search)) route_own_successors(worker);
+#if HAS_TREE
+  /* The packed states stay at hand for the checks of new ones. */
+  if (is_shared(worker->search)) route_own_successors(worker);
+  uint8_t *packed = expansion->successors;
+  fold_successors(worker, worker->roots);
+  worker->packed = packed;
+  expansion->successors = worker->roots;
+#else
   squeeze_successors(worker);
+#endif
   /* A table of all visited states finds loops nearly as fast. With eviction, each would be a candidate. */
   drop_loops(worker, worker->search->visited->forgets ? 1 : 6);
   hash_own_successors(worker);
@@ -133,6 +158,10 @@ static void add_successors(Expansion *expansion) {
   expansion->count = 0;
   worker->generated += count;
   add_hashed(worker, expansion->successors, count);
+#if HAS_TREE
+  expansion->successors = packed;
+  worker->packed = NULL;
+#endif
 }
 
 static void expand_state(Worker *worker, const uint8_t *kept) {

@@ -148,6 +148,9 @@ struct Worker {
   UnfoldedTree *trees; /* of the states being expanded */
   Folding *foldings;
   KnownNode *known_nodes;
+  uint8_t *roots;         /* room for the roots of successors, and from which of them each comes */
+  uint32_t *sources;
+  const uint8_t *packed;  /* successors whose roots are being added, as the model packs them; NULL: not at hand */
   Chunk numbers;      /* for new nodes */
   int is_at_work;     /* and takes part when tables grow */
 #endif
@@ -224,20 +227,24 @@ static void keep_misfit(Worker *worker, const uint8_t *state) {
 /* Moves the origin of a successor with it, to another place of the buffer. */
 static inline void move_origin(Expansion *expansion, uint32_t to, uint32_t from) {
   expansion->owners[to] = expansion->owners[from];
+#if HAS_TREE
+  uint32_t *sources = ((Worker *)expansion)->sources;
+  sources[to] = sources[from];
+#endif
 #if HAS_COVERAGE
   expansion->rules[to] = expansion->rules[from];
 #endif
 }
 
 #if HAS_TREE
-static void fold_successors(Worker *worker);
+static void fold_successors(Worker *worker, uint8_t *roots);
 static UNUSED uint32_t fold_states_sent(Worker *worker, uint8_t *states, uint32_t count);
 #endif
 
 /* Squeezes the successors in the buffer, which the model has packed. A flush starts with it. */
 static void squeeze_successors(Worker *worker) {
 #if HAS_TREE
-  fold_successors(worker);
+  fold_successors(worker, worker->expansion.successors);
 #endif
 #if SQUEEZED_BYTES
   Expansion *expansion = &worker->expansion;

@@ -25,7 +25,8 @@ def test_killed_at_random_moments(seed: int, tmp_path: Path, process: Callable[.
     wanted = json.loads(process("check", model, "--json", "--deadlock", "off").out)
     for _ in range(4):
         going_on = ["--resume" if (place / "manifest.json").exists() else "--checkpoint", str(place)]
-        how = choose.choice((["--strategy", "ram"], ["--state-memory", "1M"], ["--threads", "1"]))
+        compressed = ["--strategy", "ram", "--compress", "quotient"]
+        how = choose.choice((["--strategy", "ram"], compressed, ["--state-memory", "1M"], ["--threads", "1"]))
         run = subprocess.Popen([sys.executable, "-m", "outcrop", *check, *going_on, *how], stdout=subprocess.PIPE)
         time.sleep(choose.uniform(0.2, 1.5))
         run.send_signal(choose.choice((signal.SIGKILL, signal.SIGKILL, signal.SIGINT)))
