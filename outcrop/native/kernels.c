@@ -71,6 +71,7 @@
 #include "adding.c"
 #include "visited.c"
 #include "cores.c"
+#include "checking.c"
 #include "level.c"
 #include "blocks.c"
 #include "spill.c"
