@@ -16,38 +16,44 @@ static inline uint32_t size_of(const Instances *set) {
   return size;
 }
 
+/* Takes the first waiting instance from a set: an active one if there is any, since these end a hopeless set soonest.
+ * Returns INSTANCE_COUNT if none waits. */
+static inline uint32_t take_waiting(Instances *waiting, const Instances *active) {
+  for (int word = 0; word < INSTANCE_WORDS; word++) {
+    const uint64_t ready = waiting->words[word] & active->words[word];
+    if (!ready) continue;
+    waiting->words[word] &= ~(ready & -ready);
+    return (uint32_t)(word * 64 + __builtin_ctzll(ready));
+  }
+  for (int word = 0; word < INSTANCE_WORDS; word++) {
+    const uint64_t left = waiting->words[word];
+    if (!left) continue;
+    waiting->words[word] &= left - 1;
+    return (uint32_t)(word * 64 + __builtin_ctzll(left));
+  }
+  return INSTANCE_COUNT;
+}
+
 /* Closes a set that begins with one active instance. Returns the number of active ones in it; `limit` if there would be
- * as many or more. */
+ * as many or more, or if it meets one of `hopeless`, from which that was found before. */
 static uint32_t close_set(const uint8_t *state, Context *context, uint32_t start, const Instances *active,
-                          uint32_t limit, Instances *set) {
+                          const Instances *hopeless, uint32_t limit, Instances *set) {
   Instances waiting = {{0}};
-  uint32_t count = 1;
+  uint32_t count = 1, instance;
   memset(set, 0, sizeof *set);
   set->words[start >> 6] = waiting.words[start >> 6] = UINT64_C(1) << (start & 63);
-  for (int word = 0; word < INSTANCE_WORDS;) {
-    if (!waiting.words[word]) {
-      word++;
-      continue;
-    }
-    const uint32_t instance = (uint32_t)(word * 64 + __builtin_ctzll(waiting.words[word]));
-    waiting.words[word] &= waiting.words[word] - 1;
+  while ((instance = take_waiting(&waiting, active)) != INSTANCE_COUNT) {
     const Instances *row = active->words[instance >> 6] >> (instance & 63) & 1
                                ? &dependents[instance]
                                : enabling_set(state, context, instance, active, set);
-    int first = INSTANCE_WORDS;
-    for (int i = INSTANCE_WORDS - 1; i >= 0; i--) {
+    for (int i = 0; i < INSTANCE_WORDS; i++) {
       const uint64_t added = row->words[i] & ~set->words[i];
-      if (!added) continue;
-      first = i;
+      if (added & hopeless->words[i]) return limit;
       set->words[i] |= added;
       waiting.words[i] |= added;
       count += (uint32_t)__builtin_popcountll(added & active->words[i]);
-#if REDUCES_RUNS
-      if (added & active->words[i] & ~starts.words[i]) return limit;
-#endif
     }
     if (count >= limit) return limit;
-    if (first < word) word = first;
   }
   return count;
 }
@@ -68,12 +74,19 @@ static void fire_stubborn(const uint8_t *state, Expansion *expansion, const Inst
   Context *const context = expansion->context;
   const uint32_t enabled = size_of(active);
   uint32_t best = enabled;
-  Instances chosen = *active, set;
+  Instances chosen = *active, set, hopeless = {{0}};
+#if REDUCES_RUNS
+  /* All members of a set must be among those that it may begin with. */
+  for (int i = 0; i < INSTANCE_WORDS; i++) hopeless.words[i] = active->words[i] & ~starts.words[i];
+#endif
   for (int word = 0; word < INSTANCE_WORDS && best > 1 && !failed; word++)
     for (uint64_t left = active->words[word] & starts.words[word]; left && best > 1; left &= left - 1) {
       const uint32_t count =
-          close_set(state, context, (uint32_t)(word * 64 + __builtin_ctzll(left)), active, best, &set);
-      if (count >= best) continue;
+          close_set(state, context, (uint32_t)(word * 64 + __builtin_ctzll(left)), active, &hopeless, best, &set);
+      if (count >= best) {
+        hopeless.words[word] |= left & -left;
+        continue;
+      }
       best = count;
       for (int i = 0; i < INSTANCE_WORDS; i++) chosen.words[i] = set.words[i] & active->words[i];
     }

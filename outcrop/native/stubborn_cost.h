@@ -23,6 +23,7 @@ static inline uint32_t cost_of(const Instances *row, const Instances *active, co
     const uint64_t value = get_bits(state, option->bit, option->width);                               \
     const Instances *const row = &enabling_rows[row_of[option->row + value]];                         \
     const uint32_t cost = cost_of(row, active, set);                                                  \
+    if (!cost) return row;                                                                            \
     if (cost < least) least = cost, best = row;                                                       \
   } while (0)
 

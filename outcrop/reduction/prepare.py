@@ -20,6 +20,8 @@ from outcrop.reduction.tables import Relations, groups_of
 MOST_INSTANCES = 2_000
 #: The sample that decides whether reduction pays: steps, steps of one walk, and guards evaluated in all.
 _FEWEST_STEPS, _MOST_STEPS, _WALK, _MOST_GUARDS = 20, 300, 60, 40_000
+#: One state of so many on these walks must be reduced.
+_LEAST_SHARE = 25
 #: Variables that are named when a model does not reduce.
 _MOST_BLAMED = 3
 
@@ -39,7 +41,7 @@ def reduction_of(system: System, symmetry: bool, samples: bool = True) -> Reduct
     found = _reduction(system)
     if isinstance(found, Unreduced) or not samples or _pays(system, found, symmetry):
         return found
-    return Unreduced("no state of a sample could leave a step for later", len(found.instances), found.blamed)
+    return Unreduced("hardly a state of a sample could leave a step for later", len(found.instances), found.blamed)
 
 
 def reported(outcome: Outcome, reduction: Reduction | Unreduced, covers: int) -> Outcome:
@@ -53,7 +55,7 @@ def reported(outcome: Outcome, reduction: Reduction | Unreduced, covers: int) ->
 
 
 def _pays(system: System, reduction: Reduction, symmetry: bool) -> bool:
-    """Returns whether some states of short walks are reduced. The walks depend on the model alone."""
+    """Returns whether enough states of short walks are reduced. The walks depend on the model alone."""
     interpreter = Interpreter(system, symmetry and system.allows_symmetry)
     moves = interpreter.selection = ReducedMoves(interpreter, reduction)
     steps = max(_FEWEST_STEPS, min(_MOST_STEPS, _MOST_GUARDS // max(1, len(reduction.instances))))
@@ -64,13 +66,11 @@ def _pays(system: System, reduction: Reduction, symmetry: bool) -> bool:
         for _ in range(min(steps - walked, _WALK)):
             walked += 1
             following = [each.successor for each in interpreter.successors(state) if each.successor is not None]
-            if moves.reduced:
-                return True
             if not following:
                 break
             number = number * 1_103_515_245 + 12_345 & 0x7FFFFFFF
             state = following[(number >> 8) % len(following)]
-    return False
+    return moves.reduced * _LEAST_SHARE >= moves.states
 
 
 def _reduction(system: System) -> Reduction | Unreduced:

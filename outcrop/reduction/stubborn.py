@@ -36,27 +36,33 @@ class Reduction:
         """Returns the set of instances to fire, with disabled members; -1 if that is all of them. ``is_false`` tells
         whether a conjunct of an instance is false, ``packed`` the packed value of a leaf."""
         best, chosen = active.bit_count(), -1
+        hopeless = active & ~self.starts if self.is_strict else 0
         for start in bits(active & self.starts):
             if best <= 1:
                 break
-            found = self._closure(start, active, best, is_false, packed)
+            found = self._closure(start, active, hopeless, best, is_false, packed)
             if found:
                 best, chosen = (found & active).bit_count(), found
+            else:
+                hopeless |= 1 << start
         return chosen
 
     def _closure(
         self,
         start: int,
         active: int,
+        hopeless: int,
         limit: int,
         is_false: Callable[[Instance, int], bool],
         packed: Callable[[int], int],
     ) -> int:
-        """Returns the stubborn set around an instance; 0 if it has ``limit`` active ones or more."""
+        """Returns the stubborn set around an instance; 0 if it has ``limit`` active ones or more, or meets one of
+        ``hopeless``, from which that was found before."""
         whole = waiting = 1 << start
         count = 1
         while waiting:
-            low = waiting & -waiting
+            ready = waiting & active or waiting
+            low = ready & -ready
             waiting ^= low
             number = low.bit_length() - 1
             row = self.dependents[number]
@@ -66,7 +72,7 @@ class Reduction:
             whole |= new
             waiting |= new
             count += (new & active).bit_count()
-            if count >= limit or (self.is_strict and new & active & ~self.starts):
+            if count >= limit or new & hopeless:
                 return 0
         return whole
 

@@ -119,6 +119,8 @@ LIKELY = {
     "explorer/block_phases.py": ("tests/ltl/test_cycles.py", "tests/ltl/test_cycle_systems.py"),
     "explorer": ("tests/search/test_past_ram.py", "tests/search/test_limits.py"),
     "lang/registry.py": ("tests/unit/test_languages.py",),
+    "reduction": ("tests/search/test_reduction.py",),
+    "native/stubborn.h": ("tests/search/test_reduction.py",),
     "search/layered.py": ("tests/search/test_layered.py",),
     "search/auto.py": ("tests/search/test_auto.py",),
     "search/bitstate.py": ("tests/search/test_bitstate.py",),

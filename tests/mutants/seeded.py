@@ -365,4 +365,47 @@ MUTANTS = [
         "lang/registry.py",
         ("        if each not in taken:\n", "        if each not in OPTIONS:\n"),
     ),
+    *_of(
+        "reduction/tables.py",
+        # Instances that write what an enabled one reads; those that read what it writes.
+        ("for leaf in bits(each.effects.reads | each.effects.writes):", "for leaf in bits(each.effects.writes):"),
+        ("            whole |= readers[leaf] & ~self._opposite(each, leaf)\n", ""),
+        # What properties read.
+        ("            if each.effects.writes & group:", "            if False:"),
+        # Guards that may fail before the false conjunct.
+        ("                if conjunct.can_fail:\n                    failing |= conjunct.reads\n", ""),
+        # Enabling sets.
+        ("                if demanded >> value & 1:", "                if not demanded >> value & 1:"),
+        ("each.otherwise = self.writers_of(each.guard_reads)", "each.otherwise = 0"),
+    ),
+    *_of(
+        "reduction/guards.py",
+        ("return _both(left, right) if both else _either(left, right)", "return _both(left, right)"),
+    ),
+    *_of(
+        "reduction/effects.py",
+        ("            self.effects.reads |= written\n", ""),
+        ("        return mask_of(location.starts, kind.leaf_count)", "        return mask_of(location.starts[:1], 1)"),
+    ),
+    *_of(
+        "reduction/ranking.py",
+        ("total += least if stored.is_certain else min(least, 0)", "total += least"),
+        ("if total > 0)", "if total >= 0)"),
+    ),
+    *_of(
+        "reduction/prepare.py",
+        ("        ascending(relations) & ~visible,", "        ascending(relations),"),
+    ),
+    *_of(
+        "reduction/interpreted.py",
+        ("if chosen != active and not any(", "if False and not any("),
+    ),
+    *_of(
+        "native/stubborn.h",
+        (
+            "  if (!fire_set(state, expansion, &chosen) && best < enabled) {",
+            "  if (fire_set(state, expansion, &chosen) && best < enabled && 0) {",
+        ),
+        ("best > 1 && !failed; word++)", "best > 1; word++)"),
+    ),
 ]
