@@ -63,6 +63,15 @@ class Instantiable:
         return ", ".join([self.name, *shown])
 
 
+@dataclass(frozen=True)
+class QueueEnd:
+    """One end of a queue in the state: a step appends to it, or removes its first item if there is one, and touches
+    the variables of the queue in no other way. Partial-order reduction lets the two ends work independently."""
+
+    queue: tuple[Variable, ...]
+    appends: bool
+
+
 @dataclass(frozen=True, eq=False)
 class Rule(Instantiable):
     """A rule. Without a ``guard`` it is always enabled. Of the enabled rules in a state, only those with the smallest
@@ -72,6 +81,7 @@ class Rule(Instantiable):
     body: tuple[Statement, ...]
     priority: int = 0
     processes: tuple[str, ...] = ()  #: processes that take part in the step, in languages with processes
+    ends: tuple[QueueEnd, ...] = ()  #: queues of which the step uses one end only
 
 
 @dataclass(frozen=True, eq=False)

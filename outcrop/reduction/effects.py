@@ -172,7 +172,8 @@ class Tracer:
         return mask_of(location.starts, kind.leaf_count)
 
     def read(self, node: Place) -> None:
-        self.effects.reads |= self.leaves(self.place(node), node.type)
+        location = self.place(node)  # before the sum below is loaded, since indices are reads as well
+        self.effects.reads |= self.leaves(location, node.type)
 
     def write(self, location: Location, kind: Type, values: frozenset[int | None] | None, is_certain: bool) -> None:
         """Records a write. A write inside a multiset also reads it, since its slots are sorted afterwards."""

@@ -182,6 +182,20 @@ class Demanding:
         except TooLarge:
             return {}
 
+    def unless_false(self, conjuncts: list[Conjunct]) -> Demands:
+        """Returns what is true of a state in which the guard is true or fails. Conjuncts behind one that can fail say
+        nothing then. A plain test of one leaf fails only if the leaf is undefined."""
+        found: Demands = {}
+        for each in conjuncts:
+            demands = self.of(each.node)
+            if not each.can_fail:
+                found = _both(found, demands)
+                continue
+            if demands and each.reads == sum(1 << leaf for leaf in demands) and _is_plain(each.node):
+                found = _both(found, {leaf: mask | 1 for leaf, mask in demands.items()})
+            break
+        return found
+
     def _demands(self, node: Expression, wanted: bool) -> Demands:
         match node:
             case Unary(operator=UnaryOperator.NOT):
@@ -258,6 +272,15 @@ class Demanding:
         if leaf is None or self._kinds[leaf] != node.type:
             return {}
         return {leaf: _satisfying(self._kinds[leaf], operator, value, node.undefined is not Undefined.ERROR)}
+
+
+def _is_plain(node: Expression) -> bool:
+    """Returns whether a condition is a single comparison with a constant, or its negation."""
+    if isinstance(node, Unary) and node.operator is UnaryOperator.NOT:
+        return _is_plain(node.operand)
+    if isinstance(node, Binary) and node.operator in _COMPARISONS:
+        return isinstance(node.left, Load | Constant) and isinstance(node.right, Load | Constant)
+    return isinstance(node, Load)
 
 
 def _satisfying(kind: Simple, operator: BinaryOperator, value: int, may_be_undefined: bool) -> int:

@@ -95,7 +95,7 @@ def _reduction(system: System) -> Reduction | Unreduced:
     return Reduction(
         tuple(relations.instances),
         dependents,
-        ascending(relations) & ~visible,
+        ascending(relations, dependents) & ~visible,
         is_strict,
         any(each.effects.can_abandon for each in relations.instances),
         _blamed(relations),

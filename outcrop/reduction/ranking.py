@@ -5,13 +5,15 @@ The rank of a state is a sum of weights over values of leaves. A set of instance
 steps ends in a state that is expanded in full. Leaves that symmetry exchanges have equal weights, and scalarset values
 none, so that all states of an orbit have the same rank.
 
-Weights are chosen so that many instances ascend: the values of a leaf are ordered as a depth-first search through the
-steps between them meets them, so that only steps back descend; then leaves are added one by one as long as that helps.
+Weights are chosen so that many instances ascend. The steps between the values of a leaf are taken one after the other,
+those of instances with few dependents first, and a step that would close a circle is left out; it descends. So what
+descends are mostly steps that are dependent on many others, and have large sets anyway. Then leaves are added one by
+one as long as that helps.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from outcrop.ir.system import System, has_symmetry
@@ -22,6 +24,8 @@ from outcrop.reduction.tables import Instance, Relations, packed
 
 #: Values of a leaf that is ranked.
 _MOST_VALUES = 256
+#: Steps between its values that are looked at.
+_MOST_STEPS = 1_000
 #: Weights that are tried for a class of leaves.
 _FACTORS = (1, 16, 256)
 
@@ -35,19 +39,19 @@ class _Class:
     kind: Simple
     leaves: list[int] = field(default_factory=list)
     possible: int = 0
-    steps: dict[int, dict[int, None]] = field(default_factory=dict)
-    first: dict[int, None] = field(default_factory=dict)  #: values in start states
+    steps: dict[tuple[int, int], int] = field(default_factory=dict)  #: with the least number of dependents
     ranks: list[int] = field(default_factory=list)
 
 
-def ascending(relations: Relations) -> int:
-    """Returns the instances that surely lead to a state of higher rank."""
+def ascending(relations: Relations, dependents: Sequence[int]) -> int:
+    """Returns the instances that surely lead to a state of higher rank. ``dependents``: for each instance, those that
+    do not accord with it."""
     system = relations.system
     classes = _classes(system)
     of_leaf = {leaf: each for each in classes for leaf in each.leaves}
     _note_starts(system, of_leaf)
     for instance in relations.instances:
-        _note_steps(instance, of_leaf)
+        _note_steps(instance, of_leaf, dependents[instance.number].bit_count())
     gains = []
     for each in classes:
         each.ranks = _ranks(each)
@@ -111,16 +115,15 @@ def _note_starts(system: System, of_leaf: dict[int, _Class]) -> None:
                     each.possible |= 1
                 if values is None:
                     each.possible |= _all(each.kind)
-                for value in sorted(values or (), key=lambda value: packed(each.kind, value)):
+                for value in values or ():
                     each.possible |= 1 << packed(each.kind, value)
-                    each.first[packed(each.kind, value)] = None
 
 
 def _all(kind: Simple) -> int:
     return (2 << kind.cardinality) - 1
 
 
-def _note_steps(instance: Instance, of_leaf: dict[int, _Class]) -> None:
+def _note_steps(instance: Instance, of_leaf: dict[int, _Class], dependents: int) -> None:
     for leaf in bits(instance.effects.writes):
         each = of_leaf.get(leaf)
         if each is None:
@@ -134,31 +137,35 @@ def _note_steps(instance: Instance, of_leaf: dict[int, _Class]) -> None:
             each.possible |= 1 << target
             if leaf in instance.demands:
                 for source in bits(instance.demands[leaf]):
-                    each.steps.setdefault(source, {})[target] = None
+                    step = source, target
+                    each.steps[step] = min(dependents, each.steps.get(step, dependents))
 
 
 def _ranks(each: _Class) -> list[int]:
-    """Returns the rank of each packed value: its place in the reverse postorder of a depth-first search."""
-    order: list[int] = []
-    seen: set[int] = set()
-    for root in [*each.first, *range(each.kind.cardinality + 1)]:
-        if root in seen:
-            continue
-        seen.add(root)
-        stack = [(root, iter(list(each.steps.get(root, ()))))]
-        while stack:
-            value, following = stack[-1]
-            target = next((step for step in following if step not in seen), None)
-            if target is None:
-                order.append(value)
-                stack.pop()
-            else:
-                seen.add(target)
-                stack.append((target, iter(list(each.steps.get(target, ())))))
+    """Returns the rank of each packed value: the length of the longest path to it, without steps that close circles."""
+    following: dict[int, list[int]] = {}
+    for source, target in sorted(each.steps, key=lambda step: (each.steps[step], step))[:_MOST_STEPS]:
+        if source not in _reachable(target, following):
+            following.setdefault(source, []).append(target)
     ranks = [0] * (each.kind.cardinality + 1)
-    for place, value in enumerate(reversed(order)):
-        ranks[value] = place
+    pending = list(following)
+    while pending:
+        source = pending.pop()
+        for target in following.get(source, ()):
+            if ranks[target] <= ranks[source]:
+                ranks[target] = ranks[source] + 1
+                pending.append(target)
     return ranks
+
+
+def _reachable(value: int, following: dict[int, list[int]]) -> set[int]:
+    seen, pending = {value}, [value]
+    while pending:
+        for target in following.get(pending.pop(), ()):
+            if target not in seen:
+                seen.add(target)
+                pending.append(target)
+    return seen
 
 
 def _gain(instance: Instance, each: _Class) -> int:

@@ -11,9 +11,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from outcrop.ir.layout import encode
-from outcrop.ir.nodes import Binary, BinaryOperator, Expression, Local, Quantified, Quantifier
+from outcrop.ir.nodes import Binary, BinaryOperator, Expression, Local, Quantified, Quantifier, Variable
 from outcrop.ir.system import PropertyKind, Rule, System
 from outcrop.ir.types import Simple
+from outcrop.ir.walk import writes_state
 from outcrop.reduction.effects import Tracer
 from outcrop.reduction.guards import Conjunct, Demanding, Demands, conjuncts_of, tells_values
 from outcrop.reduction.leaves import Effects, bits
@@ -38,7 +39,8 @@ class Instance:
     arguments: tuple[int, ...]
     effects: Effects
     guard_reads: int
-    demands: Demands
+    demands: Demands  #: of a true guard
+    unless_false: Demands  #: of a guard that is true or fails
     conjuncts: list[Conjunct]
     options: list[Option] = field(default_factory=list)
     otherwise: int = 0  #: a necessary enabling set that is right whatever is false
@@ -60,7 +62,6 @@ class Relations:
                 self.instances.append(_instance(system, number, rule, arguments, len(self.instances)))
         self._add_priorities()
         self.groups: list[int] = []  #: leaves that one property reads, for each that must be preserved
-        self._channels: dict[int, tuple[int, int]] = {}
 
     def _add_priorities(self) -> None:
         """Makes instances depend on the guards of those that go first."""
@@ -110,17 +111,25 @@ class Relations:
 
     @cached_property
     def conflicts(self) -> list[int]:
-        """For each instance, those that are never enabled together with it."""
+        """For each instance, those whose guard is never true where its own is."""
+        return self._conflicts([each.demands for each in self.instances])
+
+    @cached_property
+    def failing_conflicts(self) -> list[int]:
+        """For each instance, those whose guard is false, and does not fail, where its own is true."""
+        return self._conflicts([each.unless_false for each in self.instances])
+
+    def _conflicts(self, others: list[Demands]) -> list[int]:
         by_leaf: dict[int, dict[int, int]] = {}
-        for each in self.instances:
-            for leaf, mask in each.demands.items():
+        for number, demands in enumerate(others):
+            for leaf, mask in demands.items():
                 row = by_leaf.setdefault(leaf, {})
-                row[mask] = row.get(mask, 0) | each.bit
+                row[mask] = row.get(mask, 0) | 1 << number
         found = []
         for each in self.instances:
             whole = 0
             for leaf, mask in each.demands.items():
-                for other, instances in by_leaf[leaf].items():
+                for other, instances in by_leaf.get(leaf, {}).items():
                     if not mask & other:
                         whole |= instances
             found.append(whole)
@@ -129,19 +138,35 @@ class Relations:
     def dependents(self, each: Instance) -> int:
         """Returns the instances that do not accord with one that is enabled."""
         writers, readers = self.writers, self.readers
-        whole = 0
+        writing = reading = 0
         for leaf in bits(each.effects.reads | each.effects.writes):
-            whole |= writers[leaf] & ~self._opposite(each, leaf)
+            writing |= writers[leaf] & ~self._opposite(each, leaf)
         for leaf in bits(each.effects.writes):
-            whole |= readers[leaf] & ~self._opposite(each, leaf)
+            reading |= readers[leaf] & ~self._opposite(each, leaf)
         for number, group in enumerate(self.groups, self.leaf_count):
             if each.effects.writes & group:
-                whole |= writers[number]
-        return whole & ~self.conflicts[each.number] & ~each.bit
+                writing |= writers[number]
+        # A guard that fails changes nothing, but whether it fails may depend on this instance.
+        whole = (writing & ~self.conflicts[each.number]) | (reading & ~self.failing_conflicts[each.number])
+        return whole & ~each.bit
 
     def _opposite(self, each: Instance, leaf: int) -> int:
-        """Returns the instances that use the other end of the channel in which a leaf lies."""
-        return 0
+        """Returns the instances that use the other end of the queue in which a leaf lies. They accord where both are
+        enabled: an item is appended behind the one that is removed."""
+        whole = 0
+        for end in self.system.rules[each.rule].ends:
+            if any(one.offset <= leaf < one.offset + one.type.leaf_count for one in end.queue):
+                whole |= self._ends.get((end.queue, not end.appends), 0)
+        return whole
+
+    @cached_property
+    def _ends(self) -> dict[tuple[tuple[Variable, ...], bool], int]:
+        """For each end of each queue, the instances that use it."""
+        found: dict[tuple[tuple[Variable, ...], bool], int] = {}
+        for each in self.instances:
+            for end in self.system.rules[each.rule].ends:
+                found[end.queue, end.appends] = found.get((end.queue, end.appends), 0) | each.bit
+        return found
 
     # --- Necessary enabling sets -------------------------------------------------------------------------------
 
@@ -207,8 +232,12 @@ def _instance(system: System, number: int, rule: Rule, arguments: tuple[int, ...
         guard_reads |= each.reads
     effects = Tracer(system, rule, arguments).body(rule.body)
     effects.reads |= guard_reads
-    demands = Demanding(system, rule, arguments).of(rule.guard)
-    return Instance(at, number, arguments, effects, guard_reads, demands, conjuncts)
+    demands: Demands = {}
+    unless_false: Demands = {}
+    if not writes_state(rule.guard):  # otherwise a conjunct may see what an earlier one has written
+        demands = Demanding(system, rule, arguments).of(rule.guard)
+        unless_false = Demanding(system, rule, arguments).unless_false(conjuncts)
+    return Instance(at, number, arguments, effects, guard_reads, demands, unless_false, conjuncts)
 
 
 # --- What properties read ----------------------------------------------------------------------------------

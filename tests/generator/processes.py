@@ -58,10 +58,10 @@ class _Murphi(_Random):
         lines = [
             f"type process: {kind}; location: enum {{{names}}};",
             f"  state: record {' '.join(fields)} end;",
-            "var P: array [process] of state; shared: 0..2; flag: boolean;",
+            "var P: array [process] of state; shared: 0..2; flag: boolean; table: array [0..2] of 0..2;",
             "startstate begin for p: process do P[p].at := L0; P[p].own := 0;",
             *(["P[p].box := 0;"] if self.has_box and self.chance(0.9) else []),
-            "end; shared := 0; flag := false; end;",
+            "end; shared := 0; flag := false; for i: 0..2 do table[i] := i; end; end;",
         ]
         rules = [self._rule(source) for source in range(self.locations) for _ in range(self.random.choice((1, 1, 2)))]
         lines += ["ruleset p: process do", *(rule for rule in rules if rule), "end;"]
@@ -77,6 +77,7 @@ class _Murphi(_Random):
         if target is None:
             return ""
         test = f" & {self._test('p')}" if self.chance(0.3) else ""
+        test += f" & {self._test('p')}" if self.chance(0.15) else ""
         effects = " ".join(self._effect("p") for _ in range(self.random.randint(0, 2)))
         step = f"P[p].at := L{target};" if target != source or self.chance(0.5) else ""
         return f'  rule "{source} {self.random.random()}" P[p].at = L{source}{test} ==> {effects} {step} end;'
@@ -87,6 +88,8 @@ class _Murphi(_Random):
             tests += [f"P[p].own {self.random.choice(('=', '!=', '<'))} {self.random.randrange(_VALUES)}"] * 3
             tests += ["(P[p].own = 0 | flag)", "exists q: process do q != p & P[q].at = L1 end"]
             tests += ["P[p].box = 1"] * self.has_box
+            tests += ["table[P[p].own] = 0", "table[shared] < 2", "table[P[p].own + 1] != 1"]
+            tests += ["(flag | table[shared + 1] = 2)"]
         return self.random.choice(tests)
 
     def _effect(self, process: str | None) -> str:
@@ -100,7 +103,7 @@ class _Murphi(_Random):
                 *(["for q: process do if q != p then P[q].box := 1; end; end;", "P[p].box := 0;"] * self.has_box),
                 f"P[p].own := P[p].own + {self.random.choice((0, 0, 1))};",
             ]
-            effects = [*effects, *own * 4]
+            effects = [*effects, *own * 4, f"table[P[p].own] := {value};", f"table[{value}] := 1;"]
             if self.chance(0.05):
                 effects = ["assert P[p].own != 2;"]
             if self.chance(0.05):
@@ -115,6 +118,9 @@ class _Murphi(_Random):
                 f"exists p: process do P[p].own = {self.random.randrange(_VALUES)} end",
                 f"forall p: process do P[p].at != L{self.locations - 1} end",
                 "forall p: process do P[p].at = L1 -> P[p].own != 2 end",
+                f"shared = {self.random.randrange(_VALUES)} | flag",
+                "forall p: process do P[p].at = L1 -> shared != 1 end",
+                "exists p: process do P[p].own = 1 & exists q: process do q != p & P[q].own = 0 end end",
             ]
         )
 

@@ -369,11 +369,12 @@ MUTANTS = [
         "reduction/tables.py",
         # Instances that write what an enabled one reads; those that read what it writes.
         ("for leaf in bits(each.effects.reads | each.effects.writes):", "for leaf in bits(each.effects.writes):"),
-        ("            whole |= readers[leaf] & ~self._opposite(each, leaf)\n", ""),
+        ("reading |= readers[leaf] & ~self._opposite(each, leaf)", "reading |= 0"),
+        ("(reading & ~self.failing_conflicts[each.number])", "(reading & ~self.conflicts[each.number])"),
         # What properties read.
         ("            if each.effects.writes & group:", "            if False:"),
         # Guards that may fail before the false conjunct.
-        ("                if conjunct.can_fail:\n                    failing |= conjunct.reads\n", ""),
+        ("                    failing |= conjunct.reads", "                    failing |= 0"),
         # Enabling sets.
         ("                if demanded >> value & 1:", "                if not demanded >> value & 1:"),
         ("each.otherwise = self.writers_of(each.guard_reads)", "each.otherwise = 0"),
@@ -384,7 +385,13 @@ MUTANTS = [
     ),
     *_of(
         "reduction/effects.py",
-        ("            self.effects.reads |= written\n", ""),
+        # The reads of an index are lost.
+        (
+            "        location = self.place(node)  # before the sum below is loaded, since indices are reads as well\n"
+            "        self.effects.reads |= self.leaves(location, node.type)",
+            "        self.effects.reads |= self.leaves(self.place(node), node.type)",
+        ),
+        ("            self.effects.reads |= written", "            self.effects.reads |= 0"),
         ("        return mask_of(location.starts, kind.leaf_count)", "        return mask_of(location.starts[:1], 1)"),
     ),
     *_of(
@@ -394,7 +401,7 @@ MUTANTS = [
     ),
     *_of(
         "reduction/prepare.py",
-        ("        ascending(relations) & ~visible,", "        ascending(relations),"),
+        ("        ascending(relations, dependents) & ~visible,", "        ascending(relations, dependents),"),
     ),
     *_of(
         "reduction/interpreted.py",

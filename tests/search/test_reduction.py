@@ -157,6 +157,48 @@ def test_a_guard_that_fails_only_after_another_step_is_met() -> None:
     )
 
 
+def test_a_state_between_two_steps_is_seen_in_both_orders() -> None:
+    text = """
+    var x, y: 0..1;
+    startstate begin x := 0; y := 0; end;
+    rule "a" x = 0 ==> x := 1; end;
+    rule "b" y = 0 ==> y := 1; end;
+    invariant "a first" !(x = 1 & y = 0);
+    invariant "b first" !(x = 0 & y = 1);
+    cover "only a" x = 1 & y = 0;
+    cover "only b" x = 0 & y = 1;
+    """
+    full, _ = both(text, deadlock="off")
+    assert full.violations
+
+
+def test_a_guard_that_fails_in_one_order_only_is_met() -> None:
+    full, _ = both(
+        """
+        var z: 0..2; x: 0..2; y: array [0..1] of boolean;
+        startstate begin x := 0; z := 0; for i: 0..1 do y[i] := true; end; end;
+        rule "hides" z = 0 ==> z := 2; end;
+        rule "far" x = 0 ==> x := 2; end;
+        rule "reads" (z = 2 | y[x]) & z = 1 ==> z := 0; end;
+        """,
+        deadlock="off",
+    )
+    assert full.violations
+
+
+def test_an_index_in_a_variable_depends_on_all_elements() -> None:
+    full, _ = both(
+        """
+        var i: 0..1; a: array [0..1] of 0..2; done: boolean;
+        startstate begin i := 0; a[0] := 0; a[1] := 0; done := false; end;
+        rule "one" a[1] = 0 ==> a[1] := 1; end;
+        rule "copy" !done ==> assert a[1 - i] = 0; done := true; end;
+        """,
+        deadlock="off",
+    )
+    assert full.violations
+
+
 def test_private_work_is_not_interleaved() -> None:
     full, reduced = both(_WORKERS)
     assert full.states == 4**5

@@ -8,7 +8,7 @@ effects, as in DiVinE 3.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from outcrop.ir.nodes import (
     Assign,
@@ -28,7 +28,7 @@ from outcrop.ir.nodes import (
     Undefined,
     Variable,
 )
-from outcrop.ir.system import Rule
+from outcrop.ir.system import QueueEnd, Rule
 from outcrop.ir.types import BOOLEAN, INTEGER, Array, Range, Record
 from outcrop.lang import build
 from outcrop.lang.dve import syntax
@@ -266,7 +266,7 @@ class TransitionLowering(DeclarationLowering):
             test = build.binary(BinaryOperator.GREATER, count, build.number(0, span), span, BOOLEAN)
             body = self._take(move, channel, count, span)
         name = f"{_label(move)}, {channel.name}{'!' if move.is_send else '?'}"
-        return self._rule(name, (move,), [test], [*body, *move.step()])
+        return replace(self._rule(name, (move,), [test], [*body, *move.step()]), ends=_ends(move, channel))
 
     def _note_order(self, move: Move) -> None:
         """Notes the order of effects, if it makes a difference: DiVinE 2 runs them first."""
@@ -316,6 +316,13 @@ class TransitionLowering(DeclarationLowering):
         assert channel.count is not None
         value = build.binary(what, count, build.number(1, span), span)
         return Assign(span=span, target=build.place(channel.count, span), value=value)
+
+
+def _ends(move: Move, channel: Channel) -> tuple[QueueEnd, ...]:
+    """Returns the end of the buffer that a transition uses, if it uses the channel in no other way."""
+    queue = tuple(each for each in (channel.count, channel.buffer) if each is not None)
+    others = (*move.guards, *move.effects, *move.values, *move.targets)
+    return () if build.variables_in(others) & set(queue) else (QueueEnd(queue, move.is_send),)
 
 
 def _item(channel: Channel, position: Expression, number: int, span: Span) -> Place:
