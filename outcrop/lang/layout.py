@@ -8,7 +8,7 @@ they are, which ``arrange`` verifies, so that the meaning of a text never change
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -70,13 +70,14 @@ def with_comments(text: str, tokens: Sequence[Piece], comment: re.Pattern[str]) 
     return result
 
 
-def arrange(text: str, pieces: Sequence[Piece], shape: Shape) -> str:
-    """Returns the text with the layout of ``shape``."""
+def arrange(text: str, pieces: Sequence[Piece], shape: Shape, tokens: Callable[[str], list[tuple[str, str]]]) -> str:
+    """Returns the text with the layout of ``shape``. ``tokens`` cuts a text into tokens, to compare both texts."""
     lines = _lines(text, pieces)
     _indent(lines, shape, text)
     _append_comments(lines, text)
     arranged = "".join(("\n" if each.is_after_empty else "") + each.text + "\n" for each in lines)
-    if re.sub(r"\s+", "", arranged) != re.sub(r"\s+", "", "".join(each.text for each in pieces)):
+    is_kept = re.sub(r"\s+", "", arranged) == re.sub(r"\s+", "", "".join(each.text for each in pieces))
+    if not is_kept or tokens(arranged) != tokens(text):
         raise InternalError("the layout would change the text; leave the file as it is, and report this")
     return arranged
 

@@ -130,6 +130,12 @@ def test_layout() -> None:
     assert arranged(BEFORE, "model.m") == AFTER
 
 
+def test_blanks_stay_where_tokens_would_join() -> None:
+    """Two minus signs without a blank between them begin a comment."""
+    text = "var x: 0..1;\nstartstate begin x := - -1; end;\n"
+    assert arranged(text, "model.m") == text
+
+
 def test_line_ends_of_windows_and_a_byte_order_mark_stay() -> None:
     before = "\ufeff" + BEFORE.replace("\n", "\r\n")
     assert arranged(before, "model.m") == "\ufeff" + AFTER.replace("\n", "\r\n")

@@ -23,11 +23,17 @@ def layout(source: Source) -> str:
     """Returns the text with a uniform layout. Raises ``ModelError`` for a text that is not a model."""
     parse(source)
     tokens = tokenize(source)
+
+    def words(text: str) -> list[tuple[str, str]]:
+        made = tokenize(Source(source.name, text))
+        return list(zip(made.kinds, made.texts, strict=True))
+
     pieces = [
         Piece(_KINDS.get(kind, kind), source.text[start:end], start, end)
         for kind, start, end in zip(tokens.kinds, tokens.starts, tokens.ends, strict=True)
     ][:-1]
-    return arrange(source.text.replace("\\\n", " \n"), with_comments(source.text, pieces, _COMMENT), _DveShape())
+    text = source.text.replace("\\\n", " \n")
+    return arrange(text, with_comments(source.text, pieces, _COMMENT), _DveShape(), words)
 
 
 class _DveShape:

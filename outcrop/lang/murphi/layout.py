@@ -28,11 +28,16 @@ def layout(source: Source) -> str:
     """Returns the text with a uniform layout. Raises ``ModelError`` for a text that is not a model."""
     parse(source)
     tokens = tokenize(source)
+
+    def words(text: str) -> list[tuple[str, str]]:
+        made = tokenize(Source(source.name, text))
+        return list(zip(made.kinds, made.texts, strict=True))
+
     pieces = [
         Piece(_kind(kind, text), source.text[start:end], start, end)
         for kind, text, start, end in zip(tokens.kinds, tokens.texts, tokens.starts, tokens.ends, strict=True)
     ][:-1]
-    return arrange(source.text, with_comments(source.text, pieces, _COMMENT), _MurphiShape())
+    return arrange(source.text, with_comments(source.text, pieces, _COMMENT), _MurphiShape(), words)
 
 
 def _kind(kind: str, text: str) -> str:

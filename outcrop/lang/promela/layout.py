@@ -25,6 +25,10 @@ _STARTERS = frozenset((";", "->", "{", "}", "fi", "od", "::", ":", "if", "do"))
 def layout(source: Source) -> str:
     """Returns the text with a uniform layout. Raises ``ModelError`` for a text that is not a model."""
     parse(source, {})
+
+    def words(text: str) -> list[tuple[str, str]]:
+        return [(each.kind, each.text.rstrip()) for each in tokenize(Source(source.name, text))]
+
     pieces = []
     for token in tokenize(source):
         if token.kind == JUNK:
@@ -32,8 +36,7 @@ def layout(source: Source) -> str:
         kind = _KINDS.get(token.kind, token.kind)
         text = token.text.rstrip() if kind == VERBATIM else token.text
         pieces.append(Piece(kind, text, token.span.start, token.span.end))
-    text = source.text.replace("\\\n", " \n")
-    return arrange(text, with_comments(source.text, pieces, _COMMENT), _PromelaShape())
+    return arrange(source.text, with_comments(source.text, pieces, _COMMENT), _PromelaShape(), words)
 
 
 class _PromelaShape:
