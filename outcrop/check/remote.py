@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-import shlex
+import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
@@ -16,10 +16,8 @@ from outcrop.options import CheckOptions, is_remote
 from outcrop.outcome import Event, EventKind
 from outcrop.result import Result
 from outcrop.scratch import ScratchDirectory
-from outcrop.store.remote import Mirror, Remote
+from outcrop.store.remote import COPIED, Mirror, Remote
 from outcrop.store.workdir import work_place
-
-_PREFIX = "checkpoint-"
 
 
 class LocalCheckpoints:
@@ -48,7 +46,8 @@ class LocalCheckpoints:
         local.mkdir(parents=True, exist_ok=True)
         if goal != options.resume and remote.indexes():
             raise UsageError(f"there is a checkpoint in '{goal}' already; resume it with --resume, or remove it")
-        return Mirror(remote, local, self._part, known.get(self._part) if goal == options.resume else None)
+        is_first = transport_of(options.ranks).rank == 0
+        return Mirror(remote, local, self._part, known if goal == options.resume else {}, is_first)
 
     def close(self) -> None:
         """Copies the last checkpoint. If that fails, keeps the local directory, which ``report`` names."""
@@ -68,7 +67,8 @@ class LocalCheckpoints:
         for number, event in enumerate(result.events):
             text = event.text
             for url, local in self._places.items():
-                text = text.replace(shlex.quote(local), shlex.quote(url)).replace(local, url)
+                # Other ranks have directories of their own.
+                text = re.sub(rf"[^'\s]*/{COPIED}\w+/{Path(local).name}\b", url.replace("\\", r"\\"), text)
             result.events[number] = dataclasses.replace(event, text=text)
         if self._failure:
             result.events.append(Event(EventKind.WARNED, self._failure))
@@ -83,7 +83,7 @@ def local_checkpoints(options: CheckOptions) -> Iterator[LocalCheckpoints]:
     """Yields local places for the checkpoints of a check. On leaving, copies the last checkpoint."""
     home = work_place(options.workdir)
     home.mkdir(parents=True, exist_ok=True, mode=0o700)
-    with ScratchDirectory(home, _PREFIX) as scratch:
+    with ScratchDirectory(home, COPIED) as scratch:
         local = LocalCheckpoints(options, scratch.path)
         try:
             yield local

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 from outcrop.dist.transport import Transport
 from outcrop.errors import UsageError
 from outcrop.options import CheckOptions
+from outcrop.store.remote import COPIED
 
 #: Options that may differ between ranks.
 _OWN = {"threads", "memory", "state_memory", "disk", "workdir", "keep_c"}
@@ -16,6 +18,9 @@ _OWN = {"threads", "memory", "state_memory", "disk", "workdir", "keep_c"}
 def compare_ranks(transport: Transport, identity: dict[str, Any], options: CheckOptions) -> None:
     """Raises UsageError, on all ranks, if the ranks do not search the same. The message names the differences."""
     chosen = {name: value for name, value in asdict(options).items() if name not in _OWN}
+    for name in ("checkpoint", "resume"):
+        if chosen[name] is not None and Path(chosen[name]).parent.name.startswith(COPIED):
+            chosen[name] = Path(chosen[name]).name  # each rank has its own copy of a remote checkpoint
     everyone = transport.gather((transport.host, {**identity, **chosen}))
     _, first = everyone[0]
     for rank, (host, theirs) in enumerate(everyone):

@@ -14,12 +14,16 @@ import hashlib
 import json
 import secrets
 import threading
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from outcrop.errors import OutcropError, Undecided, UsageError
+
+#: Prefix of the directories that hold the local copies of checkpoints.
+COPIED = "checkpoint-"
 
 _MANIFEST = "manifest.json"
 _INDEX = "index-"
@@ -90,7 +94,8 @@ class Remote:
 
     def remove(self, names: list[str]) -> None:
         for each in names:
-            self._files.rm_file(self.path(each))
+            with suppress(FileNotFoundError):
+                self._files.rm_file(self.path(each))
 
     def indexes(self) -> dict[str, list[str]]:
         """Returns the names of all indexes by part, the newest first."""
@@ -133,13 +138,17 @@ class Remote:
 
 
 class Mirror:
-    """The thread that copies one part of a checkpoint. ``known``: the index of a part that the search continues."""
+    """The thread that copies one part of a checkpoint. ``known``: the indexes of the parts that the search resumes.
+    ``is_first``: whether this is the first rank, which removes all parts after a verdict."""
 
-    def __init__(self, remote: Remote, local: Path, part: str, known: Index | None) -> None:
+    def __init__(self, remote: Remote, local: Path, part: str, known: dict[str, Index], is_first: bool) -> None:
         self._remote = remote
+        self._base = local
+        self._is_first = is_first
+        self._has_begun = bool(known)
         self._local = local / part
         self._part = part
-        self._newest = known
+        self._newest = known.get(part)
         self._previous: Index | None = None
         self._token = secrets.token_hex(4)  # objects of different searches must have different names
         self._ends = threading.Event()
@@ -164,6 +173,8 @@ class Mirror:
                     self.copy()
                 elif self._newest is not None:
                     self._remote.remove(self._remote.names(self._part))
+                if self._is_first and self._has_begun and not any(self._base.rglob(_MANIFEST)):
+                    self._remote.remove(self._remote.names())  # parts of another number of ranks
                 return
             except OutcropError:
                 raise

@@ -59,6 +59,19 @@ def test_a_search_is_resumed_from_far_away(url: str) -> None:
     assert Remote(url).names() == [], "a verdict removes the checkpoint"
 
 
+def test_ranks_copy_their_parts_and_one_process_goes_on(tmp_path: Path) -> None:
+    pytest.importorskip("mpi4py")
+    (tmp_path / "grid.m").write_text(GRID)
+    place = f"file://{tmp_path}/far"
+    command = [sys.executable, "-m", "outcrop", "check", str(tmp_path / "grid.m"), "--deadlock", "off"]
+    ranks = [*command, "--ranks", "2", "--checkpoint", place, "--depth", "100"]
+    done = subprocess.run(ranks, capture_output=True, text=True, check=False, timeout=100)
+    assert done.returncode == 3 and done.stdout.count(f"--resume {place}") == 2, done
+    done = subprocess.run([*command, "--resume", place, "--json"], capture_output=True, check=True, timeout=100)
+    assert json.loads(done.stdout)["states"] == STATES
+    assert not [path for path in (tmp_path / "far").rglob("*") if path.is_file()]
+
+
 def test_only_new_states_are_copied_and_two_checkpoints_are_kept(url: str) -> None:
     check(checkpoint=url, depth=50)
     before = set(Remote(url).names())
