@@ -13,6 +13,7 @@ from outcrop.compare.graph import Graph, graph_of
 from outcrop.compare.labels import HIDDEN, LabelNumbers, Labels, labellings
 from outcrop.compare.runs import Difference, Quotient, TooManyPairs, branching, only_in
 from outcrop.errors import UsageError
+from outcrop.explorer.budget import worker_count
 from outcrop.ir.interpreter import Firing, Interpreter
 from outcrop.ir.layout import State
 from outcrop.ir.system import System
@@ -67,7 +68,7 @@ def compare(first: Model, second: Model, options: CompareOptions, check: CheckOp
     started = time.monotonic()
     likely: tuple[Labels, Union] | None = None
     for labels in labellings(models, graphs, options.renamed, options.hidden):
-        together = union(*graphs, labels)
+        together = union(*graphs, labels, worker_count(check))
         likely = likely or (labels, together)
         if options.relation is Relation.BISIMULATION and are_bisimilar(together):
             seconds = time.monotonic() - started

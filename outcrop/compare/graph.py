@@ -21,7 +21,7 @@ from outcrop.errors import Undecided, UsageError
 from outcrop.explorer.budget import state_budget, worker_count
 from outcrop.explorer.context import Context
 from outcrop.explorer.explorer import Explorer
-from outcrop.kernels import Settings
+from outcrop.kernels import Native, Settings
 from outcrop.kernels.edges import Numbers, edges_between
 from outcrop.options import CheckOptions, Deadlock
 from outcrop.outcome import Stop
@@ -37,6 +37,7 @@ Offsets = NDArray[np.int64]
 class Graph:
     """A state graph. States are numbered in breadth-first order; the first ``starts`` are start states."""
 
+    native: Native  #: the compiled model
     starts: int
     levels: tuple[int, ...]  #: number of states of each level
     offsets: Offsets  #: first edge of each state, and the number of edges
@@ -82,7 +83,7 @@ def graph_of(model: Model, options: CheckOptions) -> Graph:
         offsets = np.zeros(len(degrees) + 1, dtype=np.int64)
         np.cumsum(degrees, out=offsets[1:])
         levels = tuple(size for size in outcome.levels if size)
-        return Graph(levels[0], levels, offsets, rule_of[instances], targets, outcome.seconds)
+        return Graph(native, levels[0], levels, offsets, rule_of[instances], targets, outcome.seconds)
 
 
 def _explore(explorer: Explorer, parts: list[tuple[Numbers, Numbers, Numbers]]) -> Stop:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from outcrop.compare.bisimulation import Blocks, Union, signatures, start_blocks
+from outcrop.compare.bisimulation import Blocks, Union, start_blocks
 from outcrop.compare.labels import HIDDEN
 
 #: Most pairs that are followed.
@@ -40,12 +40,17 @@ class Quotient:
     """The graph of blocks of a stable partition."""
 
     def __init__(self, graph: Union, blocks: Blocks) -> None:
-        offsets, keys = signatures(graph, blocks)
         count = int(blocks.max(initial=0)) + 1
         first = np.zeros(count, dtype=np.int64)
         first[blocks[::-1]] = np.arange(graph.states)[::-1]
-        self._begins, self._ends = offsets[first], offsets[first + 1]
-        self._labels, self._targets = np.divmod(keys, count)
+        begins, ends = graph.offsets[first], graph.offsets[first + 1]
+        sources = np.repeat(np.arange(count), ends - begins)
+        starts = np.cumsum(ends - begins) - (ends - begins)
+        edges = np.arange(len(sources)) + np.repeat(begins - starts, ends - begins)
+        labels, targets = graph.labels[edges].view(np.int32), blocks[graph.targets[edges]].astype(np.int64)
+        rows = np.unique(np.stack([sources, labels, targets], axis=1), axis=0)
+        self._begins, self._ends = (np.searchsorted(rows[:, 0], np.arange(count), side) for side in ("left", "right"))
+        self._labels, self._targets = rows[:, 1], rows[:, 2]
         self._after: dict[tuple[Set, int], Set] = {}
         mine, others = start_blocks(graph, blocks)
         self.starts = frozenset(mine), frozenset(others)

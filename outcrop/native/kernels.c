@@ -477,6 +477,7 @@ EXPORT void outcrop_hash_block(const Search *search, const uint8_t *states, uint
 #if HAS_INSTANCES
 #include "observe.c"
 #include "edges.c"
+#include "refine.c"
 #endif
 
 /* --- Several ranks ------------------------------------------------------------------------------------------- */

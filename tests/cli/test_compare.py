@@ -16,6 +16,7 @@ import outcrop
 from outcrop.compare.bisimulation import Union, are_bisimilar, coarsest_partition
 from outcrop.compare.graph import graph_of
 from outcrop.compare.runs import Quotient, only_in
+from outcrop.kernels import Native
 from outcrop.options import CheckOptions
 
 Cli = Callable[..., Run]
@@ -127,6 +128,11 @@ def test_limits_leave_it_unknown(cli: Cli, repository: Path) -> None:
     assert cli("compare", examples / "peterson.m", examples / "peterson.py", "--states", "5").code == 3
 
 
+@pytest.fixture(scope="module")
+def kernels() -> Native:
+    return graph_of(outcrop.loads(COUNTER, "counter.m"), CheckOptions(threads=1)).native
+
+
 def naive_bisimulation(edges: list[set[tuple[int, int]]]) -> list[list[bool]]:
     """Returns the greatest bisimulation, from its definition."""
     count = len(edges)
@@ -156,7 +162,7 @@ def runs_of(edges: list[set[tuple[int, int]]], start: int, length: int) -> set[t
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_random_graphs_against_the_definitions(seed: int) -> None:
+def test_random_graphs_against_the_definitions(seed: int, kernels: Native) -> None:
     random = Random(seed)
     sizes = random.randint(1, 5), random.randint(1, 5)
     edges: list[set[tuple[int, int]]] = []
@@ -165,11 +171,13 @@ def test_random_graphs_against_the_definitions(seed: int) -> None:
             edges.append({(random.randrange(2), base + random.randrange(size)) for _ in range(random.randint(0, 3))})
     flat = [sorted(each) for each in edges]
     graph = Union(
+        kernels,
         np.cumsum([0, *map(len, flat)]),
-        np.array([label for each in flat for label, _ in each], dtype=np.int32),
-        np.array([target for each in flat for _, target in each], dtype=np.int64),
+        np.array([label for each in flat for label, _ in each], dtype=np.uint32),
+        np.array([target for each in flat for _, target in each], dtype=np.uint32),
         sizes[0],
         (1, 1),
+        threads=random.randint(1, 3),
     )
     related = naive_bisimulation(edges)
     assert are_bisimilar(graph) is related[0][sizes[0]]
