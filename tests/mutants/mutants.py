@@ -34,6 +34,7 @@ LIKELY = {
     "native/bitstate.c": ("tests/search/test_bitstate.py",),
     "native/paths.c": ("tests/kernels", "tests/search/test_ram.py", "tests/search/test_past_ram.py"),
     "native/liveness.c": ("tests/search/test_models.py", "tests/fuzz/test_differential.py"),
+    "native/observe.c": ("tests/validate/test_against_reference.py",),
     "native/fair.c": ("tests/ltl/test_fairness.py",),
     "native/block_file.c": ("tests/kernels/test_tables.py", "tests/search/test_past_ram.py"),
     "native/squeeze.c": ("tests/search/test_squeezing.py",),

@@ -415,4 +415,11 @@ MUTANTS = [
         ),
         ("best > 1 && !failed; word++)", "best > 1; word++)"),
     ),
+    *_of(
+        "native/observe.c",
+        ("depth < observation->gap", "depth <= observation->gap"),
+        ("line->goes_deeper && has_instance(observation->hidden, instance)", "line->goes_deeper"),
+        ("if (line_names(line, instance) && line_shows", "if (line_shows"),
+        ("way & OBSERVE_STAY && line_shows", "line_shows"),
+    ),
 ]
