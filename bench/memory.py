@@ -28,7 +28,7 @@ from command import Failed
 #: Arguments of `outcrop check` that make each model. Files are relative to MODELS.
 MODELS = {
     "ldash": "murphi/dash/ldash.m --symmetry off",
-    "eadash, symmetry": "murphi/dash/eadash.m",
+    "eadash symmetry": "murphi/dash/eadash.m",
     "sci 2": "murphi/sci/sci.m -D NumDataValues=2 --symmetry off",
     "newlist6 6": "murphi/multiset+sym/newlist6.m -D CellCount=6 --symmetry off",
     "german 5": "murphi/others/german.m -D NODE_NUM=5 --symmetry off",

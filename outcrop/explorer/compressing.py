@@ -38,7 +38,7 @@ _WIDEST = 1 << 14
 #: The part of the disk that the queue may take: what follows it goes to disk as a whole.
 _QUEUE_SHARE = 1 / 8
 #: How many states there will be for each one met when the shape of trees is chosen.
-_STATES_TO_COME = 16
+_STATES_TO_COME = 256
 
 
 @contextmanager
