@@ -85,6 +85,7 @@ class Step:
     printed: str = ""  #: output of the rule's ``put`` statements
     arguments: tuple[Argument, ...] = ()  #: the parameters of the rule with their values
     processes: tuple[str, ...] = ()  #: processes that take part in the step, in languages with processes
+    statements: tuple[str, ...] = ()  #: a line for each statement of the step, where a rule may stand for several
 
 
 @dataclass(frozen=True)

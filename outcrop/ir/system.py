@@ -82,6 +82,7 @@ class Rule(Instantiable):
     priority: int = 0
     processes: tuple[str, ...] = ()  #: processes that take part in the step, in languages with processes
     ends: tuple[QueueEnd, ...] = ()  #: queues of which the step uses one end only
+    statements: tuple[str, ...] = ()  #: a line for each statement of the step, where a rule may stand for several
 
 
 @dataclass(frozen=True, eq=False)

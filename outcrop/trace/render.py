@@ -21,6 +21,7 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 class TraceStyle(StrEnum):
     FULL = "full"  #: every leaf of every state
     DIFF = "diff"  #: the start state, then what each rule changed
+    SPIN = "spin"  #: SPIN's words: process, place and text of each statement, then what changed
     OFF = "off"
 
 
@@ -28,6 +29,8 @@ def render(trace: Trace, style: TraceStyle = TraceStyle.DIFF) -> list[str]:
     """Returns the lines of a trace."""
     if style is TraceStyle.OFF or not trace.steps:
         return []
+    if style is TraceStyle.SPIN:
+        return list(_as_spin(trace))
     parts = items(trace.system)
     lines: list[str] = []
     before: State | None = None
@@ -51,6 +54,27 @@ def render(trace: Trace, style: TraceStyle = TraceStyle.DIFF) -> list[str]:
         shown = [*changes(parts, before, trace.closing.state), *printed(trace.closing.printed)]
         lines += [" " * (margin + 4) + each for each in shown]
     return lines
+
+
+def _as_spin(trace: Trace) -> Iterator[str]:
+    """Yields a trace in the form of ``spin -t -p -g``."""
+    parts = items(trace.system)
+    before = trace.steps[0].state
+    if trace.loop_start == 0:
+        yield "<<<<<START OF CYCLE>>>>>"
+    following = trace.steps[1:] if trace.closing is None else [*trace.steps[1:], trace.closing]
+    for number, step in enumerate(following, start=1):
+        for line in step.statements or (step.label,):
+            yield f"{number:>3}:\t{line}"
+        for item in parts:
+            now = show(item.type, item.slice(step.state))
+            if not item.name.endswith(".at") and now != show(item.type, item.slice(before)):
+                yield f"\t\t{item.name} = {now}"
+        yield from (f"\t\t{each}" for each in printed(step.printed))
+        before = step.state
+        if number == trace.loop_start:
+            yield "<<<<<START OF CYCLE>>>>>"
+    yield f"spin: trail ends after {len(following)} steps"
 
 
 def printed(text: str) -> list[str]:

@@ -103,7 +103,8 @@ def step_of(firing: Firing, printed: str) -> Step:
         for each, value in zip(origin.parameters, firing.arguments, strict=True)
     )
     processes = origin.processes if isinstance(origin, Rule) else ()
-    return Step(firing.label, firing.successor, origin.span, (), printed, arguments, processes)
+    statements = origin.statements if isinstance(origin, Rule) else ()
+    return Step(firing.label, firing.successor, origin.span, (), printed, arguments, processes, statements)
 
 
 def step_to(target: State, firings: Iterable[Firing], canonical: Callable[[State], State]) -> Firing:

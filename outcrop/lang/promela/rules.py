@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import product
 from math import prod
+from pathlib import Path
 
 from outcrop.ir.nodes import (
     Assign,
@@ -104,7 +106,19 @@ class RuleLowering(WayLowering):
         parameters = tuple(Parameter(each.local, each.proctype.pid_values) for each in actors if each.local is not None)
         names = tuple(dict.fromkeys(map(_process_name, actors)))
         frame = self.frame.finish()
-        return Rule(_name(way, names), parameters, frame, span, guard, tuple(body), priority, names)
+        lines = tuple(line for taken in way.taken for line in self._lines(taken, actors))
+        return Rule(_name(way, names), parameters, frame, span, guard, tuple(body), priority, names, lines)
+
+    def _lines(self, taken: Taken, actors: list[Self]) -> Iterator[str]:
+        """Yields the statements of a step as SPIN shows them in a trail."""
+        steps = [(taken.actor, each) for each in taken.loop or (taken.step,)]
+        if taken.met is not None and taken.other is not None:
+            steps.append((taken.other, taken.met))
+        for actor, step in steps:
+            pid = getattr(actors[actor].pid, "value", "-")
+            place = f"{Path(self.source.name).name}:{step.span.line} (state {step.source.state})"
+            text = "-end-" if step.source.is_end else " ".join(step.span.text.split())
+            yield f"proc {pid:>2} ({actors[actor].proctype.name}:1) {place}\t[{text}]"
 
     def _actors(self, way: Way, pids: tuple[int, ...] | None, span: Span) -> list[Self]:
         actors = []
