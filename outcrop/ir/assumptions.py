@@ -45,7 +45,8 @@ def what_was_left_out(system: System, start_states: int | None, successors: int 
         count = "" if dropped is None else f" ({_plural(start_states or 0, successors or 0)} left out)"
         notes.append(_note(f"the verdict covers only states that satisfy {kept}{count}", assumptions[0].span))
     owners: list[StartState | Rule | Function] = [*system.start_states, *system.rules, *system.functions]
-    statement = next((node for each in owners for node in walk(each.body) if isinstance(node, Assume)), None)
+    nodes = (node for each in owners for node in walk(each.body))
+    statement = next((node for node in nodes if isinstance(node, Assume) and not node.is_guard), None)
     if statement is not None:
         text = "the verdict does not cover what follows a false assume statement, such as this one"
         notes.append(_note(text, statement.span))

@@ -414,10 +414,14 @@ class Assert(Statement):
 
 @dataclass(frozen=True, kw_only=True)
 class Assume(Statement):
-    """An assumption. If it is false, the rule is abandoned as if it had not been enabled."""
+    """An assumption. If it is false, the rule is abandoned as if it had not been enabled.
+
+    ``is_guard``: a late part of the rule's guard, which leaves no behaviour of the model out.
+    """
 
     condition: Expression
     message: str
+    is_guard: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

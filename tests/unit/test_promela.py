@@ -169,6 +169,12 @@ def test_traces_name_process_line_and_statement_as_spin_does(tmp_path: Path) -> 
     assert any(each.endswith("proc  1 (Q:1) m.pml:3 (state 1)\t[(x == 2)]") for each in lines)
 
 
+def test_atomic_sequences_leave_nothing_out_of_the_verdict(tmp_path: Path) -> None:
+    path = tmp_path / "m.pml"
+    path.write_text("byte x; active proctype P() { atomic { x = 1; if :: x == 1 -> x = 2 :: x == 2 fi } }\n")
+    assert outcrop.load(path).check(engine="interpreter").notes == []
+
+
 def test_constants_replace_macros(tmp_path: Path) -> None:
     path = tmp_path / "m.pml"
     path.write_text("#define N 2\nbyte x;\nactive proctype P() { do :: x < N -> x++ :: else -> break od }\n")

@@ -95,7 +95,7 @@ class RuleLowering(WayLowering):
                 if whole is not None:
                     if getattr(whole, "value", None) == 0:
                         return None
-                    body.append(Assume(span=taken.step.span, condition=whole, message="the sequence goes on so"))
+                    body.append(Assume(span=taken.step.span, condition=whole, message="it goes on so", is_guard=True))
             body += tests[1]
             self.is_timeout = False  # the second step of a sequence is none that waits for the others to stop
         if not self._finish(way, actors, body):
@@ -196,7 +196,7 @@ class RuleLowering(WayLowering):
             blocked = build.negation(goes_on, span)
             if getattr(blocked, "value", None) == 0:
                 return False
-            body.append(Assume(span=span, condition=blocked, message="the sequence blocks"))
+            body.append(Assume(span=span, condition=blocked, message="it blocks", is_guard=True))
         if self.last is not None:
             body.append(Assign(span=span, target=build.place(self.last, span), value=last.pid))
         if self.privilege is not None:
