@@ -5,7 +5,8 @@
 
 MODELS is the folder with models/promela. ``rows`` compares with the counts that EXPECTED.csv holds; where a model has a
 formula or a never claim, SPIN's figure is one of a product, and the model alone is counted anew with -DNOCLAIM.
-``speed`` runs ``pan`` (gcc -O2, -DSAFETY -DNOREDUCE -DNOFAIR -DNOCLAIM, and -DCOLLAPSE for its bytes) and the search in RAM.
+``speed`` runs ``pan`` (gcc -O2, -DSAFETY -DNOREDUCE -DNOFAIR -DNOCLAIM, and -DCOLLAPSE for its bytes) and the search
+in RAM.
 """
 
 from __future__ import annotations
