@@ -219,8 +219,7 @@ class TypeDomain:
 
 @dataclass(frozen=True, kw_only=True)
 class StepDomain:
-    """``first`` to ``last`` by ``step``, each evaluated once, left to right. Empty if the step points away from
-    ``last``. A step of 0 is a runtime error."""
+    """``first`` to ``last`` by ``step``, each evaluated once. A step away from ``last``: empty; of 0: an error."""
 
     first: Expression
     last: Expression
@@ -414,14 +413,11 @@ class Assert(Statement):
 
 @dataclass(frozen=True, kw_only=True)
 class Assume(Statement):
-    """An assumption. If it is false, the rule is abandoned as if it had not been enabled.
-
-    ``is_guard``: a late part of the rule's guard, which leaves no behaviour of the model out.
-    """
+    """An assumption. If it is false, the rule is abandoned as if it had not been enabled."""
 
     condition: Expression
     message: str
-    is_guard: bool = False
+    is_guard: bool = False  #: a late part of the rule's guard, which leaves no behaviour out
 
 
 @dataclass(frozen=True, kw_only=True)
