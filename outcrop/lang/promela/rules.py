@@ -107,7 +107,8 @@ class RuleLowering(WayLowering):
         names = tuple(dict.fromkeys(map(_process_name, actors)))
         frame = self.frame.finish()
         lines = tuple(line for taken in way.taken for line in self._lines(taken, actors))
-        return Rule(_name(way, names), parameters, frame, span, guard, tuple(body), priority, names, lines)
+        named = _name(way, names)
+        return Rule(named, parameters, frame, span, guard, tuple(body), priority, names, statements=lines)
 
     def _lines(self, taken: Taken, actors: list[Self]) -> Iterator[str]:
         """Yields the statements of a step as SPIN shows them in a trail."""
