@@ -286,7 +286,7 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
         choices=["full", "diff", "spin", "off"],
         default="diff",
         help="at each step of a trace, print the changes (diff, the default) or the whole state (full); spin: print "
-        "statements of a Promela model in SPIN's words; off: print no trace",
+        "each statement in SPIN's words; off: print no trace",
     )
     group.add_argument(
         "--trace-order",

@@ -133,7 +133,7 @@ def _simulate(verbs: Any) -> Parser:
         choices=["full", "diff", "spin", "off"],
         default="diff",
         help="at each step of a trace, print the changes (diff, the default) or the whole state (full); spin: print "
-        "statements of a Promela model in SPIN's words; off: print no trace",
+        "each statement in SPIN's words; off: print no trace",
     )
     group.add_argument("--trace-json", metavar="FILE", help="write the trace to FILE, in ITF")
     group.add_argument("--coverage", action="store_true", help="print how often each rule was enabled and fired")
