@@ -13,7 +13,7 @@ from typing import Any
 
 from outcrop.errors import UsageError
 from outcrop.ir.system import System
-from outcrop.options import CheckOptions, LoadOptions
+from outcrop.options import CheckOptions, LoadOptions, Reduce
 
 _FILE = "kept.json"
 
@@ -40,6 +40,8 @@ def keeping(options: CheckOptions) -> CheckOptions:
         return options
     if options.checkpoint is not None or options.resume is not None:
         raise UsageError("--keep-states cannot be used with --checkpoint or --resume; leave one of them out")
+    if options.reduce is not Reduce.OFF:
+        raise UsageError("a reduced search does not visit all states; leave out --reduce or --keep-states")
     if (options.ranks or 1) > 1:
         raise UsageError("several ranks cannot keep their states; leave out --ranks or --keep-states")
     return replace(options, checkpoint=options.keep_states)

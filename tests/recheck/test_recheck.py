@@ -90,6 +90,7 @@ def test_other_models_and_damage_are_refused(cli: Cli, repository: Path, tmp_pat
 def test_usage(cli: Cli, repository: Path, tmp_path: Path) -> None:
     assert recheck(cli, tmp_path, "true")[0] == 2
     assert keep(cli, repository / LOCK, tmp_path / "a", "--checkpoint", str(tmp_path / "b")) == 2
+    assert keep(cli, repository / LOCK, tmp_path / "a", "--reduce", "por") == 2
     keep(cli, repository / LOCK, tmp_path / "kept")
     assert recheck(cli, tmp_path / "kept")[0] == 2
     assert recheck(cli, tmp_path / "kept", "holdr = None")[0] == 2
