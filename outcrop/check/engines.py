@@ -82,7 +82,7 @@ def search(
         name = "search" if system.product is None else "cycles"
         interpreted = import_module(f"outcrop.oracle.{name}")
         printed = output if options.prints else None
-        outcome = interpreted.search(system, options, progress, printed, used)
+        outcome = interpreted.search(system, options, progress=progress, output=printed, reduction=used)
         searched = EngineOutcome(outcome, engine=Engine.INTERPRETER)
     else:
         searched = _search_native(system, load, options, progress, output, used)
