@@ -143,7 +143,7 @@ def folded(system: System, state: State) -> Iterator[str]:
             else:
                 yield f"{variable.name}{suffix}: {text}"
     if skipped:
-        yield f"(everything else is {skipped.pop()})"
+        yield f"(everything else is {min(skipped)})"
 
 
 def _folded(kind: Type, row: Sequence[Leaf]) -> list[tuple[str, str | None]]:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import outcrop
 from outcrop.errors import UsageError
 from outcrop.testing import Machine, Run, runs
+from outcrop.trace.render import render
 
 MODELS = Path(__file__).parent / "models"
 pytest_plugins = ["pytester"]
@@ -154,3 +155,17 @@ def test_runs_are_drawn(data: st.DataObject) -> None:
     run: Run = data.draw(runs(cls, most_steps=8))
     machine = Machine(cls)
     assert all(not list(machine.violated(state)) for state in run.states)
+
+
+def test_traces_say_none() -> None:
+    fields = "count: Range[0, 3] | None\n    flag: bool | None\n    mode: Mode | None\n    who: Node | None"
+    text = (
+        "from enum import Enum\nfrom outcrop.model import *\nclass Node(Symmetric, size=2): ...\n"
+        f"class Mode(Enum):\n    A = 0\n    B = 1\nclass M(Model):\n    {fields}\n    @rule\n"
+        "    def go(self, n: Node) -> None:\n        when(self.count is None)\n"
+        "        self.count, self.flag, self.mode, self.who = 1, True, Mode.B, n\n"
+        "    @invariant\n    def none(self) -> bool:\n        return self.count is None\n"
+    )
+    result = outcrop.loads(text, "none.py").check(engine="interpreter")
+    lines = "\n".join(render(result.trace))
+    assert "undefined" not in lines and lines.count("None") == 5

@@ -224,7 +224,7 @@ def _range(bounds: Range) -> Kind:
         raise Refused(f"Range[{bounds.low}, {bounds.high}] is empty", "write the lower bound first; both are included")
     if bounds.high - bounds.low >= 2**63:
         raise Refused("this Range has too many values for 64 bits", "use smaller bounds")
-    return IntKind(RangeType(bounds.low, bounds.high))
+    return IntKind(RangeType(bounds.low, bounds.high, undefined="None"))
 
 
 def _name(annotation: Any) -> str:
