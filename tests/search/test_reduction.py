@@ -172,6 +172,19 @@ def test_a_state_between_two_steps_is_seen_in_both_orders() -> None:
     assert full.violations
 
 
+def test_a_formula_sees_both_orders_of_two_steps() -> None:
+    text = """
+    var x, y: 0..1; z: 0..1;
+    startstate begin x := 0; y := 0; z := 0; end;
+    rule "a" x = 0 ==> x := 1; end;
+    rule "b" y = 0 ==> y := 1; end;
+    rule "c" z = 0 ==> z := 1; end;
+    """
+    for formula in ("G {!(x = 1 & y = 0)}", "G {!(x = 0 & y = 1)}"):
+        full, _ = both(f'{text} ltl "f" : {formula};', deadlock="off")
+        assert full.violations
+
+
 def test_a_guard_that_fails_in_one_order_only_is_met() -> None:
     full, _ = both(
         """
