@@ -29,6 +29,7 @@ class ReducedMoves:
         self._frames = [Instances(rule, executor) for rule in rules]
         self._kinds = interpreter.system.leaf_types
         self.states = self.reduced = self.enabled = self.fired = 0
+        self.choices = 0  #: states that enable more than one instance
 
     @property
     def counters(self) -> list[int]:
@@ -61,6 +62,7 @@ class ReducedMoves:
         active = sum(1 << number for number in ready)
         self.states += 1
         self.enabled += len(ready)
+        self.choices += len(ready) > 1
         if len(ready) < len(found):  # a guard fails, which is a violation
             self.fired += len(ready)
             for each in found:

@@ -70,7 +70,7 @@ def _pays(system: System, reduction: Reduction, symmetry: bool) -> bool:
                 break
             number = number * 1_103_515_245 + 12_345 & 0x7FFFFFFF
             state = following[(number >> 8) % len(following)]
-    return moves.reduced * _LEAST_SHARE >= moves.states
+    return 0 < moves.choices <= moves.reduced * _LEAST_SHARE
 
 
 def _reduction(system: System) -> Reduction | Unreduced:
