@@ -12,13 +12,11 @@ from pathlib import Path
 from types import FrameType
 
 from outcrop.api import Model, load
-from outcrop.cli.files import deliver, dump
+from outcrop.cli.files import FILES, PLACE, deliver, dump
 from outcrop.cli.main import answer
 from outcrop.cli.output import annotate, chart_width, put_output, wants_color
 from outcrop.cli.parser_declared import language_values, own_values
 from outcrop.cli.results import Files
-from outcrop.cli.several import FILES, PLACE
-from outcrop.cli.several import run as run_several
 from outcrop.dist.launch import STARTED, start, started_ranks
 from outcrop.dist.transport import transport_of
 from outcrop.errors import AlreadyTold, InternalError, Undecided, UsageError
@@ -37,6 +35,8 @@ _SHOW_CURSOR = "\x1b[?25h"
 def run(arguments: argparse.Namespace) -> int:
     """Checks in this process, starts the ranks, or takes part as one of them. Only the first rank reports."""
     if len(arguments.models) != 1:
+        from outcrop.cli.several import run as run_several  # imports the sweep, and its memory
+
         return run_several(arguments)
     arguments.model = arguments.models[0]
     for name in FILES:

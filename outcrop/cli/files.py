@@ -17,6 +17,11 @@ from outcrop.errors import UsageError
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EIO)
 
 
+#: Stands for the name of the model file in the name of another file.
+PLACE = "{model}"
+FILES = ("trace_json", "report", "junit", "sarif", "checkpoint", "resume", "keep_c")
+
+
 def keep_apart(read: Iterable[str | Path | None], written: Iterable[str | Path | None]) -> None:
     """Raises UsageError when an output file is also an input file, or is named for two outputs."""
     taken = {

@@ -11,16 +11,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from outcrop.cli.files import dump
+from outcrop.cli.files import FILES, PLACE, dump
 from outcrop.cli.output import emit
 from outcrop.errors import UsageError
 from outcrop.report.table import table
 from outcrop.sweep.cell import Answer
 from outcrop.sweep.table import HEAD, cells, note, worst
-
-#: Stands for the name of the model file in the name of another file.
-PLACE = "{model}"
-FILES = ("trace_json", "report", "junit", "sarif", "checkpoint", "resume", "keep_c")
 
 
 def run(arguments: argparse.Namespace) -> int:
