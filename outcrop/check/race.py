@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING
 from outcrop.ir.system import System
 from outcrop.machine import available_cores, resident_bytes
 from outcrop.options import CheckOptions, DeviceChoice, Engine, Reduce
-from outcrop.oracle.search import search as interpret
 from outcrop.outcome import Outcome, Progress, Stop
 
 if TYPE_CHECKING:
@@ -125,6 +124,8 @@ class CompileClock:
 
 def race(system: System, options: CheckOptions, compilation: Compilation, clock: CompileClock) -> Outcome | None:
     """Returns the outcome of the interpreter, or None if the compiled model must search."""
+    from outcrop.oracle.search import search as interpret  # memory that a compiled model does without
+
     most_memory = resident_bytes() + _MOST_MEMORY
     is_alone = available_cores() == 1
 
