@@ -16,7 +16,6 @@ from __future__ import annotations
 import argparse
 import difflib
 import re
-import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -33,6 +32,8 @@ class Defaults:
     """The entries of one file. Raises UsageError for a file that is not TOML, and for unknown names."""
 
     def __init__(self, path: Path, parser: Parser) -> None:
+        import tomllib  # few directories have the file
+
         self.path = path
         try:
             self._text = path.read_text(encoding="utf-8")
