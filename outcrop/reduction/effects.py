@@ -163,7 +163,9 @@ class Tracer:
         assert isinstance(array, Array)
         count, size = array.index.cardinality, array.element.leaf_count
         position = None if index is None else index - array.index.low
-        positions = range(count) if position is None or not 0 <= position < count else (position,)
+        positions: Sequence[int] = range(count)
+        if position is not None:  # one that is outside fails, and is never a single place
+            positions = (position,) if 0 <= position < count else (0, *positions)
         return replace(base, starts=tuple(start + each * size for start in base.starts for each in positions))
 
     def leaves(self, location: Location, kind: Type) -> int:
@@ -252,8 +254,9 @@ class Tracer:
         condition = self.value(node.condition)
         if condition is not None:
             return self.value(node.then if condition else node.otherwise)
-        values = self.value(node.then), self.value(node.otherwise)
-        return values[0] if values[0] == values[1] else None
+        self.value(node.then)
+        self.value(node.otherwise)
+        return None  # even if both are equal, since the condition may fail
 
     def _repeat(self, variable: Local, domain: TypeDomain | StepDomain, turn: Any) -> bool:
         """Takes the turns of a loop, each with its value if there are few. Returns whether there is surely one."""

@@ -78,13 +78,11 @@ def _chosen(gains: list[list[int]], count: int) -> list[int]:
 
 def _classes(system: System) -> list[_Class]:
     found: dict[Path, _Class] = {}
-    at = 0
     for variable in system.variables:
         if system.product is not None and variable in (system.product.location, system.product.counter):
             continue
-        for path, kind, leaf in _paths(variable.type, (variable.name,), at):
+        for path, kind, leaf in _paths(variable.type, (variable.name,), variable.offset):
             found.setdefault(path, _Class(kind)).leaves.append(leaf)
-        at += variable.type.leaf_count
     return list(found.values())
 
 

@@ -173,12 +173,13 @@ class Relations:
     def add_enabling(self) -> None:
         for each in self.instances:
             each.otherwise = self.writers_of(each.guard_reads)
-            failing = 0  # what earlier conjuncts read that may fail, which makes the instance fire as a failure
+            earlier = failing = 0  # what decides whether an earlier conjunct fails, and with it the instance
             for number, conjunct in enumerate(each.conjuncts):
                 if conjunct.can_be_tested:
                     each.options += self._options(each, number, conjunct, self.writers_of(failing))
+                earlier |= conjunct.reads
                 if conjunct.can_fail:
-                    failing |= conjunct.reads
+                    failing = earlier  # a conjunct fails only if those before it are true
 
     def _options(self, each: Instance, number: int, conjunct: Conjunct, failing: int) -> Iterator[Option]:
         leaves = bits(conjunct.reads)
@@ -188,7 +189,7 @@ class Relations:
         (leaf,) = leaves
         yield Option(number, tuple(row | failing for row in self._by_value(leaf)), leaf)
         rule = self.system.rules[each.rule]
-        wanted = Demanding(self.system, rule, each.arguments).of(conjunct.node).get(leaf)
+        wanted = Demanding(self.system, rule, each.arguments).unless_false([conjunct]).get(leaf)
         if wanted is not None:
             yield Option(number, (self._storing(leaf, wanted) | failing,))
 

@@ -374,7 +374,8 @@ MUTANTS = [
         # What properties read.
         ("            if each.effects.writes & group:", "            if False:"),
         # Guards that may fail before the false conjunct.
-        ("                    failing |= conjunct.reads", "                    failing |= 0"),
+        ("                    failing = earlier", "                    failing |= conjunct.reads"),
+        (".unless_false([conjunct]).get(leaf)", ".of(conjunct.node).get(leaf)"),
         # Enabling sets.
         ("                if demanded >> value & 1:", "                if not demanded >> value & 1:"),
         ("each.otherwise = self.writers_of(each.guard_reads)", "each.otherwise = 0"),

@@ -199,6 +199,61 @@ def test_a_guard_that_fails_in_one_order_only_is_met() -> None:
     assert full.violations
 
 
+_GUARDS_THAT_FAIL = {
+    # The first conjunct keeps the second from failing, whatever the third is.
+    "protected": (
+        """
+        byte y[2] = {1, 1};
+        byte x = 2, z = 0, w = 0;
+        process T { state a, b; init a; trans a -> b { effect x = 0; }; }
+        process Z { state a, b; init a; trans a -> b { effect z = 3; }; }
+        process R { state a, b; init a; trans a -> b { guard z == 3 and y[x] == 1 and w == 1; }; }
+        system async;
+        """,
+        "model.dve",
+    ),
+    # No step makes the second conjunct true, but one makes it fail.
+    "undefined": (
+        """
+        var v, x, u: 0..1;
+        startstate begin v := 0; x := 0; u := 0; end;
+        rule "hides" v = 0 ==> v := 1; end;
+        rule "forgets" u = 0 ==> u := 1; undefine x; end;
+        rule "reads" v = 0 & x = 1 ==> v := 0; end;
+        """,
+        "model.m",
+    ),
+    "divided": (
+        """
+        var v, u: 0..1; x: 0..2;
+        startstate begin v := 0; x := 2; u := 0; end;
+        rule "hides" v = 0 ==> v := 1; end;
+        rule "zero" u = 0 ==> u := 1; x := 0; end;
+        rule "reads" v = 0 & !(10 / x != 3 | x != 1) ==> v := 0; end;
+        """,
+        "model.m",
+    ),
+    # The value of the first conjunct is known, but not whether it has one.
+    "chosen": (
+        """
+        var z: 0..2; x: 0..2; y: array [0..1] of boolean;
+        startstate begin x := 0; z := 0; for i: 0..1 do y[i] := true; end; end;
+        rule "hides" z = 0 ==> z := 2; end;
+        rule "far" x = 0 ==> x := 2; end;
+        rule "reads" ((z = 2 | y[x]) ? 1 : 1) = 1 & z = 1 ==> z := 0; end;
+        """,
+        "model.m",
+    ),
+}
+
+
+@pytest.mark.parametrize("trap", _GUARDS_THAT_FAIL)
+def test_a_guard_that_another_step_keeps_from_failing_is_met(trap: str) -> None:
+    text, name = _GUARDS_THAT_FAIL[trap]
+    full, _ = both(text, name, deadlock="off")
+    assert full.violations
+
+
 def test_an_index_in_a_variable_depends_on_all_elements() -> None:
     full, _ = both(
         """
