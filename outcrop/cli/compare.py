@@ -18,7 +18,9 @@ from outcrop.trace.render import TraceStyle
 def run(arguments: argparse.Namespace) -> int:
     first = _loaded(arguments.first, [*arguments.constants, *arguments.first_constants])
     second = _loaded(arguments.second, [*arguments.constants, *arguments.second_constants])
-    options = CompareOptions(Relation(arguments.relation), dict(arguments.rename), tuple(arguments.hide))
+    options = CompareOptions(
+        Relation(arguments.relation), dict(arguments.rename), tuple(arguments.hide), tuple(arguments.observe)
+    )
     check = CheckOptions(
         symmetry=arguments.symmetry == "on",
         threads=arguments.threads,

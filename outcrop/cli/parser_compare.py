@@ -16,6 +16,7 @@ _EPILOG = f"""\
 examples:
   outcrop compare german.m german.py
   outcrop compare german.m other.m --rename "take up request=serve" -D N=3
+  outcrop compare german.m german.py --observe memory,client
   outcrop compare server.py protocol.m --relation inclusion --hide "write log"
 
 exit codes: 0 the relation holds, 1 it does not, 2 bad model or usage, 3 unknown, 4 internal error"""
@@ -60,6 +61,16 @@ def add_compare(verbs: Any) -> dict[str, Parser]:
         default=[],
         help="rule of FIRST during which SECOND does nothing; only with --relation inclusion; may be repeated",
     )
+    group.add_argument(
+        "--observe",
+        metavar="A[=B],...",
+        type=_observed,
+        action="extend",
+        default=[],
+        help="variables, their parts, or expressions whose values must agree in corresponding states: A in FIRST, B in "
+        "SECOND (default: A); members of enumerations agree by name, scalarset values by index; put an expression with "
+        "'=' or ',' in parentheses; may be repeated",
+    )
     add_symmetry(parser)
     add_resources(parser)
     parser.add_argument("--states", metavar="N", type=count, help="largest number of states of a model")
@@ -87,3 +98,30 @@ def _renaming(text: str) -> tuple[str, str]:
     if not (sign and one.strip() and other.strip()):
         raise argparse.ArgumentTypeError(f"'{text}' is no renaming; write A=B")
     return one.strip(), other.strip()
+
+
+def _observed(text: str) -> list[tuple[str, str]]:
+    """Returns the pairs of values that a list names.
+
+    >>> _observed("memory,(a = b)=same")
+    [('memory', 'memory'), ('(a = b)', 'same')]
+    """
+    found = []
+    for each in _split(text, ","):
+        sides = [side.strip() for side in _split(each, "=")]
+        if len(sides) > 2 or not all(sides):
+            raise argparse.ArgumentTypeError(f"'{each}' is no pair of values; write A=B, an expression in parentheses")
+        found.append((sides[0], sides[-1]))
+    return found
+
+
+def _split(text: str, sign: str) -> list[str]:
+    """Returns the parts of a text between the signs that stand outside all brackets."""
+    parts, depth = [""], 0
+    for letter in text:
+        depth += (letter in "([{") - (letter in ")]}")
+        if letter == sign and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return parts

@@ -30,6 +30,7 @@ class Union:
     targets: Numbers
     first: int  #: number of states of the first graph
     starts: tuple[int, int]  #: number of start states of each
+    observed: Numbers  #: class of each state: only states of one class can be bisimilar; all classes occur
     threads: int = 1
 
     @property
@@ -37,8 +38,8 @@ class Union:
         return len(self.offsets) - 1
 
 
-def union(first: Graph, second: Graph, labels: Labels, threads: int = 1) -> Union:
-    """Returns two graphs as one, with common labels."""
+def union(first: Graph, second: Graph, labels: Labels, observed: Numbers | None = None, threads: int = 1) -> Union:
+    """Returns two graphs as one, with common labels. ``observed``: the class of each state (default: one for all)."""
     return Union(
         first.native,
         np.concatenate([first.offsets, second.offsets[1:] + first.edges]),
@@ -46,6 +47,7 @@ def union(first: Graph, second: Graph, labels: Labels, threads: int = 1) -> Unio
         np.concatenate([first.targets, second.targets + np.uint32(first.states)]),
         first.states,
         (first.starts, second.starts),
+        np.zeros(first.states + second.states, dtype=np.uint32) if observed is None else observed,
         threads,
     )
 
@@ -67,8 +69,8 @@ def _partition(graph: Union, *, ends_early: bool) -> Blocks | None:
     apart: two states with different signatures are never bisimilar."""
     salt = 1
     while True:
-        refinement = Refinement(graph.native, graph.offsets, graph.labels, graph.targets, graph.threads)
-        count, before = 1, 0
+        refinement = Refinement(graph.native, graph.offsets, graph.labels, graph.targets, graph.observed, graph.threads)
+        count, before = int(graph.observed.max(initial=0)) + 1, 0
         while count != before:
             before, count = count, refinement.refine(salt)
             one, other = start_blocks(graph, refinement.blocks)

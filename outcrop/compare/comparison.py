@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from outcrop.api import Model
 from outcrop.compare.bisimulation import Union, are_bisimilar, coarsest_partition, union
 from outcrop.compare.graph import Graph, graph_of
 from outcrop.compare.labels import HIDDEN, LabelNumbers, Labels, labellings
+from outcrop.compare.observe import Classifier, Observation, common_classes
 from outcrop.compare.runs import Difference, Quotient, TooManyPairs, branching, only_in
 from outcrop.errors import UsageError
 from outcrop.explorer.budget import worker_count
 from outcrop.ir.interpreter import Firing, Interpreter
 from outcrop.ir.layout import State
 from outcrop.ir.system import System
+from outcrop.kernels.refine import Numbers
 from outcrop.options import CheckOptions
 from outcrop.result import Trace, Verdict
 from outcrop.trace.replay import step_of
@@ -39,6 +41,7 @@ class CompareOptions:
     relation: Relation = Relation.BISIMULATION
     renamed: Mapping[str, str] = field(default_factory=dict)  #: rules of the first model, by those of the second
     hidden: Sequence[str] = ()  #: rules of the first model that the second does not see
+    observed: Sequence[tuple[str, str]] = ()  #: values of the first and of the second model that must agree
 
     def __post_init__(self) -> None:
         if self.hidden and self.relation is Relation.BISIMULATION:
@@ -54,6 +57,7 @@ class Comparison:
     models: tuple[System, System]
     graphs: tuple[Graph, Graph]
     labels: Labels
+    observation: Observation
     difference: Difference | None  #: None if the relation holds, or if no run shows why not
     owner: int  #: the model that has the run: 0 or 1
     trace: Trace | None  #: the run, in the model that has it
@@ -64,15 +68,18 @@ class Comparison:
 def compare(first: Model, second: Model, options: CompareOptions, check: CheckOptions) -> Comparison:
     """Explores both models and compares their graphs. Raises Undecided if a limit ends a search."""
     models = first.system, second.system
-    graphs = graph_of(first, check), graph_of(second, check)
+    observation = Observation((first, second), options.observed)
+    graphs, classes = _explored((first, second), observation, check)
     started = time.monotonic()
     likely: tuple[Labels, Union] | None = None
     for labels in labellings(models, graphs, options.renamed, options.hidden):
-        together = union(*graphs, labels, worker_count(check))
+        together = union(*graphs, labels, classes, worker_count(check))
         likely = likely or (labels, together)
         if options.relation is Relation.BISIMULATION and are_bisimilar(together):
             seconds = time.monotonic() - started
-            return Comparison(Verdict.HOLDS, options.relation, models, graphs, labels, None, 0, None, "", seconds)
+            return Comparison(
+                *(Verdict.HOLDS, options.relation, models, graphs, labels, observation, None, 0, None, "", seconds)
+            )
         if options.relation is Relation.INCLUSION:
             break
     assert likely is not None
@@ -81,9 +88,27 @@ def compare(first: Model, second: Model, options: CompareOptions, check: CheckOp
     trace = None
     if difference is not None:
         of_rules = labels.of_second if owner else labels.of_first
-        trace = _shown(models[owner], of_rules, difference.labels)
+        keys = [observation.keys[each] if observation.keys else () for each in difference.observed]
+        trace = _shown(
+            models[owner], of_rules, difference.labels, lambda at, state: observation.key(owner, state) == keys[at]
+        )
     seconds = time.monotonic() - started
-    return Comparison(verdict, options.relation, models, graphs, labels, difference, owner, trace, reason, seconds)
+    return Comparison(
+        *(verdict, options.relation, models, graphs, labels, observation, difference, owner, trace, reason, seconds)
+    )
+
+
+def _explored(
+    models: tuple[Model, Model], observation: Observation, check: CheckOptions
+) -> tuple[tuple[Graph, Graph], Numbers | None]:
+    """Returns the graphs of both models, and the class of each state if values are observed. States stand for their
+    orbits only where the observed values are the same in all states of an orbit."""
+    own = [replace(check, symmetry=check.symmetry and observation.is_symmetric(number)) for number in range(2)]
+    if not observation.observables:
+        return (graph_of(models[0], own[0]), graph_of(models[1], own[1])), None
+    one, other = (Classifier(observation, number, model.system) for number, model in enumerate(models))
+    graphs = graph_of(models[0], own[0], one.look), graph_of(models[1], own[1], other.look)
+    return graphs, common_classes(observation, (one, other))
 
 
 def _told_apart(together: Union, relation: Relation) -> tuple[Verdict, Difference | None, int, str]:
@@ -103,19 +128,29 @@ def _told_apart(together: Union, relation: Relation) -> tuple[Verdict, Differenc
         return Verdict.UNKNOWN, None, 0, "too many sets of states are possible after a run"
 
 
-def _shown(system: System, of_rules: LabelNumbers, labels: tuple[int, ...]) -> Trace | None:
-    """Returns a run of a model with these labels; None if it takes too many states to find one."""
+def _shown(
+    system: System, of_rules: LabelNumbers, labels: tuple[int, ...], agrees: Callable[[int, State], bool]
+) -> Trace | None:
+    """Returns a run of a model with these labels; None if it takes too many states to find one. ``agrees`` says whether
+    a state can be that of a position in the run."""
     interpreter = Interpreter(system, symmetry=False)
     rules = {id(rule): int(of_rules[number]) for number, rule in enumerate(system.rules)}
     levels: list[dict[State, tuple[State | None, Firing]]] = [
-        {firing.successor: (None, firing) for firing in interpreter.start_states() if firing.successor is not None}
+        {
+            firing.successor: (None, firing)
+            for firing in interpreter.start_states()
+            if firing.successor is not None and agrees(0, firing.successor)
+        }
     ]
-    for label in labels:
+    for at, label in enumerate(labels, 1):
         following: dict[State, tuple[State | None, Firing]] = {}
         for state in levels[-1]:
             for firing in interpreter.successors(state):
-                if firing.successor is not None and rules.get(id(firing.origin), HIDDEN) == label:
-                    following.setdefault(firing.successor, (state, firing))
+                after = firing.successor
+                if after is None or rules.get(id(firing.origin), HIDDEN) != label or after in following:
+                    continue
+                if agrees(at, after):
+                    following[after] = state, firing
         if not following or len(following) > _MOST_SHOWN:
             return None
         levels.append(following)

@@ -7,6 +7,7 @@ labels are names of rules, which do not name interchangeable values.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import accumulate
@@ -23,9 +24,13 @@ from outcrop.explorer.context import Context
 from outcrop.explorer.explorer import Explorer
 from outcrop.kernels import Native, Settings
 from outcrop.kernels.edges import Numbers, edges_between
+from outcrop.kernels.states import States
 from outcrop.options import CheckOptions, Deadlock
 from outcrop.outcome import Stop
 from outcrop.search.ram import breadth_first
+
+#: Number of states that an observer looks at together.
+_LOOK_STATES = 1 << 16
 
 #: Most states: edges name their targets by 32 bits, and two graphs are numbered together.
 _MOST_STATES = 2**31 - 1
@@ -59,8 +64,9 @@ class Graph:
         return np.repeat(np.arange(len(self.levels), dtype=np.uint32), self.levels)
 
 
-def graph_of(model: Model, options: CheckOptions) -> Graph:
-    """Explores every reachable state, despite violations. Raises Undecided if a limit ends the search."""
+def graph_of(model: Model, options: CheckOptions, look: Callable[[States], None] | None = None) -> Graph:
+    """Explores every reachable state, despite violations. ``look`` receives the states in blocks, in order. Raises
+    Undecided if a limit ends the search."""
     system = model.system
     options = replace(options, deadlock=Deadlock.OFF, max_errors=None)
     emitted = emit(system, options.symmetry and system.allows_symmetry, instances=True)
@@ -77,6 +83,9 @@ def graph_of(model: Model, options: CheckOptions) -> Graph:
                 f"comparing needs all reachable states, and the search of {system.name} ended early: {outcome.stop} "
                 f"after {outcome.visited:,} states. Raise the limit"
             )
+        for begin in range(0, outcome.visited, _LOOK_STATES) if look is not None else ():
+            assert look is not None
+            look(visited.packed_form(visited.read_block(begin, min(outcome.visited, begin + _LOOK_STATES))))
         degrees, instances, targets = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
         sizes = [rule.instance_count for rule in system.rules]
         rule_of = np.repeat(np.arange(len(sizes), dtype=np.uint32), sizes)

@@ -8,6 +8,7 @@ from typing import Any
 from outcrop import __version__
 from outcrop.compare.comparison import Comparison, Relation
 from outcrop.compare.labels import HIDDEN
+from outcrop.compare.runs import Difference
 from outcrop.report.text import Paint
 from outcrop.result import Verdict
 from outcrop.trace.itf import trace_document
@@ -15,6 +16,9 @@ from outcrop.trace.render import TraceStyle, render
 
 _WORDS = {Verdict.HOLDS: "SAME", Verdict.VIOLATED: "DIFFERENT", Verdict.UNKNOWN: "UNKNOWN"}
 _INCLUDED = {Verdict.HOLDS: "INCLUDED", Verdict.VIOLATED: "NOT INCLUDED", Verdict.UNKNOWN: "UNKNOWN"}
+
+#: Most values of the other model that a line names.
+_MOST_VALUES = 6
 
 
 def text(comparison: Comparison, paint: Paint, style: TraceStyle) -> str:
@@ -44,12 +48,23 @@ def _sentence(comparison: Comparison) -> str:
     if comparison.verdict is Verdict.UNKNOWN:
         return f"{one} and {other}: {comparison.reason}."
     if comparison.relation is Relation.INCLUSION:
-        return f"{'every' if difference is None else 'not every'} run of {one} is a run of {other} (exact)."
+        quantity = "every" if difference is None else "not every"
+        return f"{quantity} run of {one} is a run of {other}{_agreement(comparison)} (exact)."
     if comparison.verdict is Verdict.HOLDS:
-        return f"{one} and {other} are bisimilar: corresponding states permit the same rules (exact)."
+        agreement = f"corresponding states permit the same rules{_agreement(comparison)}"
+        return f"{one} and {other} are bisimilar: {agreement} (exact)."
     if difference is None or difference.is_branching:
         return f"{one} and {other} are not bisimilar, although they have the same runs."
+    if not difference.labels:
+        return f"{one} and {other} are not bisimilar: they begin with different values."
     return f"{one} and {other} are not bisimilar: only {owner} has a run of {len(difference.labels):,} steps."
+
+
+def _agreement(comparison: Comparison) -> str:
+    observed = ", ".join(comparison.observation.texts)
+    if not observed:
+        return ""
+    return f" and agree in {observed}" if comparison.relation is Relation.BISIMULATION else f" with the same {observed}"
 
 
 def _alone(comparison: Comparison, number: int) -> list[str]:
@@ -73,12 +88,26 @@ def _run(comparison: Comparison, style: TraceStyle) -> Iterator[str]:
         yield from render(comparison.trace, style)
     else:
         yield f"Run: {', '.join(names) or 'none'}"
+    if difference.others:
+        yield from _values(comparison, difference)
+        return
     possible = ", ".join(_name(comparison, label) for label in difference.possible) or "nothing"
     if difference.is_branching:
         yield f"Here only one of them can be in a state that permits exactly: {possible}."
     else:
         other = comparison.models[1 - comparison.owner].name
         yield f"Instead of the last step, {other} permits: {possible}."
+
+
+def _values(comparison: Comparison, difference: Difference) -> Iterator[str]:
+    """Yields the observed values that differ after a run."""
+    shown = comparison.observation.shown
+    mine, others = shown[difference.observed[-1]], [shown[each] for each in difference.others]
+    other = comparison.models[1 - comparison.owner].name
+    for text, value in mine.items():
+        values = list(dict.fromkeys(each[text] for each in others))
+        if values != [value]:
+            yield f"Here {text} is {value}, but in {other} {' or '.join(values[:_MOST_VALUES])}."
 
 
 def _name(comparison: Comparison, label: int) -> str:
@@ -110,8 +139,16 @@ def document(comparison: Comparison) -> dict[str, Any]:
             "model": comparison.models[comparison.owner].name,
             "kind": "branching" if difference.is_branching else "run",
             "rules": [_name(comparison, label) for label in difference.labels],
+            "observed": _observed(comparison, difference.observed),
+            "others": _observed(comparison, difference.others),
             "possible": [_name(comparison, label) for label in difference.possible],
             "trace": None if comparison.trace is None else trace_document(comparison.trace),
         },
         "seconds": round(comparison.seconds, 6),
     }
+
+
+def _observed(comparison: Comparison, classes: tuple[int, ...]) -> list[dict[str, str]]:
+    """Returns the observed values of classes of states; none if nothing is observed."""
+    shown = comparison.observation.shown
+    return [shown[each] for each in classes] if shown else []

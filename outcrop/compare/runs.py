@@ -25,10 +25,14 @@ Set = frozenset[int]
 @dataclass(frozen=True)
 class Difference:
     """A shortest run, by labels, that only one graph has. ``possible``: the labels that the other graph can do instead
-    of the last one. ``is_branching``: both have the run, but can be in states after it that offer other labels."""
+    of the last one. ``is_branching``: both have the run, but can be in states after it that offer other labels.
+    ``observed``: the class of each state of the run; ``others``: classes of states of the other graph after its last
+    label."""
 
     labels: tuple[int, ...]
     possible: tuple[int, ...]
+    observed: tuple[int, ...]
+    others: tuple[int, ...] = ()
     is_branching: bool = False
 
 
@@ -52,6 +56,7 @@ class Quotient:
         self._begins, self._ends = (np.searchsorted(rows[:, 0], np.arange(count), side) for side in ("left", "right"))
         self._labels, self._targets = rows[:, 1], rows[:, 2]
         self._after: dict[tuple[Set, int], Set] = {}
+        self._observed = graph.observed[first].tolist()
         mine, others = start_blocks(graph, blocks)
         self.starts = frozenset(mine), frozenset(others)
 
@@ -59,6 +64,14 @@ class Quotient:
         """Yields the label and the target of each edge of a block, in order."""
         begin, end = self._begins[block], self._ends[block]
         return zip(self._labels[begin:end].tolist(), self._targets[begin:end].tolist(), strict=True)
+
+    def observed(self, block: int) -> int:
+        """Returns the class of the states of a block."""
+        return int(self._observed[block])
+
+    def agreeing(self, blocks: Set, observed: int) -> Set:
+        """Returns the blocks of a class."""
+        return frozenset(block for block in blocks if self._observed[block] == observed)
 
     def labels(self, blocks: Set) -> set[int]:
         return {label for block in blocks for label, _ in self.edges(block)}
@@ -73,16 +86,39 @@ class Quotient:
         return self._after[key]
 
 
+@dataclass(frozen=True)
+class _Run:
+    """The labels of a run and the classes of its states, one more."""
+
+    labels: tuple[int, ...]
+    observed: tuple[int, ...]
+
+    def then(self, label: int, observed: int) -> _Run:
+        return _Run((*self.labels, label), (*self.observed, observed))
+
+
 def only_in(quotient: Quotient, number: int) -> Difference | None:
     """Returns a shortest run that graph ``number`` has and the other has not; None if there is none."""
     mine, others = quotient.starts[number], quotient.starts[1 - number]
-    level: list[tuple[int, Set, tuple[int, ...]]] = [(block, others, ()) for block in sorted(mine)]
+    level: list[tuple[int, Set, _Run]] = []
+    found: list[Difference] = []
     settled: dict[int, list[Set]] = defaultdict(list)
     pairs = 0
-    while level:
-        following: list[tuple[int, Set, tuple[int, ...]]] = []
-        found: list[Difference] = []
-        for block, possible, run in level:
+
+    def follow(block: int, possible: Set, there: Set, run: _Run) -> None:
+        """Continues a run, unless no state that is possible ``there`` agrees with its last one."""
+        agreeing = quotient.agreeing(there, quotient.observed(block))
+        if agreeing:
+            level.append((block, agreeing, run))
+        else:
+            classes = tuple(sorted({quotient.observed(each) for each in there}))
+            found.append(Difference(run.labels, tuple(sorted(quotient.labels(possible))), run.observed, classes))
+
+    for block in sorted(mine):
+        follow(block, frozenset(), others, _Run((), (quotient.observed(block),)))
+    while level and not found:
+        now, level = level, []
+        for block, possible, run in now:
             if block in possible or any(each <= possible for each in settled[block]):
                 continue
             settled[block].append(possible)
@@ -91,22 +127,20 @@ def only_in(quotient: Quotient, number: int) -> Difference | None:
                 raise TooManyPairs
             for label, target in quotient.edges(block):
                 there = possible if label == HIDDEN else quotient.after(possible, label)
-                if there:
-                    following.append((target, there, (*run, label)))
-                else:
-                    found.append(Difference((*run, label), tuple(sorted(quotient.labels(possible)))))
-        if found:
-            return min(found, key=lambda each: each.labels)
-        level = following
-    return None
+                follow(target, possible, there, run.then(label, quotient.observed(target)))
+    return min(found, key=lambda each: (each.labels, each.observed)) if found else None
 
 
 def branching(quotient: Quotient) -> Difference | None:
     """Returns a shortest run after which the graphs can be in states that offer different sets of labels."""
-    level: list[tuple[Set, Set, tuple[int, ...]]] = [(*quotient.starts, ())]
+    starts = quotient.starts
+    level: list[tuple[Set, Set, _Run]] = [
+        (quotient.agreeing(starts[0], observed), quotient.agreeing(starts[1], observed), _Run((), (observed,)))
+        for observed in sorted({quotient.observed(block) for block in starts[0]})
+    ]
     seen: set[tuple[Set, Set]] = set()
     while level:
-        following: list[tuple[Set, Set, tuple[int, ...]]] = []
+        following: list[tuple[Set, Set, _Run]] = []
         for one, other, run in level:
             if one == other or (one, other) in seen:
                 continue
@@ -116,8 +150,11 @@ def branching(quotient: Quotient) -> Difference | None:
             offers = [{frozenset(quotient.labels(frozenset((block,)))) for block in each} for each in (one, other)]
             if offers[0] != offers[1]:
                 apart = sorted(map(sorted, offers[0] ^ offers[1]))
-                return Difference(run, tuple(apart[0]), is_branching=True)
+                return Difference(run.labels, tuple(apart[0]), run.observed, is_branching=True)
             for label in sorted(quotient.labels(one)):
-                following.append((quotient.after(one, label), quotient.after(other, label), (*run, label)))
+                mine, others = quotient.after(one, label), quotient.after(other, label)
+                for observed in sorted({quotient.observed(block) for block in mine}):
+                    sets = quotient.agreeing(mine, observed), quotient.agreeing(others, observed)
+                    following.append((*sets, run.then(label, observed)))
         level = following
     return None

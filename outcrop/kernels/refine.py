@@ -17,10 +17,16 @@ Numbers = NDArray[np.uint32]
 
 
 class Refinement:
-    """The blocks of a labelled graph. At first all states have one block."""
+    """The blocks of a labelled graph. ``blocks``: those to begin with."""
 
     def __init__(
-        self, native: Native, offsets: NDArray[np.int64], labels: Numbers, targets: Numbers, threads: int
+        self,
+        native: Native,
+        offsets: NDArray[np.int64],
+        labels: Numbers,
+        targets: Numbers,
+        blocks: Numbers,
+        threads: int,
     ) -> None:
         self._library = native.library_with(_FUNCTIONS)
         self._arrays = offsets.astype(np.uint64), np.ascontiguousarray(labels), np.ascontiguousarray(targets)
@@ -29,7 +35,7 @@ class Refinement:
         self._graph = structure("LabelledGraph")(*pointers, largest)
         self._states = len(offsets) - 1
         self._cuts = [self._states * number // threads for number in range(threads + 1)]
-        self.blocks: Numbers = np.zeros(self._states, dtype=np.uint32)
+        self.blocks: Numbers = blocks.astype(np.uint32)
         self._hashes = np.zeros(self._states, dtype=np.uint64)
         self._slot_count = 1 << max(4, (2 * self._states).bit_length())
         self._numbers = np.zeros(self._slot_count, dtype=np.uint32)

@@ -123,6 +123,46 @@ def test_the_same_runs_with_other_choices(cli: Cli, tmp_path: Path) -> None:
     assert compared(cli, other, one, "--relation", "inclusion")[0] == 0
 
 
+def test_observed_values_must_agree(cli: Cli, tmp_path: Path) -> None:
+    """A value that no rule reads makes a difference only if it is observed."""
+    one = written(tmp_path, "one.m", COUNTER)
+    other = written(tmp_path, "other.m", COUNTER.replace("n := 0; end;\n", "n := 0; b := !b; end;\n"))
+    assert compared(cli, one, other, "--observe", "n")[0] == 0
+    for relation in ("bisimulation", "inclusion"):
+        code, document = compared(cli, one, other, "--observe", "n,b", "--relation", relation)
+        difference = document["difference"]
+        assert code == 1 and difference["rules"] == ["up", "up", "up", "down"]
+        assert difference["observed"][-1] == {"n": "0", "b": "false"} and difference["others"] == [
+            {"n": "0", "b": "true"}
+        ]
+        assert [each["n"] for each in difference["observed"]] == ["0", "1", "2", "3", "0"]
+    assert "true" in cli("compare", one, other, "--observe", "b").out
+    assert compared(cli, one, other, "--observe", "(n + 1)=(1 + n)")[0] == 0
+    assert compared(cli, one, other, "--observe", "(b | true)")[0] == 0
+    assert compared(cli, one, other, "--observe", "n=(n + 1)")[1]["difference"]["rules"] == []
+
+
+def test_observed_values_of_two_languages(cli: Cli, repository: Path, tmp_path: Path) -> None:
+    """The seeded error: a cache that returns its copy does not write it to memory."""
+    murphi, python = (repository / "examples" / f"german_cache.{suffix}" for suffix in ("m", "py"))
+    wrong = written(tmp_path, "wrong.m", murphi.read_text().replace("memory := answer[n].value;", "memory := memory;"))
+    assert wrong.read_text() != murphi.read_text()
+    sizes = ("--first", "NodeCount=2", "--second", "NODES=2")
+    assert compared(cli, wrong, python, *sizes)[0] == 0
+    observed = ("--observe", "memory,client,exclusive_granted,sharer=sharers", *sizes)
+    assert compared(cli, murphi, python, *observed)[0] == 0
+    code, document = compared(cli, wrong, python, *observed)
+    assert code == 1 and document["difference"]["others"]
+    assert len(document["difference"]["trace"]["states"]) == len(document["difference"]["rules"]) + 1
+
+
+@pytest.mark.parametrize("observed", ["serving=exclusive_granted", "nothing", "sharer=memory", "a=b=c", ""])
+def test_values_that_cannot_be_observed(cli: Cli, repository: Path, observed: str) -> None:
+    examples = repository / "examples"
+    ran = cli("compare", examples / "german_cache.m", examples / "german_cache.py", "--observe", observed)
+    assert ran.code == 2 and "Traceback" not in ran.err
+
+
 def test_limits_leave_it_unknown(cli: Cli, repository: Path) -> None:
     examples = repository / "examples"
     assert cli("compare", examples / "peterson.m", examples / "peterson.py", "--states", "5").code == 3
@@ -133,10 +173,10 @@ def kernels() -> Native:
     return graph_of(outcrop.loads(COUNTER, "counter.m"), CheckOptions(threads=1)).native
 
 
-def naive_bisimulation(edges: list[set[tuple[int, int]]]) -> list[list[bool]]:
+def naive_bisimulation(edges: list[set[tuple[int, int]]], observed: list[int]) -> list[list[bool]]:
     """Returns the greatest bisimulation, from its definition."""
     count = len(edges)
-    related = [[True] * count for _ in range(count)]
+    related = [[one == other for other in observed] for one in observed]
 
     def matches(one: int, other: int) -> bool:
         return all(any(label == each and related[a][b] for each, b in edges[other]) for label, a in edges[one])
@@ -152,11 +192,19 @@ def naive_bisimulation(edges: list[set[tuple[int, int]]]) -> list[list[bool]]:
     return related
 
 
-def runs_of(edges: list[set[tuple[int, int]]], start: int, length: int) -> set[tuple[int, ...]]:
-    level = {((), start)}
-    found = {()}
+Visible = tuple[tuple[int, ...], tuple[int, ...]]
+
+
+def runs_of(edges: list[set[tuple[int, int]]], observed: list[int], start: int, length: int) -> set[Visible]:
+    """Returns the runs up to a length: their labels, and the classes of their states."""
+    level: set[tuple[Visible, int]] = {(((), (observed[start],)), start)}
+    found = {run for run, _ in level}
     for _ in range(length):
-        level = {((*run, label), target) for run, state in level for label, target in edges[state]}
+        level = {
+            (((*run[0], label), (*run[1], observed[target])), target)
+            for run, state in level
+            for label, target in edges[state]
+        }
         found |= {run for run, _ in level}
     return found
 
@@ -170,6 +218,8 @@ def test_random_graphs_against_the_definitions(seed: int, kernels: Native) -> No
         for _ in range(size):
             edges.append({(random.randrange(2), base + random.randrange(size)) for _ in range(random.randint(0, 3))})
     flat = [sorted(each) for each in edges]
+    drawn = [random.randrange(random.randint(1, 2)) for _ in edges]
+    observed = [sorted(set(drawn)).index(each) for each in drawn]
     graph = Union(
         kernels,
         np.cumsum([0, *map(len, flat)]),
@@ -177,17 +227,18 @@ def test_random_graphs_against_the_definitions(seed: int, kernels: Native) -> No
         np.array([target for each in flat for _, target in each], dtype=np.uint32),
         sizes[0],
         (1, 1),
+        np.array(observed, dtype=np.uint32),
         threads=random.randint(1, 3),
     )
-    related = naive_bisimulation(edges)
+    related = naive_bisimulation(edges, observed)
     assert are_bisimilar(graph) is related[0][sizes[0]]
     blocks = coarsest_partition(graph)
     assert [[bool(one == other) for other in blocks] for one in blocks] == related
     quotient = Quotient(graph, blocks)
     for number, (mine, others) in enumerate(((0, sizes[0]), (sizes[0], 0))):
-        only = runs_of(edges, mine, 7) - runs_of(edges, others, 7)
+        only = runs_of(edges, observed, mine, 7) - runs_of(edges, observed, others, 7)
         found = only_in(quotient, number)
         if found is not None and len(found.labels) <= 7:
-            assert found.labels == min(only, key=lambda run: (len(run), run))
+            assert (found.labels, found.observed) == min(only, key=lambda run: (len(run[0]), run))
         else:
             assert not only

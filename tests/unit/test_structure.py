@@ -64,7 +64,7 @@ ALLOWED = {
     "tools": {"ir", "codegen", "kernels", "explorer", "search", "trace", "report", "result", "api"},
     "validate": {"ir", "codegen", "kernels", "trace", "report", "result", "api", "views"},
     "testsuite": {"ir", "codegen", "kernels", "trace", "result", "views"},
-    "compare": {*("ir", "codegen", "kernels", "explorer", "search", "trace", "report", "result", "api")},
+    "compare": {*("ir", "lang", "codegen", "kernels", "explorer", "search", "trace", "report", "result", "api")},
     "recheck": {*("ir", "codegen", "kernels", "store", "explorer", "check", "trace", "report", "result", "api")},
     "explore": {"ir", "lang", "trace", "result"},
     "serve": {"ir", "lang", "trace", "result", "explore", "api"},
