@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 from outcrop.errors import UsageError
 from outcrop.ir.layout import State
 from outcrop.ir.nodes import Variable
-from outcrop.ir.system import System
+from outcrop.ir.system import ProcessText, System
 from outcrop.ir.types import Type
 from outcrop.outcome import CompressionReport, Event, LayerReport, RankReport, ReductionReport
 from outcrop.source import Diagnostic, Span
@@ -262,6 +262,7 @@ class Result:
     properties: list[PropertyResult | FormulaResult]
     coverage: list[RuleCoverage]
     violations: list[Violation] = field(default_factory=list)
+    unreached: list[ProcessText] = field(default_factory=list)  #: texts, each with the places that no process reached
     notes: list[Diagnostic] = field(default_factory=list)
     ranks: int = 1
     per_rank: list[RankReport] = field(default_factory=list)  #: counters of each rank, if there are several

@@ -13,7 +13,7 @@ from outcrop.errors import InternalError
 from outcrop.ir.assumptions import what_was_left_out, why_no_states
 from outcrop.ir.layout import Layout
 from outcrop.ir.nodes import Put
-from outcrop.ir.system import Function, PropertyKind, Rule, StartState, System
+from outcrop.ir.system import Function, ProcessText, PropertyKind, Rule, StartState, System
 from outcrop.ir.vacuity import Antecedent, Subject, Vacuity
 from outcrop.ir.walk import walk
 from outcrop.machine import peak_rss
@@ -93,6 +93,7 @@ def conclude(
             *(each.result(options, _texts(unmet.get(each.check.property_instance.property))) for each in checked),
         ],
         coverage=_coverage(system, options, outcome),
+        unreached=_unreached(system, outcome),
         violations=found,
         ranks=max(1, len(outcome.ranks)),
         per_rank=list(outcome.ranks),
@@ -285,6 +286,18 @@ def _coverage(system: System, options: CheckOptions, outcome: Outcome) -> list[R
             rule.processes,
         )
         for number, (rule, fired) in enumerate(zip(system.rules, outcome.fired, strict=True))
+    ]
+
+
+def _unreached(system: System, outcome: Outcome) -> list[ProcessText]:
+    """Returns the texts of processes with those of their places that no fired rule led to."""
+    reached = {(each.name, each.start) for each in system.texts if each.starts}
+    for rule, fired in zip(system.rules, outcome.fired, strict=True):
+        if fired:
+            reached |= rule.reaches
+    return [
+        replace(text, places=tuple(each for each in text.places if (text.name, each.state) not in reached))
+        for text in system.texts
     ]
 
 

@@ -304,7 +304,8 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--coverage",
         action="store_true",
-        help="also count how often each rule is enabled and leads to new states (in the JSON document)",
+        help="also count how often each rule is enabled and leads to new states (in the JSON document), and list the "
+        "code that no process reached, where the language has it",
     )
     group.add_argument(
         "--print",

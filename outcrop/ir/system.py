@@ -83,6 +83,30 @@ class Rule(Instantiable):
     processes: tuple[str, ...] = ()  #: processes that take part in the step, in languages with processes
     ends: tuple[QueueEnd, ...] = ()  #: queues of which the step uses one end only
     statements: tuple[str, ...] = ()  #: a line for each statement of the step, where a rule may stand for several
+    reaches: frozenset[tuple[str, int]] = frozenset()  #: texts and states that it leads processes to
+
+
+@dataclass(frozen=True)
+class TextPlace:
+    """A place in the text of a process: its state there, and the statements that it can execute next."""
+
+    state: int
+    span: Span
+    statements: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class ProcessText:
+    """The text that processes execute, in languages where unreached code is listed by place.
+
+    ``starts``: whether a process is at state ``start`` from the beginning.
+    """
+
+    name: str
+    states: int
+    start: int
+    starts: bool
+    places: tuple[TextPlace, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,6 +216,7 @@ class System:
     undefined_hint: str = ""
     forgives_failures: bool = False  #: whether reaching the error state is not reported
     orders_scalarsets: bool = False  #: whether a rule depends on an order of scalarset values
+    texts: tuple[ProcessText, ...] = ()  #: texts of the processes, in languages where unreached code is listed by place
 
     @cached_property
     def leaf_types(self) -> tuple[Simple, ...]:

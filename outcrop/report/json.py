@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from outcrop import __version__
-from outcrop.ir.system import PropertyKind
+from outcrop.ir.system import ProcessText, PropertyKind
 from outcrop.report.layers import layers_document
 from outcrop.report.types import type_tree
 from outcrop.result import FORMAT, TRUST, FormulaResult, PropertyResult, Result, RuleCoverage, Violation
@@ -63,6 +63,7 @@ def document(result: Result) -> dict[str, Any]:
         "reduction": None if result.reduction is None else asdict(result.reduction),
         "properties": [_property(each) for each in result.properties],
         "coverage": [rule_document(each) for each in result.coverage],
+        "unreached": [_text_document(each) for each in result.unreached],
         "violations": violations,
         "faults": [{"violation": each.number, "count": each.count} for each in result.faults],
         "notes": [_note(each) for each in result.notes],
@@ -107,6 +108,15 @@ def rule_document(each: RuleCoverage) -> dict[str, Any]:
         "processes": list(each.processes),
     }
     return row if each.counts is None else row | asdict(each.counts)
+
+
+def _text_document(text: ProcessText) -> dict[str, Any]:
+    """Returns the unreached places of a process text."""
+    places = [
+        {"state": each.state, "position": position(each.span), "statements": list(each.statements)}
+        for each in text.places
+    ]
+    return {"process": text.name, "states": text.states, "places": places}
 
 
 def violation_document(violation: Violation) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 from outcrop.outcome import CompressionReport, ReductionReport, Stop
 from outcrop.report.chart_text import chart_text
@@ -89,6 +90,9 @@ def report(
     never = _never_fired(result)
     if never:
         blocks.append(never)
+    unreached = "\n".join(_unreached(result)) if result.options.get("coverage") else ""
+    if unreached:
+        blocks.append(unreached)
     if result.events:
         blocks.append("\n".join(each.text for each in result.events))
     blocks += [paint.diagnostic(note.render()) for note in result.notes]
@@ -237,6 +241,17 @@ def _never_fired(result: Result) -> str:
     rest = f", and {len(names) - _MOST_NAMES:,} more" if len(names) > _MOST_NAMES else ""
     never = "never fired" if result.verdict is Verdict.HOLDS else "did not fire before the search ended"
     return f"Rules that {never} ({len(names):,} of {len(result.coverage):,}): {shown}{rest}"
+
+
+def _unreached(result: Result) -> Iterator[str]:
+    """Yields the code that no process reached, as SPIN lists it."""
+    for text in result.unreached:
+        before = "" if result.verdict is Verdict.HOLDS else ", before the search ended"
+        counts = f"{len(text.places):,} of {text.states:,} states"
+        yield f"Unreached in {text.name} ({counts}){before}{':' if text.places else ''}"
+        for each in text.places:
+            for statement in each.statements:
+                yield f'  {Path(each.span.source.name).name}:{each.span.line}, state {each.state}, "{statement}"'
 
 
 def violation_lines(

@@ -204,3 +204,42 @@ def test_a_never_claim_is_an_automaton(tmp_path: Path) -> None:
 def result_of(path: Path) -> tuple[str, str]:
     result = outcrop.load(path).check()
     return str(result.verdict), result.kind
+
+
+UNREACHED = """chan c = [1] of { byte }; chan r = [0] of { byte }; byte x;
+proctype Never() { x = 5; x = 6 }
+proctype Q() { byte k; r?k; if :: k == 9 -> printf("hi") :: else -> skip fi;
+  atomic { x = 1; if :: x == 2 -> goto out :: x == 1 -> x = 0 fi }; x = 4; out: skip }
+active proctype P() { byte z;
+  if :: run Q() :: x == 3 -> run Never() fi;
+  r!3;
+  d_step { z = 1; if :: z == 2 -> z = 3 :: else -> z = 4 fi; z = 5 };
+  do :: c!1 :: c?z :: z == 77 -> break od;
+  x = 2; goto done; x = 7; done: { x = 8 } unless { x == 9; x = 10 }
+}
+"""
+
+
+def test_unreached_code_is_that_of_spin(tmp_path: Path) -> None:
+    (tmp_path / "m.pml").write_text(UNREACHED)
+    result = outcrop.load(tmp_path / "m.pml").check(deadlock="off", engine="interpreter")
+    found = {each["process"]: each for each in result.to_dict()["unreached"]}
+    lines = {
+        name: [(at["position"]["line"], at["state"], text) for at in each["places"] for text in at["statements"]]
+        for name, each in found.items()
+    }
+    # The figures are those of spin -a -o1 -o2 -o3 and pan -E, version 6.5.2.
+    assert {name: each["states"] for name, each in found.items()} == {"Never": 3, "Q": 18, "P": 32}
+    assert lines == {
+        "Never": [(2, 1, "x = 5"), (2, 2, "x = 6"), (2, 3, "-end-")],
+        "Q": [(3, 3, 'printf("hi")')],
+        "P": [
+            (6, 3, "run Never()"),
+            (10, 23, "x = 2"),
+            (10, 25, "x = 7"),
+            (10, 28, "x = 10"),
+            (10, 31, "x == 9"),
+            (10, 31, "x = 8"),
+            (11, 32, "-end-"),
+        ],
+    }

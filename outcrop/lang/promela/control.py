@@ -100,7 +100,7 @@ class GraphBuilder:
         end = self._at(sequence.last)
         end.is_end = True
         labels = {
-            name: self._at(_first(element))
+            name: self._at(first_of(element))
             for name, element in self._elements.labels.items()
             if element.kind is not Kind.GOTO
         }
@@ -200,12 +200,12 @@ class GraphBuilder:
         if element.kind is Kind.CHOICE:
             for each in element.sequences:
                 assert each.first is not None
-                first = _first(each.first)
+                first = first_of(each.first)
                 if not (_is_never(first) and not first.escapes):
                     yield from self._plain(first)
         elif element.kind in (Kind.BLOCK, Kind.ATOMIC):
             assert element.sequences[0].first is not None
-            yield from self._plain(_first(element.sequences[0].first))
+            yield from self._plain(first_of(element.sequences[0].first))
         elif element is not self._inside:
             yield element
 
@@ -224,7 +224,7 @@ class GraphBuilder:
         first = element.sequences[0].first
         assert first is not None
         self._locations, self._inside, self._region = {}, element, first.region
-        start = self._at(_first(first))
+        start = self._at(first_of(first))
         end = self._at(element)
         end.is_end = True
         locations = self._ordered([start, end])
@@ -263,7 +263,7 @@ class GraphBuilder:
                             here.steps.insert(0, replace(step, source=here, escape=escape.state))
 
 
-def _first(element: Element) -> Element:
+def first_of(element: Element) -> Element:
     """Returns the element where a sequence begins."""
     while True:
         if element.kind is Kind.JOIN and element.following is not None:

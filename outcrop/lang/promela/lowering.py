@@ -18,6 +18,7 @@ from outcrop.lang.promela import syntax
 from outcrop.lang.promela.atomic import Ending
 from outcrop.lang.promela.control import Location, Step
 from outcrop.lang.promela.parser import parse, parse_expression
+from outcrop.lang.promela.places import process_text
 from outcrop.lang.promela.processes import can_end
 from outcrop.lang.promela.temporal import TemporalLowering
 from outcrop.lang.report import LowerExpression, Report, TooManyErrors, did_you_mean
@@ -143,6 +144,7 @@ class _ModelLowering(TemporalLowering):
             covers=(),
             temporal=tuple(self.temporal),
             automaton=self.automaton,
+            texts=tuple(map(process_text, self.proctypes.values())),
         )
 
 

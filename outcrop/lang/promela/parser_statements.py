@@ -176,7 +176,7 @@ class StatementParser(ExpressionParser):
             self.take()
             if self.kind in _ENDS or self.kind in _SEPARATORS:  # a label with nothing to label stands for skip
                 return Labelled(label, self._skip(start), span=self.span_from(start))
-            inner = self.step()
+            inner = self.statement()
             return Labelled(label, inner, span=self.span_from(start))
         if kind == NAME and self.text in self.inlines and self.ahead() == "(":
             return self._inlined()

@@ -27,6 +27,7 @@ from outcrop.lang.promela import syntax
 from outcrop.lang.promela.atomic import Ending, Taken, Way, WayLowering
 from outcrop.lang.promela.control import Step
 from outcrop.lang.promela.expressions import has_timeout
+from outcrop.lang.promela.places import reached
 from outcrop.lang.promela.scope import Self
 from outcrop.source import Span
 
@@ -108,7 +109,10 @@ class RuleLowering(WayLowering):
         frame = self.frame.finish()
         lines = tuple(line for taken in way.taken for line in self._lines(taken, actors))
         named = _name(way, names)
-        return Rule(named, parameters, frame, span, guard, tuple(body), priority, names, statements=lines)
+        reaches = frozenset(reached(way, self.proctypes))
+        return Rule(
+            named, parameters, frame, span, guard, tuple(body), priority, names, statements=lines, reaches=reaches
+        )
 
     def _lines(self, taken: Taken, actors: list[Self]) -> Iterator[str]:
         """Yields the statements of a step as SPIN shows them in a trail."""
