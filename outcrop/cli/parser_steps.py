@@ -73,7 +73,9 @@ def _serve(verbs: Any) -> Parser:
     )
     add_model(parser)
     add_meaning(parser, deadlocks=False)
-    parser.add_argument("--load", metavar="FILE", help="saved trace to begin with, from --trace-json or --json")
+    parser.add_argument(
+        "--load", metavar="FILE", help="saved trace to begin with, from --trace-json or --json, or a trail file of SPIN"
+    )
     parser.add_argument("--step", metavar="N", type=count, help="step of the trace to begin at (default: the last)")
     parser.add_argument("--port", metavar="N", type=count, default=0, help="port of 127.0.0.1 (default: any free one)")
     parser.add_argument(
@@ -95,7 +97,9 @@ def _explore(verbs: Any) -> Parser:
     )
     add_model(parser)
     add_meaning(parser, deadlocks=False)
-    parser.add_argument("--load", metavar="FILE", help="saved trace to begin with, from --trace-json or --json")
+    parser.add_argument(
+        "--load", metavar="FILE", help="saved trace to begin with, from --trace-json or --json, or a trail file of SPIN"
+    )
     parser.add_argument(
         "-c",
         dest="command",

@@ -7,17 +7,25 @@ from pathlib import Path
 from typing import Any
 
 from outcrop.errors import UsageError
+from outcrop.explore.trail import trail_document
 from outcrop.ir.layout import State
 from outcrop.ir.system import System
 from outcrop.trace.itf import value
 
 
 def read(path: str) -> Any:
-    """Returns the JSON of a file."""
+    """Returns the JSON of a file, or the document of a trail file."""
     try:
-        return json.loads(Path(path).read_text(encoding="utf-8"))
+        text = Path(path).read_text(encoding="utf-8")
     except OSError as error:
         raise UsageError(f"cannot read '{path}': {error.strerror}") from None
+    except ValueError:
+        text = ""
+    trail = trail_document(text, is_known=path.endswith(".trail"))
+    if trail is not None:
+        return trail
+    try:
+        return json.loads(text)
     except ValueError:
         raise UsageError(f"'{path}' is not JSON; save a trace with 'outcrop check --trace-json FILE'") from None
 

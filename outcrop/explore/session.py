@@ -8,6 +8,7 @@ from typing import Any
 
 from outcrop.errors import UsageError
 from outcrop.explore.saved import matches, saved_states
+from outcrop.explore.trail import follow, is_trail
 from outcrop.ir.interpreter import Firing, Interpreter
 from outcrop.ir.layout import State
 from outcrop.ir.system import System
@@ -150,6 +151,9 @@ class Session:
         before = self.steps, self._undone
         self.steps, self._undone, self._choices = [], [], None
         try:
+            if is_trail(document):
+                self.steps = follow(self.interpreter, document)
+                return len(self.steps)
             for number, state in enumerate(saved_states(document)):
                 self.take(self._saved_choice(number, state))
         except UsageError:

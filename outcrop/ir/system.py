@@ -72,6 +72,15 @@ class QueueEnd:
     appends: bool
 
 
+@dataclass(frozen=True)
+class Executed:
+    """Statements that a rule executes one after the other: the process of each, or the parameter that names it, and
+    the number of the statement in the model. ``repeats``: any number of times."""
+
+    moves: tuple[tuple[int | str, int], ...]
+    repeats: bool = False
+
+
 @dataclass(frozen=True, eq=False)
 class Rule(Instantiable):
     """A rule. Without a ``guard`` it is always enabled. Of the enabled rules in a state, only those with the smallest
@@ -83,6 +92,7 @@ class Rule(Instantiable):
     processes: tuple[str, ...] = ()  #: processes that take part in the step, in languages with processes
     ends: tuple[QueueEnd, ...] = ()  #: queues of which the step uses one end only
     statements: tuple[str, ...] = ()  #: a line for each statement of the step, where a rule may stand for several
+    executed: tuple[Executed, ...] = ()  #: the same statements, as a trail file numbers them
     reaches: frozenset[tuple[str, int]] = frozenset()  #: texts and states that it leads processes to
 
 

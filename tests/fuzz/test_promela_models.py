@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import pytest
 from compare_spin import NotAccepted, disagreement, has_spin
 from generator.promela import PromelaModel
+
+import outcrop
+from outcrop.explore.saved import read
+from outcrop.explore.session import Session
 
 #: Seeds whose models SPIN accepts and counts in a moment.
 SEEDS = (101, 104, 110)
@@ -19,3 +24,31 @@ def test_counts_are_those_of_spin(seed: int, tmp_path: Path) -> None:
         assert disagreement(PromelaModel(seed).text(), tmp_path, cycles=False) == ""
     except NotAccepted:
         pytest.skip("this version of SPIN does not accept the model")
+
+
+TRAILS = (
+    """byte x, n; chan c = [0] of { byte }; chan d = [2] of { byte };
+proctype W(byte k) { byte v; c?v; atomic { n++; x = x + v; d!v };
+  if :: x > 2 -> d_step { v = 1; v = 2 } :: else fi; assert(x < 3) }
+init { byte i; atomic { do :: i < 2 -> run W(i); i++ :: else -> break od }; c!1; c!2; d?x }
+""",
+    """byte x; chan c = [0] of { byte };
+active [2] proctype P() { byte t; t = x; atomic { x = t + 1; x > 0 -> skip }; c?t; t = 1; t = 2; x == 9 }
+active proctype S() { c!1; c!2; goto L; x = 3; L: x != 1 }
+""",
+)
+
+
+@pytest.mark.skipif(not has_spin(), reason="SPIN is not installed")
+@pytest.mark.parametrize("text", TRAILS)
+@pytest.mark.parametrize("options", ["-o1 -o2 -o3", ""])
+def test_trails_of_spin_lead_to_the_violation(text: str, options: str, tmp_path: Path) -> None:
+    model = tmp_path / "m.pml"
+    model.write_text(text)
+    for command in (f"spin -a {options} m.pml", "gcc -w -DSAFETY -o pan pan.c", "./pan"):
+        subprocess.run(command.split(), cwd=tmp_path, check=True, capture_output=True, timeout=60)
+    session = Session(outcrop.load(model).system)
+    session.load(read(f"{model}.trail"))
+    assert session.state is not None
+    fails = any(each.failure for each in session.choices())
+    assert fails if "assert" in text else not session.choices() and not session.interpreter.may_end(session.state)

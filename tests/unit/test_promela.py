@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 import outcrop
-from outcrop.errors import ModelError
+from outcrop.errors import ModelError, UsageError
+from outcrop.explore.saved import read
+from outcrop.explore.session import Session
 from outcrop.lang import load_text
 from outcrop.options import LoadOptions
 from outcrop.trace.render import TraceStyle, render
@@ -243,3 +245,26 @@ def test_unreached_code_is_that_of_spin(tmp_path: Path) -> None:
             (11, 32, "-end-"),
         ],
     }
+
+
+COUNTER = """byte x, ready;
+active [2] proctype P() { byte t; t = x; x = t + 1; ready++; (ready == 2); assert(x == 2) }
+"""
+TRAIL = "-4:-4:-4\n1:1:0\n2:0:0\n3:1:1\n4:1:2\n5:0:1\n6:0:2\n7:1:3\n8:1:4\n"
+
+
+@pytest.mark.parametrize(("trail", "count"), [(TRAIL, 8), (TRAIL.removeprefix("-4:-4:-4\n"), 8), ("", 1)])
+def test_a_trail_file_is_a_saved_trace(trail: str, count: int, tmp_path: Path) -> None:
+    (tmp_path / "m.pml").write_text(COUNTER)
+    (tmp_path / "m.pml.trail").write_text(trail)
+    session = Session(outcrop.load(tmp_path / "m.pml").system)
+    assert session.load(read(str(tmp_path / "m.pml.trail"))) == count
+
+
+def test_a_trail_of_another_model_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "m.pml").write_text(COUNTER)
+    session = Session(outcrop.load(tmp_path / "m.pml").system)
+    session.restart()
+    with pytest.raises(UsageError, match="does not fit"):
+        session.load({"trail": [[0, 0], [0, 2]], "merged": False})
+    assert len(session.steps) == 1  # the trace so far is kept

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import product
 from math import prod
 from pathlib import Path
@@ -19,7 +20,7 @@ from outcrop.ir.nodes import (
     Variable,
     While,
 )
-from outcrop.ir.system import Parameter, Rule
+from outcrop.ir.system import Executed, Parameter, Rule
 from outcrop.ir.types import BOOLEAN, INTEGER
 from outcrop.lang import build
 from outcrop.lang.frames import FrameBuilder
@@ -109,10 +110,9 @@ class RuleLowering(WayLowering):
         frame = self.frame.finish()
         lines = tuple(line for taken in way.taken for line in self._lines(taken, actors))
         named = _name(way, names)
-        reaches = frozenset(reached(way, self.proctypes))
-        return Rule(
-            named, parameters, frame, span, guard, tuple(body), priority, names, statements=lines, reaches=reaches
-        )
+        rule = Rule(named, parameters, frame, span, guard, tuple(body), priority, names, statements=lines)
+        executed = tuple(_executed(taken, actors) for taken in way.taken)
+        return replace(rule, executed=executed, reaches=frozenset(reached(way, self.proctypes)))
 
     def _lines(self, taken: Taken, actors: list[Self]) -> Iterator[str]:
         """Yields the statements of a step as SPIN shows them in a trail."""
@@ -214,6 +214,21 @@ class RuleLowering(WayLowering):
                     holder = Conditional(type=INTEGER, span=span, condition=goes_on, then=holder, otherwise=nobody)
             body.append(Assign(span=span, target=build.place(self.privilege, span), value=holder))
         return True
+
+
+def _executed(taken: Taken, actors: list[Self]) -> Executed:
+    """Returns the statements of a step by SPIN's numbers."""
+    moves = [(taken.actor, each.identity) for each in taken.loop or (taken.step,)]
+    if taken.met is not None and taken.other is not None:
+        moves.append((taken.other, taken.met.identity))
+    named = tuple((_number(actors[actor]), identity) for actor, identity in moves)
+    return Executed(named, repeats=bool(taken.loop))
+
+
+def _number(process: Self) -> int | str:
+    """Returns the number of a process, or the parameter of the rule that has it."""
+    number = getattr(process.pid, "value", None)
+    return process.local.name if process.local is not None else int(number or 0)
 
 
 def _process_name(process: Self) -> str:
