@@ -24,7 +24,7 @@ class Tuning:
     largest_before_checkpoint: int = 2048  #: level size, in states, that ends such a call
     first_lines: int | None = None  #: 64-byte lines that the exact table starts with; None: default of the kernels
     wide: bool = False  #: whether the exact table starts with 64-bit slots
-    weak_hash: bool = False  #: hash only the first eight bytes of a state, so that hashes collide
+    weak_hash: bool = False  #: hash little of a state, past RAM and in compressed searches, so that hashes collide
 
     # Blocks of levels on disk (disk, locality, serial).
     fewest_to_expand: int = 8  #: fewest states expanded in one block

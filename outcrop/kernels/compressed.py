@@ -63,6 +63,7 @@ class CompressedSearch(Search):
             self._compressed.outcrop_compressed_open(
                 self.handle,
                 settings.seed % 2**64,
+                settings.weak_hash,
                 indexed,
                 min(settings.first_lines, FIRST_LINES),
                 *_pointers(self.shape),

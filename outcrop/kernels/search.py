@@ -110,7 +110,7 @@ class Settings:
     wide: bool = False  #: whether the exact table starts with 64-bit slots
     spills: bool = False  #: whether it can continue past RAM, with outcrop.kernels.spill
     note_bits: int = 0  #: number of bits kept with each signature, for outcrop.kernels.cycles
-    weak_hash: bool = False  #: for tests of spilling: hash only the first eight bytes of a state
+    weak_hash: bool = False  #: for tests of spilling and compression: hash little of a state
 
 
 class Search:

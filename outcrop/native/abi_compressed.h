@@ -13,7 +13,7 @@ typedef struct {
   uint64_t queue_bytes; /* of the arena, as far as it is in RAM */
 } CompressedStanding;
 
-int outcrop_compressed_open(Search *search, uint64_t seed, uint64_t indexed, uint64_t first_lines,
+int outcrop_compressed_open(Search *search, uint64_t seed, uint64_t weak, uint64_t indexed, uint64_t first_lines,
                             const uint32_t *bytes, uint64_t leaves, const uint32_t *left, const uint32_t *right,
                             uint64_t nodes);
 void outcrop_compressed_forget(Search *search);

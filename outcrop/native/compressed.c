@@ -360,12 +360,14 @@ static void trees_close(Search *search) {
 #endif
 
 /* Gives the search a compressed visited set, before anything is in it; 0 when there is no memory. `indexed`: of roots that
- * have indexes. */
-EXPORT int outcrop_compressed_open(Search *search, uint64_t seed, uint64_t indexed, uint64_t first_lines,
+ * have indexes. `weak`, for tests: nodes often have the same hash, and keys the same home. */
+EXPORT int outcrop_compressed_open(Search *search, uint64_t seed, uint64_t weak, uint64_t indexed, uint64_t first_lines,
                                    const uint32_t *bytes, uint64_t leaves, const uint32_t *left, const uint32_t *right, uint64_t nodes) {
   Compressed *set = calloc(1, sizeof *set);
   if (!set) return 0;
   permutation_seed(&set->permutation, seed);
+  if (weak) permutation_weaken(&set->permutation);
+  if (weak) hasher_weaken(&search->hasher);
 #if HAS_TREE
   const uint64_t slack = (uint64_t)search->worker_count * NODE_CHUNK;
   const uint64_t least = 2 * slack / NARROW_SLOTS + 2;

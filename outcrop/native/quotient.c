@@ -55,6 +55,11 @@ static void permutation_seed(Permutation *permutation, uint64_t seed) {
   }
 }
 
+/* For tests: keys that differ little stay together. */
+static void permutation_weaken(Permutation *permutation) {
+  for (int i = 0; i < 2; i++) permutation->factor[i] = permutation->inverse[i] = 1;
+}
+
 static inline Key key_mask_of(unsigned bits) { return ~(Key)0 >> (KEY_BITS - bits); }
 
 /* Multiplying spreads low bits upwards, the shift brings high bits down. The shift undoes itself, since it is at least half

@@ -180,18 +180,22 @@ HUNGRY: dict[str, dict[str, Any]] = {
     "ndfs": {},
     "owcty": {"threads": 2},
     "owcty --compact": {"compact": True, "bits": 64, "threads": 2},
+    "ram, tree": {"compress": "tree"},
+    "ram, quotient": {"compress": "quotient", "threads": 2},
 }
 
 
-def hold_without_memory(strategies: list[str], times: Sequence[int], shim: Path, directory: Path) -> None:
+def hold_without_memory(
+    strategies: list[str], times: Sequence[int], shim: Path, directory: Path, text: str = GRID, states: int = STATES
+) -> None:
     """Runs all strategies in one process, because its start takes the time, and each trial in a child process."""
     model, work, cache = directory / "grid.m", directory / "work", directory / "cache"
-    model.write_text(GRID)
+    model.write_text(text)
     work.mkdir()
     fault = {"FAULT_CALL": "memory", "FAULT_KIND": "1", "FAULT_UNDER": str(cache)}
     trials = [
         (
-            {"strategy": strategy.split()[0], "workdir": str(work), "deadlock": "off", **HUNGRY[strategy]},
+            {"strategy": strategy.split()[0].strip(","), "workdir": str(work), "deadlock": "off", **HUNGRY[strategy]},
             {**fault, "FAULT_AT": str(at), **once},
         )
         for strategy in strategies
@@ -208,12 +212,20 @@ def hold_without_memory(strategies: list[str], times: Sequence[int], shim: Path,
     for (options, faults), line in zip(trials, done.stdout.splitlines(), strict=True):
         code, found, message = json.loads(line)
         assert code in (int(about_runs), 3), (options, faults, message)
-        assert code == 3 or about_runs or found in (STATES, None), (options, faults)
+        assert code == 3 or about_runs or found in (states, None), (options, faults)
         assert code != 3 or "memory" in message, (options, faults, message)
 
 
 ABOUT_RUNS = ["ndfs", "owcty", "owcty --compact"]
-ABOUT_STATES = [each for each in HUNGRY if each not in ABOUT_RUNS]
+COMPRESSED = ["ram, tree", "ram, quotient"]
+ABOUT_STATES = [each for each in HUNGRY if each not in (*ABOUT_RUNS, *COMPRESSED)]
+#: 17,576 states whose trees have so many nodes that their table grows.
+FOLDED = (
+    GRID.replace("12", "25")
+    .replace("var a", "var far : array [0 .. 2] of 0 .. 1000000000; a")
+    .replace("a[i] := 0;", "a[i] := 0; far[i] := 0;")
+    .replace("a[i] := a[i] + 1;", "a[i] := a[i] + 1; far[i] := 20000000 * a[i];")
+)
 
 
 @pytest.mark.parametrize("strategies", [ABOUT_STATES, ABOUT_RUNS], ids=["states", "runs"])
@@ -225,6 +237,11 @@ def test_kernels_that_get_no_memory(strategies: list[str], shim: Path, tmp_path:
 @pytest.mark.parametrize("strategies", [ABOUT_STATES, ABOUT_RUNS], ids=["states", "runs"])
 def test_whenever_memory_ends(strategies: list[str], shim: Path, tmp_path: Path) -> None:
     hold_without_memory(strategies, range(1, 90), shim, tmp_path)
+
+
+@pytest.mark.parametrize("times", [range(22, 40, 3), pytest.param(range(1, 90), marks=pytest.mark.slow)])
+def test_compressed_states_that_get_no_memory(times: Sequence[int], shim: Path, tmp_path: Path) -> None:
+    hold_without_memory(COMPRESSED, times, shim, tmp_path, FOLDED, 26**3)
 
 
 def test_a_table_that_cannot_grow(wide: Path, tmp_path: Path) -> None:

@@ -423,4 +423,30 @@ MUTANTS = [
         ("if (line_names(line, instance) && line_shows", "if (line_shows"),
         ("way & OBSERVE_STAY && line_shows", "line_shows"),
     ),
+    *_of(
+        "native/quotient.c",
+        # A remainder that is a bit too short; a key that is not given back.
+        ("table->dropped_bits = bit_length(line_count) - 1;", "table->dropped_bits = bit_length(line_count);"),
+        ("(Key)((scaled + table->line_count - 1) / table->line_count);", "(Key)(scaled / table->line_count);"),
+        # Two threads enter the same root.
+        ("if (shared && !__atomic_compare_exchange_n(", "if (0 && !__atomic_compare_exchange_n("),
+        # Keys that growth has lost.
+        ("growth->aside_count, 0) && !growth->lost;", "growth->aside_count, 0) | 1;"),
+    ),
+    *_of(
+        "native/folding.c",
+        # A node compared without its second half.
+        ("if (known->pair == folding->pair) return 1;", "if (!(uint32_t)(known->pair ^ folding->pair)) return 1;"),
+    ),
+    *_of(
+        "native/tree.c",
+        # A leaf with bytes of the next one.
+        ("return value & (uint32_t)(UINT64_MAX >> (64 - 8 * shape->leaf_bytes[leaf]));", "return value;"),
+    ),
+    *_of(
+        "native/compressed.c",
+        # Nodes that growth has lost; a root in the table for wider ones.
+        ("if (hole->next > begin) table_enter(", "if (0) table_enter("),
+        ("return (uint64_t)left << *table | right;", "return (uint64_t)left << LEAST_NUMBER_BITS | right;"),
+    ),
 ]

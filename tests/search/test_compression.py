@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from threading import Thread
+from threading import Barrier, Thread
 
 import numpy as np
 import pytest
@@ -36,6 +36,10 @@ _STATES = 6**5
 
 def _wide(limit: int = 100) -> str:
     return _WIDE.replace("LIMIT", str(limit))
+
+
+#: The same states in 14 bytes, which a key of a quotient table has room for.
+_NARROW = _wide().replace("spare: 0..1000000; more: 0..1000000", "spare: 0..7; more: 0..10000")
 
 
 def _search_all(search: CompressedSearch) -> list[int]:
@@ -113,6 +117,87 @@ def test_tables_that_grow_all_the_time(workers: int) -> None:
         assert (search.packed_form(search.kept_form(states)) == states).all()
 
 
+def test_nodes_with_the_same_hash_are_different_nodes() -> None:
+    """With a weak hash, nodes collide all the time, and keys crowd into a few lines, which makes tables grow early."""
+    small = compiled_model(_wide()).compile_compressed
+    assert small is not None
+    taken = []
+    for weak, workers in ((False, 1), (True, 1), (True, 2)):
+        settings = Settings(workers=workers, first_lines=1, budget=64 << 20, weak_hash=weak)
+        with CompressedSearch(small(True), settings) as search:
+            assert _search_all(search) == _expected_levels()
+            states = search.packed_form(search.read_block(0, _STATES))
+            assert len(np.unique(states, axis=0)) == _STATES
+            assert (search.packed_form(search.kept_form(states)) == states).all()
+            taken.append(search.memory().root_bytes)
+    assert taken[0] < min(taken[1:])
+
+
+@pytest.mark.parametrize("is_tree", [True, False])
+def test_two_threads_enter_the_same_states(is_tree: bool) -> None:
+    """Each state is new to one of them only."""
+    compile_compressed = compiled_model(_NARROW).compile_compressed
+    assert compile_compressed is not None
+    small = compile_compressed(is_tree)
+    with CompressedSearch(small, Settings(budget=64 << 20)) as search:
+        _search_all(search)
+        states = search.packed_form(search.read_block(0, _STATES)).copy()
+    for seed in range(150):
+        counts, begin = [0, 0], Barrier(2)
+        with CompressedSearch(small, Settings(workers=2, first_lines=1, budget=64 << 20, seed=seed)) as search:
+
+            def work(worker: int, search: CompressedSearch, counts: list[int], begin: Barrier) -> None:
+                begin.wait()
+                counts[worker] = int(search.insert_packed(worker, states).sum())
+
+            threads = [Thread(target=work, args=(worker, search, counts, begin)) for worker in (0, 1)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+        assert sum(counts) == _STATES
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_tables_of_any_number_of_lines(workers: int) -> None:
+    """Small tables double. Large ones, and those that memory limits, have numbers of lines that are no power of two."""
+    compile_compressed = compiled_model(_NARROW).compile_compressed
+    assert compile_compressed is not None
+    small, lines = compile_compressed(False), []
+    for budget in range(280_000, 400_000, 20_000):
+        with CompressedSearch(small, Settings(workers=workers, first_lines=1, budget=budget)) as search:
+            levels = _search_all(search)
+            assert levels[:-1] == _expected_levels()[: len(levels) - 1]
+            if search.standing().stop is StopReason.NONE:
+                assert sum(levels) == _STATES
+                lines.append(search.memory().root_bytes // 64)
+    assert any(each & (each - 1) for each in lines)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_keys_too_far_from_home_are_no_verdict(workers: int) -> None:
+    """Where even a larger table has no room near the home of a key, memory counts as used up."""
+    native = compiled_model(_NARROW)
+    assert native.compile_compressed is not None
+    settings = Settings(workers=workers, first_lines=1, budget=64 << 20, weak_hash=True)
+    with CompressedSearch(native.compile_compressed(False), settings) as search:
+        levels = _search_all(search)
+        assert search.standing().stop is StopReason.MEMORY
+        assert levels[:-1] == _expected_levels()[: len(levels) - 1]
+
+
+def test_weak_hashes_change_no_result(tmp_path: Path) -> None:
+    path = tmp_path / "wide.m"
+    path.write_text(_wide(limit=20))
+    model = outcrop.load(path)
+    expected = model.check(strategy="ram", compress="off")
+    with tuned(weak_hash=True, first_lines=1):
+        for threads in (1, 2):
+            result = model.check(strategy="ram", compress="tree", threads=threads)
+            assert (result.verdict, result.levels) == (expected.verdict, expected.levels)
+            assert result.to_dict()["trace"] == expected.to_dict()["trace"]
+
+
 @pytest.mark.parametrize("times", [50, pytest.param(1000, marks=pytest.mark.slow)])
 def test_two_threads_many_times(times: int) -> None:
     native = compiled_model(_wide().replace("0..4", "0..2"))
@@ -155,7 +240,7 @@ def test_end_of_memory_is_no_verdict(tmp_path: Path) -> None:
 
 def test_quotient_table_of_narrow_states() -> None:
     """States of up to 128 bits are keys themselves: the permutation of a key and its slot give it back."""
-    native = compiled_model(_wide().replace("spare: 0..1000000; more: 0..1000000", "spare: 0..7; more: 0..10000"))
+    native = compiled_model(_NARROW)
     assert 8 < native.model_bytes <= 16 and native.compile_compressed is not None
     small = native.compile_compressed(False)
     for workers in (1, 2):
