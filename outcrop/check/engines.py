@@ -18,7 +18,6 @@ from outcrop.ir.layout import State
 from outcrop.ir.system import System
 from outcrop.options import CheckOptions, DeviceChoice, Engine, LoadOptions, Reduce
 from outcrop.outcome import Event, EventKind, Outcome, Progress, Restart
-from outcrop.reduction.stubborn import Reduction
 from outcrop.strategies import (
     STRATEGIES,
     Compression,
@@ -31,6 +30,7 @@ from outcrop.strategies import (
 
 if TYPE_CHECKING:
     from outcrop.kernels import Native
+    from outcrop.reduction.stubborn import Reduction
 
 #: Maps a state to the representative of its orbit.
 Canonical = Callable[[State], State]
@@ -66,12 +66,13 @@ def search(
 ) -> EngineOutcome:
     """Runs the search that the options name."""
     _refuse_strategy(options, has_product=system.product is not None)
-    reduction = None
+    reduction = used = None
     if options.reduce is not Reduce.OFF:
         from outcrop.reduction.prepare import reduction_of, reported  # few checks reduce
+        from outcrop.reduction.stubborn import Reduction
 
         reduction = reduction_of(system, options.symmetry)
-    used = reduction if isinstance(reduction, Reduction) else None
+        used = reduction if isinstance(reduction, Reduction) else None
     if options.engine is Engine.INTERPRETER:
         if system.product is None and options.strategy != "ram":
             raise UsageError(

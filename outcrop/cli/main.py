@@ -6,6 +6,7 @@ This module imports only what parsing needs. Each command imports the rest when 
 from __future__ import annotations
 
 import errno
+import gc
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -105,6 +106,9 @@ def _run(arguments: Sequence[str]) -> int:
         return int(end.code or 0)
     chosen = with_defaults(parser, chosen, list(arguments))
     chosen.words = list(arguments)
+    # The parser of all verbs takes some MB, and its parts refer to each other. A search can use that memory.
+    del parser
+    gc.collect()
     code: int = import_module(f"outcrop.cli.{chosen.verb}").run(chosen)
     return code
 

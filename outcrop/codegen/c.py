@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from outcrop.codegen.code import Unit, buffer_bytes
 from outcrop.codegen.features import Feature, definitions
 from outcrop.codegen.functions import write_functions
 from outcrop.codegen.product import write_product
 from outcrop.codegen.properties import write_properties, write_start
-from outcrop.codegen.reduced import reduction_constants, write_reduced
 from outcrop.codegen.rules import write_expand, write_rules
 from outcrop.codegen.symmetry import emit_normalise, needs_normalise
 from outcrop.codegen.text import braced, comment
@@ -18,7 +18,9 @@ from outcrop.ir.layout import Layout
 from outcrop.ir.nodes import Put
 from outcrop.ir.system import PropertyKind, System
 from outcrop.ir.types import INTEGER
-from outcrop.reduction.stubborn import Reduction
+
+if TYPE_CHECKING:
+    from outcrop.reduction.stubborn import Reduction
 
 
 @dataclass(frozen=True)
@@ -51,20 +53,24 @@ def emit(
     unit = Unit(system, Layout(system), prints=prints, instances=instances)
     functions, starts = write_functions(unit), write_start(unit)
     rules, codes = write_rules(unit)
+    if reduction is None:
+        expand, own = write_expand(unit, codes), {}
+    else:
+        from outcrop.codegen.reduced import reduction_constants, write_reduced  # few checks reduce
+
+        expand, own = write_reduced(unit, codes, reduction), reduction_constants(system, reduction)
     model = [
         *functions,
         *starts,
         *rules,
-        *(write_expand(unit, codes) if reduction is None else write_reduced(unit, codes, reduction)),
+        *expand,
         *write_product(unit),
         *write_properties(unit),
     ]
     model = [*_chain_declarations(unit), *model, *(line for lines in unit.chains.values() for line in ("", *lines))]
     normalise = normalise and needs_normalise(system, unit.layout, symmetry)
     features = _features(unit, normalise=normalise, coverage=coverage)
-    constants = _constants(unit) | definitions(features)
-    if reduction is not None:
-        constants |= reduction_constants(system, reduction)
+    constants = _constants(unit) | definitions(features) | own
     lines = [
         comment(f"The model {system.name}"),
         *(f"#define {name} {value}" for name, value in constants.items()),

@@ -19,8 +19,7 @@ from outcrop.codegen.movers import name_instance, name_movers
 from outcrop.codegen.text import braced, comment, identifier, integer
 from outcrop.ir.nodes import Call, Constant, Cover, Expression, LocalPlace, Put
 from outcrop.ir.system import Function, Rule
-from outcrop.ir.walk import walk
-from outcrop.reduction.guards import conjuncts
+from outcrop.ir.walk import conjuncts, walk
 
 #: Largest number of rules in a function, since compile time grows faster than the length of a function.
 RULES_PER_FUNCTION = 128

@@ -7,7 +7,7 @@ from dataclasses import fields, replace
 from functools import cache
 from typing import Any
 
-from outcrop.ir.nodes import Call, Expression, Place, Statement, StepDomain, TypeDomain
+from outcrop.ir.nodes import Binary, BinaryOperator, Call, Expression, Place, Statement, StepDomain, TypeDomain
 
 NODE_TYPES = (Expression, Place, Statement, StepDomain, TypeDomain)
 
@@ -43,3 +43,12 @@ def changed(node: Any, change: Callable[[Any], Any]) -> Any:
 def writes_state(node: Any) -> bool:
     """Returns whether an expression, or one of a tuple, calls a function that may assign a state variable."""
     return any(isinstance(each, Call) and each.function.writes_state for each in walk(node))
+
+
+def conjuncts(node: Expression) -> Iterator[Expression]:
+    """Yields the conjuncts of a guard, in order."""
+    if isinstance(node, Binary) and node.operator is BinaryOperator.AND:
+        yield from conjuncts(node.left)
+        yield from conjuncts(node.right)
+    else:
+        yield node

@@ -6,7 +6,6 @@ instances can enable its rule: those that write what it reads.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -34,7 +33,7 @@ from outcrop.ir.nodes import (
 )
 from outcrop.ir.system import Rule, System
 from outcrop.ir.types import Array, Range, Real, Simple
-from outcrop.ir.walk import changed, walk, writes_state
+from outcrop.ir.walk import changed, conjuncts, walk, writes_state
 from outcrop.reduction.effects import TooLarge, Tracer
 from outcrop.reduction.folding import combined
 from outcrop.reduction.leaves import bits
@@ -67,15 +66,6 @@ class Conjunct:
     reads: int
     can_fail: bool
     can_be_tested: bool
-
-
-def conjuncts(node: Expression) -> Iterator[Expression]:
-    """Yields the conjuncts of a guard, in order."""
-    if isinstance(node, Binary) and node.operator is BinaryOperator.AND:
-        yield from conjuncts(node.left)
-        yield from conjuncts(node.right)
-    else:
-        yield node
 
 
 def split_guard(rule: Rule) -> list[Expression]:

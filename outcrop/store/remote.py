@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import secrets
+import os
 import threading
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
@@ -150,7 +150,7 @@ class Mirror:
         self._part = part
         self._newest = known.get(part)
         self._previous: Index | None = None
-        self._token = secrets.token_hex(4)  # objects of different searches must have different names
+        self._token = os.urandom(4).hex()  # objects of different searches must have different names
         self._ends = threading.Event()
         self._thread = threading.Thread(target=self._work, name="outcrop checkpoint", daemon=True)
         self._thread.start()
