@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import re
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -159,3 +160,14 @@ def test_a_directory_that_may_not_be_searched(cli: Cli, tmp_path: Path, monkeypa
         run = cli("check", tmp_path / "model.m")
     assert run.code == 2
     assert run.err == f"outcrop: cannot read '{tmp_path / 'model.m'}', or the .ltl file next to it: Permission denied\n"
+
+
+@pytest.mark.parametrize(("command", "package"), [("lsp", "pygls"), ("mcp", "mcp")])
+def test_optional_packages_that_are_missing(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, command: str, package: str
+) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+    monkeypatch.delitem(sys.modules, "outcrop.agents.server", raising=False)
+    ran = cli(command)
+    assert ran.code == 2 and not ran.out
+    assert package in ran.err and f"pip install 'outcrop[{command}]'" in ran.err
