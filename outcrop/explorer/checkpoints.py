@@ -53,6 +53,7 @@ class Checkpoints:
         goal = options.checkpoint or options.resume
         assert goal is not None
         self._place = goal
+        self._is_kept = options.keep_states is not None  #: whether the states are for `recheck` instead
         self._transport = transport_of(options.ranks)
         self._owners = f"{options.strategy}, {options.keep}, {options.bits} bits, seed {options.seed}"
         self._open_things = ExitStack()
@@ -75,6 +76,8 @@ class Checkpoints:
         self._goal = self._open(own, self._explorer.disk)
         self._saves_where_it_began = source is not None and Path(goal).samefile(source)
         if not self._saves_where_it_began and find_parts(goal):
+            if self._is_kept:
+                raise UsageError(f"there are states in '{goal}' already; name another directory, or remove it")
             raise UsageError(f"there is a checkpoint in '{goal}' already; resume it with --resume, or remove it")
         self._goal.remove_leftovers()
         if source is None:
@@ -221,11 +224,14 @@ class Checkpoints:
             text = f"the checkpoint could not be written: {failed}"
             self._explorer.watch.tell(Event(EventKind.DISK_FAILED, text))
         if self._saved is None:
-            text = f"no checkpoint in '{path}': the search stopped before its first level was complete"
+            what = "states" if self._is_kept else "checkpoint"
+            text = f"no {what} in '{path}': the search stopped before its first level was complete"
             self._explorer.watch.tell(Event(EventKind.WARNED, text))
             return
         level, states = self._saved[0] - 1, self._saved[1]
         text = f"checkpoint of level {level:,}, {states:,} states: resume with --resume {shlex.quote(path)}"
+        if self._is_kept:
+            text = f"{states:,} states kept, up to level {level:,}: evaluate invariants with recheck {shlex.quote(path)}"
         self._explorer.watch.tell(Event(EventKind.CHECKPOINT, text, {"level": level, "states": states}))
 
     def _save(self, boundary: Boundary) -> None:

@@ -66,6 +66,14 @@ def test_an_incomplete_search_shows_nothing(cli: Cli, repository: Path, tmp_path
     assert recheck(cli, tmp_path / "whole", "true")[0] == 0
 
 
+def test_kept_states_are_not_offered_for_resuming(cli: Cli, repository: Path, tmp_path: Path) -> None:
+    first, second = (
+        cli("check", repository / LOCK, "--keep-states", tmp_path / "kept", "--depth", "2") for _ in range(2)
+    )
+    assert (first.code, second.code) == (3, 2)  # the second time there are states already
+    assert "recheck" in first.out and "--resume" not in first.out + second.err
+
+
 def test_an_omission_bound_is_kept(cli: Cli, repository: Path, tmp_path: Path) -> None:
     keep(cli, repository / LOCK, tmp_path / "kept", "--strategy", "compact")
     code, document = recheck(cli, tmp_path / "kept", "true")
