@@ -6,7 +6,7 @@ Models must be compiled with instances.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
@@ -149,8 +149,9 @@ class Observer:
         self._raw.widest = self.widest
         return bool(fits)
 
-    def read(self, lines: Lines) -> tuple[Answer, int]:
-        """Reads lines. Returns the answer, and how many of them agree."""
+    def read(self, lines: Lines, is_late: Callable[[], bool] = lambda: False) -> tuple[Answer, int]:
+        """Reads lines. Returns the answer, and how many of them agree. After about a second, ``is_late`` may end the
+        call between two lines; the answer is then PAUSED."""
         raw = self._raw
         raw.lines, raw.done = len(lines), 0
         raw.ways, raw.labels = lines.ways.ctypes.data, lines.labels.ctypes.data
@@ -159,6 +160,8 @@ class Observer:
         answer = Answer.PAUSED
         while answer is Answer.PAUSED:
             answer = Answer(self._library.outcrop_observe_lines(self._search.handle, ctypes.byref(raw)))
+            if answer is Answer.PAUSED and is_late():
+                break
         if int(raw.widest) > before:
             self.widest, self.widest_line = int(raw.widest), self._base + int(raw.widest_line)
         self._base += int(raw.done)

@@ -184,14 +184,20 @@ class Follower:
             encoded = self.lines(lines, read == 0)
             self.declare()
             recent = [*recent[-1:], _Chunk(self.observer.states, lines, read == 0)]
-            answer, done = self.observer.read(encoded)
+            answer, done = self.observer.read(encoded, lambda: self.is_late)
             read += done
+            if answer is Answer.PAUSED:
+                return self._ended_late([], read)
             if answer is not Answer.ALL:
                 return self._stopped(answer, recent, done, read)
             if self.is_late:
-                found = self._ended(Conformity.UNKNOWN, recent, read)
-                found.reason = "the time limit was reached"
-                return found
+                return self._ended_late(recent, read)
+
+    def _ended_late(self, recent: list[_Chunk], read: int) -> Followed:
+        """Returns the answer about a log whose rest there was no time for."""
+        found = self._ended(Conformity.UNKNOWN, recent, read)
+        found.reason = "the time limit was reached"
+        return found
 
     def _stopped(self, answer: Answer, recent: list[_Chunk], done: int, read: int) -> Followed:
         """Returns the answer about a log whose next line no state, or too many states, agree with."""

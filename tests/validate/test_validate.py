@@ -196,3 +196,17 @@ def test_long_logs_are_read_in_pieces(validate: Validate) -> None:
     (log,) = document["logs"]
     assert (code, log["lines"], log["nearest"][0]["would_fit_if"]) == (1, 9000, ["waiting[Client_1] = true"])
     assert 100 < len(log["trace"]["states"]) <= 201
+
+
+def test_a_time_limit_ends_between_two_lines(cli: Callable[..., Any], tmp_path: Path) -> None:
+    """A few thousand lines, each with a thousand possible states, are read together."""
+    model, log = tmp_path / "wide.m", tmp_path / "log.jsonl"
+    model.write_text(
+        "var shown: 0..1; hidden: 0..999;\n"
+        "ruleset v: 0..999 do startstate begin shown := 0; hidden := v; end; end;\n"
+        'rule "turn" begin shown := 1 - shown; end;\n'
+    )
+    log.write_text('{"state": {"shown": 0}}\n' + '{"rule": "turn"}\n' * 4000)
+    done = cli("validate", model, log, "--json", "--time-limit", "0.01s")
+    (found,) = json.loads(done.out)["logs"]
+    assert done.code == 3 and 0 < found["lines"] < 4000
