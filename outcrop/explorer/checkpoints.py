@@ -231,7 +231,7 @@ class Checkpoints:
         level, states = self._saved[0] - 1, self._saved[1]
         text = f"checkpoint of level {level:,}, {states:,} states: resume with --resume {shlex.quote(path)}"
         if self._is_kept:
-            text = f"{states:,} states kept, up to level {level:,}: evaluate invariants with recheck {shlex.quote(path)}"
+            text = f"{states:,} states kept, up to level {level:,}: check invariants with recheck {shlex.quote(path)}"
         self._explorer.watch.tell(Event(EventKind.CHECKPOINT, text, {"level": level, "states": states}))
 
     def _save(self, boundary: Boundary) -> None:
