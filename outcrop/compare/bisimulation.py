@@ -1,8 +1,8 @@
 """Strong bisimilarity of two graphs, by partition refinement.
 
 Every round splits blocks of states by the set of labels and blocks that their edges lead to (Kanellakis and Smolka
-1983), with hashes for the comparison of these signatures (Blom and Orzan 2003). The final partition is verified
-without hashes, so that the answer is exact.
+1983), with hashes for the comparison of these signatures (Blom and Orzan 2003), of those states only whose successors
+are in new blocks. The final partition is verified without hashes, so that the answer is exact.
 """
 
 from __future__ import annotations
