@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from pathlib import Path
 
@@ -52,3 +53,18 @@ def test_trails_of_spin_lead_to_the_violation(text: str, options: str, tmp_path:
     assert session.state is not None
     fails = any(each.failure for each in session.choices())
     assert fails if "assert" in text else not session.choices() and not session.interpreter.may_end(session.state)
+
+
+PAGES = ("reference/promela.md", "coming-from/spin.md")
+_MODEL = re.compile(r'```promela title="([\w.]+)"\n(.*?)```', re.DOTALL)
+
+
+@pytest.mark.skipif(not has_spin(), reason="SPIN is not installed")
+@pytest.mark.parametrize("page", PAGES)
+def test_spin_accepts_the_models_of_the_docs(page: str, tmp_path: Path) -> None:
+    models = _MODEL.findall((Path(__file__).parents[2] / "docs" / page).read_text())
+    assert models
+    for name, text in models:
+        (tmp_path / name).write_text(text)
+        done = subprocess.run(["spin", "-a", name], cwd=tmp_path, capture_output=True, text=True, timeout=20)
+        assert done.returncode == 0 and "Error" not in done.stdout + done.stderr, name

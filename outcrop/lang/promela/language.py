@@ -22,7 +22,7 @@ class PromelaOptions:
     claims: bool = option(
         True,
         "formulas, never claims and event traces of a Promela model: checked (on), or ignored (off), as by"
-        " 'pan -noclaim'",
+        " 'spin -run -noclaim'",
     )
     process_symmetry: bool = option(
         False, "count states of a Promela model that differ only in the order of identical active processes once"
