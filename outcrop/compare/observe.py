@@ -17,7 +17,7 @@ from outcrop.ir.interpreter import Interpreter
 from outcrop.ir.layout import Layout, Leaf, State
 from outcrop.ir.places import blank_frame, frame_offsets
 from outcrop.ir.system import System, has_symmetry
-from outcrop.ir.types import Array, Record, Simple, Type
+from outcrop.ir.types import BOOLEAN, Array, Enum, Record, Simple, Type
 from outcrop.kernels.states import States
 from outcrop.lang import load_open
 from outcrop.source import Source, whole
@@ -53,8 +53,9 @@ class Observation:
             yield from pairs(one.type, other.type)
         except NoMatchError:
             raise UsageError(
-                f"the values of '{one.text}' in {self._systems[0].name} ({one.type}) and '{other.text}' in "
-                f"{self._systems[1].name} ({other.type}) cannot be matched; observe a part or an expression of one type"
+                f"the values of '{one.text}' in {self._systems[0].name} ({_described(one.type)}) and '{other.text}' in "
+                f"{self._systems[1].name} ({_described(other.type)}) cannot be matched; "
+                "observe parts or expressions that can"
             ) from None
 
     @property
@@ -123,6 +124,11 @@ def common_classes(observation: Observation, classifiers: tuple[Classifier, Clas
         table = np.array([numbers[key] for key in each.found], dtype=np.uint32)
         states += [table[part] for part in each.parts]
     return np.concatenate(states)
+
+
+def _described(kind: Type) -> str:
+    """Returns the text of a type; that of an enumeration shows its members, which are what is matched."""
+    return f"{kind}: {', '.join(kind.members)}" if isinstance(kind, Enum) and kind != BOOLEAN else str(kind)
 
 
 def _observable(model: Model, text: str) -> Observable:
