@@ -267,6 +267,78 @@ def test_an_index_in_a_variable_depends_on_all_elements() -> None:
     assert full.violations
 
 
+_STEPS_THAT_MUST_NOT_WAIT = {
+    # A function decides whether the assertion is reached.
+    "a function as a guard": """
+        var v, z: 0..1;
+        function ready(): boolean; begin return z = 1; end;
+        startstate begin v := 0; z := 0; end;
+        rule "hides" v = 0 ==> v := 1; end;
+        rule "opens" z = 0 ==> z := 1; end;
+        rule "looks" ready() ==> assert v = 1; end;
+        """,
+    "one of two values": """
+        var x, y, d: 0..1;
+        startstate begin x := 0; y := 0; d := 0; end;
+        rule "looks" x = 0 & d = 0 ==> assert y = 0; d := 1; end;
+        rule "spoils" (x = 0 | x = 1) ==> y := 1; end;
+        """,
+    "a count of a multiset": """
+        var k, d: 0..1; m: multiset [2] of 0..1;
+        startstate begin k := 0; d := 0; undefine m; end;
+        rule "looks" d = 0 ==> assert multisetcount(i: m, true) = 0; d := 1; end;
+        rule "fills" k = 0 ==> multisetadd(1, m); k := 1; end;
+        """,
+    "the second field of a record": """
+        type pair: record first, second: 0..1; end;
+        var a, b: pair; d, k: 0..1;
+        startstate begin a.first := 0; a.second := 0; b := a; d := 0; k := 0; end;
+        rule "copies" d = 0 ==> b := a; assert b.second = 0; d := 1; end;
+        rule "spoils" k = 0 ==> a.second := 1; k := 1; end;
+        """,
+    # The step stays where it is.
+    "a branch that is not taken": """
+        var x, y, z: 0..1;
+        startstate begin x := 0; y := 0; z := 0; end;
+        rule "turns" x = 0 ==> if y = 1 then x := 1; end; end;
+        rule "goes" z = 0 ==> z := 1; end;
+        invariant "near" z = 0;
+        """,
+    "an assumption": """
+        var x, y, z: 0..1;
+        startstate begin x := 0; y := 0; z := 0; end;
+        rule "leads nowhere" x = 0 ==> assume y = 1; x := 1; end;
+        rule "goes" z = 0 ==> z := 1; end;
+        invariant "near" z = 0;
+        """,
+}
+
+
+@pytest.mark.parametrize("trap", _STEPS_THAT_MUST_NOT_WAIT)
+def test_a_step_that_leads_to_a_violation_does_not_wait_for_ever(trap: str) -> None:
+    full, _ = both(_STEPS_THAT_MUST_NOT_WAIT[trap], deadlock="off")
+    assert full.violations
+
+
+_FAILING_GUARD = """
+    var i, x, y, z: 0..2; a: array [0..1] of boolean;
+    startstate begin i := 0; x := 0; y := 0; z := 0; a[0] := false; a[1] := false; end;
+    rule "far" i = 0 ==> i := 2; end;
+    rule "reads" a[i] ==> i := 1; end;
+    rule "x" x < 2 ==> x := x + 1; end;
+    rule "y" y = 0 ==> y := 1; end;
+    rule "z" z = 0 ==> z := 1; end;
+    """
+
+
+@pytest.mark.parametrize("text", [_STEPS_THAT_MUST_NOT_WAIT["an assumption"], _FAILING_GUARD])
+def test_compiled_code_fires_everything_where_a_set_leads_nowhere_or_a_guard_fails(text: str) -> None:
+    options = {"reduce": "por", "deadlock": "off", "max_errors": None}
+    interpreted, compiled = (model_of(text).check(engine=each, **options) for each in ("interpreter", "native"))
+    assert compiled.violations
+    assert (compiled.levels, compiled.rules_fired) == (interpreted.levels, interpreted.rules_fired)
+
+
 def test_private_work_is_not_interleaved() -> None:
     full, reduced = both(_WORKERS)
     assert full.states == 4**5
