@@ -392,7 +392,7 @@ MUTANTS = [
             "        self.effects.reads |= self.leaves(location, node.type)",
             "        self.effects.reads |= self.leaves(self.place(node), node.type)",
         ),
-        ("            case MultisetCount():\n                self.read(node.place)", "            case MultisetCount():"),
+        ("case MultisetCount():\n                self.read(node.place)", "case MultisetCount():"),
         ("        return mask_of(location.starts, kind.leaf_count)", "        return mask_of(location.starts[:1], 1)"),
     ),
     *_of(
