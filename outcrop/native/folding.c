@@ -129,8 +129,8 @@ static void keep_tree(UnfoldedTree *tree, const Folding *folding, const TreeShap
   memcpy(tree->value, folding->value, (shape->leaves + shape->nodes + 1) * sizeof *tree->value);
 }
 
-/* Folds states that have no parent here, each few of them as if they came from the state before. Gives how many, the
- * first that memory has no room for not included. The roots may lie where the states lie. */
+/* Folds states that have no parent here, each few of them as if they came from the state before. Returns the number of
+ * states folded, which is smaller when memory ends. The roots may lie where the states lie. */
 static uint64_t fold_block(Worker *worker, const uint8_t *states, uint64_t count, uint8_t *roots) {
   for (uint64_t done = 0; done < count; done += FOLDED_TOGETHER) {
     const uint32_t few = count - done < FOLDED_TOGETHER ? (uint32_t)(count - done) : FOLDED_TOGETHER;
@@ -146,7 +146,7 @@ static uint64_t fold_block(Worker *worker, const uint8_t *states, uint64_t count
   return count;
 }
 
-/* Folds states that other ranks have sent, in place. Gives how many are left. */
+/* Folds states that other ranks have sent, in place. Returns the number that is left. */
 static UNUSED uint32_t fold_states_sent(Worker *worker, uint8_t *states, uint32_t count) {
   const uint32_t folded = (uint32_t)fold_block(worker, states, count, states);
   worker->overflow |= folded < count;

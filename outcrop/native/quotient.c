@@ -224,7 +224,7 @@ typedef struct {
   int lost;            /* a neighbourhood of the grown table is full (atomic) */
 } QuotientGrowth;
 
-/* Takes the keys, permuted, out of some lines. Gives how many there were. */
+/* Takes the keys, permuted, out of some lines. Returns their number. */
 static uint64_t quotient_take_out(const Quotient *shape, uint64_t first_line, uint64_t lines, Key *keys) {
   uint64_t count = 0;
   for (uint64_t number = first_line; number < first_line + lines; number++) {
