@@ -111,6 +111,17 @@ def limit() -> int:
         raise UsageError(f"${LIMIT}: {error}") from None
 
 
+def size(directory: Path) -> int:
+    """Returns the size of the compiled models in the cache, in bytes."""
+    total = 0
+    with os.scandir(directory) as entries:
+        for each in entries:
+            if each.name.endswith(".so"):
+                with suppress(OSError):  # another process may remove it
+                    total += each.stat(follow_symlinks=False).st_size
+    return total
+
+
 def libraries(directory: Path) -> list[Library]:
     """Returns the compiled models in the cache, those that were not used for longest first."""
     found = []
@@ -125,6 +136,12 @@ def renew(library: Path) -> None:
     """Records that a library is used now, in its access time."""
     with suppress(OSError):  # a sandbox forbids it, and has a cache of its own
         os.utime(library, ns=(time.time_ns(), library.stat().st_mtime_ns))
+
+
+def keep_below_limit(directory: Path, kept: Path) -> None:
+    """Removes a tenth of a cache that has outgrown its limit, so that the next models find room without a removal."""
+    if size(directory) > limit():
+        evict(directory, limit() * 9 // 10, kept)
 
 
 def evict(directory: Path, most: int, kept: Path | None = None) -> list[Library]:

@@ -26,7 +26,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from outcrop.codegen.cache import cache_directory, evict, is_whole, limit, renew, sealed
+from outcrop.codegen.cache import cache_directory, is_whole, keep_below_limit, renew, sealed
 from outcrop.codegen.find_compiler import Compiler, find_compiler
 from outcrop.errors import InternalError, OutcropError, Undecided, UsageError
 from outcrop.kernels import Native
@@ -177,7 +177,7 @@ def _made(
         raise _no_place(library.parent, error.strerror) from None
     if not is_whole(library):
         raise _no_place(library.parent, "the written library cannot be read back")
-    evict(library.parent, limit(), kept=library)
+    keep_below_limit(library.parent, library)
     return Native(library, notes, compile_all)
 
 

@@ -166,6 +166,8 @@ def test_a_directory_that_may_not_be_searched(cli: Cli, tmp_path: Path, monkeypa
 def test_optional_packages_that_are_missing(
     cli: Cli, monkeypatch: pytest.MonkeyPatch, command: str, package: str
 ) -> None:
+    for name in [each for each in sys.modules if each.startswith(f"{package}.")]:
+        monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, package, None)
     monkeypatch.delitem(sys.modules, "outcrop.agents.server", raising=False)
     ran = cli(command)

@@ -67,7 +67,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "auto": {"state_memory": 6_000},
     "disk": {"state_memory": 3_000, **TINY},
     "locality": {"state_memory": 3_000, "cloud": 0.5, **TINY},
-    "cached": {"state_memory": 60_000, **TINY},
+    "cached": {"state_memory": 60_000, "keep": "states", "threads": 2},
     "serial": {"state_memory": 3_000, "collision_limit": 0.99, **TINY},
     "layered": {"state_memory": 3_000, "layers": "4", "block_states": 50, "threads": 2},
 }
