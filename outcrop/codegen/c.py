@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from outcrop.codegen.code import Unit, buffer_bytes
@@ -72,7 +73,7 @@ def emit(
     features = _features(unit, normalise=normalise, coverage=coverage)
     constants = _constants(unit) | definitions(features) | own
     lines = [
-        comment(f"The model {system.name}"),
+        comment(f"The model {PurePath(system.name).name}"),  # no directory: a copy elsewhere is compiled already
         *(f"#define {name} {value}" for name, value in constants.items()),
         '#include "state.h"',
         '#include "expand.h"',

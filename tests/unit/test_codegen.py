@@ -171,6 +171,12 @@ def test_many_rules_are_spread_over_functions(tmp_path: Path, monkeypatch: pytes
     assert compare(system, EmittedModel(system, False, tmp_path), False, 40) > 3
 
 
+def test_a_copy_in_another_directory_has_the_same_c() -> None:
+    text = "var n: 0 .. 3; startstate begin n := 0; end; rule begin n := 3 - n; end;"
+    here, there = (load_text(text, f"{directory}/model.m", LoadOptions())[0] for directory in ("here", "there"))
+    assert emit(here, True).source == emit(there, True).source
+
+
 def test_put_prints_what_the_interpreter_prints(tmp_path: Path) -> None:
     system = system_of(
         """
