@@ -48,7 +48,8 @@ _REPRODUCE_EPILOG = """\
 examples:
   outcrop reproduce
   outcrop reproduce 000/table1 --models ../models
-  outcrop reproduce 000/table8 --models ../models --budget 30m --svg table8.svg"""
+  outcrop reproduce 000/table8 --models ../models --budget 30m --svg table8.svg
+  outcrop reproduce 000/table8 --models ../models --row sci --results searches.jsonl"""
 
 
 def add_steps(verbs: Any) -> dict[str, Parser]:
@@ -209,6 +210,18 @@ def _reproduce(verbs: Any) -> Parser:
         type=unit(parse_duration),
         default=600.0,
         help="time for the whole table (default: 10m); a row may take half of the time that is left",
+    )
+    parser.add_argument(
+        "--row",
+        metavar="NAME",
+        action="append",
+        help="run only the row NAME, or the rows whose names begin with NAME (default: all); can be repeated",
+    )
+    parser.add_argument(
+        "--results",
+        metavar="FILE",
+        help="file that collects finished searches; those in it are not run again, so that a table can be completed in "
+        "several calls",
     )
     parser.add_argument(
         "--threads", metavar="N", type=count, default=1, help="number of threads of each search (default: 1)"

@@ -13,6 +13,7 @@ from outcrop.cli.output import complain, emit
 from outcrop.errors import UsageError
 from outcrop.reproduce.report import listing, listing_document
 from outcrop.reproduce.report import run as run_table
+from outcrop.reproduce.results import Results
 from outcrop.reproduce.runner import Runner, murphi_models
 from outcrop.reproduce.tables import table
 
@@ -22,6 +23,8 @@ def run(arguments: argparse.Namespace) -> int:
         emit(json.dumps(listing_document(), ensure_ascii=False, indent=1) if arguments.json else listing())
         return 0
     chosen = table(arguments.table)
+    if arguments.row:
+        chosen = chosen.only(arguments.row)
     if arguments.models is None and chosen.can_run and chosen.experiment != "bound":
         raise UsageError("the models of the papers are missing; name their directory with --models DIR")
     if arguments.svg:
@@ -33,6 +36,7 @@ def run(arguments: argparse.Namespace) -> int:
         deadline=time.monotonic() + arguments.budget,
         threads=arguments.threads,
         say=lambda text: complain(text, bare=True) if sys.stderr.isatty() else None,
+        results=Results(arguments.results),
     )
     done = run_table(chosen, runner)
     chart = done.to_chart()

@@ -116,6 +116,8 @@ def run(table: Table, runner: Runner) -> Reproduction:
             done.missing |= {each.name: "interrupted" for each in rest}
             break
     done.notes = [*runner.notes, *_notes_of(entry for entry in wanted if entry.name in done.ours)]
+    if runner.results.used:
+        done.notes.append(f"{runner.results.used} searches were not run again; their figures come from --results.")
     done.others = runner.others
     done.seconds = time.monotonic() - started
     return done

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from outcrop.errors import UsageError
+from outcrop.reproduce.results import Results
 from outcrop.reproduce.tables import Entry
 from outcrop.sweep.cell import Answer, Cell, run
 
@@ -29,6 +30,7 @@ class Runner:
     deadline: float  #: on the clock of time.monotonic
     threads: int | None
     say: Callable[[str], None]
+    results: Results = field(default_factory=Results)
     rows_left: int = 1
     notes: list[str] = field(default_factory=list)
     #: Figures from other methods, by the name of the method and by row.
@@ -59,19 +61,25 @@ class Runner:
         return path
 
     def check(self, entry: Entry, what: str, **options: Any) -> Answer:
-        """Checks the model of a row. Raises NotRun if no time is left, or if the check fails."""
+        """Checks the model of a row, unless an earlier result is known. Raises NotRun if no time is left, or if the
+        check fails."""
+        chosen = {"deadlock": "off", "max_errors": None, "threads": self.threads, **options}
+        constants = {name: str(value) for name, value in (entry.constants or {}).items()}
+        cell = Cell(str(self.path(entry)), constants, check=chosen)
+        known = self.results.find(cell)
+        if known is not None:
+            return known
         limit = self.seconds_left()
         if limit < _LEAST_SECONDS and time.monotonic() > self.deadline - _LEAST_SECONDS:
             raise NotRun("the budget is used up")
         limit = max(_LEAST_SECONDS, limit)
         self.say(f"{entry.name}: {what}, at most {limit:.0f} s ...")
-        chosen = {"deadlock": "off", "max_errors": None, "threads": self.threads, "time_limit": limit, **options}
-        constants = {name: str(value) for name, value in (entry.constants or {}).items()}
-        answer = run(Cell(str(self.path(entry)), constants, check=chosen))
+        answer = run(replace(cell, check={"time_limit": limit, **chosen}))
         if answer.document is None:
             raise NotRun(answer.error)
         if answer.document["kind"] == "interrupted":
             raise KeyboardInterrupt
+        self.results.add(cell, answer)
         return answer
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import difflib
 import json
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -45,6 +46,19 @@ class Table:
     def can_run(self) -> int:
         """Number of rows that can be reproduced."""
         return 0 if self.experiment == "none" else sum(not entry.reason for entry in self.entries)
+
+    def only(self, names: Iterable[str]) -> Table:
+        """Returns the table with only the given rows: each name is that of a row, or the beginning of some. Raises
+        UsageError for a name without a row."""
+        chosen: set[str] = set()
+        known = [entry.name for entry in self.entries]
+        for name in names:
+            found = [name] if name in known else [each for each in known if each.startswith(name)]
+            if not found:
+                rows = ", ".join(f"'{each}'" for each in known)
+                raise UsageError(f"{self.name} has no row that begins with '{name}'; its rows are {rows}")
+            chosen.update(found)
+        return replace(self, entries=tuple(entry for entry in self.entries if entry.name in chosen))
 
 
 @cache

@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 from statistics import median
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
@@ -154,6 +155,45 @@ def test_reproduce(cli: Cli) -> None:
     assert "0.036%" in shown.out
     assert "--models" in cli("reproduce", "000/table3").err
     assert cli("reproduce", "000/table3", "--models", "/nowhere").code == 2
+
+
+def test_reproduce_completes_a_table_in_parts(cli: Cli, tmp_path: Path) -> None:
+    small = "var x: 0..3; startstate begin x := 0 end; rule x < 3 ==> begin x := x + 1 end; rule x = 3 ==> begin end;"
+    for entry in tables()["000/table3"].entries:
+        if entry.model:
+            path = tmp_path / entry.model
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(small)
+    results = tmp_path / "searches.jsonl"
+
+    def reproduce(*more: str) -> dict[str, Any]:
+        arguments = ("reproduce", "000/table3", "--models", tmp_path, "--results", results, "--json", *more)
+        done: dict[str, Any] = json.loads(cli(*arguments).out)
+        return done
+
+    first = reproduce("--row", "ns", "--budget", "1m")
+    assert [row["name"] for row in first["rows"]] == ["ns"], "an exact name is not the beginning of another"
+    figures = first["rows"][0]["ours"]
+    assert figures["states"] == ["4"]
+    with results.open("a") as file:
+        file.write('{"search": {"cut')  # as a killed process leaves it
+    second = {row["name"]: row for row in reproduce("--budget", "0s")["rows"]}
+    assert second["ns"]["ours"] == figures, "nothing was run, so that even the time is the same"
+    assert "budget" in second["cache3"]["missing"]
+    (tmp_path / tables()["000/table3"].only(["ns"]).entries[0].model).write_text(small + " -- changed")
+    assert "budget" in {row["name"]: row for row in reproduce("--budget", "0s")["rows"]}["ns"]["missing"]
+
+
+def test_reproduce_refuses_unknown_rows_and_other_files(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "others").mkdir()
+    shown = cli("reproduce", "000/table3", "--models", tmp_path, "--row", "nothing")
+    assert shown.code == 2
+    assert "cache3multi" in shown.err
+    (tmp_path / "notes").write_text("milk\nbread\n")
+    shown = cli("reproduce", "000/table3", "--models", tmp_path, "--results", tmp_path / "notes")
+    assert shown.code == 2
+    assert (tmp_path / "notes").read_text() == "milk\nbread\n"
+    assert cli("reproduce", "000/table3", "--models", tmp_path, "--results", tmp_path).code == 2
 
 
 def test_ranges_of_the_2012_table_follow_from_its_rows() -> None:
