@@ -208,16 +208,16 @@ def test_names_spelt_almost_alike_are_offered(text: str, hint: str) -> None:
         ({"NODES": "true"}, "'NODES' is an integer in the model", ""),
         ({"NODES": "1.5"}, "'NODES' is an integer in the model", ""),
         ({"flag": "1"}, "'flag' is of type boolean in the model", ""),
-        ({"NODES": ""}, "is not a constant", ""),
-        ({"NODES": "3; var z: boolean"}, "is not a constant", ""),
-        ({"NODES": "-1"}, "the range 0..-1 is empty", ""),
+        ({"NODES": ""}, "is not a constant", "a number"),
+        ({"NODES": "3; var z: boolean"}, "is not a constant", "a number"),
+        ({"NODES": "-1"}, "the range 0..-1 is empty", "bounds"),
         ({"NODES": "other"}, "unknown name 'other'", ""),
     ],
 )
 def test_wrong_constants_from_outside(constants: dict[str, str], message: str, hint: str) -> None:
     (found,) = errors("const NODES: 3; flag: true; var x: 0..NODES;", LoadOptions(constants=constants))
     assert message in found.message
-    assert found.hint == hint
+    assert hint in found.hint
 
 
 # --- Warnings ----------------------------------------------------------------------------------------------

@@ -84,7 +84,7 @@ class DeclarationLowering(ExpressionLowering):
         earlier = self.scope.names.get(text)
         if earlier is not None:
             note = (f"'{text}' was declared here, as {kind_of(earlier)}", earlier.span)
-            self.report.error(f"'{text}' is declared twice", name.span, "", note)
+            self.report.error(f"'{text}' is declared twice", name.span, "rename or delete one of the two", note)
             return
         hidden = self.globals.names.get(text)
         if hidden is not None:
@@ -96,7 +96,9 @@ class DeclarationLowering(ExpressionLowering):
         variable = Variable(name, kind, self._leaf_count, span, is_defined)
         self._leaf_count += kind.leaf_count
         if self._leaf_count > MAX_LEAVES:
-            self.report.error(f"a state would have more than {MAX_LEAVES:,} values", span)
+            self.report.error(
+                f"a state would have more than {MAX_LEAVES:,} values", span, "make arrays and channels smaller"
+            )
             self._leaf_count = 0  # reported once
         self.variables.append(variable)
         return variable
@@ -140,7 +142,9 @@ class DeclarationLowering(ExpressionLowering):
             return []
         if node.size is None:
             if isinstance(node.initial, tuple):
-                self.report.error(f"'{node.name.text}' is not an array and takes one value", node.span)
+                self.report.error(
+                    f"'{node.name.text}' is not an array and takes one value", node.span, "leave out the braces"
+                )
                 return []
             return [self.integer(node.initial)]
         if not isinstance(node.initial, tuple):
@@ -159,7 +163,7 @@ class DeclarationLowering(ExpressionLowering):
         """Returns an initial value as DiVinE stores it, without a check."""
         stored = (value - kind.lower) % kind.cardinality + kind.lower
         if stored != value:
-            self.report.warning(f"{value} does not fit into {kind}; the value is {stored}", span)
+            self.report.warning(f"{value} does not fit into {kind}; the value is {stored}", span, _range_of(kind))
         return stored
 
     def _initialise(self, variable: Variable, element: Range, values: list[Expression]) -> None:
@@ -209,7 +213,9 @@ class DeclarationLowering(ExpressionLowering):
             return
         if node.initial is None or isinstance(node.initial, tuple):
             if isinstance(node.initial, tuple):
-                self.report.error(f"'{node.name.text}' is not an array and takes one value", node.span)
+                self.report.error(
+                    f"'{node.name.text}' is not an array and takes one value", node.span, "leave out the braces"
+                )
             value: int | None = 0
         else:
             value = self.constant(node.initial, f"the value of '{node.name.text}'")
@@ -218,7 +224,7 @@ class DeclarationLowering(ExpressionLowering):
             return
         if node.initial is not None:
             if replacement is not None and not kind.lower <= value <= kind.upper:
-                self.report.error(f"{value} does not fit into {kind}", node.initial.span)
+                self.report.error(f"{value} does not fit into {kind}", node.initial.span, _range_of(kind))
             else:
                 value = self._cast(value, kind, node.initial.span)
         self.declare(node.name, ConstantSymbol(value, node.name.span))
@@ -232,7 +238,11 @@ class DeclarationLowering(ExpressionLowering):
         values = []
         for each in given:
             if not (isinstance(each, Constant) and isinstance(each.value, int)):
-                self.report.error(f"the values of '{node.name.text}' must be constants", each.span)
+                self.report.error(
+                    f"the values of '{node.name.text}' must be constants",
+                    each.span,
+                    "use numbers and declared constants",
+                )
                 size = None
                 break
             values.append(self._cast(each.value, kind, each.span))
@@ -307,7 +317,9 @@ class DeclarationLowering(ExpressionLowering):
         for each in node.states:
             if each.text in seen:
                 note = ("it was declared here", seen[each.text])
-                self.report.error(f"state '{each.text}' is declared twice", each.span, "", note)
+                self.report.error(
+                    f"state '{each.text}' is declared twice", each.span, "rename or delete one of the two", note
+                )
             seen.setdefault(each.text, each.span)
         if not seen:
             hint = "declare them, as in 'state idle, busy;'"
@@ -320,8 +332,14 @@ class DeclarationLowering(ExpressionLowering):
             self.report.error(f"process '{node.name.text}' has no initial state", node.name.span, hint)
         for extra in node.initial[1:]:
             note = ("this is the other one", node.initial[0].span)
-            self.report.error(f"process '{node.name.text}' has two initial states", extra.span, "", note)
+            self.report.error(
+                f"process '{node.name.text}' has two initial states", extra.span, "keep one of them", note
+            )
         return (self.state_of(symbol, node.initial[0]) if node.initial else None) or 0
+
+
+def _range_of(kind: Range) -> str:
+    return f"give a value from {kind.lower} to {kind.upper}"
 
 
 def _enter(location: Variable, states: Enum, state: int, span: Span) -> Statement:

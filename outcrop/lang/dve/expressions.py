@@ -106,7 +106,9 @@ class ExpressionLowering(IntegerLowering):
         match symbol:
             case ConstantSymbol():
                 if node.index is not None:
-                    self.report.error(f"'{node.name.text}' is a constant, not an array", node.span)
+                    self.report.error(
+                        f"'{node.name.text}' is a constant, not an array", node.span, "leave out the index"
+                    )
                 return build.number(symbol.value, node.span)
             case ConstantArraySymbol():
                 return self._read_constant(node, symbol)
@@ -128,7 +130,9 @@ class ExpressionLowering(IntegerLowering):
 
     def _read_constant(self, node: syntax.Reference, symbol: ConstantArraySymbol) -> Expression:
         if node.index is None:
-            self.report.error(f"'{node.name.text}' is an array and needs an index", node.span)
+            self.report.error(
+                f"'{node.name.text}' is an array and needs an index", node.span, f"write {node.name.text}[0]"
+            )
             return build.number(0, node.span)
         index = self.integer(node.index)
         if isinstance(index, Constant) and isinstance(index.value, int):
@@ -146,11 +150,13 @@ class ExpressionLowering(IntegerLowering):
         variable = symbol.variable
         if not isinstance(variable.type, Array):
             if node.index is not None:
-                self.report.error(f"'{node.name.text}' is not an array", node.span)
+                self.report.error(f"'{node.name.text}' is not an array", node.span, "leave out the index")
                 return None
             return build.place(variable, node.span)
         if node.index is None:
-            self.report.error(f"'{node.name.text}' is an array and needs an index", node.span)
+            self.report.error(
+                f"'{node.name.text}' is an array and needs an index", node.span, f"write {node.name.text}[0]"
+            )
             return None
         index = self.integer(node.index)
         size = variable.type.index.cardinality
@@ -196,6 +202,6 @@ class ExpressionLowering(IntegerLowering):
 
     def _number(self, value: int, span: Span) -> Expression:
         if not INT64_MIN <= value <= INT64_MAX:
-            self.report.error("this constant does not fit in 64 bits", span)
+            self.report.error("this constant does not fit in 64 bits", span, "use smaller numbers")
             value = 0
         return build.number(value, span)

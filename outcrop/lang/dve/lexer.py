@@ -99,9 +99,14 @@ def _problem(index: int, text: str, span: Span) -> Diagnostic:
         opening = Span(span.source, span.start, span.start + 2)
         return Diagnostic(Severity.ERROR, "this comment is not closed", opening, "a comment ends with '*/'")
     if text == '"':
-        return Diagnostic(Severity.ERROR, "this string is not closed on its line", span)
+        return Diagnostic(Severity.ERROR, "this string is not closed on its line", span, "end it with a quote")
     if text in "`'":
         hint = "quotes belong to m4 templates; run m4 on the file and check the output"
         return Diagnostic(Severity.ERROR, f"a DVE model cannot contain {text}", span, hint)
     shown = text if text.isprintable() and len(text) <= 10 else f"the character U+{ord(text[0]):04X}"
-    return Diagnostic(Severity.ERROR, f"a DVE model cannot contain '{shown}' outside a comment", span)
+    return Diagnostic(
+        Severity.ERROR,
+        f"a DVE model cannot contain '{shown}' outside a comment",
+        span,
+        "delete it, or put it into a comment",
+    )

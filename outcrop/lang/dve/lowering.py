@@ -166,11 +166,13 @@ class _ModelLowering(TemporalLowering):
             if isinstance(declaration, syntax.VariableDeclaration) and declaration.is_constant:
                 self.declaration(declaration, node.name.text)
             else:
-                self.report.error("a property process can only declare constants", declaration.span)
+                self.report.error(
+                    "a property process can only declare constants", declaration.span, "declare variables outside of it"
+                )
         edges = [edge for each in node.transitions if (edge := self._edge(symbol, each)) is not None]
         accepting = [self.state_of(symbol, each) for each in node.accepting]
         for each in node.committed:
-            self.report.warning("'commit' has no effect in a property process", each.span)
+            self.report.warning("'commit' has no effect in a property process", each.span, "delete it")
         self.scope = self.globals
         return Automaton(
             name=node.name.text,
@@ -183,9 +185,15 @@ class _ModelLowering(TemporalLowering):
 
     def _edge(self, process: ProcessSymbol, node: syntax.Transition) -> Edge | None:
         if node.sync is not None:
-            self.report.error("a property process that synchronises is not supported", node.sync.span)
+            self.report.error(
+                "a property process that synchronises is not supported", node.sync.span, "test variables in its guard"
+            )
         for effect in node.effects:
-            self.report.error("a property process cannot have effects", effect.span)
+            self.report.error(
+                "a property process cannot have effects",
+                effect.span,
+                "assign in another process, and test the variable here",
+            )
         source, target = self.state_of(process, node.source), self.state_of(process, node.target)
         guard = build.conjunction([self.condition(each) for each in node.guards])
         return None if source is None or target is None else Edge(source, target, guard, node.span)

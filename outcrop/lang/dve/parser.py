@@ -74,7 +74,7 @@ class _Parser(ProcessParser):
         elif self.kind == ";":
             self.at += 1
         elif self.word in ("expression", "for", "if") and self.next_kind in (IDENTIFIER, "("):
-            self.fail(f"'{self.word}' at the top level is an unsupported extension of DiVinE 3")
+            self.fail(f"'{self.word}' at the top level is an unsupported extension of DiVinE 3", "write it out in DVE")
         else:
             self.fail_expected("a declaration, a process or the system line")
 

@@ -72,7 +72,7 @@ class ExpressionParser(Cursor):
     def _number(self) -> Number:
         digits = self.texts[self.at]
         if len(digits.lstrip("0")) > 19 or int(digits) > _LARGEST:
-            self.fail("this number does not fit in 64 bits")
+            self.fail("this number does not fit in 64 bits", "use a smaller one")
         self.at += 1
         return Number(int(digits), self.span_from(self.at - 1))
 

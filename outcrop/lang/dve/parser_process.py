@@ -234,9 +234,9 @@ class ProcessParser(ExpressionParser):
         if self.kind == IDENTIFIER:
             source = self.name("a state")
         elif source is None:
-            self.fail("the first transition must name the state it leaves")
+            self.fail("the first transition must name the state it leaves", "write idle -> busy { ... }")
         if self.kind == "=>":
-            self.fail("probabilistic transitions are not supported")
+            self.fail("probabilistic transitions are not supported", "write one transition with '->' for each outcome")
         self.expect("->", f"after state '{source.text}'")
         target = self.name("the state that the transition enters")
         span = self.span_from(start)

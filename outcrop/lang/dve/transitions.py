@@ -155,9 +155,8 @@ class TransitionLowering(DeclarationLowering):
         meetings = {channel.name: (channel, *_meeting(channel, moves)) for channel in self.channels}
         pairs = sum(len(senders) * len(receivers) for _, senders, receivers in meetings.values())
         if pairs > MAX_RULES:
-            self.report.error(
-                f"{pairs:,} pairs of transitions may meet on channels; at most {MAX_RULES:,} are possible", None
-            )
+            message = f"{pairs:,} pairs of transitions may meet on channels; at most {MAX_RULES:,} are possible"
+            self.report.error(message, None, "use several channels, each with fewer senders and receivers")
             return found
         for move in moves:
             if move.channel is None:
@@ -176,7 +175,9 @@ class TransitionLowering(DeclarationLowering):
             verb, alone = ("receives from", senders) if senders else ("sends to", receivers)
             assert alone[0].tree.sync is not None
             self.report.warning(
-                f"no process {verb} channel '{channel.name}', so this never happens", alone[0].tree.sync.span
+                f"no process {verb} channel '{channel.name}', so this never happens",
+                alone[0].tree.sync.span,
+                "correct the name of the channel, or delete the transition",
             )
 
     def _rule(self, name: str, moves: tuple[Move, ...], tests: list[Expression], body: list[Statement]) -> Rule:

@@ -96,13 +96,17 @@ class Context:
     def declare(self, name: syntax.Name, symbol: Symbol) -> None:
         text = name.text
         if text.lower() in self.builtins:
-            self.report.error(f"'{text}' is a word of the language and cannot be declared", name.span)
+            self.report.error(
+                f"'{text}' is a word of the language and cannot be declared", name.span, "choose another name"
+            )
             return
         names = self.scope.names
         earlier = names.get(text)
         if earlier is not None and earlier.span is not None:
             note = (f"'{text}' was declared here, as {kind_of(earlier)}", earlier.span)
-            self.report.error(f"'{text}' is declared twice in one scope", name.span, "", note)
+            self.report.error(
+                f"'{text}' is declared twice in one scope", name.span, "rename or delete one of the two", note
+            )
             return
         names[text] = symbol
 

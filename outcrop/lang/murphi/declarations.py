@@ -86,7 +86,11 @@ class DeclarationLowering(StatementLowering):
         only = items[0] if len(items) == 1 else None
         if isinstance(only, syntax.ConstDeclaration):
             return only.value
-        self.report.error(f"the value '{text}' given for '{name}' is not a constant", None)
+        self.report.error(
+            f"the value '{text}' given for '{name}' is not a constant",
+            None,
+            "give a number, true, false or the name of a constant",
+        )
         return None
 
     def check_replacements(self, declared: Sequence[str]) -> None:
@@ -110,7 +114,7 @@ class DeclarationLowering(StatementLowering):
         self._leaf_count += kind.leaf_count
         if self._leaf_count > MAX_LEAVES >= self._leaf_count - kind.leaf_count:
             message = f"a state has more than {MAX_LEAVES:,} components from this variable on"
-            self.report.error(message, name.span)
+            self.report.error(message, name.span, "make arrays and multisets smaller")
         self.variables.append(variable)
         self.declare(name, VariableSymbol(variable, name.span))
 
@@ -178,7 +182,7 @@ class DeclarationLowering(StatementLowering):
             function.frame = frame.finish()
         if result is not None and not _has_return(node.body):
             message = f"the function '{function.name}' has no 'return'"
-            self.report.warning(message, function.span, "reaching its end is a runtime error")
+            self.report.warning(message, function.span, "reaching its end is a runtime error; return a value there")
 
     def _declare_formal(self, name: syntax.Name, formal: Formal) -> None:
         local = formal.local

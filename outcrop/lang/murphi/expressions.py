@@ -42,6 +42,7 @@ from outcrop.lang.report import did_you_mean
 from outcrop.options import LoadOptions
 from outcrop.source import Source, Span
 
+_LOOP_TYPES = "use a range, an enumeration, a scalarset, a union or boolean"
 _TRIGONOMETRIC = ("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh")
 _OTHERS = ("log", "log10", "exp", "fabs", "floor", "ceil", "sqrt")
 #: The functions on reals, with their numbers of arguments.
@@ -138,7 +139,9 @@ class ExpressionLowering(OperatorLowering):
             if kind is UNKNOWN:
                 return None
             if not is_discrete(kind):
-                self.report.error(f"'{node.name.text}' cannot run through {describe(kind)}", node.type.span)
+                self.report.error(
+                    f"'{node.name.text}' cannot run through {describe(kind)}", node.type.span, _LOOP_TYPES
+                )
                 return None
             assert isinstance(kind, Simple)
             if not self._ends(kind.cardinality, node.type.span):
@@ -167,14 +170,14 @@ class ExpressionLowering(OperatorLowering):
     ) -> bool:
         stride = 1 if step is None else step.value if isinstance(step, Constant) else None
         if stride == 0:
-            self.report.error("a step of 0 never ends", node.span)
+            self.report.error("a step of 0 never ends", node.span, "write 'by 1' to count up, 'by -1' to count down")
             return False
         if stride is None or not isinstance(first, Constant) or not isinstance(last, Constant):
             return True
         assert first.value is not None and last.value is not None
         if first.value != last.value and (first.value < last.value) != (stride > 0):
             message = f"counting from {first.value} in steps of {stride} never reaches {last.value}"
-            hint = "write 'by -1' to count down" if step is None else ""
+            hint = "write 'by -1' to count down" if step is None else "exchange the bounds, or the sign of the step"
             self.report.error(message, node.span, hint)
             return False
         return self._ends(int(abs(last.value - first.value) // abs(stride)) + 1, node.span)
@@ -183,7 +186,8 @@ class ExpressionLowering(OperatorLowering):
         """Returns whether a loop can end within some seconds, since nothing can interrupt a rule. Reports an error if
         not."""
         if turns > MAX_TURNS:
-            self.report.error(f"this runs through {turns:,} values; at most {MAX_TURNS:,} are possible", span)
+            message = f"this runs through {turns:,} values; at most {MAX_TURNS:,} are possible"
+            self.report.error(message, span, "use a smaller range")
         return turns <= MAX_TURNS
 
     def bind_loop_variable(self, name: syntax.Name, kind: Type, what: str) -> Local:
@@ -247,7 +251,11 @@ class ExpressionLowering(OperatorLowering):
         if call is None:
             return self.unknown(node.span)
         if call.function.result is None:
-            self.report.error(f"'{name}' is a procedure and has no value", node.span)
+            self.report.error(
+                f"'{name}' is a procedure and has no value",
+                node.span,
+                "declare it as a function, with the type of its value",
+            )
             return self.unknown(node.span)
         return call
 

@@ -65,7 +65,7 @@ class OperatorLowering(PlaceLowering):
         """Returns the expression. Reports a constant that fits into neither a signed nor an unsigned 64-bit integer."""
         if type(value) is Constant and type(value.value) is int:
             if not WIDE_INTEGER.low <= value.value <= WIDE_INTEGER.high:
-                self.report.error("this constant does not fit into 64 bits", value.span)
+                self.report.error("this constant does not fit into 64 bits", value.span, "use smaller numbers")
                 return self.unknown(value.span)
             if value.value > INTEGER.high:
                 self.integers = WIDE_INTEGER
@@ -224,7 +224,7 @@ class OperatorLowering(PlaceLowering):
         pair = self.unified(then, otherwise)
         if pair is None:
             message = f"the branches of '?:' have different types: {describe(then.type)} and {describe(otherwise.type)}"
-            self.report.error(message, node.span)
+            self.report.error(message, node.span, "give both the same type")
             return self.unknown(node.span)
         then, otherwise = pair
         if UNKNOWN in (condition.type, then.type, otherwise.type) or condition.type is not BOOLEAN:

@@ -49,9 +49,12 @@ _PROPERTY_KINDS = {
     "liveness": "liveness",
 }
 _UNSUPPORTED = {
-    "externfun": "external C++ functions (externfun) are not supported",
-    "externproc": "external C++ procedures (externproc) are not supported",
-    "pctl": "probabilistic properties (pctl) are not supported",
+    "externfun": ("external C++ functions (externfun) are not supported", "write the function in Murphi"),
+    "externproc": ("external C++ procedures (externproc) are not supported", "write the procedure in Murphi"),
+    "pctl": (
+        "probabilistic properties (pctl) are not supported",
+        "delete it, or state a property without probabilities",
+    ),
 }
 _ITEM_ENDS = ITEM_STARTS | CLOSING | {";"}
 _QUANTIFIER_ENDS = frozenset(("end", "endforall", "endexists"))
@@ -238,7 +241,8 @@ class _Parser(StatementParser):
         return LtlSyntax(self.span_from(start), name, formula)
 
     def _refuse(self, word: str) -> NoReturn:
-        self.report(_UNSUPPORTED[word], self.token_span(self.at))
+        message, hint = _UNSUPPORTED[word]
+        self.report(message, self.token_span(self.at), hint)
         if word == "pctl":
             raise GivenUp  # the formula is the last construct of the text
         while self.kinds[self.at] not in (")", END_OF_FILE):

@@ -220,7 +220,7 @@ class ExpressionParser(Cursor):
         text = self.texts[at]
         span = self.token_span(at)
         if len(text) > _MAX_DIGITS:
-            self.report(f"this number is too large: {len(text):,} digits", span)
+            self.report(f"this number is too large: {len(text):,} digits", span, "numbers have 64 bits")
             return Integer(span, 0)
         if text[0] != "0" or len(text) == 1:
             return Integer(span, int(text))

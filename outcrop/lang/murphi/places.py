@@ -137,7 +137,7 @@ class PlaceLowering(TypeLowering):
             if symbol.slot_of != multiset:
                 other = describe(symbol.slot_of)
                 message = f"'{symbol.local.name}' numbers the slots of {other}, not of {describe(multiset)}"
-                self.report.error(message, node.span)
+                self.report.error(message, node.span, "bind another one with 'choose' or 'multisetcount'")
                 return None
             place = LocalPlace(type=symbol.local.type, span=node.span, local=symbol.local)
             return Load(type=place.type, span=node.span, place=place)
@@ -162,7 +162,9 @@ class PlaceLowering(TypeLowering):
                 return None if place.type is UNKNOWN else place
         elif designated is None or designated.type is UNKNOWN:
             return None
-        self.report.error(f"{what} must be a variable or a part of one", node.span)
+        self.report.error(
+            f"{what} must be a variable or a part of one", node.span, "assign the value to a variable first"
+        )
         return None
 
     def target(self, node: syntax.Expression, action: str, reading: bool = False) -> Place | None:

@@ -36,6 +36,7 @@ from outcrop.options import LoadOptions
 from outcrop.source import Source, Span
 
 MAX_INSTANCES = 10**8
+_TEST_IN_GUARD = "use constant bounds, and test the variable in the guard"
 _TITLES = {
     PropertyKind.INVARIANT: "Invariant",
     PropertyKind.ASSUMPTION: "Assumption",
@@ -186,7 +187,7 @@ class RuleLowering(DeclarationLowering):
         numbers = []
         for bound in bounds:
             if not isinstance(bound, Constant) or not isinstance(bound.value, int):
-                self.report.error("the bounds of a ruleset must be constants", bound.span)
+                self.report.error("the bounds of a ruleset must be constants", bound.span, _TEST_IN_GUARD)
                 return None
             numbers.append(bound.value)
         first, last, step = (*numbers, 1)[:3]
@@ -200,9 +201,8 @@ class RuleLowering(DeclarationLowering):
             count *= max(0, (values.stop - values.start + values.step - (1 if values.step > 0 else -1)) // values.step)
         if count > MAX_INSTANCES:
             span = self.enclosing[-1].name.span
-            self.report.error(
-                f"rules here would have {count:,} instances; at most {MAX_INSTANCES:,} are possible", span
-            )
+            message = f"rules here would have {count:,} instances; at most {MAX_INSTANCES:,} are possible"
+            self.report.error(message, span, "use fewer or smaller ruleset parameters")
             surroundings.is_complete = False
 
     # --- Contents ---------- --------------------------------------------------------------------------------
@@ -234,7 +234,8 @@ class RuleLowering(DeclarationLowering):
 
     def _start_state(self, node: syntax.StartStateSyntax) -> None:
         if any(isinstance(each, syntax.ChooseRule) for each in self.enclosing):
-            self.report.error("a startstate cannot choose from a multiset: all are empty before it runs", node.span)
+            message = "a startstate cannot choose from a multiset: all are empty before it runs"
+            self.report.error(message, node.span, "move the startstate out of 'choose'")
         with self.instantiated() as around:
             self.declarations(node.declarations)
             body = (*around.bindings, *self.statements(node.body))

@@ -18,15 +18,20 @@ def explain_no_start(system: System) -> Diagnostic:
     if system.start_states:
         first = system.start_states[0]
         message = f"the model has no start state: startstate '{first.name}' has no instances"
-        return Diagnostic(Severity.ERROR, message, first.span, "a parameter of it has no values")
+        return Diagnostic(
+            Severity.ERROR,
+            message,
+            first.span,
+            "a parameter of it has no values; make the range of that parameter larger",
+        )
     place = Span(source, 0, 0)
     if _is_one_line(source):
         message = "the model has no startstate: all that follows its first '--' is one comment"
         return Diagnostic(Severity.ERROR, message, place, _CONVERT)
     if not source.text.strip("\ufeff \t\r\n\f\v"):
-        return Diagnostic(Severity.ERROR, "the model is empty", place)
+        return Diagnostic(Severity.ERROR, "the model is empty", place, _ADD_ONE)
     if not _COMMENT.sub("", source.text).strip("\ufeff \t\r\n\f\v"):
-        return Diagnostic(Severity.ERROR, "the model is empty: it has only comments", place)
+        return Diagnostic(Severity.ERROR, "the model is empty: it has only comments", place, _ADD_ONE)
     return Diagnostic(Severity.ERROR, "the model has no startstate: there is nothing to check", place, _ADD_ONE)
 
 

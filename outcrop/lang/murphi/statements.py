@@ -127,7 +127,7 @@ class StatementLowering(ExpressionLowering):
             return []
         if not value.type.is_simple:
             message = f"only variables and simple values can be printed, not {describe(value.type)}"
-            self.report.error(message, node.span)
+            self.report.error(message, node.span, "print its components one by one")
             return []
         return [Put(span=node.span, argument=self.relaxed(value, Undefined.ALLOW))]
 
@@ -144,7 +144,9 @@ class StatementLowering(ExpressionLowering):
         selector = self.expression(node.selector)
         kind = selector.type
         if kind is not UNKNOWN and (not kind.is_simple or isinstance(kind, Real)):
-            self.report.error(f"'switch' cannot select by {describe(kind)}", selector.span)
+            self.report.error(
+                f"'switch' cannot select by {describe(kind)}", selector.span, "write if ... elsif ... end"
+            )
             selector = self.unknown(selector.span)
         lenient = converts_unread(selector.type)
         if lenient:
@@ -165,7 +167,9 @@ class StatementLowering(ExpressionLowering):
             earlier = seen.setdefault(label.value, node.span)
             if earlier is not node.span:
                 note = ("the first one", earlier)
-                self.report.warning("an earlier case has the same label; this one is never chosen", node.span, "", note)
+                self.report.warning(
+                    "an earlier case has the same label; this one is never chosen", node.span, "delete one", note
+                )
         return label
 
     def _for(self, node: syntax.ForStatement) -> Statements:
@@ -248,12 +252,14 @@ class StatementLowering(ExpressionLowering):
         function = self.function
         if node.value is None:
             if function is not None and function.result is not None:
-                self.report.error(f"'{function.name}' is a function: 'return' needs a value", node.span)
+                self.report.error(
+                    f"'{function.name}' is a function: 'return' needs a value", node.span, "write return x"
+                )
             return [Return(span=node.span)]
         value = self.expression(node.value)
         if function is None or function.result is None:
             where = "a rule or startstate" if function is None else f"the procedure '{function.name}'"
-            self.report.error(f"'return' in {where} cannot have a value", node.value.span)
+            self.report.error(f"'return' in {where} cannot have a value", node.value.span, "write 'return' alone")
             return []
         passes = is_same_type(value.type, function.result) and returns_unread(function.result)
         value = self.fitted(value, function.result, f"the value returned by '{function.name}'")
@@ -270,7 +276,9 @@ class StatementLowering(ExpressionLowering):
             self.covers.append(CoverGoal(node.message or f"Cover {len(self.covers) + 1}", node.span))
             return [Cover(span=node.span, condition=condition, cover=len(self.covers) - 1)]
         if node.kind == "liveness":
-            self.report.error("'liveness' is a property of the model, not a statement", node.span)
+            self.report.error(
+                "'liveness' is a property of the model, not a statement", node.span, "write it outside of rules"
+            )
             return []
         return [Assert(span=node.span, condition=condition, message=message)]
 

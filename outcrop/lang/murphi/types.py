@@ -105,10 +105,16 @@ class TypeLowering(Context):
         if low is None or high is None:
             return UNKNOWN
         if high < low:
-            self.report.error(f"the range {low}..{high} is empty: its upper bound is below the lower one", node.span)
+            self.report.error(
+                f"the range {low}..{high} is empty: its upper bound is below the lower one",
+                node.span,
+                "exchange the bounds, or choose other ones",
+            )
             return UNKNOWN
         if high - low + 1 > MAX_RANGE:
-            self.report.error(f"the range {low}..{high} has too many values for 64 bits", node.span)
+            self.report.error(
+                f"the range {low}..{high} has too many values for 64 bits", node.span, "use a smaller range"
+            )
             return UNKNOWN
         return Range(low, high, name)
 
@@ -138,12 +144,12 @@ class TypeLowering(Context):
                 self.report.error(message, each.span)
                 complete = False
             elif member in members:
-                self.report.error(f"{describe(member)} is in this union twice", each.span)
+                self.report.error(f"{describe(member)} is in this union twice", each.span, "delete one")
                 complete = False
             else:
                 members.append(member)
         if complete and len(members) < 2:
-            self.report.error("a union needs at least two members", node.span)
+            self.report.error("a union needs at least two members", node.span, "add one, or use the member type itself")
             complete = False
         return Union(tuple(members), name) if complete else UNKNOWN
 
@@ -158,7 +164,7 @@ class TypeLowering(Context):
                 earlier = declared.setdefault(field_name.text, field_name.span)
                 if earlier is not field_name.span:
                     message = f"the record has two fields called '{field_name.text}'"
-                    self.report.error(message, field_name.span, "", ("the first one", earlier))
+                    self.report.error(message, field_name.span, "rename or delete one", ("the first one", earlier))
                     complete = False
                 fields.append((field_name.text, kind))
         return self._limited(Record(tuple(fields), name), node.span) if complete else UNKNOWN
@@ -201,7 +207,7 @@ class TypeLowering(Context):
         """Returns the type; UNKNOWN, with an error reported, if it is too large for a state or for walking over it."""
         if kind.leaf_count > MAX_LEAVES:
             message = f"a value of this type has {kind.leaf_count:,} components; at most {MAX_LEAVES:,} are possible"
-            self.report.error(message, span)
+            self.report.error(message, span, "use smaller arrays and multisets")
             return UNKNOWN
         if isinstance(kind, Record):
             parts = sum(self._part_count(each) for _, each in kind.fields)
@@ -209,7 +215,7 @@ class TypeLowering(Context):
             assert isinstance(kind, Array | Multiset)
             parts = self._part_count(kind.element)
         if parts >= MAX_TYPE_PARTS:
-            self.report.error("this type is nested too deeply", span)
+            self.report.error("this type is nested too deeply", span, "use fewer arrays and records inside one another")
             return UNKNOWN
         self._part_counts[id(kind)] = (kind, parts + 1)
         return kind
@@ -229,8 +235,8 @@ class TypeLowering(Context):
 
 def _not_constant_hint(value: Expression) -> str:
     if isinstance(value, Binary) and isinstance(value.right, Constant) and value.right.value == 0:
-        return "it divides by zero"
-    return "the values of variables and function calls are not constant"
+        return "it divides by zero; change the divisor"
+    return "the values of variables and function calls are not constant; use numbers and declared constants"
 
 
 def has_scalarset(kind: Type) -> bool:

@@ -41,11 +41,13 @@ _DECIDED: dict[BinaryOperator, Callable[[Interval, Interval], bool | None]] = {
 
 def warn_about_rules(rules: Sequence[Rule], starts: Sequence[StartState], report: Report) -> None:
     if not rules:
-        report.warning("the model has no rules, so no state has a successor", None)
+        report.warning(
+            "the model has no rules, so no state has a successor", None, "add one: rule CONDITION ==> begin ... end;"
+        )
     for rule in rules:
         if rule.guard is not None and truth(rule.guard) is False:
             message = f"rule '{rule.name}' can never be enabled: its guard is false whatever the state"
-            report.warning(message, rule.guard.span)
+            report.warning(message, rule.guard.span, "correct the guard, or delete the rule")
         _warn_without_instances("rule", rule, report)
     for start in starts:
         _warn_without_instances("startstate", start, report)
@@ -53,7 +55,11 @@ def warn_about_rules(rules: Sequence[Rule], starts: Sequence[StartState], report
 
 def _warn_without_instances(what: str, each: Instantiable, report: Report) -> None:
     if each.instance_count == 0:
-        report.warning(f"{what} '{each.name}' has no instances: a parameter of it has no values", each.span)
+        report.warning(
+            f"{what} '{each.name}' has no instances: a parameter of it has no values",
+            each.span,
+            "make the range of that parameter larger",
+        )
 
 
 def warn_unread_variables(variables: Iterable[Variable], read: set[Variable], report: Report) -> None:

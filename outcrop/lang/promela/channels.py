@@ -237,7 +237,7 @@ class ChannelLowering(ExpressionLowering):
         wanted, given = len(use.channel.types), len(node.arguments)
         if given > wanted:
             message = f"channel '{use.channel.name}' carries {wanted} values, not {given}"
-            self.report.error(message, node.span, "", ("it is declared here", use.channel.span))
+            self.report.error(message, node.span, "leave some out", ("it is declared here", use.channel.span))
         return given <= wanted
 
     def send(self, node: syntax.Send, use: Use) -> list[Statement]:

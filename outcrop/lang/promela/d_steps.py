@@ -62,7 +62,9 @@ class DeterministicLowering(LifetimeLowering):
             return None
         uses = self.uses(node.channel, len(node.arguments))
         if len(uses) != 1 or not uses[0].channel.capacity:
-            self.report.error("a d_step can only use buffered channels that its text names", step.span)
+            self.report.error(
+                "a d_step can only use buffered channels that its text names", step.span, "use 'atomic' instead"
+            )
         return uses[0] if uses else None
 
     def _linear(self, graph: Graph) -> list[Statement] | None:

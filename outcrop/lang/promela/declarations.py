@@ -116,7 +116,7 @@ class DeclarationLowering(RuleLowering):
     def _enter_name(self, names: dict[str, Symbol], name: syntax.Name, symbol: Symbol) -> None:
         if name.text in names:
             note = ("it is declared here", names[name.text].span)
-            self.report.error(f"'{name.text}' is declared twice", name.span, "", note)
+            self.report.error(f"'{name.text}' is declared twice", name.span, "rename or delete one of the two", note)
             return
         names[name.text] = symbol
 
@@ -166,7 +166,9 @@ class DeclarationLowering(RuleLowering):
         numbers = Numbers()
         for tree in model.proctypes:
             if tree.name.text in self.proctypes:
-                self.report.error(f"proctype '{tree.name.text}' is declared twice", tree.name.span)
+                self.report.error(
+                    f"proctype '{tree.name.text}' is declared twice", tree.name.span, "rename or delete one of the two"
+                )
                 continue
             referred = {label for proctype, label in model.remote_labels if proctype == tree.name.text}
             tree = resolve_scopes(tree)
@@ -247,7 +249,8 @@ class DeclarationLowering(RuleLowering):
             channel.base = base
             base += channel.count
         if base > 256:
-            self.report.error(f"the model has {base - 1:,} channels; 255 are possible", self.channels[-1].span)
+            message = f"the model has {base - 1:,} channels; at most 255 are possible"
+            self.report.error(message, self.channels[-1].span, "use fewer, or make arrays of channels smaller")
 
     def make_variables(self, model: syntax.Model) -> None:
         nowhere = Span(self.source, 0, 0)
@@ -283,7 +286,9 @@ class DeclarationLowering(RuleLowering):
         variable = Variable(name, kind, self._leaf_count, span, is_defined=True)
         self._leaf_count += kind.leaf_count
         if self._leaf_count > MAX_LEAVES:
-            self.report.error(f"a state would have more than {MAX_LEAVES:,} values", span)
+            self.report.error(
+                f"a state would have more than {MAX_LEAVES:,} values", span, "make arrays and channels smaller"
+            )
             self._leaf_count = 0
         self.variables.append(variable)
         return variable

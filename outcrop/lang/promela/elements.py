@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from outcrop.lang.promela import syntax
-from outcrop.lang.report import Report
+from outcrop.lang.report import Report, did_you_mean
 from outcrop.source import Span
 
 
@@ -134,7 +134,7 @@ class ElementBuilder:
         self._current.extent = self._current.last
         for name, span in self._wanted.items():
             if name not in self.labels:
-                self.report.error(f"there is no label '{name}'", span)
+                self.report.error(f"there is no label '{name}'", span, did_you_mean(name, self.labels))
         return self._current
 
     # --- Statements --------------------------------------------------------------------------------------------
@@ -158,7 +158,11 @@ class ElementBuilder:
                 inner = self._read(statement.statement)
                 inner.labels.append(statement.label.text)
                 if statement.label.text in self._defined:
-                    self.report.error(f"label '{statement.label.text}' is defined twice", statement.label.span)
+                    self.report.error(
+                        f"label '{statement.label.text}' is defined twice",
+                        statement.label.span,
+                        "rename one of the two",
+                    )
                 self._defined.add(statement.label.text)
                 return inner
             case syntax.Goto():
@@ -166,7 +170,9 @@ class ElementBuilder:
                 found = _Read(Kind.GOTO, span, statement, goal=statement.label.text)
             case syntax.Break():
                 if not self._goals:
-                    self.report.error("'break' stands outside of any 'do' loop", span)
+                    self.report.error(
+                        "'break' stands outside of any 'do' loop", span, "use 'skip', or 'goto' and a label"
+                    )
                 found = _Read(Kind.GOTO, span, statement, goal=self._goals[-1] if self._goals else Goal())
             case syntax.Choice():
                 found = self._read_choice(statement)

@@ -97,12 +97,12 @@ class ExpressionLowering(IntegerLowering):
             base = IndexPlace(type=base.type.element, span=node.span, base=base, index=index)
         elif node.index is not None and not (isinstance(node.index, syntax.Number) and node.index.value == 0):
             # SPIN takes x[0] for x.
-            self.report.error(f"'{node.name.text}' is not an array", node.span)
+            self.report.error(f"'{node.name.text}' is not an array", node.span, "leave out the index")
             return None
         if node.next is None:
             return base
         if not isinstance(base.type, Record):
-            self.report.error(f"'{node.name.text}' has no fields", node.next.span)
+            self.report.error(f"'{node.name.text}' has no fields", node.next.span, "only variables of a typedef have")
             return None
         names = [name for name, _ in base.type.fields]
         wanted = node.next.name.text
@@ -117,7 +117,7 @@ class ExpressionLowering(IntegerLowering):
         """Returns a place that holds a number."""
         place = self.place(node)
         if place is not None and not isinstance(place.type, Range):
-            self.report.error(f"'{node.span.text}' is not a single value", node.span)
+            self.report.error(f"'{node.span.text}' is not a single value", node.span, "name one element or field of it")
             return None
         return place
 
@@ -222,7 +222,7 @@ class ExpressionLowering(IntegerLowering):
 
     def _combined(self, node: syntax.Binary, left: Expression, right: Expression) -> Expression:
         if node.operator not in OPERATORS:
-            self.report.error(f"'{node.operator}' belongs into a formula, not into an expression", node.span)
+            self.report.error(f"'{node.operator}' can only stand in a formula", node.span, "state it as ltl { ... }")
             return left
         return combined(node.operator, left, right, node.span)
 
@@ -235,7 +235,9 @@ class ExpressionLowering(IntegerLowering):
             self.report.error(f"unknown proctype '{name.text}'", name.span, did_you_mean(name.text, self.proctypes))
             return None
         if proctype.variable is None:
-            self.report.error(f"there is never a process of proctype '{name.text}'", name.span)
+            self.report.error(
+                f"there is never a process of proctype '{name.text}'", name.span, "start one with 'run' or 'active'"
+            )
             return None
         if len(proctype.pids) == 1:
             return self.self_of(proctype, build.number(proctype.pids.start, name.span), name.span)
@@ -303,7 +305,7 @@ class ExpressionLowering(IntegerLowering):
         symbol = self.lookup(node.array.name)
         kind = symbol.type if isinstance(symbol, VariableSymbol) else None
         if not isinstance(kind, Array):
-            self.report.error(f"'{node.array.name.text}' is not an array", node.span)
+            self.report.error(f"'{node.array.name.text}' is not an array", node.span, "name an array after 'in'")
             return build.number(0, node.span)
         return build.number(kind.index.cardinality, node.span)
 

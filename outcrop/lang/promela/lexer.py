@@ -81,6 +81,11 @@ def problem(token: Token) -> Diagnostic:
         opening = Span(span.source, span.start, span.start + 2)
         return Diagnostic(Severity.ERROR, "this comment is not closed", opening, "a comment ends with '*/'")
     if text in "\"'":
-        return Diagnostic(Severity.ERROR, "this quote is not closed on its line", span)
+        return Diagnostic(Severity.ERROR, "this quote is not closed on its line", span, "end it with the same quote")
     shown = text if text.isprintable() else f"the character U+{ord(text):04X}"
-    return Diagnostic(Severity.ERROR, f"a Promela model cannot contain '{shown}' outside a comment", span)
+    return Diagnostic(
+        Severity.ERROR,
+        f"a Promela model cannot contain '{shown}' outside a comment",
+        span,
+        "delete it, or put it into a comment",
+    )

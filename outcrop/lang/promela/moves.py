@@ -123,7 +123,9 @@ class MoveLowering(DeterministicLowering):
         whole: Expression = build.truth(False, span)
         known = getattr(number, "value", None)
         if known is None and self._in_enabled:
-            self.report.error("'enabled' can ask only for a process with a constant number here", span)
+            self.report.error(
+                "'enabled' can ask only for a process with a constant number here", span, "write the number itself"
+            )
             return whole
         self._in_enabled = True
         for proctype in self.proctypes.values():

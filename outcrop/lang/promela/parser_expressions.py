@@ -136,7 +136,7 @@ class ExpressionParser(Cursor):
         if token.kind == NUMBER:
             value = int(token.text, 0) if token.text[:2] in ("0x", "0X") else int(token.text)
             if value >= 2**32:
-                self.report("this number does not fit into 32 bits", token.span)
+                self.report("this number does not fit into 32 bits", token.span, "use a smaller one")
         elif token.kind == CHARACTER:
             value = ord(token.text[1]) if token.text[1] != "\\" else _ESCAPES.get(token.text[2], ord(token.text[2]))
         else:

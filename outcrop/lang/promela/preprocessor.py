@@ -11,11 +11,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from outcrop.lang.promela.lexer import DIRECTIVE, JUNK, NAME, NUMBER, Token, problem, tokenize
+from outcrop.lang.report import did_you_mean
 from outcrop.source import Diagnostic, Severity, Source, Span
 
 #: Files that include each other more deeply than this include themselves.
 _MAX_DEPTH = 40
 
+_DIRECTIVES = ("define", "undef", "if", "ifdef", "ifndef", "elif", "else", "endif", "include", "error")
 _DIRECTIVE = re.compile(r"#\s*([a-z]+)?\s*(.*)", re.DOTALL)
 _DEFINITION = re.compile(r"([A-Za-z_]\w*)(\(([^)]*)\))?\s*(.*)", re.DOTALL)
 _CONTINUATION = re.compile(r"\\\r?\n")
@@ -97,14 +99,20 @@ class Preprocessor:
         elif is_read and word == "include":
             return self._include(rest, token.span, depth)
         elif is_read and word == "error":
-            self._error(f"#error {rest}", token.span)
+            self._error(
+                f"#error {rest}", token.span, "the model asks for this error; define the macros that it needs with -D"
+            )
         elif is_read and word not in ("", "line", "pragma", "ident", "warning"):
-            self._error(f"'#{word}' is not a directive of the preprocessor", token.span)
+            self._error(
+                f"'#{word}' is not a directive of the preprocessor",
+                token.span,
+                did_you_mean(word, _DIRECTIVES) or "delete the line",
+            )
         return []
 
     def _next_part(self, word: str, rest: str, parts: list[_Part], span: Span) -> None:
         if not parts:
-            self._error(f"#{word} without #if", span)
+            self._error(f"#{word} without #if", span, "delete it, or add the #if")
             return
         part = parts[-1]
         if word == "endif":
@@ -152,7 +160,7 @@ class Preprocessor:
         name = rest.strip('"<> ')
         path = Path(span.source.name).parent / name
         if depth >= _MAX_DEPTH:
-            self._error("this file includes itself", span)
+            self._error("this file includes itself", span, "delete this line, or put it between #ifndef and #endif")
             return []
         try:
             text = path.read_text(encoding="utf-8", errors="replace")
