@@ -8,6 +8,7 @@ from __future__ import annotations
 import errno
 import gc
 import os
+import resource
 import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
@@ -28,6 +29,10 @@ _NO_MEMORY = (
     "cannot create shared object descriptor",
     "can't start new thread",
 )
+
+#: Smallest limit on the memory of the process under which numpy can be imported, in bytes. Where less is allowed, its
+#: linear algebra library ends the process with exit code 1, which would mean a violation.
+_LEAST_LIMIT = 64 << 20
 
 #: File errors that come from the operating system, wherever they occur, and not from a bug in Outcrop.
 _OF_THE_SYSTEM = {
@@ -90,8 +95,17 @@ def _is_for_memory(error: BaseException | None) -> bool:
         text = str(error).lower()
         if isinstance(error, ImportError | OSError | RuntimeError) and any(each in text for each in _NO_MEMORY):
             return True
+        # CPython's parser answers an allocation that failed with a syntax error in a correct file.
+        if isinstance(error, SyntaxError) and _memory_limit() is not None:
+            return True
         error = error.__cause__ or error.__context__
     return False
+
+
+def _memory_limit() -> int | None:
+    """Returns the number of bytes to which ``ulimit`` bounds the memory of the process, or None."""
+    limits = [resource.getrlimit(each)[0] for each in (resource.RLIMIT_AS, resource.RLIMIT_DATA)]
+    return min((each for each in limits if each != resource.RLIM_INFINITY), default=None)
 
 
 def _run(arguments: Sequence[str]) -> int:
@@ -109,6 +123,9 @@ def _run(arguments: Sequence[str]) -> int:
     # The parser of all verbs takes some MB, and its parts refer to each other. A search can use that memory.
     del parser
     gc.collect()
+    limit = _memory_limit()
+    if limit is not None and limit < _LEAST_LIMIT:
+        raise MemoryError(f"the limit of the process is {limit >> 20} MiB; allow {_LEAST_LIMIT >> 20} MiB with ulimit")
     code: int = import_module(f"outcrop.cli.{chosen.verb}").run(chosen)
     return code
 

@@ -103,6 +103,21 @@ def test_limits_of_a_process(which: int, strategy: str, wide: Path, tmp_path: Pa
     assert (1200, True) in answers
 
 
+@pytest.mark.parametrize("megabytes", [30, 50, 66, 74])
+def test_limits_that_imports_meet(megabytes: int, wide: Path, tmp_path: Path) -> None:
+    """Tries limits at which numpy does not load, and at which Python has no memory to parse modules."""
+    done = subprocess.run(
+        [*CHECK, str(wide), "--strategy", "ram"],
+        capture_output=True,
+        text=True,
+        timeout=200,
+        check=False,
+        preexec_fn=limited(resource.RLIMIT_DATA, megabytes << 20),
+        env={**os.environ, "PYTHONPYCACHEPREFIX": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"},
+    )
+    right_or_unknown(done)
+
+
 _WITH_ANY_DISK = """
 import shutil, sys
 from types import SimpleNamespace
