@@ -69,7 +69,9 @@ def write_kept(
     try:
         (Path(options.keep_states) / _FILE).write_text(json.dumps(asdict(kept), indent=1) + "\n", encoding="utf-8")
     except OSError as error:
-        raise UsageError(f"cannot keep the states in '{options.keep_states}': {error.strerror}") from None
+        raise UsageError(
+            f"cannot keep the states in '{options.keep_states}': {error.strerror}; name another directory"
+        ) from None
 
 
 def read_kept(directory: str) -> Kept:

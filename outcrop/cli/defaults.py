@@ -108,7 +108,7 @@ class Defaults:
         known = list(known)
         if name not in known:
             guesses = difflib.get_close_matches(name, known, 1)
-            hint = f"; did you mean '{guesses[0]}'?" if guesses else ""
+            hint = f"; did you mean '{guesses[0]}'?" if guesses else "; delete it"
             raise self._error(name, f"there is no {what} '{name}'{hint}")
 
     def _error(self, name: str, message: str) -> UsageError:

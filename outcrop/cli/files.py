@@ -68,7 +68,7 @@ def write(path: str | Path, text: str) -> None:
 
 
 def _cannot_write(path: str | Path, error: OSError | ValueError) -> UsageError:
-    return UsageError(f"cannot write '{path}': {getattr(error, 'strerror', None) or error}")
+    return UsageError(f"cannot write '{path}': {getattr(error, 'strerror', None) or error}; name another file")
 
 
 def deliver(code: int, text: str, files: Iterable[tuple[str | Path, Callable[[], str]]]) -> int:
@@ -92,7 +92,7 @@ def _succeeds(what: str, action: Callable[[], None]) -> bool:
     except UsageError as error:
         complain(str(error))
     except MemoryError:
-        complain(f"cannot write {what}: out of memory")
+        complain(f"cannot write {what}: out of memory; end other programs, and check again")
     except KeyboardInterrupt:
         complain(f"interrupted while {what} was written")
     else:

@@ -88,4 +88,4 @@ def _replace(path: Path, content: bytes) -> None:
             Path(file.name).unlink(missing_ok=True)
             raise
     except OSError as error:
-        raise UsageError(f"cannot write '{path}': {error.strerror}") from None
+        raise UsageError(f"cannot write '{path}': {error.strerror}; print the changes with --diff") from None

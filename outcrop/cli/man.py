@@ -28,7 +28,7 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise UsageError(f"cannot make the directory '{directory}': {error.strerror}") from None
+        raise UsageError(f"cannot make the directory '{directory}': {error.strerror}; name another one") from None
     for verb in (None, *parser.verbs):
         write(directory / f"{_name(verb)}.1", page(parser, verb))
     emit(f"{directory}: {1 + len(parser.verbs)} pages")

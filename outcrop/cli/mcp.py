@@ -21,6 +21,6 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError(f"the server needs the package mcp ({error}); pip install 'outcrop[mcp]'") from None
     root = Path(arguments.root)
     if not root.is_dir():
-        raise UsageError(f"there is no directory '{root}'")
+        raise UsageError(f"there is no directory '{root}'; name the one with the models")
     serve(root.resolve())
     return 0

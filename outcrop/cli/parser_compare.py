@@ -26,7 +26,7 @@ def add_compare(verbs: Any) -> dict[str, Parser]:
     """Adds the command, and returns its parser."""
     parser: Parser = verbs.add_parser(
         "compare",
-        help="say whether two models are the same",
+        help="compare the state graphs of two models",
         description="Explores two models, in any languages, and compares their state graphs by the names of the rules. "
         "If they differ, prints a shortest run that only one of them has.",
         epilog=_EPILOG,
@@ -96,7 +96,7 @@ def _add_constants(parser: argparse.ArgumentParser, option: str, name: str, text
 def _renaming(text: str) -> tuple[str, str]:
     one, sign, other = text.partition("=")
     if not (sign and one.strip() and other.strip()):
-        raise argparse.ArgumentTypeError(f"'{text}' is no renaming; write A=B")
+        raise argparse.ArgumentTypeError(f"'{text}' is not a renaming; write A=B")
     return one.strip(), other.strip()
 
 
@@ -110,7 +110,9 @@ def _observed(text: str) -> list[tuple[str, str]]:
     for each in _split(text, ","):
         sides = [side.strip() for side in _split(each, "=")]
         if len(sides) > 2 or not all(sides):
-            raise argparse.ArgumentTypeError(f"'{each}' is no pair of values; write A=B, an expression in parentheses")
+            raise argparse.ArgumentTypeError(
+                f"'{each}' is not a pair of values; write A=B, an expression in parentheses"
+            )
         found.append((sides[0], sides[-1]))
     return found
 

@@ -10,7 +10,7 @@ from outcrop.manual import see
 
 _FORMAT_EPILOG = """\
 examples:
-  outcrop format cache.m              write the file anew
+  outcrop format cache.m              rewrite the file
   outcrop format --diff cache.m       print the changes, and leave the file as it is
   outcrop format --check *.m          exit code 1 if a file would change
   outcrop format - < cache.m          from stdin to stdout

@@ -35,7 +35,7 @@ def _cache(verbs: Any) -> Parser:
     parser: Parser = verbs.add_parser(
         "cache",
         help="show or empty the cache of compiled models",
-        description="Shows where compiled models are kept, and how much room they take.",
+        description="Shows where compiled models are kept, and how much space they take.",
         epilog=_CACHE_EPILOG,
         usage="%(prog)s [--clear] [--json]",
     )

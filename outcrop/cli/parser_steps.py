@@ -215,7 +215,7 @@ def _reproduce(verbs: Any) -> Parser:
         "--row",
         metavar="NAME",
         action="append",
-        help="run only the row NAME, or the rows whose names begin with NAME (default: all); can be repeated",
+        help="run only the row NAME, or the rows whose names begin with NAME (default: all); may be repeated",
     )
     parser.add_argument(
         "--results",

@@ -18,7 +18,7 @@ from outcrop.testsuite.suite import Suite, make_suite
 def run(arguments: argparse.Namespace) -> int:
     module, _, name = arguments.adapter.partition(":")
     if not (module.isidentifier() and (not name or name.isidentifier())):
-        raise UsageError(f"--adapter must be MODULE:CLASS, not '{arguments.adapter}'")
+        raise UsageError(f"--adapter must be MODULE:CLASS, not '{arguments.adapter}'; an example is adapter:Adapter")
     model = load(arguments.model, dict(arguments.constants), **language_values(arguments))
     for warning in model.warnings:
         complain(warning.render(), bare=True)
@@ -42,7 +42,7 @@ def _write(suite: Suite, output: Path, layout: str, module: str, name: str) -> l
     try:
         place.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise UsageError(f"cannot make the directory '{place}': {error.strerror}") from None
+        raise UsageError(f"cannot make the directory '{place}': {error.strerror}; name another one with -o") from None
     for path, text in files.items():
         write(path, text)
     return [str(path) for path in files]

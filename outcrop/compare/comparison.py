@@ -45,7 +45,7 @@ class CompareOptions:
 
     def __post_init__(self) -> None:
         if self.hidden and self.relation is Relation.BISIMULATION:
-            raise UsageError("rules are hidden only with --relation inclusion")
+            raise UsageError("--hide works only with --relation inclusion; leave out --hide, or add that option")
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,7 +125,12 @@ def _told_apart(together: Union, relation: Relation) -> tuple[Verdict, Differenc
     except TooManyPairs:
         if is_bisimulation:
             return Verdict.VIOLATED, None, 0, ""
-        return Verdict.UNKNOWN, None, 0, "too many sets of states are possible after a run"
+        return (
+            Verdict.UNKNOWN,
+            None,
+            0,
+            "too many sets of states are possible after a run; compare with smaller constants",
+        )
 
 
 def _shown(

@@ -81,7 +81,7 @@ def graph_of(model: Model, options: CheckOptions, look: Callable[[States], None]
         if outcome.stop is not Stop.COMPLETE:
             raise Undecided(
                 f"comparing needs all reachable states, and the search of {system.name} ended early: {outcome.stop} "
-                f"after {outcome.visited:,} states. Raise the limit"
+                f"after {outcome.visited:,} states. Raise the limit, or compare with smaller constants"
             )
         for begin in range(0, outcome.visited, _LOOK_STATES) if look is not None else ():
             assert look is not None
@@ -102,7 +102,9 @@ def _explore(explorer: Explorer, parts: list[tuple[Numbers, Numbers, Numbers]]) 
         return stop
     states = list(accumulate(explorer.levels))[-1]
     if states > _MOST_STATES:
-        raise UsageError(f"the graph has {states:,} states, and at most {_MOST_STATES:,} can be compared")
+        raise UsageError(
+            f"the graph has {states:,} states, and at most {_MOST_STATES:,} can be compared; use smaller constants"
+        )
     workers = explorer.search.workers
     cuts = [states * number // workers for number in range(workers + 1)]
     tasks = [

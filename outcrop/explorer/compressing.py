@@ -69,7 +69,7 @@ def why_impossible(native: Native, options: CheckOptions) -> str | None:
     if native.model_bytes > _WIDEST:
         return f"states of more than {_WIDEST:,} bytes are not folded into trees"
     if native.compile_compressed is None:
-        return "this model cannot be compiled anew"
+        return "this model cannot be compiled again"
     return None
 
 

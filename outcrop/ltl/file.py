@@ -80,12 +80,14 @@ class _Reader:
     def _define(self, line: Span) -> None:
         match = _DEFINITION.match(self.source.text, line.start, line.end)
         if match is None:
-            raise refuse("expected a name after #define", _trimmed(line))
+            raise refuse("expected a name after #define", _trimmed(line), "write #define NAME EXPRESSION")
         name = Span(self.source, *match.span(1))
         if match.group(2):
-            raise refuse(f"'{name.text}' is a macro with parameters, which is not supported", name)
+            raise refuse(
+                f"'{name.text}' is a macro with parameters, which is not supported", name, "write its expression out"
+            )
         if name.text in WORDS:
-            raise refuse(f"'{name.text}' is a reserved word of formulas", name)
+            raise refuse(f"'{name.text}' is a reserved word of formulas", name, "choose another name")
         if name.text in self.names:
             raise refuse(f"'{name.text}' is defined twice", name, f"first in line {self.names[name.text].line}")
         body = _trimmed(Span(self.source, name.end, line.end))

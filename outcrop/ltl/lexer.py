@@ -225,12 +225,14 @@ class _Lexer:
             depth += {"{": 1, "}": -1}.get(self.text[index], 0)
             if depth == 0:
                 return index + 1
-        raise refuse("this brace is never closed", Span(self.source, self.at, self.at + 1))
+        raise refuse("this brace is never closed", Span(self.source, self.at, self.at + 1), "close it with '}'")
 
     def _expression(self, width: int) -> None:
         span = Span(self.source, self.at + 1, self.at + width - 1)
         if not span.text.strip():
-            raise refuse("there is no expression here", Span(self.source, self.at, self.at + width))
+            raise refuse(
+                "there is no expression here", Span(self.source, self.at, self.at + width), "write one, as in {x < 3}"
+            )
         self.tokens.append(Token(EXPRESSION, span.text, span))
         self.at += width
 

@@ -186,7 +186,11 @@ class _Parser:
         """Returns a proposition with values in place of bound variables."""
         self.operands += 1
         if self.operands > MAX_TOKENS:
-            raise refuse(f"this formula is too long: more than {MAX_TOKENS:,} propositions", token.span)
+            raise refuse(
+                f"this formula is too long: more than {MAX_TOKENS:,} propositions",
+                token.span,
+                "check its parts one by one",
+            )
         text = written = token.text.strip()
         for each in {each.name: each for each in self.bound}.values():
             text = re.sub(rf"\b{each.name}\b", each.shown, text)
@@ -212,7 +216,7 @@ class _Parser:
         self.nesting -= 1
         self.bound = around
         if not operands:
-            raise refuse("there is no value to quantify over", token.span)
+            raise refuse("there is no value to quantify over", token.span, "use a type with at least one value")
         operator = Operator.AND if token.kind == FORALL else Operator.OR
         return operands[0] if len(operands) == 1 else Formula(operator, *operands)
 

@@ -77,7 +77,10 @@ def recheck(
     options = CheckOptions(symmetry=kept.symmetry, deadlock=Deadlock(kept.deadlock), threads=threads)
     own = identity(before.system, before.options, options)
     if own["--symmetry"] == "on" and not model.system.allows_symmetry:
-        raise UsageError("an invariant distinguishes values that the search took for the same; search again instead")
+        raise UsageError(
+            "an invariant distinguishes scalarset values, and the kept states do not; "
+            "check it with 'outcrop check MODEL --invariant EXPRESSION'"
+        )
     width = Layout(model.system).byte_count
     with closing(CheckpointDirectory(directory, own, width, DiskBudget())) as place:
         manifest = place.load(warn)

@@ -81,7 +81,7 @@ class Explorer:
         at, number = int(request["at"]), int(request["choice"])
         choices = self.history.choices(at)
         if not 0 <= number < len(choices):
-            raise UsageError(f"There is no choice {number} in this state.")
+            raise UsageError(f"There is no choice {number} in this state. Reload the page.")
         return self.view(self.history.take(at, choices[number]))
 
     def evaluate(self, request: dict[str, Any]) -> dict[str, Any]:

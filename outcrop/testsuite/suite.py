@@ -89,7 +89,7 @@ def make_suite(system: System, cover: str, most_states: int) -> Suite:
         search.start()
         size = search.finish_level()
         if not size:
-            raise Undecided("there is no start state, and so no run")
+            raise Undecided("the model has no start state, and therefore no run")
         level = search.read_block(0, size)
         visited.add(level, np.full(size, -1, dtype=np.int64), np.zeros(size, dtype=np.uint32))
         namer = StepNamer(search, _ROOM)
@@ -132,7 +132,7 @@ def _expand(
             raise UsageError(f"there are more than {_MOST_GOALS:,} goals; cover fewer, with edges:VARIABLE or rules")
         is_new = insert(0, steps.successors)
         if len(is_new) < len(steps.successors):
-            raise MemoryError("no memory for more states; give fewer with --states")
+            raise MemoryError("out of memory; visit fewer states with --states")
         new = steps.successors[is_new]
         found.append(new)
         visited.add(new, begin + at + steps.owners[is_new].astype(np.int64), steps.instances[is_new])

@@ -146,7 +146,7 @@ def _deadlock(interpreter: Interpreter, last: State, trace: Trace, definition: D
         firing.fault is not None or definition is Deadlock.STUCK or firing.raw != last for firing in firings
     )
     if has_way_out or interpreter.may_end(last):
-        raise InternalError("a trace does not replay: its last state is no deadlock")
+        raise InternalError("a trace does not replay: its last state is not a deadlock")
     message = "deadlock: no rule leads to a different state" if firings else "deadlock: no rule is enabled"
     return Violation(ViolationKind.DEADLOCK, message, None, trace, hint=_deadlock_hint(definition, bool(firings)))
 

@@ -142,7 +142,9 @@ class Follower:
             starts_here = is_first and at == 0
             label = each.line.label
             if each.line.starts is not None and label is None and not starts_here:
-                raise UsageError(f"line {each.number:,} names a start state; a log holds one run, which it begins")
+                raise UsageError(
+                    f"line {each.number:,} names a start state, but its run has begun; write one log for each run"
+                )
             in_place = starts_here and (label is None or each.line.starts is not None)
             ways.append(STAY if in_place else STEP if label is not None else without)
             labels.append(encoder.any_rule if label is None else label)

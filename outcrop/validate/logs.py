@@ -12,12 +12,13 @@ from outcrop.errors import UsageError
 
 Record = bytes | dict[str, Any]
 
-#: Columns of a CSV file that are no variables.
+_EXAMPLE = '{"rule": "Grant", "arguments": {"n": 2}}'
+#: Columns of a CSV file that are not variables.
 _COLUMNS = {"rule", "event"}
 
 
 def records(path: str, is_field: Callable[[str], bool]) -> Iterator[tuple[int, Record]]:
-    """Yields each record of a log with its line number. ``is_field`` tells which columns of a CSV file are no
+    """Yields each record of a log with its line number. ``is_field`` tells which columns of a CSV file are not
     variables, such as a clock."""
     try:
         if path.endswith(".csv"):
@@ -29,7 +30,7 @@ def records(path: str, is_field: Callable[[str], bool]) -> Iterator[tuple[int, R
     except OSError as error:
         raise UsageError(f"cannot read '{path}': {error.strerror}") from None
     except UnicodeDecodeError:
-        raise UsageError(f"'{path}' is not text in UTF-8") from None
+        raise UsageError(f"'{path}' is not text in UTF-8; convert it, for example with iconv") from None
 
 
 def parsed(record: Record) -> dict[str, Any]:
@@ -39,9 +40,9 @@ def parsed(record: Record) -> dict[str, Any]:
     try:
         found = json.loads(record)
     except ValueError as error:
-        raise UsageError(f"not JSON: {error}") from None
+        raise UsageError(f"not JSON: {error}; write one object in each line, such as {_EXAMPLE}") from None
     if not isinstance(found, dict):
-        raise UsageError("not a JSON object")
+        raise UsageError(f"not a JSON object; write one in each line, such as {_EXAMPLE}")
     return found
 
 

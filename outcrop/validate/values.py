@@ -54,7 +54,9 @@ class Values:
         while at < len(name):
             match = _STEP.match(name, at)
             if match is None:
-                raise UsageError(f"'{name}' is not a name of the model: cannot read '{name[at:]}'")
+                raise UsageError(
+                    f"'{name}' is not a name of the model: cannot read '{name[at:]}'; write names like a[1].b"
+                )
             kind, offset = self._inner(kind, offset, match[1] if match[1] is not None else match[2], name)
             at = match.end()
         return kind, offset
@@ -137,7 +139,7 @@ class Values:
                 return scalarsets[0][1] + bound
         close = get_close_matches(text, members, n=1)
         hint = f"did you mean '{close[0]}'?" if close else f"it has {', '.join(members[:8])}"
-        raise UsageError(f"'{text}' is no value of {name}, whose type is {kind}; {hint}")
+        raise UsageError(f"'{text}' is not a value of {name}, whose type is {kind}; {hint}")
 
 
 def _scalarsets(kind: Simple) -> Iterator[tuple[Scalarset, int]]:
@@ -172,11 +174,11 @@ def _integer(kind: Range, value: Any, name: str) -> int:
         try:
             value = int(value)
         except ValueError:
-            raise UsageError(f"'{value}' is no value of {name}, whose type is {kind}") from None
+            raise UsageError(f"'{value}' is not a value of {name}, whose type is {kind}") from None
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     if not isinstance(value, int):
-        raise UsageError(f"{value!r} is no value of {name}, whose type is {kind}")
+        raise UsageError(f"{value!r} is not a value of {name}, whose type is {kind}")
     number = int(value)
     if not kind.low <= number <= kind.high:
         raise Impossible(f"{name} is {number}, and the model has only {kind.low} to {kind.high}")
@@ -187,12 +189,12 @@ def _number(value: Any, name: str) -> float:
     try:
         return float(value)
     except (TypeError, ValueError):
-        raise UsageError(f"{value!r} is no value of {name}, which is a real number") from None
+        raise UsageError(f"{value!r} is not a value of {name}, which is a real number") from None
 
 
 def _truth(value: Any, name: str) -> int:
     known = {"true": 1, "false": 0, "1": 1, "0": 0}
     text = str(value).lower()
     if text not in known:
-        raise UsageError(f"{value!r} is no value of {name}, which is true or false")
+        raise UsageError(f"{value!r} is not a value of {name}, which is true or false")
     return known[text]
