@@ -19,7 +19,7 @@ pytestmark = pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is
 HOLDS = "const N: 1; var x: 0..1; startstate begin x := 0; end; rule begin x := 1 - x; end; invariant x < 2;"
 TEXTS = {"HOLDS": HOLDS, "VIOLATED": HOLDS.replace("x < 2", "x < 1"), "UNKNOWN": HOLDS + "assume x > 0;"}
 CODES = {"HOLDS": 2, "VIOLATED": 1, "UNKNOWN": 3}
-COMPLAINT = "outcrop: cannot write '/dev/full': No space left on device\n"
+COMPLAINT = "outcrop: cannot write '/dev/full': No space left on device; name another file\n"
 
 
 @pytest.fixture(params=TEXTS)
