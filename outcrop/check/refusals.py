@@ -5,7 +5,7 @@ from __future__ import annotations
 from outcrop.declared import flag_of, listed
 from outcrop.errors import UsageError
 from outcrop.ir.system import System
-from outcrop.options import CheckOptions, Engine, LoadOptions
+from outcrop.options import CheckOptions, Engine, Keep, LoadOptions
 from outcrop.strategies import names, takers
 
 
@@ -31,6 +31,9 @@ def refuse_unused_options(options: CheckOptions, has_checks: bool, visits_all: b
                 f"{flag_of(name)} is an option of {listed(others)}, and this check uses {listed(searches)}; "
                 f"leave it out, or use --strategy {listed(others, 'or')}"
             )
+    keeps_states = options.keep is Keep.STATES or (options.keep is None and searches == ["cached"])
+    if options.bits is not None and keeps_states:
+        raise UsageError("--bits is the size of signatures, and this check keeps whole states; use --keep signatures")
 
 
 def refuse_invariants(system: System, load: LoadOptions, options: CheckOptions) -> None:

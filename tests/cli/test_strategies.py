@@ -57,6 +57,13 @@ def test_bad_constants(cli: Callable[..., Run], option: str, value: str, message
     assert message in run.err
 
 
+@pytest.mark.parametrize("strategy", ["cached", "disk --keep states"])
+def test_a_size_of_signatures_that_none_has(cli: Callable[..., Run], strategy: str) -> None:
+    run = cli("check", MODEL, "--strategy", *strategy.split(), "--bits", "30")
+    assert run.code == 2
+    assert "--keep signatures" in run.err
+
+
 def test_layers_are_reported(cli: Callable[..., Run], tmp_path: Path) -> None:
     ram = json.loads(cli("check", MODEL, "--strategy", "ram", "--json").out)
     options = (
