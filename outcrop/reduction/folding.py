@@ -10,11 +10,21 @@ def negated(operator: UnaryOperator, value: int | None) -> int | None:
     """Returns the value of an operation on one constant; None if it is not known."""
     if value is None or operator is UnaryOperator.COMPLEMENT:
         return None
-    return int(not value) if operator is UnaryOperator.NOT else -value
+    return int(not value) if operator is UnaryOperator.NOT else _fitting(-value)
+
+
+#: Results of arithmetic from here on may be errors, in some languages and engines.
+_LARGE = 2**62
 
 
 def combined(operator: BinaryOperator, left: int | None, right: int | None) -> int | None:
-    """Returns the value of an operation on constants; None for those that can fail in other ways than overflow."""
+    """Returns the value of an operation on constants; None if it may fail.
+
+    >>> combined(BinaryOperator.ADD, 40, 2)
+    42
+    >>> combined(BinaryOperator.MULTIPLY, 2**40, 2**40) is None
+    True
+    """
     if left is None or right is None:
         return None
     match operator:
@@ -37,12 +47,16 @@ def combined(operator: BinaryOperator, left: int | None, right: int | None) -> i
         case BinaryOperator.GREATER_EQUAL:
             return int(left >= right)
         case BinaryOperator.ADD:
-            return left + right
+            return _fitting(left + right)
         case BinaryOperator.SUBTRACT:
-            return left - right
+            return _fitting(left - right)
         case BinaryOperator.MULTIPLY:
-            return left * right
+            return _fitting(left * right)
     return None
+
+
+def _fitting(value: int) -> int | None:
+    return value if abs(value) < _LARGE else None
 
 
 def converted(value: int | None, before: Type, after: Type) -> int | None:

@@ -181,7 +181,7 @@ class Demanding:
             if not each.can_fail:
                 found = _both(found, demands)
                 continue
-            if demands and each.reads == sum(1 << leaf for leaf in demands) and _is_plain(each.node):
+            if demands and each.reads == sum(1 << leaf for leaf in demands) and _is_plain(each.node, self._tracer):
                 found = _both(found, {leaf: mask | 1 for leaf, mask in demands.items()})
             break
         return found
@@ -264,13 +264,19 @@ class Demanding:
         return {leaf: _satisfying(self._kinds[leaf], operator, value, node.undefined is not Undefined.ERROR)}
 
 
-def _is_plain(node: Expression) -> bool:
-    """Returns whether a condition is a single comparison with a constant, or its negation."""
+def _is_plain(node: Expression, tracer: Tracer) -> bool:
+    """Returns whether a condition is a comparison of one place with a constant, or its negation. The indices of the
+    place are known, so that none of them is outside or undefined."""
     if isinstance(node, Unary) and node.operator is UnaryOperator.NOT:
-        return _is_plain(node.operand)
+        return _is_plain(node.operand, tracer)
     if isinstance(node, Binary) and node.operator in _COMPARISONS:
-        return isinstance(node.left, Load | Constant) and isinstance(node.right, Load | Constant)
-    return isinstance(node, Load)
+        return all(isinstance(each, Constant) or _is_plain_load(each, tracer) for each in (node.left, node.right))
+    return _is_plain_load(node, tracer)
+
+
+def _is_plain_load(node: Expression, tracer: Tracer) -> bool:
+    indices = [each.index for each in walk(node) if isinstance(each, IndexPlace)]
+    return isinstance(node, Load) and all(tracer.value(each) is not None for each in indices)
 
 
 def _satisfying(kind: Simple, operator: BinaryOperator, value: int, may_be_undefined: bool) -> int:

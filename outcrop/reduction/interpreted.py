@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from outcrop.ir.conditions import Condition, Instances
 from outcrop.ir.faults import Fault
@@ -42,16 +43,17 @@ class ReducedMoves:
 
     def stubborn_set(self, state: State, active: int) -> int:
         """Returns the set that is chosen, with its disabled members; -1 for all instances."""
-        working = list(state)
+        return self._reduction.stubborn_set(
+            active, partial(self.is_false, state), lambda leaf: encode(self._kinds[leaf], state[leaf])
+        )
 
-        def is_false(instance: Instance, conjunct: int) -> bool:
-            frame = self._frames[instance.rule].frame(instance.arguments)
-            try:
-                return not self._conjuncts[instance.rule][conjunct](working, frame)
-            except Fault:
-                return False
-
-        return self._reduction.stubborn_set(active, is_false, lambda leaf: encode(self._kinds[leaf], state[leaf]))
+    def is_false(self, state: State, instance: Instance, conjunct: int) -> bool:
+        """Returns whether a conjunct of the guard of an instance is false in a state, and does not fail."""
+        frame = self._frames[instance.rule].frame(instance.arguments)
+        try:
+            return not self._conjuncts[instance.rule][conjunct](list(state), frame)
+        except Fault:
+            return False
 
     def __call__(self, state: State) -> Iterator[Firing]:
         found = list(self._interpreter.active(state))

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
+from itertools import chain
 from random import Random
 from typing import Any
 
 from compare import compared
 from generator.dve import FORMULA
-from stubborn_conditions import broken_condition
+from stubborn_conditions import Conditions
 
 from outcrop.check.engines import search
 from outcrop.check.reducing import refuse_what_changes
@@ -38,6 +39,10 @@ from outcrop.source import Source, whole
 _MOST_STATES = 2_500
 #: States whose sets are verified.
 _VERIFIED = 40
+#: States in which the relations between instances are verified.
+_RELATED = 20
+#: States of a model at the most, if the rank is verified on all of them.
+_RANKED = 1_000
 
 #: States of all models in full and reduced, for statistics.
 visited: Counter[str] = Counter()
@@ -79,12 +84,21 @@ def _difference(
     expected, got = _verdicts(system, full, every), _verdicts(system, reduced, part)
     if expected != got:
         return f"reduced {got} is not the full {expected}"
-    states = random.sample(list(reduced.parents), min(_VERIFIED, len(reduced.parents)))
-    interpreter = Interpreter(system, False)
-    broken = next((each for state in states if (each := broken_condition(interpreter, reduction, state))), "")
+    broken = _broken_condition(Conditions(Interpreter(system, False), reduction), full, reduced, random)
     if broken or not native:
         return broken
     return _native_difference(system, load, options, part, random)
+
+
+def _broken_condition(conditions: Conditions, full: ReferenceSearch, reduced: ReferenceSearch, random: Random) -> str:
+    """Returns a condition that does not hold on the sets of visited states, or between instances in any state."""
+    visited_states, states = list(reduced.parents), list(full.parents)
+    checks = chain(
+        map(conditions.broken_set, random.sample(visited_states, min(_VERIFIED, len(visited_states)))),
+        map(conditions.broken_relation, random.sample(states, min(_RELATED, len(states)))),
+        [conditions.broken_rank(states)] if len(states) <= _RANKED else [],
+    )
+    return next(filter(None, checks), "")
 
 
 def _verdicts(system: System, search: ReferenceSearch, outcome: Outcome) -> dict[str, Any]:

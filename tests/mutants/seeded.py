@@ -449,4 +449,14 @@ MUTANTS = [
         ("if (hole->next > begin) table_enter(", "if (0) table_enter("),
         ("return (uint64_t)left << *table | right;", "return (uint64_t)left << LEAST_NUMBER_BITS | right;"),
     ),
+    *_of(
+        "reduction/guards.py",
+        # An index that is read from the state.
+        ("all(tracer.value(each) is not None for each in indices)", "bool(indices or 1)"),
+    ),
+    *_of(
+        "reduction/folding.py",
+        # A sum that overflows has a value.
+        ("return value if abs(value) < _LARGE else None", "return value"),
+    ),
 ]

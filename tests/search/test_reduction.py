@@ -244,6 +244,18 @@ _GUARDS_THAT_FAIL = {
         """,
         "model.m",
     ),
+    # The second conjunct is a test of a single place, but its index is outside.
+    "an array of one element": (
+        """
+        byte a[1] = {3};
+        byte x = 0;
+        process H { state p, q; init p; trans p -> q { guard a[0] == 3; effect a[0] = 0; }; }
+        process X { state p, q; init p; trans p -> q { effect x = 1; }; }
+        process R { state p, q; init p; trans p -> q { guard x == 1 and a[a[0]] == 2; }; }
+        system async;
+        """,
+        "model.dve",
+    ),
 }
 
 

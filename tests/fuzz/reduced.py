@@ -1,0 +1,128 @@
+"""Random models in full and with partial-order reduction: ``python tests/fuzz/reduced.py --seed 0 --models 1000``.
+
+Each seed is a model in Murphi, DVE or Promela, with or without a formula. The interpreter searches it in full and
+reduced and verifies the conditions of the reduction (compare_reduced.py); with ``--native``, compiled code too.
+Prints what disagrees, and how much the models were reduced."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+sys.path.insert(0, str(Path(__file__).parent))
+
+from compare import compared
+from compare_reduced import reduced_disagreement, reduced_formula_disagreement, visited
+from generator import generate
+from generator.processes import generate_processes, generate_processes_dve
+from generator.promela import PromelaModel
+from generator.rare import generate_rare
+from optimisation import compile_quickly
+
+from outcrop.codegen import compiler
+from outcrop.errors import ModelError
+from outcrop.reduction import prepare
+
+#: For each kind, the suffix of a model, its generator, and whether it has a formula.
+KINDS: dict[str, tuple[str, Callable[[int], str], bool]] = {
+    "rare m": ("m", lambda seed: generate_rare(Random(seed), "m"), False),
+    "rare dve": ("dve", lambda seed: generate_rare(Random(seed), "dve"), False),
+    "rare pml": ("pml", lambda seed: generate_rare(Random(seed), "pml"), False),
+    "rare m ltl": ("m", lambda seed: generate_rare(Random(seed), "m", True), True),
+    "rare dve ltl": ("dve", lambda seed: generate_rare(Random(seed), "dve", True), True),
+    "rare pml ltl": ("pml", lambda seed: generate_rare(Random(seed), "pml", True), True),
+    "pml": ("pml", lambda seed: PromelaModel(seed).text(), False),
+    "processes m": ("m", lambda seed: generate_processes(Random(seed)), False),
+    "processes dve": ("dve", lambda seed: generate_processes_dve(Random(seed)), False),
+    "any m": ("m", lambda seed: generate(Random(seed)), False),
+}
+_SECONDS_BETWEEN_NOTES = 300.0
+
+
+class Statistics:
+    """What models there were of each kind, and how much smaller they became."""
+
+    def __init__(self) -> None:
+        self.models: Counter[str] = Counter()
+        self.sizes: dict[str, list[tuple[int, int]]] = {}
+        self.problems = 0
+
+    def add(self, kind: str) -> None:
+        self.models[kind] += 1
+        full, part = (visited["full"] or visited["full products"], visited["reduced"] or visited["reduced products"])
+        if full:
+            self.sizes.setdefault(kind, []).append((full, part))
+        visited.clear()
+
+    def __str__(self) -> str:
+        lines = []
+        for kind, count in self.models.items():
+            sizes = sorted(self.sizes.get(kind, [(0, 0)]))
+            smaller = sum(part <= 0.9 * full for full, part in sizes)
+            states, left = (sum(each) for each in zip(*sizes, strict=True))
+            middle = sizes[len(sizes) // 2][0]
+            lines.append(
+                f"{kind}: {count} models, {len(sizes)} compared; states {states} in full (median {middle}), {left} "
+                f"reduced; {smaller} models smaller by 10% or more"
+            )
+        searches = ", ".join(f"{count} {name}" for name, count in sorted(compared.items()))
+        return "\n".join([*lines, f"searches: {searches}", f"{self.problems} problems"])
+
+
+def problem(kind: str, text: str, seed: int, native: bool) -> str:
+    """Returns what is wrong with a model; "" if nothing is."""
+    suffix, _, has_formula = KINDS[kind]
+    compare = reduced_formula_disagreement if has_formula else reduced_disagreement
+    with TemporaryDirectory() as directory:
+        compiler.cache_directory = lambda: Path(directory)  # type: ignore[assignment]
+        try:
+            return compare(text, f"model.{suffix}", seed, native=native)
+        except ModelError as error:
+            compared[f"refused {kind}"] += 1
+            return "" if kind == "pml" else f"rejected: {error}"
+        except Exception as error:
+            return f"{type(error).__name__}: {error}"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--models", type=int, default=100)
+    parser.add_argument("--minutes", type=float, default=600.0)
+    parser.add_argument("--only", nargs="*", default=list(KINDS))
+    parser.add_argument("--native", action="store_true", help="run compiled searches too")
+    parser.add_argument("--keep", type=Path, help="directory for models with problems")
+    chosen = parser.parse_args()
+    sys.setrecursionlimit(100_000)
+    compile_quickly()
+    prepare._LEAST_SHARE = 1 << 30  # one reduced state of a sample is enough
+    begun = noted = time.monotonic()
+    statistics, seed = Statistics(), chosen.seed
+    while seed < chosen.seed + chosen.models and time.monotonic() < begun + 60 * chosen.minutes:
+        kind = chosen.only[seed % len(chosen.only)]
+        text = KINDS[kind][1](seed)
+        found = problem(kind, text, seed, chosen.native)
+        statistics.add(kind)
+        if found:
+            statistics.problems += 1
+            print(f"{kind}, seed {seed}: {found}", flush=True)
+            if chosen.keep is not None:
+                chosen.keep.mkdir(parents=True, exist_ok=True)
+                (chosen.keep / f"{kind.replace(' ', '_')}_{seed}.{KINDS[kind][0]}").write_text(text, encoding="utf-8")
+        seed += 1
+        if time.monotonic() - noted > _SECONDS_BETWEEN_NOTES:
+            noted = time.monotonic()
+            print(f"{(noted - begun) / 60:.0f} minutes, seeds {chosen.seed} to {seed - 1}:\n{statistics}", flush=True)
+    print(f"seeds {chosen.seed} to {seed - 1}:\n{statistics}")
+    return 1 if statistics.problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
