@@ -40,7 +40,7 @@ class Deadlock(StrEnum):
 
 
 class TraceOrder(StrEnum):
-    """The order of steps that could as well happen in another order."""
+    """The order of independent steps in a trace."""
 
     LANES = "lanes"  #: few switches between processes, or between values of the first parameter
     FOUND = "found"  #: as the search found them

@@ -184,14 +184,14 @@ class CompressionReport:
 
     form: str  #: "tree", or "quotient" for states that are keys themselves
     queue: str  #: where the queue is: "RAM" or "disk"
-    state_bytes: int  #: of a packed state
+    state_bytes: int  #: size of a packed state
     nodes: int  #: inner nodes of all trees
     node_bytes: int
-    index_bytes: int  #: of the table that finds nodes
-    root_bytes: int  #: of the tables of remainders
-    queue_bytes: int  #: of the queue, as far as it is in RAM
+    index_bytes: int  #: size of the table that finds nodes
+    root_bytes: int  #: size of the tables of remainders
+    queue_bytes: int  #: size of the part of the queue that is in RAM
     bytes_a_state: float
-    ratio: float  #: of the packed states to all of this
+    ratio: float  #: size of the packed states divided by all of this
 
 
 @dataclass(frozen=True)

@@ -50,7 +50,7 @@ def keeping(options: CheckOptions) -> CheckOptions:
 def write_kept(
     system: System, load: LoadOptions, options: CheckOptions, is_complete: bool, guarantee: str, kind: str
 ) -> None:
-    """Writes what is known about the kept states beside them."""
+    """Writes a description of the kept states next to them."""
     assert options.keep_states is not None
     source = system.source
     place = source.name.removesuffix(f":{source.part}") if source.part else source.name

@@ -26,7 +26,7 @@ class Union:
 
     native: Native  #: a compiled model, which contains the kernels
     offsets: Offsets
-    labels: Numbers  #: of each edge
+    labels: Numbers  #: label of each edge
     targets: Numbers
     first: int  #: number of states of the first graph
     starts: tuple[int, int]  #: number of start states of each

@@ -62,7 +62,7 @@ class Comparison:
     owner: int  #: the model that has the run: 0 or 1
     trace: Trace | None  #: the run, in the model that has it
     reason: str  #: why the verdict is unknown
-    seconds: float  #: of the comparison, without the searches
+    seconds: float  #: time of the comparison, without the searches
 
 
 def compare(first: Model, second: Model, options: CompareOptions, check: CheckOptions) -> Comparison:

@@ -32,8 +32,8 @@ LabelNumbers = NDArray[np.int32]
 class Labels:
     """The label of each rule of two models."""
 
-    names: tuple[str, ...]  #: of each label, as the first model has it, or else the second
-    of_first: LabelNumbers  #: of each rule of the first model
+    names: tuple[str, ...]  #: name of each label, in the first model if it has the label, otherwise in the second
+    of_first: LabelNumbers  #: label of each rule of the first model
     of_second: LabelNumbers
     found: dict[str, str]  #: renamings of rules that were found, from the first model to the second
 

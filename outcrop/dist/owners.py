@@ -192,8 +192,10 @@ class _Chooser:
         self._columns = columns
         self._changes = changes
         self._uneven_costs = uneven_costs
-        self._size = 64 * columns.shape[2]  #: of a part
-        self._sums = np.zeros_like(columns, shape=(1, *columns.shape[1:]))  #: of all subsets of the parities taken
+        self._size = 64 * columns.shape[2]  #: number of steps in a part of the sample
+        self._sums = np.zeros_like(
+            columns, shape=(1, *columns.shape[1:])
+        )  #: sums of all subsets of the chosen parities
         self._changed = np.zeros_like(self._sums[0])  #: where a step changes one of these
 
     def beginnings(self) -> list[int]:
@@ -202,7 +204,7 @@ class _Chooser:
         return [int(each) for each in np.argsort(costs, kind="stable")[:_BEGINNINGS]]
 
     def descend(self, beginning: int) -> tuple[float, list[int]]:
-        """Returns the cost of the parity that a descent from a candidate comes to, and the candidates in it."""
+        """Returns the cost of the parity that a descent from a candidate reaches, and the candidates in it."""
         parity, change = self._columns[beginning], self._changes[beginning]
         chosen, least = {beginning}, self._costs(parity[None], change[None], np.ones(1))[0]
         while True:

@@ -18,21 +18,22 @@ from outcrop.result import Step
 from outcrop.trace.replay import step_of
 
 _LINE = re.compile(r"(-?\d+):(-?\d+):(-?\d+)")
-#: First numbers of lines that are no statements: a claim runs along, statements were merged.
+#: First numbers of lines that are not statements: a claim is checked, statements were merged.
 _CLAIM, _MERGED = -2, -4
 #: States that are tried before a trail is given up.
 _MOST_TRIED = 1_000_000
-#: Further ones, after the last line, that are tried for the violation.
+#: States that are tried for the violation after the last line.
 _MOST_AFTER = 10_000
 
-#: A place in a trail: the state, the lines behind it, and the process of the last of them.
+#: A position in a trail: the state, the number of lines read, and the process of the last one.
 _Place = tuple[State, int, int | None]
-#: The place before each, and what led on from there.
+#: For each position, the one before it and the firing that leads to it.
 _Came = dict[_Place, tuple[_Place, Firing] | None]
 
 
 def trail_document(text: str, is_known: bool = False) -> dict[str, Any] | None:
-    """Returns the statements of a trail file as a document; None if the text is none. Only a known one may be empty.
+    """Returns the statements of a trail file as a document; None if the text is not a trail. A text
+    that ``is_known`` to be one may be empty.
 
     >>> trail_document("1:0:3\\n2:1:0\\n")
     {'trail': [[0, 3], [1, 0]], 'merged': False}

@@ -37,7 +37,7 @@ from outcrop.strategies import STRATEGIES, Compression, CompressOptions
 _WIDEST = 1 << 14
 #: The part of the disk that the queue may take: what follows it goes to disk as a whole.
 _QUEUE_SHARE = 1 / 8
-#: How many states there will be for each one met when the shape of trees is chosen.
+#: Expected number of states for each one met when the shape of trees is chosen.
 _STATES_TO_COME = 256
 
 
@@ -132,7 +132,7 @@ def shape_of(search: Search, states: int) -> TreeShape:
 
 
 def reported(explorer: Explorer, outcome: Outcome) -> Outcome:
-    """Returns an outcome with what compression came to, over all ranks, if there was any."""
+    """Returns an outcome with the figures of compression, over all ranks, if there was any."""
     search = explorer.search
     if not isinstance(search, CompressedSearch):
         return outcome
@@ -211,7 +211,7 @@ class Compressing:
             if used < explorer.tuning.least_compressed:
                 return False
             small = self._ready or compiled(self._plain)
-        except OutcropError:  # of the compiler
+        except OutcropError:  # raised by the compiler
             return False
         before = search.standing().memory / max(1, used)
         left = Carrying(search).carried()

@@ -43,7 +43,7 @@ class LevelStore(Visited, Protocol):
 
 
 class PastRam(Protocol):
-    """The way a level is made past RAM: successors that are not in the arena are candidates, resolved later."""
+    """Expansion of a level past RAM: successors that are not in the arena are candidates, resolved later."""
 
     @property
     def medium(self) -> str:

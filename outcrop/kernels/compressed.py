@@ -33,9 +33,9 @@ class CompressedMemory:
 
     nodes: int  #: number of inner nodes
     node_bytes: int
-    index_bytes: int  #: of the table that finds nodes
-    root_bytes: int  #: of the quotient tables
-    queue_bytes: int  #: of the queue, as far as it is in RAM
+    index_bytes: int  #: size of the table that finds nodes
+    root_bytes: int  #: size of the quotient tables
+    queue_bytes: int  #: size of the part of the queue that is in RAM
 
     @property
     def total(self) -> int:

@@ -89,7 +89,7 @@ class BlockPhase(IntEnum):
 
 
 class DfsEnd(IntEnum):
-    """The way a nested depth-first search ended."""
+    """The reason why a nested depth-first search ended."""
 
     COMPLETE = 0
     CYCLE = 1

@@ -60,7 +60,7 @@ class Native:
         self.prints = "printing" in self.features
         self.has_coverage = "coverage" in self.features  #: whether it counts what Search.coverage returns
         self.notes = tuple(notes)
-        self.identity: dict[str, Any] = {}  #: what checkpoints of its searches must agree on
+        self.identity: dict[str, Any] = {}  #: identity that checkpoints of its searches must have
         #: Whether it has the kernels of a compressed search, and whether that keeps states as roots of trees.
         self.is_compressed = hasattr(self._library, "outcrop_compressed_open")
         self.is_tree = hasattr(self._library, "outcrop_fold_block")

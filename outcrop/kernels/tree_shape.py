@@ -21,7 +21,7 @@ _LEAF = 4
 _MOST_PIECES = 96
 #: Keys to sort, for all stretches of pieces together: about half a second.
 _WORK = 1 << 24
-#: How much smaller the second sample is, by which the growth of numbers of values is told.
+#: Divisor of the sample that gives the second, smaller sample. Both together show how the number of values grows.
 _FEWER = 4
 #: Most pieces of a sample, over all its states. They take 8 bytes each, a few times over, on top of the budget.
 _MOST_SAMPLED_PIECES = 1 << 18
@@ -127,8 +127,8 @@ def _distinct(values: NDArray[np.uint64]) -> int:
 
 
 def _expected(values: NDArray[np.uint64], states: int) -> float:
-    """Returns about how many different values so many states have: the number grows with a power of theirs, which the
-    sample and a quarter of it tell."""
+    """Estimates the number of different values that ``states`` states have. It grows with a power of the number
+    of states, which the sample and a quarter of it determine."""
     few = _distinct(values[::_FEWER].copy())
     many = _distinct(values)
     exponent = math.log(many / few, _FEWER)

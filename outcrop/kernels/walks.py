@@ -20,7 +20,7 @@ _REGISTERS = 1 << 12
 
 
 class Ending(IntEnum):
-    """The way a walk ended, as in native/walks.c."""
+    """The reason why a walk ended, as in native/walks.c."""
 
     BOUND = 0
     DEADLOCK = 1

@@ -40,7 +40,7 @@ def main(arguments: Sequence[str]) -> int:
         }
         for each in answers
     ]
-    # Several rules share a line where a process has several steps there. One that is enabled is no question.
+    # Several rules share a line where a process has several steps there. Enabled ones need no explanation.
     found.sort(key=lambda each: bool(each["enabled"]))
     print(json.dumps({**found[0], "rules": found}))
     return 0

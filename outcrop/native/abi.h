@@ -28,8 +28,8 @@ typedef struct {
 } Features;
 
 typedef struct {
-  uint64_t state_bytes; /* of a state as the search keeps it */
-  uint64_t model_bytes; /* of a state as the model packs it */
+  uint64_t state_bytes; /* size of a state as the search keeps it */
+  uint64_t model_bytes; /* size of a state as the model packs it */
   uint64_t state_bits;
   uint64_t rules, covers, notes, liveness;
   uint64_t successor_room;
@@ -43,7 +43,7 @@ void outcrop_shape(Shape *shape);
 typedef struct {
   uint64_t workers;
   uint64_t exact;       /* 1: keep states; 0: keep signatures */
-  uint64_t bits;        /* of a signature */
+  uint64_t bits;        /* width of a signature */
   uint64_t seed;
   uint64_t deadlock;
   uint64_t budget;      /* bytes for arena and visited set */
@@ -133,7 +133,7 @@ typedef struct {
   uint64_t seed;
   uint64_t most_walks;
   uint64_t most_steps;
-  const uint64_t *weights; /* of each rule */
+  const uint64_t *weights; /* weight of each rule */
   uint64_t next;           /* number of the first walk that no worker has taken (atomic) */
   uint64_t first_wrong;    /* least number of a walk with a finding; UINT64_MAX for none (atomic) */
 } Walks;

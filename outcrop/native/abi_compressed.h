@@ -4,13 +4,13 @@
 
 #include "abi.h"
 
-/* Where the memory of a compressed search is, in bytes. */
+/* The memory of a compressed search by its use, in bytes. */
 typedef struct {
   uint64_t nodes;       /* inner nodes of trees, which take: */
   uint64_t node_bytes;
-  uint64_t index_bytes; /* of the table that finds them */
-  uint64_t root_bytes;  /* of the quotient tables */
-  uint64_t queue_bytes; /* of the arena, as far as it is in RAM */
+  uint64_t index_bytes; /* size of the table that finds nodes */
+  uint64_t root_bytes;  /* size of the quotient tables */
+  uint64_t queue_bytes; /* size of the part of the arena that is in RAM */
 } CompressedStanding;
 
 int outcrop_compressed_open(Search *search, uint64_t seed, uint64_t weak, uint64_t indexed, uint64_t first_lines,

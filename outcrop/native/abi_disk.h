@@ -15,21 +15,21 @@ typedef const uint8_t *(*Fetch)(uint64_t number, uint64_t slice);
 /* A sorted run: states on disk. See runs.c. */
 typedef struct {
   int64_t file;
-  uint64_t bits;          /* of a bucket's number, including those of its slice */
+  uint64_t bits;          /* width of a bucket's number, including its slice */
   const uint64_t *starts; /* offset of each slice, in bytes */
   const uint64_t *counts; /* number of entries in each slice */
   uint8_t *bytes;         /* the file, mapped */
-  uint64_t length;        /* of the file, in bytes */
+  uint64_t length;        /* size of the file, in bytes */
 
   /* Layers. The rest of an entry may end with the last bytes of its level. The bytes of a state past the eighth, its
    * tail, may lie elsewhere, and are fetched slice by slice when they are needed. */
   uint64_t stride;      /* bytes of a rest, including the level, excluding a tail that is fetched */
-  uint64_t level;       /* of the states that are looked up; or of the first states written */
+  uint64_t level;       /* level of the states that are looked up, or of the first states written */
   uint64_t newest;      /* highest level of any entry */
   const uint64_t *ends; /* for writing: where each level but the last ends in the arena */
   uint64_t end_count;
   Fetch fetch;
-  uint64_t number; /* of this run, for `fetch` */
+  uint64_t number; /* number of this run, for `fetch` */
 
   uint64_t *sums; /* checksum of each slice: see entry_sum */
 } Run;

@@ -10,20 +10,20 @@ typedef struct {
   uint64_t count;
   uint64_t *slots;     /* a slot: the generation in the upper half, the number of a row in the lower half */
   uint64_t slot_mask;  /* number of slots in use, less one */
-  uint64_t generation; /* of the slots that count */
+  uint64_t generation; /* generation of the slots that are in use */
 } StateSet;
 
 /* The lines of a log, the states that agree with all lines so far, and the counts. */
 typedef struct {
   /* The lines. */
   uint64_t lines;
-  const uint8_t *ways;         /* of each line: 1: a step leads to it, 2: it may show a state without a step, 3: both */
-  const uint32_t *labels;      /* of each line: its instances */
-  const uint32_t *masks;       /* of each line: the bits that it shows */
-  const uint8_t *values;       /* of each line: these bits, in a state */
-  const uint32_t *label_first; /* of each label: its first instance, and the one after its last */
+  const uint8_t *ways;         /* for each line: 1: a step leads to it, 2: it may show a state without a step, 3: both */
+  const uint32_t *labels;      /* for each line: its instances */
+  const uint32_t *masks;       /* for each line: the bits that it shows */
+  const uint8_t *values;       /* for each line: these bits, in a state */
+  const uint32_t *label_first; /* for each label: its first instance, and the one after its last */
   const uint32_t *label_end;
-  const uint64_t *label_words; /* of each label: where its bits begin in `words`; UINT64_MAX: all between its ends */
+  const uint64_t *label_words; /* for each label: where its bits begin in `words`; UINT64_MAX: all between its ends */
   const uint64_t *words;
   const uint8_t *mask_rows;
   /* The options. */
@@ -39,7 +39,7 @@ typedef struct {
   uint64_t work;               /* expansions */
   uint64_t widest, widest_line;
   uint64_t total;              /* states, added up over all lines */
-  uint64_t *shown;             /* of each instance: steps that agree with a line */
+  uint64_t *shown;             /* for each instance: number of steps that agree with a line */
   StateSet seen;               /* states that agree with some line, as long as they fit */
   uint64_t most_seen;          /* 0: they are not kept */
   uint64_t seen_is_full;

@@ -88,7 +88,7 @@ static inline uint64_t arena_granule(const Arena *arena) {
 }
 
 static inline uint64_t arena_bytes(const Arena *arena) {
-  /* Of a file, the windows behind the places where states are added and read, and what an access maps around them. */
+  /* A file takes the windows behind the places where states are added and read, and what an access maps around them. */
   return arena->file < 0 ? arena->used * STATE_BYTES : 3 * arena->window + 2 * arena_granule(arena);
 }
 

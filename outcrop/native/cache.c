@@ -39,7 +39,7 @@ typedef struct {
   uint64_t bucket_count;
   uint64_t bucket_bytes;
   uint32_t chain;        /* entries of a bucket */
-  unsigned bits;         /* of the word that is scaled: a signature, or the first word of a state */
+  unsigned bits;         /* width of the word that is scaled: a signature, or the first word of a state */
   unsigned dropped_bits; /* bits of it that the bucket implies */
   unsigned inline_at;    /* bit of a head at which the rest begins; 64: the rest lies elsewhere */
   unsigned age_bits;
@@ -53,13 +53,13 @@ typedef struct {
   int idle;
   uint64_t ages;         /* number of different ages */
   uint64_t age_lasts;    /* insertions that an age lasts */
-  const uint64_t *words; /* of the dictionary */
+  const uint64_t *words; /* words of the dictionary */
 } CacheShape;
 
 typedef struct Cache {
   CacheShape shape;
   uint64_t bytes, most_bytes; /* memory that it may take now, and after growing */
-  unsigned share;             /* of the dictionary, in sixteenths */
+  unsigned share;             /* share of the dictionary, in sixteenths */
   Dictionary dictionary;
   uint64_t lost;          /* entries evicted before it had its present size */
   uint64_t coming;        /* entries that it should have space for (atomic) */

@@ -33,8 +33,8 @@ typedef struct Relations {
 typedef struct Partition {
   unsigned cells;
   Element order[ELEMENTS];
-  Element start[ELEMENTS + 1]; /* of the cell of each element */
-  Element length[ELEMENTS];    /* of the cell that starts at each place */
+  Element start[ELEMENTS + 1]; /* start of the cell of each element */
+  Element length[ELEMENTS];    /* length of the cell that starts at each place */
 } Partition;
 
 static void order_image(const uint8_t *state, const Element *order, uint64_t *image);
@@ -252,7 +252,7 @@ static void search_ties(const uint8_t *state, uint64_t (*local)[LOCAL_WORDS], co
   Element cell[ELEMENTS], child[ELEMENTS], width[ELEMENTS]; /* per step: the open cell, the child taken, its size */
   uint64_t image[STATE_WORDS + 1];
   Partition partition = *root;
-  int order = -1; /* of this branch against the best one */
+  int order = -1; /* comparison of this branch with the best one */
   branch.depth = best.depth = 0;
   for (;;) {
     while (order <= 0 && open < ELEMENTS) {

@@ -62,15 +62,15 @@ static uint64_t compressed_bytes(const Search *search) {
   return bytes;
 }
 
-/* Bytes of the budget that are left. */
+/* Returns the unused bytes of the budget. */
 static uint64_t budget_left(const Search *search) {
   uint64_t taken = arena_bytes(&search->arena) + visited_bytes(search) + beside_bytes(search);
   return search->budget > taken ? search->budget - taken : 0;
 }
 
-/* How many lines a table of `lines` grows to, where each line, filled, takes `beside` bytes elsewhere; 0 when memory does
- * not allow it to grow by a sixteenth. Large ones grow by a quarter: what is not used yet counts against the memory of a
- * state. */
+/* Returns the number of lines that a table of `lines` grows to; 0 if memory does not allow it to grow by a sixteenth. Each
+ * filled line takes `beside` bytes elsewhere. Large tables grow by a quarter, because unused lines count against the memory
+ * of a state. */
 static uint64_t grown_lines(const Search *search, uint64_t lines, uint64_t beside) {
   const uint64_t bytes = lines * LINE_BYTES;
   uint64_t more = bytes < (1 << 18) ? 3 * lines : bytes < (4 << 20) ? lines : lines / 4;
@@ -82,7 +82,7 @@ static uint64_t grown_lines(const Search *search, uint64_t lines, uint64_t besid
 /* --- Growing ------------------------------------------------------------------------------------------------- */
 
 #if HAS_TREE
-/* The unfilled part of a worker's numbers that lies in [begin, end) and comes first; NULL when there is none. */
+/* Returns the first unfilled part of a worker's numbers that lies in [begin, end); NULL if there is none. */
 static const Chunk *first_unused_number(const Search *search, uint64_t begin, uint64_t end) {
   const Chunk *first = NULL;
   for (uint32_t i = 0; i < search->worker_count; i++) {
@@ -105,7 +105,7 @@ static int tree_grow(Search *search) {
   return 1;
 }
 
-/* One worker's part in entering all nodes into the new table. */
+/* Enters one worker's share of all nodes into the new table. */
 static void tree_fill(Search *search) {
   enum { SHARE_NODES = 1 << 14 };
   const Tree *tree = &search->tree;
@@ -122,14 +122,14 @@ static void tree_fill(Search *search) {
 }
 #endif
 
-/* The table of keys that wants to grow; NULL for none. */
+/* Returns the table of keys that must grow; NULL if there is none. */
 static Quotient *growing_keys(Compressed *set) {
   for (unsigned i = 0; i < KEY_TABLES; i++)
     if (set->tables[i].wants_to_grow) return &set->tables[i];
   return NULL;
 }
 
-/* Workers that want something else to grow come again. */
+/* Workers that wait for another growth come here again. */
 static int compressed_grow(Search *search) {
   Compressed *set = compressed_of(search);
   set->fills_tree = 0;
@@ -177,7 +177,7 @@ static int compressed_grown(Search *search) {
   return kept;
 }
 
-/* Takes part if others want something to grow. */
+/* Takes part in a growth that other workers wait for. */
 static int join_growth(Worker *worker) {
   return !__atomic_load_n(&worker->search->growing, __ATOMIC_RELAXED) || grow_visited(worker);
 }
@@ -189,7 +189,7 @@ static int grow_keys(Worker *worker, Quotient *table) {
 
 /* --- Adding -------------------------------------------------------------------------------------------------- */
 
-/* Enters a key. Gives KEY_TOO_FAR when the search must stop. */
+/* Enters a key. Returns KEY_TOO_FAR if the search must stop. */
 static int enter_key(Worker *worker, Quotient *table, Key permuted_key) {
   uint64_t position;
   while (!stopping(worker->search)) {
@@ -257,7 +257,7 @@ static uint32_t compressed_add(Worker *worker, const uint8_t *states, const uint
   return done;
 }
 
-/* --- What a search asks of a visited set --------------------------------------------------------------------- */
+/* --- Interface of the visited set ---------------------------------------------------------------------------- */
 
 static uint64_t compressed_positions(const Search *search) {
   const Compressed *set = compressed_of(search);
@@ -280,7 +280,7 @@ static uint64_t compressed_position(const Search *search, const uint8_t *state, 
   return before + position;
 }
 
-/* Only look-ups by hash fetch ahead from here. */
+/* Only lookups by hash prefetch from here. */
 static const uint8_t *compressed_lines(const Search *search, uint64_t *count) {
   *count = 1;
   return search->arena.base;
@@ -359,8 +359,8 @@ static void trees_close(Search *search) {
 }
 #endif
 
-/* Gives the search a compressed visited set, before anything is in it; 0 when there is no memory. `indexed`: of roots that
- * have indexes. `weak`, for tests: nodes often have the same hash, and keys the same home. */
+/* Gives the search an empty compressed visited set. Returns 0 if there is no memory. `indexed`: its roots have
+ * indexes. `weak`, for tests: nodes often have the same hash, and keys the same home. */
 EXPORT int outcrop_compressed_open(Search *search, uint64_t seed, uint64_t weak, uint64_t indexed, uint64_t first_lines,
                                    const uint32_t *bytes, uint64_t leaves, const uint32_t *left, const uint32_t *right, uint64_t nodes) {
   Compressed *set = calloc(1, sizeof *set);
@@ -399,7 +399,7 @@ EXPORT int outcrop_compressed_open(Search *search, uint64_t seed, uint64_t weak,
   return 1;
 }
 
-/* Gives the memory of the visited set back. States of the arena can still be unfolded. */
+/* Frees the memory of the visited set. States of the arena can still be unfolded. */
 EXPORT void outcrop_compressed_forget(Search *search) {
   Compressed *set = compressed_of(search);
   for (unsigned i = 0; i < KEY_TABLES; i++) quotient_close(&set->tables[i]);

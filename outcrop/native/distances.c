@@ -9,15 +9,15 @@
 enum { UNIT_BITS = 62 };
 
 typedef struct {
-  const uint64_t *ends; /* of each level */
-  uint64_t level;       /* of the states being expanded */
+  const uint64_t *ends; /* end of each level */
+  uint64_t level;       /* level of the states being expanded */
   int with_loops;
   Distance *distances;  /* the first is for the next level, each further one for one level further back */
   Measured *measured;
   uint32_t *counts;     /* transitions of the current state, for each distance */
   uint64_t *touched;    /* the distances whose count is not 0 */
   uint64_t touched_count;
-  uint64_t transitions; /* of the current state */
+  uint64_t transitions; /* number of transitions of the current state */
   uint32_t owner;       /* the current state, UINT32_MAX before the first */
 } Measuring;
 

@@ -4,8 +4,8 @@
 #include "abi_edges.h"
 
 typedef struct {
-  uint32_t *degrees;              /* of each state of the block: its number of edges */
-  uint32_t *instances, *targets;  /* of each edge, ordered by its source */
+  uint32_t *degrees;              /* number of edges of each state of the block */
+  uint32_t *instances, *targets;  /* rule instance and target of each edge, ordered by its source */
   uint64_t room, made;            /* edges that fit, and edges that were written */
   uint32_t unfinished;            /* the first state whose edges do not fit; UINT32_MAX: all fit */
 } Edges;

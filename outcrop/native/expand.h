@@ -49,11 +49,11 @@ typedef struct Expansion {
   uint8_t moved;                              /* ... and led to a different state */
   uint8_t failed;                             /* whether a guard or body met a runtime error */
   uint8_t *successors;
-  uint64_t *hashes; /* of each successor */
-  uint32_t *owners; /* of each successor */
+  uint64_t *hashes; /* hash of each successor */
+  uint32_t *owners; /* owner of each successor */
 #if HAS_COVERAGE
   uint32_t rule;   /* the rule being fired; RULE_COUNT for start states */
-  uint32_t *rules; /* of each successor */
+  uint32_t *rules; /* rule of each successor */
 #if HAS_PUT
   uint64_t put_begin;               /* first word that the current successor records */
   uint64_t *put_begins, *put_ends;  /* words that each successor records */
@@ -73,10 +73,10 @@ typedef struct Expansion {
 #endif
 #if HAS_INSTANCES
   uint32_t instance;   /* the rule instance being fired */
-  uint32_t *instances; /* of each successor */
+  uint32_t *instances; /* rule instance of each successor */
 #endif
 #if HAS_MOVERS
-  uint32_t *movers, *partners; /* of each successor */
+  uint32_t *movers, *partners; /* processes that moved to each successor */
 #endif
 } Expansion;
 

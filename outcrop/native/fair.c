@@ -34,7 +34,7 @@ typedef struct Graph {
   int only_accepting; /* no cycle mixes accepting and other states */
   uint64_t *first;    /* number of the first edge of each state, and at the end the number of edges */
   Edge *edges;
-  uint32_t *part;     /* of each state: NO_PART once it is on no fair cycle, FAIR and more in a fair component */
+  uint32_t *part;     /* part of each state: NO_PART if it is on no fair cycle, FAIR and more in a fair component */
   uint32_t *order;    /* in which states are met; or their distance */
   uint32_t *low;      /* the first state in that order that a state is known to lead back to */
   uint32_t *stack;    /* states met that are in no component yet; or a queue */
@@ -43,8 +43,8 @@ typedef struct Graph {
   uint64_t waiting_count;
   Visit *visits;
   uint32_t parts, met;
-  uint32_t *taken;    /* of each set, the last part in which a step of it is taken; or whether the cycle takes one */
-  Offers *offers;     /* of each set */
+  uint32_t *taken;    /* for each set, the last part that takes one of its steps; or whether the cycle takes one */
+  Offers *offers;     /* offers of each set */
   uint32_t *cycle;
   uint64_t cycle_count, cycle_room;
 } Graph;

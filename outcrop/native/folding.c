@@ -1,6 +1,6 @@
 /* Folding states into trees (tree.c): nodes that are new get numbers, and the table of nodes grows. */
 
-/* Claims numbers for new nodes. Gives 0 when there is no memory, or when nobody is searching: then nothing may grow. */
+/* Claims numbers for new nodes. Returns 0 if there is no memory, or if no search runs, when nothing may grow. */
 static int claim_numbers(Worker *worker) {
   Search *search = worker->search;
   Tree *tree = &search->tree;
@@ -23,7 +23,7 @@ static int claim_numbers(Worker *worker) {
   return 0;
 }
 
-/* The number of a node, a new one if need be; UINT64_MAX when there is none to be had. */
+/* Returns the number of a node, which may be a new one; UINT64_MAX if there is no memory for one. */
 static uint64_t node_number(Worker *worker, uint64_t pair, uint64_t hash) {
   Search *search = worker->search;
   Tree *tree = &search->tree;
@@ -41,7 +41,7 @@ static uint64_t node_number(Worker *worker, uint64_t pair, uint64_t hash) {
   return number;
 }
 
-/* Sets the leaves of a successor that are not those of its parent, and gives the set of nodes above them. */
+/* Sets the leaves of a successor that differ from its parent's, and returns the set of nodes above them. */
 static inline void change_leaves(const TreeShape *shape, const uint8_t *state, const UnfoldedTree *parent, uint32_t *value,
                                  uint64_t *above) {
   for (uint32_t word = 0; word < TREE_WORDS; word++) {
@@ -69,7 +69,7 @@ static void fold_begin(Worker *worker, Folding *folding, const uint8_t *state, u
   folding->word = 0;
 }
 
-/* Goes up to the next node, and begins to fetch what the worker knows of it. Gives 0 where there is none. */
+/* Goes up to the next node, and prefetches what the worker knows about it. Returns 0 if there is none. */
 static inline int fold_on(const Worker *worker, Folding *folding) {
   const TreeShape *shape = &worker->search->tree.shape;
   while (!folding->above[folding->word])
@@ -82,7 +82,7 @@ static inline int fold_on(const Worker *worker, Folding *folding) {
   return 1;
 }
 
-/* Takes the number of a node that the worker has met lately. Gives 0 for another, and begins to fetch it. */
+/* Takes the number of a node that the worker has met lately. For another, returns 0 and prefetches it. */
 static inline int fold_known(const Worker *worker, Folding *folding) {
   const Tree *tree = &worker->search->tree;
   const KnownNode *known = &worker->known_nodes[folding->hash % KNOWN_NODES];
@@ -92,7 +92,7 @@ static inline int fold_known(const Worker *worker, Folding *folding) {
   return 0;
 }
 
-/* Looks up the node that fold_on has come to. Gives 0 when there is no memory. */
+/* Looks up the node that fold_on has reached. Returns 0 if there is no memory. */
 static inline int fold_node(Worker *worker, Folding *folding) {
   const uint64_t number = node_number(worker, folding->pair, folding->hash);
   folding->value[worker->search->tree.shape.leaves + folding->node] = (uint32_t)number;
@@ -176,7 +176,7 @@ static void fold_successors(Worker *worker, uint8_t *all_roots) {
 
 /* --- What Python binds --------------------------------------------------------------------------------------- */
 
-/* Folds states that the model has packed; gives how many, the first that memory has no room for not included. */
+/* Folds states that the model has packed. Returns the number of states before the first that does not fit in memory. */
 EXPORT uint64_t outcrop_fold_block(Search *search, uint64_t number, const uint8_t *states, uint64_t count, uint8_t *roots) {
   Worker *worker = &search->workers[number];
   worker_enter(worker);
@@ -185,7 +185,7 @@ EXPORT uint64_t outcrop_fold_block(Search *search, uint64_t number, const uint8_
   return done;
 }
 
-/* Finds the roots of visited states; gives how many, the first that was never met not included. */
+/* Finds the roots of visited states. Returns the number of states before the first that was never met. */
 EXPORT uint64_t outcrop_find_roots(const Search *search, const uint8_t *states, uint64_t count, uint8_t *roots) {
   uint64_t done = 0;
   while (done < count && tree_find_root(&search->tree, &search->hasher, states + done * MODEL_BYTES, roots + done * STATE_BYTES))

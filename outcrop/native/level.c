@@ -10,7 +10,7 @@ enum { BLOCK_STATES = 128, MOST_BLOCK_STATES = 512 };
 /* Levels up to this size are expanded by one worker. */
 enum { SMALL_LEVEL = 1024 };
 
-/* How often a worker polls whether the others have ended before it sleeps: some tens of microseconds. */
+/* Number of polls for the end of the other workers before a worker sleeps: some tens of microseconds. */
 enum { TURNS_BEFORE_SLEEP = 1000 };
 
 /* Number of words of put statements that a worker keeps before it hands them over. */
@@ -101,7 +101,7 @@ static void add_hashed(Worker *worker, const uint8_t *states, uint32_t count) {
 static void add_successors(Expansion *expansion) {
   Worker *worker = (Worker *)expansion;
 #if HAS_TREE
-  /* The packed states stay at hand for the checks of new ones. */
+  /* The packed states are kept for the checks of new ones. */
   if (is_shared(worker->search)) route_own_successors(worker);
   uint8_t *packed = expansion->successors;
   fold_successors(worker, worker->roots);
@@ -384,7 +384,7 @@ typedef struct {
   uint64_t before; /* levels found earlier */
   uint64_t most;
   uint64_t largest;
-  uint64_t *sizes;     /* of each new level */
+  uint64_t *sizes;     /* size of each new level */
   uint64_t *generated; /* successors generated up to each new level */
 } LevelList;
 

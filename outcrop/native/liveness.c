@@ -5,7 +5,7 @@
 
 typedef struct {
   uint8_t *marks;
-  uint64_t positions[BLOCK_STATES]; /* of the states of the block */
+  uint64_t positions[BLOCK_STATES]; /* arena positions of the states of the block */
   uint64_t changes;
 } Marking;
 

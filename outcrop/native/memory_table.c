@@ -15,7 +15,7 @@ typedef struct MemoryTable {
   uint64_t group_count;
   uint64_t count;       /* keys inserted since it was cleared */
   uint64_t limit;       /* largest number of keys */
-  unsigned bits;        /* of a signature; 0 when the keys are states */
+  unsigned bits;        /* width of a signature; 0 if the keys are states */
   unsigned key_bytes;
   const Hasher *hasher;
 } MemoryTable;

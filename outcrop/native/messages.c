@@ -70,7 +70,7 @@ static uint64_t write_message(const uint8_t *states, const uint32_t *values, uin
 typedef struct {
   const uint8_t *at;
   uint64_t left;         /* states */
-  const uint8_t *values; /* of the states left, or NULL */
+  const uint8_t *values; /* values of the remaining states, or NULL */
   uint64_t before[MODEL_WORDS];
 } Reading;
 

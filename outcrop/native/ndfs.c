@@ -10,7 +10,7 @@ enum { DFS_COMPLETE, DFS_CYCLE, DFS_FOUND, DFS_STOPPED, DFS_STATES };
 
 typedef struct {
   uint32_t state;
-  uint32_t all_red; /* of the first search: whether all successors are red */
+  uint32_t all_red; /* whether all successors are red; for the first search */
   uint64_t first;   /* number of its first successor among those pending */
 } Frame;
 

@@ -23,7 +23,7 @@ enum { MOST_CYCLES = 16, WORDS_AHEAD = 24 };
 typedef struct {
   Batch *output;       /* states to be expanded */
   uint64_t entered, removed; /* number of states that entered or left S in this phase */
-  uint32_t *positions; /* of successors */
+  uint32_t *positions; /* positions of successors */
 } __attribute__((aligned(128))) CycleWorker;
 
 typedef struct Cycles {
@@ -35,7 +35,7 @@ typedef struct Cycles {
   CycleWorker *mine;
   int phase;
   uint64_t cursor; /* the first state that no worker has examined in this phase (atomic) */
-  uint64_t size;   /* of S */
+  uint64_t size;   /* number of states in S */
   uint32_t *reached; /* states reached by the last step of a search for a path */
   uint64_t reached_count, reached_room;
 } Cycles;

@@ -17,7 +17,7 @@ typedef struct {
 
 typedef struct {
   Gathered accepting;  /* successors to be enqueued */
-  uint64_t *positions; /* of successors */
+  uint64_t *positions; /* positions of successors */
   uint64_t entered, removed; /* number of states that entered or left S */
 } __attribute__((aligned(128))) CompactedWorker;
 

@@ -6,7 +6,7 @@
  * in lines from home to where the entry lies. Slots take as many bytes as that needs, so 40-bit keys take 3 or 4.
  *
  * A line is a control byte and slots. The control byte counts the slots that are filled. Slots below that count never
- * change, so look-ups take no lock; the uppermost bit is the lock of whoever adds an entry. The table grows in place. */
+ * change, so lookups take no lock; the uppermost bit is the lock of whoever adds an entry. The table grows in place. */
 
 #if STATE_BYTES <= 8
 typedef uint64_t Key;
@@ -23,12 +23,12 @@ typedef struct {
   size_t reserved;        /* bytes of address space */
   uint64_t count;         /* keys, up to those of batches that are being entered (atomic) */
   uint64_t limit;         /* keys that it may hold before it must grow */
-  unsigned bits;          /* of a key */
+  unsigned bits;          /* width of a key */
   unsigned head_bits;     /* the uppermost bits of a permuted key, at most 64, which choose the line */
-  unsigned dropped_bits;  /* of the scaled head: those that the spacing of heads implies */
+  unsigned dropped_bits;  /* bits of the scaled head that the spacing of heads implies */
   unsigned distance_bits;
   unsigned slot_bytes;
-  unsigned slots;         /* of a line */
+  unsigned slots;         /* number of slots of a line */
   int wants_to_grow;      /* (atomic) */
 } Quotient;
 
@@ -100,7 +100,7 @@ static void quotient_shape(Quotient *table, uint64_t line_count) {
   if (!table->limit) table->limit = line_count * table->slots / 2;
 }
 
-/* The fewest lines with which an entry fits a Key. */
+/* Returns the smallest number of lines with which an entry fits a Key. */
 static uint64_t quotient_least_lines(unsigned bits) {
   uint64_t lines = LEAST_LINES;
   while (bits + MOST_DISTANCE_BITS > KEY_BITS + bit_length(lines) - 1) lines *= 2;
@@ -196,7 +196,7 @@ static inline int quotient_look_up(const Quotient *table, Divided divided, int e
         pause_briefly();
         continue;
       }
-      /* That the control byte is still what we saw means that nothing was added since we looked. */
+      /* An unchanged control byte means that nothing was added since it was read. */
       if (shared && !__atomic_compare_exchange_n(line, &control, (uint8_t)(control | CONTROL_LOCKED), 0, __ATOMIC_ACQUIRE,
                                                  __ATOMIC_RELAXED))
         continue;
@@ -246,7 +246,7 @@ static int quotient_growth_open(QuotientGrowth *growth, Quotient *table, uint64_
   const uint64_t farthest = (uint64_t)1 << table->distance_bits, more = line_count - table->line_count;
   growth->old = *table;
   growth->table = table;
-  /* Where a round would not become smaller than what lies before it. */
+  /* End of the lines that are emptied in rounds: earlier rounds would not become smaller. */
   growth->aside_lines = (farthest + 1) * line_count / more + 1;
   if (growth->aside_lines > table->line_count) growth->aside_lines = table->line_count;
   growth->aside = malloc(growth->aside_lines * table->slots * sizeof *growth->aside);
@@ -262,11 +262,11 @@ static int quotient_growth_open(QuotientGrowth *growth, Quotient *table, uint64_
   return 1;
 }
 
-/* Gives 0 when all lines are empty. */
+/* Returns 0 if all lines are empty. */
 static int quotient_next_round(QuotientGrowth *growth) {
   if (growth->begin == growth->aside_lines) return 0;
   growth->end = growth->begin;
-  /* From here on all entries go to lines behind the round, even one as far as can be from where it belongs. */
+  /* From here on all entries go to lines behind the round, even one at the greatest distance from its home. */
   const uint64_t farthest = (uint64_t)1 << growth->old.distance_bits;
   uint64_t least = (uint64_t)((Wide)growth->end * growth->old.line_count / growth->table->line_count) + farthest;
   growth->begin = least < growth->aside_lines ? growth->aside_lines : least;
@@ -274,7 +274,7 @@ static int quotient_next_round(QuotientGrowth *growth) {
   return 1;
 }
 
-/* One worker's part in a round. */
+/* Does one worker's share of a round. */
 static void quotient_growth_share(QuotientGrowth *growth, int shared) {
   enum { SHARE_LINES = 128 };
   Key keys[SHARE_LINES * SLOT_ROOM];
@@ -287,7 +287,7 @@ static void quotient_growth_share(QuotientGrowth *growth, int shared) {
   }
 }
 
-/* Gives 0 when keys were lost. No other thread may be at work. */
+/* Returns 0 if keys were lost. No other thread may use the table meanwhile. */
 static int quotient_growth_close(QuotientGrowth *growth) {
   int kept = quotient_put_back(growth->table, growth->aside, growth->aside_count, 0) && !growth->lost;
   free(growth->aside);

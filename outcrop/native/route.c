@@ -92,7 +92,7 @@ typedef struct {
   unsigned shift;        /* number of hash bits that do not count */
   uint32_t parity_count; /* number of parities that make the owner's number; 0: the hash decides */
   uint64_t parts[MOST_PARITIES][MODEL_WORDS];
-  Hasher hasher;         /* of the search when it started: a state keeps its owner */
+  Hasher hasher;         /* hasher of the search when it started, because a state keeps its owner */
   Filter filter;
 } Route;
 
@@ -152,7 +152,7 @@ typedef struct {
   uint8_t *states;
   uint64_t *hashes;
 #if HAS_AUTOMATON || HAS_TREE
-  uint32_t *owners; /* of the predecessors of the states; see Expansion */
+  uint32_t *owners; /* owners of the predecessors of the states; see Expansion */
 #endif
   uint32_t count;
 } Aside;

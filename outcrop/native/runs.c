@@ -24,7 +24,7 @@ typedef struct {
 
 /* The buffers of a worker for reading and writing runs. */
 typedef struct {
-  Candidate *candidates; /* of a slice, nearly in the order of their hashes */
+  Candidate *candidates; /* candidates of a slice, nearly in the order of their hashes */
   Candidate *sorting;    /* space of the same size, for sorting */
   uint8_t *is_old; /* whether a run has each candidate */
   uint64_t count;

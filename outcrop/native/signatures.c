@@ -14,7 +14,7 @@ typedef struct {
   size_t reserved; /* bytes of address space */
   uint64_t limit;  /* number of signatures at which it must grow */
   int wide;        /* slots of 64 bits */
-  unsigned bits;   /* of a signature */
+  unsigned bits;   /* width of a signature */
   unsigned dropped_bits; /* bits of the fraction that the spacing of the signatures implies */
   unsigned note_bits;    /* highest bits of a slot, for the note */
 } Signatures;

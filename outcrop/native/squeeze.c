@@ -61,7 +61,7 @@ enum { SQUEEZED_WORDS = (SQUEEZED_BYTES + 7) / 8, SQUEEZED_BITS = 8 * SQUEEZED_B
 typedef struct {
   uint64_t mask;
   uint32_t word;
-  uint32_t place; /* of the lowest one */
+  uint32_t place; /* position of the lowest bit */
 } Piece;
 
 typedef struct {

@@ -50,7 +50,7 @@ typedef struct Context {
 #endif
   Counter covered[COVER_COUNT + 1];
   uint8_t noted[NOTE_COUNT + 1]; /* events that have happened: undefined reads that went through, and witnesses */
-  uint32_t depth;                /* of calls of functions that recurse */
+  uint32_t depth;                /* number of nested calls of recursive functions */
 #if HAS_PUT
   uint64_t *put; /* records of executed put statements: the site, then its words */
   uint64_t put_length, put_room;

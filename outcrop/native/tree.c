@@ -2,7 +2,7 @@
  * state is cut into leaves of at most four bytes. A pair of leaves, of the numbers of two nodes, or of one and the other
  * is a node, and gets a number when it is first met. A state is kept as its root, the pair of numbers of its two halves.
  *
- * A successor has most of its tree in common with the state that it comes from, whose numbers are at hand: only the paths
+ * A successor has most of its tree in common with the state that it comes from, whose numbers are known: only the paths
  * above bytes that have changed are looked up.
  *
  * Nodes lie in an array in the order of their numbers, and an open-addressing table finds them: both as table.c has them
@@ -11,7 +11,7 @@
 /* The most leaves that a shape may have: one a byte, unless that is too much. */
 enum {
   MOST_LEAVES = MODEL_BYTES <= 384 ? MODEL_BYTES : (MODEL_BYTES + 3) / 4,
-  NODE_WORDS = (MOST_LEAVES + 63) / 64, /* of a set of inner nodes, of which there are fewer than leaves */
+  NODE_WORDS = (MOST_LEAVES + 63) / 64, /* words of a set of inner nodes; there are fewer of these than leaves */
   TREE_WORDS = (MODEL_BYTES + 7) / 8,
 };
 
@@ -31,11 +31,11 @@ typedef struct {
 typedef struct {
   TreeShape shape;
   Arena nodes;
-  Table table;       /* of the nodes */
+  Table table;       /* finds nodes */
   int wants_to_grow; /* (atomic) */
 } Tree;
 
-/* Numbers that a worker claims at once; trees of states being expanded that it has at hand, as many as fit its cache. */
+/* Numbers that a worker claims at once; trees of states being expanded that it keeps, as many as fit its cache. */
 enum {
   NODE_CHUNK = 64,
   TREE_CACHE = 1 << 19,
@@ -50,7 +50,7 @@ typedef struct {
 /* A state that is being folded: values as far as they are known, and the nodes that are not. */
 typedef struct {
   uint64_t above[NODE_WORDS];
-  uint64_t pair, hash; /* of the node that is looked up */
+  uint64_t pair, hash; /* key and hash of the node that is looked up */
   unsigned word, node;
   uint32_t value[2 * MOST_LEAVES + 1];
 } Folding;
@@ -61,8 +61,8 @@ static inline uint64_t pair_of(uint32_t left, uint32_t right) { return (uint64_t
 
 /* --- The shape ----------------------------------------------------------------------------------------------- */
 
-/* `bytes`: of each leaf, in their order. `left` and `right`: of each node and last of the root, as above; the value behind
- * all others is 0. Gives 0 for what is no tree. */
+/* `bytes`: size of each leaf, in order. `left` and `right`: values that each node pairs, the root last, as above; the value
+ * behind all others is 0. Returns 0 if these describe no tree. */
 static int tree_shape(TreeShape *shape, const uint32_t *bytes, uint32_t leaves, const uint32_t *left, const uint32_t *right,
                       uint32_t nodes) {
   memset(shape, 0, sizeof *shape);
@@ -98,7 +98,7 @@ static inline uint32_t leaf_value(const TreeShape *shape, const uint8_t *state, 
 
 /* --- Nodes --------------------------------------------------------------------------------------------------- */
 
-/* Numbers begin with that of the pair of zeros. So a tree of zeros is that of the state of zeros. */
+/* The pair of zeros gets the first number, so that a tree of zeros stands for the state of zeros. */
 static int tree_open(Tree *tree, uint64_t bytes, uint64_t first_lines, uint64_t slack, const Hasher *hasher) {
   uint64_t zeros = 0;
   uint8_t is_new = 0;
@@ -135,7 +135,7 @@ static inline const uint8_t *tree_unfold(const Tree *tree, const uint8_t *root, 
   return state;
 }
 
-/* The root of a state all of whose nodes are known. Gives 0 if one is not: then nobody has ever met the state. */
+/* Finds the root of a state whose nodes are all known. Returns 0 if one is not: the state was never met. */
 static int tree_find_root(const Tree *tree, const Hasher *hasher, const uint8_t *state, uint8_t *root) {
   const TreeShape *shape = &tree->shape;
   uint32_t value[2 * MOST_LEAVES + 1];

@@ -15,7 +15,7 @@ typedef struct {
   const uint64_t *weights;
   uint64_t random;
   uint64_t weight;     /* sum over all successors so far */
-  uint32_t rule;       /* of the chosen successor */
+  uint32_t rule;       /* rule that led to the chosen successor */
 #if HAS_PUT
   uint64_t put_length;         /* number of words recorded before these successors */
   uint64_t put_begin, put_end; /* words of the chosen successor */

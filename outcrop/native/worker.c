@@ -99,7 +99,7 @@ typedef struct Search {
   uint64_t fillings;     /* number of rounds of filling the new table, in all growths */
   uint64_t provided;     /* bytes of the new table whose pages a worker has allocated (atomic) */
   uint64_t rebuilt;      /* the first arena index that no worker has taken (atomic) */
-  Growth growth;         /* of signatures */
+  Growth growth;         /* growth of the table of signatures */
   uint64_t growths;      /* number of growths, successful or not */
 
   /* Between levels: all workers arrive, and the last one finishes the level and starts a round. */
@@ -145,12 +145,12 @@ struct Worker {
   uint64_t misfit_count, misfit_room;
 #endif
 #if HAS_TREE
-  UnfoldedTree *trees; /* of the states being expanded */
+  UnfoldedTree *trees; /* trees of the states being expanded */
   Folding *foldings;
   KnownNode *known_nodes;
   uint8_t *roots;         /* room for the roots of successors, and from which of them each comes */
   uint32_t *sources;
-  const uint8_t *packed;  /* successors whose roots are being added, as the model packs them; NULL: not at hand */
+  const uint8_t *packed;  /* successors whose roots are being added, as the model packs them; NULL: not kept */
   Chunk numbers;      /* for new nodes */
   int is_at_work;     /* and takes part when tables grow */
 #endif
@@ -196,7 +196,7 @@ static inline const uint8_t *packed_state(const Search *search, const uint8_t *s
 #endif
 }
 
-/* The same for a state that is about to be expanded, whose number `owner` is. Its tree stays at hand for its successors. */
+/* Unfolds a state that is about to be expanded and has number `owner`. Its tree is kept for its successors. */
 static inline const uint8_t *parent_state(Worker *worker, const uint8_t *state, uint8_t *room) {
 #if HAS_TREE
   (void)room;

@@ -109,7 +109,7 @@ def _reader(states: RowFile, manifest: Manifest) -> ReadLevel:
 
 
 def _violations(model: Model, options: CheckOptions, manifest: Manifest, read_level: ReadLevel) -> Iterator[Violation]:
-    """Yields the first violation of each invariant that some state violates. Those that are left are compiled anew."""
+    """Yields the first violation of each invariant that some state violates. The remaining ones are compiled again."""
     left = _given(model)
     while left:
         system = replace(model.system, properties=tuple(left), covers=(), temporal=())

@@ -20,7 +20,7 @@ from outcrop.reduction.tables import Relations, groups_of
 MOST_INSTANCES = 2_000
 #: The sample that decides whether reduction pays: steps, steps of one walk, and guards evaluated in all.
 _FEWEST_STEPS, _MOST_STEPS, _WALK, _MOST_GUARDS = 20, 300, 60, 40_000
-#: One state of so many on these walks must be reduced.
+#: Reduction pays if at least one state of this many on these walks is reduced.
 _LEAST_SHARE = 25
 #: Variables that are named when a model does not reduce.
 _MOST_BLAMED = 3
@@ -115,7 +115,7 @@ def _seen(system: System) -> int:
 
 
 def _is_observable(node: Expression) -> bool:
-    """Returns whether evaluating a condition once more could be seen."""
+    """Returns whether one more evaluation of a condition has a visible effect."""
     pending: list[object] = [node]
     entered: set[Function] = set()
     while pending:

@@ -39,8 +39,8 @@ class Instance:
     arguments: tuple[int, ...]
     effects: Effects
     guard_reads: int
-    demands: Demands  #: of a true guard
-    unless_false: Demands  #: of a guard that is true or fails
+    demands: Demands  #: demands of a true guard
+    unless_false: Demands  #: demands of a guard that is true or fails
     conjuncts: list[Conjunct]
     options: list[Option] = field(default_factory=list)
     otherwise: int = 0  #: a necessary enabling set that is right whatever is false

@@ -147,7 +147,7 @@ class _Grid:
         end = self.x(target) if target is not None and target != source else begin + 40
         if source is None:
             begin = end - 40
-        if source == target and arrow.kind is ArrowKind.RECEIVED:  # of its own message
+        if source == target and arrow.kind is ArrowKind.RECEIVED:  # a message to the lane itself
             begin, end = end, begin
         way = 1 if end > begin else -1
         kind = " sent" if arrow.kind is ArrowKind.SENT else ""

@@ -9,7 +9,7 @@
 #define OUTCROP_EXPAND_H
 
 typedef struct Expansion {
-  Context *context;     /* of the block */
+  Context *context;     /* context of the block */
   uint64_t *successors; /* the column of this state */
   uint32_t stride;      /* from one word of it to the next */
   uint32_t room;        /* number of successors that it holds */

@@ -26,7 +26,7 @@ _MOST_TURNS = 4
 
 
 class Ending(StrEnum):
-    """Why a way ends."""
+    """The reason why a path ends."""
 
     FREE = "free"  #: it leaves the atomic sequence
     BLOCKED = "blocked"  #: no step of the sequence can be taken

@@ -110,7 +110,7 @@ class GraphBuilder:
         return Graph(start, end, locations, labels, self._elements.declarations, elements)
 
     def _mend_jumps(self, sequence: Sequence) -> None:
-        """Lets a ``goto`` out of an atomic sequence end it, and one into another go on."""
+        """Makes a ``goto`` out of an atomic sequence end it, and one into another sequence continue it."""
         for each in sequence.walk(sequence.extent):
             if each.kind is not Kind.GOTO:
                 if each.kind not in BLOCKS:

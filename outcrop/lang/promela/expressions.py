@@ -51,7 +51,7 @@ class ExpressionLowering(IntegerLowering):
         self.globals: dict[str, Symbol] = {}
         self.proctypes: dict[str, ProctypeSymbol] = {}
         self.process: Self | None = None  #: whose expressions are being lowered
-        self.frame = FrameBuilder()  #: of the rule that is being made
+        self.frame = FrameBuilder()  #: frame of the rule that is being made
         self.is_timeout = False  #: nothing else can happen
         self.process_count: Variable | None = None  #: ``_nr_pr``
         self.last: Variable | None = None  #: ``_last``, the process that moved last, where the model asks for it
@@ -69,7 +69,7 @@ class ExpressionLowering(IntegerLowering):
         return symbol
 
     def place(self, node: syntax.Reference, of: Self | None = None) -> Place | None:
-        """Returns where a variable lies; None, and an error reported, where it is none."""
+        """Returns the place of a variable; None, with an error reported, if there is none."""
         symbol = self.lookup(node.name) if of is None else of.proctype.names.get(node.name.text)
         if symbol is None:
             if of is not None:

@@ -104,7 +104,7 @@ class _ModelLowering(TemporalLowering):
         self._properties.append(Property(span.text, (), frame, span, PropertyKind.INVARIANT, condition))
 
     def standalone(self, span: Span) -> tuple[Expression, Frame]:
-        """Returns an expression of any type. Raises ModelError where the text is none."""
+        """Returns an expression of any type. Raises ModelError if the text is not an expression."""
         node = parse_expression(span, frozenset(self.proctypes), self.preprocessor)
         self.report, self.process, self.frame = Report(), None, FrameBuilder()
         value = self.expression(node)

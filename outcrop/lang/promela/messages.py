@@ -10,7 +10,7 @@ from outcrop.ir.types import Array, Record, Type
 from outcrop.lang.promela import syntax
 from outcrop.lang.promela.control import Graph
 
-#: Returns the type of a variable by its name, None for a name that is none.
+#: Returns the type of a variable by its name, None if the name is not a variable.
 TypeOf = Callable[[str], Type | None]
 
 

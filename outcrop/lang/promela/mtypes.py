@@ -30,7 +30,7 @@ class _Stores:
         self._names = {name.text for each in model.mtypes for name in each.names}
         self._variables: set[str] = set()
         self._others: set[str] = set()
-        self._positions: dict[int, set[bool]] = {}  #: of message fields, whether they are mtypes
+        self._positions: dict[int, set[bool]] = {}  #: whether message fields are mtypes
         self._nodes = [model.declarations, model.typedefs, model.proctypes]
         for node in syntax.walk(self._nodes):
             if isinstance(node, syntax.Declaration):

@@ -175,7 +175,7 @@ class Preprocessor:
     # --- Replacement -----------------------------------------------------------------------------------------
 
     def expanded(self, tokens: list[Token]) -> list[Token]:
-        """Replaces macros, and in what they stand for again, but none inside itself."""
+        """Replaces macros, also those in expansions, but none inside its own expansion."""
         result: list[Token] = []
         pending = tokens[::-1]
         while pending:

@@ -99,7 +99,7 @@ class RuleLowering(WayLowering):
                         return None
                     body.append(Assume(span=taken.step.span, condition=whole, message="it goes on so", is_guard=True))
             body += tests[1]
-            self.is_timeout = False  # the second step of a sequence is none that waits for the others to stop
+            self.is_timeout = False  # the second step of a sequence does not wait for the others to stop
         if not self._finish(way, actors, body):
             return None
         guard = build.conjunction(guards)

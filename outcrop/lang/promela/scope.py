@@ -41,7 +41,7 @@ class ChannelSymbol:
     name: str
     capacity: int
     types: tuple[Range, ...]
-    size: int | None  #: elements of an array of channels; None: it is none
+    size: int | None  #: number of elements of an array of channels; None: not an array
     span: Span
     proctype: ProctypeSymbol | None = None
     base: int = 0

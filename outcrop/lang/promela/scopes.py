@@ -30,7 +30,7 @@ class _Resolver:
     def __init__(self) -> None:
         self._scope: _Scope = ()
         self._blocks = 0
-        self._names: list[dict[str, str]] = [{}]  #: of each scope that is open
+        self._names: list[dict[str, str]] = [{}]  #: names of each open scope
         self._counts: dict[str, int] = {}
         self._labels: dict[str, dict[_Scope, str]] = {}  #: names of labels, by scope
 

@@ -292,7 +292,7 @@ class Proctype:
     body: Block
     span: Span
     is_init: bool = False
-    priority: int = 1  #: of its active processes
+    priority: int = 1  #: priority of its active processes
 
 
 @dataclass(frozen=True)

@@ -77,7 +77,7 @@ class TemporalLowering(DeclarationLowering):
         meaning = self.no_process_at("progress", span)
         if proposition is _ACCEPTING:
             meaning = build.negation(self.no_process_at("accept", span), span)
-        # A run that has ended goes round no cycle.
+        # A run that has ended is on no cycle.
         meaning = build.logical(BinaryOperator.AND, meaning, self.can_move(span), span)
         frame = self.frame.finish()
         self.temporal.append(TemporalProperty(name, (), frame, span, formula, {proposition: meaning}))

@@ -102,11 +102,11 @@ class Lowering:
     functions: list[Function] = field(default_factory=list)
     covers: list[CoverGoal] = field(default_factory=list)
     helpers: dict[Any, Any] = field(default_factory=dict)  #: functions that were made, by what they were made of
-    written: set[str] = field(default_factory=set)  #: fields that the start state at hand assigns
+    written: set[str] = field(default_factory=set)  #: fields that the current start state assigns
     read: set[str] = field(default_factory=set)  #: fields that anything reads
 
     def kind_of(self, annotation: Any, span: Span, *, argument: bool = False) -> Kind:
-        """Returns the kind of an evaluated annotation; UNKNOWN, and an error, where it is none."""
+        """Returns the kind of an evaluated annotation; UNKNOWN, with an error reported, if it is not a type."""
         try:
             return self.kinds.of_argument(annotation) if argument else self.kinds.of(annotation)
         except Refused as refused:
@@ -351,8 +351,8 @@ class Body:
     # --- Fitting values ----------------------------------------------------------------------------------------
 
     def fitted(self, value: Value, kind: Kind, what: str) -> Expression:
-        """Returns a value as one of ``kind``; an error that begins with ``what`` where it is none. None passes only
-        where the kind allows it: elsewhere it is an error when the model runs."""
+        """Returns a value as one of ``kind``; reports an error that begins with ``what`` if it does not fit. None
+        passes only where the kind allows it: elsewhere it is an error when the model runs."""
         converted = converted_to(value, kind)
         if converted is None:
             self.error(f"{what} is {value.kind}, not {kind}", value.span, _hint(value.kind, kind))
@@ -362,7 +362,7 @@ class Body:
         return relaxed(converted) if kind.optional else strict(converted)
 
     def unified(self, left: Value, right: Value) -> tuple[Expression, Expression] | None:
-        """Returns two values as ones of one kind, so that they can be compared; None where there is none."""
+        """Returns two values as ones of one kind, so that they can be compared; None if there is no such kind."""
         for target in (left.kind, right.kind):
             first, second = converted_to(left, target), converted_to(right, target)
             if first is not None and second is not None and not isinstance(target, NoneKind):

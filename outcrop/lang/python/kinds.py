@@ -287,7 +287,7 @@ def has_symmetric(kind: Kind) -> bool:
 
 
 def proof_of_none(kind: RecordKind) -> tuple[int, ...] | None:
-    """Returns the way, by field numbers, to a simple part that has a value whenever the record has one; None where
+    """Returns the path, by field numbers, to a simple part that has a value whenever the record has one; None where
     there is no such part."""
     for number, (_, each) in enumerate(kind.fields):
         if each.optional:

@@ -262,7 +262,7 @@ class _Model:
         return {name: str(value).lower() if isinstance(value, bool) else value for name, value in found.items()}
 
     def standalone(self, span: Span) -> tuple[Expression, Frame]:
-        """Returns an expression of any type and the locals that it needs; raises ModelError where it is none."""
+        """Returns an expression of any type and the locals that it needs. Raises ModelError for any other text."""
         source, node = parse_expression(span)
         self.model.report = Report()
         before = len(self.model.functions)

@@ -26,7 +26,7 @@ _BOUND = re.compile(r"\s*(\w+)\s*:\s*([^;]+?)\s*(?:;|$)")
 
 
 def parse_expression(span: Span) -> tuple[PythonSource, ast.expr]:
-    """Returns the syntax tree of an expression; raises ModelError where it is none."""
+    """Returns the syntax tree of an expression; raises ModelError if the text is not an expression."""
     text = span.text
     start = span.start + len(text) - len(text.lstrip())
     stripped = re.sub(r"[\r\n]", " ", text.strip())
