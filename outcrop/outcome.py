@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from outcrop.explorer.snapshot import Snapshot
 
 #: Largest number of findings that a search lists and counts.
-_MOST_FOUND = 10_000
+MOST_FOUND = 10_000
 
 
 class Stop(StrEnum):
@@ -127,13 +127,13 @@ class Finding:
 
 def most_found(options: CheckOptions) -> int:
     """Returns how many findings a search lists. The first ones by level, kind and bytes of the state are listed."""
-    return _MOST_FOUND if options.max_errors is None else min(options.max_errors, _MOST_FOUND)
+    return MOST_FOUND if options.max_errors is None else min(options.max_errors, MOST_FOUND)
 
 
 def are_enough(found: int, options: CheckOptions) -> bool:
     """Returns whether a search with this many findings ends with its level. Once the list is full a search continues to
     the end, since the number of further findings depends on threads and revisits."""
-    return options.max_errors is not None and options.max_errors <= min(found, _MOST_FOUND)
+    return options.max_errors is not None and options.max_errors <= min(found, MOST_FOUND)
 
 
 @dataclass(frozen=True)

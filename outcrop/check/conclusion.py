@@ -13,12 +13,12 @@ from outcrop.errors import InternalError
 from outcrop.ir.assumptions import what_was_left_out, why_no_states
 from outcrop.ir.layout import Layout
 from outcrop.ir.nodes import Put
-from outcrop.ir.system import Function, ProcessText, PropertyKind, Rule, StartState, System
+from outcrop.ir.system import Function, ProcessText, Property, PropertyKind, Rule, StartState, System
 from outcrop.ir.vacuity import Antecedent, Subject, Vacuity
 from outcrop.ir.walk import walk
 from outcrop.machine import peak_rss
 from outcrop.options import CheckOptions, Deadlock, Engine, TraceOrder
-from outcrop.outcome import Outcome, Stop
+from outcrop.outcome import MOST_FOUND, Finding, FindingKind, Outcome, Stop, most_found
 from outcrop.result import (
     PropertyResult,
     Result,
@@ -34,7 +34,10 @@ from outcrop.source import Diagnostic, Severity, Span
 
 if TYPE_CHECKING:
     from outcrop.check.temporal import Checked
+    from outcrop.trace.replay import Replay
 
+#: Findings whose states are looked at again for further faults.
+_MOST_LOOKED_AT = 1_000
 #: The left sides of implications that were never true, by property.
 Unmet = dict[Subject | None, list[Antecedent]]
 
@@ -212,6 +215,7 @@ def violations_of(system: System, options: CheckOptions, searched: EngineOutcome
 
         replay = Replay(system, options, searched.canonical)
         violations = [replay.explain(finding) for finding in outcome.findings]
+        violations += _hidden(system, replay, outcome.findings, violations, most_found(options))
         if options.trace_order is TraceOrder.LANES:
             for fault in distinct_faults(violations):
                 violations[fault.number] = _with_easiest_trace(fault.violation)
@@ -224,6 +228,23 @@ def violations_of(system: System, options: CheckOptions, searched: EngineOutcome
             if not count
         ]
     return violations
+
+
+def _hidden(
+    system: System, replay: Replay, findings: list[Finding], violations: list[Violation], most: int
+) -> list[Violation]:
+    """Returns the first violation of each fault that occurs only in states of which a search reports another one."""
+    known, found = {fault_of(each) for each in violations}, list[Violation]()
+    left = {each.name for each in system.of_kind(PropertyKind.INVARIANT)} - {each.property for each in violations}
+    for number, finding in enumerate(findings if most > 1 else ()):
+        if not left and number >= _MOST_LOOKED_AT:
+            break
+        for each in replay.beside(finding):
+            if fault_of(each) not in known and len(violations) + len(found) < most:
+                known.add(fault_of(each))
+                left.discard(each.property)
+                found.append(each)
+    return found
 
 
 def _with_easiest_trace(violation: Violation) -> Violation:
@@ -258,7 +279,7 @@ def _properties(
             status = "assumed"
         elif violated:
             status = "violated"
-        elif searched is not None and searched.outcome.stop is Stop.COMPLETE:
+        elif searched is not None and _is_decided(each, searched.outcome):
             status = "holds"
         else:
             status = "unknown"
@@ -266,6 +287,14 @@ def _properties(
         met = searched.outcome.covered[each.cover] if each.cover is not None and searched is not None else None
         rows.append(PropertyResult(str(each.kind), each.name, each.span, status, vacuous, met))
     return rows
+
+
+def _is_decided(each: Property, outcome: Outcome) -> bool:
+    """Returns whether a search would have found a violation of a property. Liveness is decided only where nothing else
+    is wrong, and a full list of findings may have left out a state in which the property is false."""
+    is_full = len(outcome.findings) >= MOST_FOUND
+    is_late = each.kind is PropertyKind.LIVENESS and any(f.kind is not FindingKind.LIVENESS for f in outcome.findings)
+    return outcome.stop is Stop.COMPLETE and not is_full and not is_late
 
 
 def _coverage(system: System, options: CheckOptions, outcome: Outcome) -> list[RuleCoverage]:

@@ -270,6 +270,12 @@ class Interpreter:
         self._note_witnesses(state)
         return Check(True, failure or cover_failure)
 
+    def failures(self, state: State) -> Iterator[Failure]:
+        """Yields every invariant instance that is false in a state, or cannot be evaluated there."""
+        for each, arguments, truth in self._evaluate(PropertyKind.INVARIANT, state):
+            if truth is not True:
+                yield Failure(each, arguments, truth if isinstance(truth, Fault) else None)
+
     def broken_assumption(self, state: State) -> Property | None:
         """Returns the first assumption that drops a state, None if there is none."""
         failure = self._first_failure(PropertyKind.ASSUMPTION, state)

@@ -99,7 +99,7 @@ def report(
     faults = result.faults
     for number, fault in enumerate(faults, 1):
         heading = f"Violation {number:,} of {len(faults):,}" if len(faults) > 1 else "Violation"
-        blocks.append("\n".join(violation_lines(fault.violation, heading, style, paint, fault.count)))
+        blocks.append("\n".join(violation_lines(fault.violation, heading, style, paint, _times(result, fault.count))))
         if charts is not None and fault.violation.trace is not None:
             drawn = chart(result.to_dict(), violation_document(fault.violation), charts.lanes, charts.messages)
             blocks.append(chart_text(drawn, charts.width))
@@ -254,11 +254,18 @@ def _unreached(result: Result) -> Iterator[str]:
                 yield f'  {Path(each.span.source.name).name}:{each.span.line}, state {each.state}, "{statement}"'
 
 
+def _times(result: Result, count: int) -> str:
+    """Returns how often a violation was found. A reduced search does not find the shortest trace."""
+    if count == 1:
+        return ""
+    is_reduced = result.reduction is not None and not result.reduction.reason
+    return f", found {count:,} times" + ("" if is_reduced else "; this is one of the shortest traces")
+
+
 def violation_lines(
-    violation: Violation, heading: str, style: TraceStyle, paint: Paint, count: int = 1
+    violation: Violation, heading: str, style: TraceStyle, paint: Paint, times: str = ""
 ) -> Iterator[str]:
-    """Yields the violation and the trace that shows it."""
-    times = f", found {count:,} times; this is one of the shortest traces" if count > 1 else ""
+    """Yields the violation and the trace that shows it. ``times``: how often it was found, after the heading."""
     yield paint.strong(f"{heading}: {violation.kind}") + times
     yield paint.diagnostic(Diagnostic(Severity.ERROR, violation.message, violation.span, violation.hint).render())
     yield from (f"  in {name}, called at {span}" for name, span in violation.calls)

@@ -7,7 +7,7 @@ successor whose representative is the next one in the path, and so produces a tr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
 from outcrop.errors import InternalError
@@ -70,6 +70,18 @@ class Replay:
                 return _liveness(interpreter, last, trace, finding.liveness)
             case _:
                 return _state(interpreter, last, trace)
+
+    def beside(self, finding: Finding) -> Iterator[Violation]:
+        """Yields all violations of the kind of a finding in its state. A search reports one of them."""
+        if finding.kind not in (FindingKind.STATE, FindingKind.RULE):
+            return
+        interpreter, steps = self._interpreter, self._run(finding.path)
+        trace, last = Trace(self._system, tuple(steps)), steps[-1].state
+        if finding.kind is FindingKind.STATE:
+            yield from (_of_failure(interpreter, each, last, trace) for each in interpreter.failures(last))
+        else:
+            failing = (each for each in interpreter.successors(last) if each.fault is not None)
+            yield from (_failed(interpreter, each, trace) for each in failing)
 
     def _run(self, path: tuple[bytes, ...]) -> list[Step]:
         """Returns real states whose representatives form the path, each with the first rule instance that leads to
@@ -169,6 +181,10 @@ def _state(interpreter: Interpreter, last: State, trace: Trace) -> Violation:
         if not isinstance(truths, Failure):
             raise InternalError("a trace does not replay: every property holds in its last state")
         failure = truths
+    return _of_failure(interpreter, failure, last, trace)
+
+
+def _of_failure(interpreter: Interpreter, failure: Failure, last: State, trace: Trace) -> Violation:
     subject = failure.subject
     if failure.fault is not None:
         return _of_fault(failure.fault, trace, name=subject.name)

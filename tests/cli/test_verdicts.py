@@ -19,6 +19,7 @@ import outcrop
 from outcrop.gpu import choose
 from outcrop.gpu.choose import search_somewhere
 from outcrop.gpu.standin import StandIn
+from outcrop.report.text import report
 from outcrop.strategies import names
 
 Command = Callable[..., Run]
@@ -101,6 +102,22 @@ def test_an_error_in_a_startstate_leaves_properties_open() -> None:
     result = outcrop.load(path, invariants="x = 0").check(engine="interpreter", max_errors=None)
     assert (result.verdict, result.reason) == ("violated", "")
     assert statuses(result.to_dict()) == {"unknown"}
+
+
+@pytest.mark.parametrize("reduce", ["off", "por"])
+def test_no_property_is_said_to_hold_because_another_one_fails_too(reduce: str, tmp_path: Path) -> None:
+    """A search reports one invariant that is false in a state, and checks liveness only where nothing else fails."""
+    rules = 'rule "a" x = 0 ==> x := 1; end; rule "b" y = 0 ==> y := 1; end;'
+    properties = 'invariant "x" x = 0; invariant "also x" x != 1; invariant "y" y = 0; invariant "sound" x < 2;'
+    properties += 'liveness "back" x = 0;' if reduce == "off" else ""
+    model = tmp_path / "model.m"
+    model.write_text(f"var x, y: 0..1; startstate begin x := 0; y := 0; end; {rules} {properties}")
+    result = outcrop.load(model).check(engine="interpreter", max_errors=None, deadlock="off", reduce=reduce)
+    found = {each.name: each.status for each in result.properties}
+    assert found.pop("back", "unknown") == "unknown"
+    assert found == {"x": "violated", "also x": "violated", "y": "violated", "sound": "holds"}
+    assert {each.property for each in result.violations} == {"x", "also x", "y"}
+    assert ("shortest traces" in report(result)) == (reduce == "off")
 
 
 def test_a_checkpoint_of_nothing_is_removed(cli: Command, tmp_path: Path) -> None:

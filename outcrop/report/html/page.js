@@ -56,7 +56,7 @@ function faultIndex(faults) {
 
 function violationSection(result, [violation, count], index, faults, steppers) {
   const title = faults > 1 ? `Violation ${index + 1} of ${faults}` : "Violation";
-  const parts = [h("p", {}, violation.message, count > 1 && h("span", { class: "soft" }, ` · found ${number(count)} times; this is one of the shortest traces`), violation.position && h("span", { class: "soft" }, " · ", linked(result.source, violation.position)))];
+  const parts = [h("p", {}, violation.message, count > 1 && h("span", { class: "soft" }, ` · found ${number(count)} times${result.reduction && !result.reduction.reason ? "" : "; this is one of the shortest traces"}`), violation.position && h("span", { class: "soft" }, " · ", linked(result.source, violation.position)))];
   if (violation.hint) parts.push(h("p", { class: "soft" }, `Hint: ${violation.hint}`));
   const formula = (result.properties || []).find((each) => each.kind === "ltl" && each.name === violation.property && each.formula);
   if (formula) parts.push(h("pre", { class: "condition" }, formula.formula));
