@@ -22,8 +22,8 @@ from outcrop.codegen.rules import (
 from outcrop.codegen.text import braced, comment, integer
 from outcrop.ir.system import System
 from outcrop.reduction.guards import split_guard
-from outcrop.reduction.stubborn import COUNTERS, Reduction
-from outcrop.reduction.tables import Instance, Option
+from outcrop.reduction.instances import Option
+from outcrop.reduction.stubborn import COUNTERS, Phase, Reduction
 
 _WORD = 64
 
@@ -69,8 +69,6 @@ def write_reduced(unit: Unit, codes: list[RuleCode], reduction: Reduction) -> li
         "typedef struct {",
         "  uint64_t words[INSTANCE_WORDS];",
         "} Instances;",
-        *_table("dependents", reduction.dependents, rows.words),
-        f"static const Instances starts = {_row(reduction.starts, rows.words)};",
         *_write_numbers(unit.system, reduction),
         *groups,
         "",
@@ -183,56 +181,100 @@ def _write_fire(codes: list[RuleCode]) -> list[str]:
 
 
 def _write_enabling(unit: Unit, codes: list[RuleCode], reduction: Reduction, rows: _Rows) -> list[str]:
-    by_rule: dict[int, list[Instance]] = {}
+    """Returns the relations of all phases, and the function that finds the cheapest enabling set."""
+    tested: dict[int, list[int]] = {}
     for each in reduction.instances:
-        by_rule.setdefault(each.rule, []).append(each)
-    otherwise = [rows.number(each.otherwise) for each in reduction.instances]
-    options: list[str] = []
-    first_option = [0] * len(reduction.instances)
+        tested.setdefault(each.rule, sorted({option.conjunct for option in each.options}))
     lines: list[str] = []
     cases: list[str] = []
     for code in codes:
-        instances = by_rule[code.number]
-        tested = sorted({option.conjunct for each in instances for option in each.options})
         nodes = split_guard(code.rule)
         body = _parameters(code)
-        for at, conjunct in enumerate(tested):
+        for at, conjunct in enumerate(tested[code.number]):
             name = f"{code.name}_conjunct_{conjunct}"
             lines += write_condition(unit, name, code.rule.parameters, [nodes[conjunct]]).lines
             call = f"{name}({arguments_of('state', len(code.rule.parameters))})"
             body += braced(f"if ({call} == 0)", [f"CONSIDER({2 * at}); CONSIDER({2 * at + 1});"])
-        if tested:
+        if tested[code.number]:
             cases += braced(f"case {code.number}:", [*body, "break;"])
-        for each in instances:
-            first_option[each.number] = len(options)
-            for conjunct in tested:
-                found = [option for option in each.options if option.conjunct == conjunct]
-                options += [_option(unit, option, rows) for option in (*found, *found)[:2]]
+    options: list[str] = []
+    phases = [_write_phase(unit, at, each, rows, tested, options) for at, each in enumerate(reduction.phases)]
     body = [
-        "const Option *const options = all_options + first_option[instance];",
-        "const Instances *best = &enabling_rows[otherwise[instance]];",
+        "const Option *const options = all_options + phase->first_option[instance];",
+        "const Instances *best = &enabling_rows[phase->otherwise[instance]];",
         "uint32_t least = UINT32_MAX;",
         *braced("switch (rule_of[instance])", cases),
         "(void)options, (void)least, (void)context, (void)state, (void)active, (void)set;",
         "return best;",
     ]
     signature = (
-        "static NOINLINE const Instances *enabling_set(const uint8_t *state, Context *context, uint32_t instance, "
-        "const Instances *active, const Instances *set)"
+        "static NOINLINE const Instances *enabling_set(const uint8_t *state, Context *context, const Phase *phase, "
+        "uint32_t instance, const Instances *active, const Instances *set)"
     )
     return [
         *rows.lines(),
-        *_numbers("uint32_t", "otherwise", otherwise),
-        *_numbers("uint32_t", "first_option", first_option),
-        "typedef struct {",
-        "  uint32_t row, bit, width; /* row_of[row + the packed value at bit] */",
-        "} Option;",
+        *_PHASE,
+        *(line for lines, _ in phases for line in lines),
+        f"static const Phase phases[] = {{{', '.join(row for _, row in phases)}}};",
         f"static const Option all_options[] = {{{', '.join(options or ['{0, 0, 0}'])}}};",
         *lines,
         "",
         '#include "stubborn_cost.h"',
         *braced(signature, body),
+        *_write_phase_of(unit, reduction),
     ]
+
+
+_PHASE = (
+    "typedef struct {",
+    "  uint32_t row, bit, width; /* row_of[row + the packed value at bit] */",
+    "} Option;",
+    "typedef struct {",
+    "  const Instances *dependents;",
+    "  Instances starts;",
+    "  const uint32_t *otherwise, *first_option;",
+    "} Phase;",
+)
+
+
+def _write_phase(
+    unit: Unit, at: int, phase: Phase, rows: _Rows, tested: dict[int, list[int]], options: list[str]
+) -> tuple[list[str], str]:
+    """Returns the tables of a phase, and its row in the table of phases. Adds its options to those of all phases."""
+    first_option = []
+    for each in phase.instances:
+        first_option.append(len(options))
+        for conjunct in tested[each.rule]:
+            found = [option for option in each.options if option.conjunct == conjunct]
+            options += [_option(unit, option, rows) for option in (*found, *found)[:2]]
+    lines = [
+        *_table(f"dependents_{at}", phase.dependents, rows.words),
+        *_numbers("uint32_t", f"otherwise_{at}", [rows.number(each.otherwise) for each in phase.instances]),
+        *_numbers("uint32_t", f"first_option_{at}", first_option),
+    ]
+    starts = _row(phase.starts, rows.words)
+    return lines, f"{{dependents_{at}, {starts}, otherwise_{at}, first_option_{at}}}"
+
+
+def _write_phase_of(unit: Unit, reduction: Reduction) -> list[str]:
+    """Returns the function that tells the phase of a state: the first whose tests it passes."""
+    body = ["(void)state;"]
+    for at, each in enumerate(reduction.phases[:-1]):
+        tests = [_test(unit, leaf, values) for leaf, values in each.tests]
+        body.append(f"if ({' && '.join(tests or ['1'])}) return &phases[{at}];")
+    body.append(f"return &phases[{len(reduction.phases) - 1}];")
+    return braced("static const Phase *phase_of(const uint8_t *state)", body)
+
+
+def _test(unit: Unit, leaf: int, values: frozenset[int]) -> str:
+    bit, width, _ = unit.layout.leaves[leaf]
+    value = f"get_bits(state, {bit}, {width})"
+    if len(values) == 1:
+        (only,) = values
+        return f"{value} == {only}"
+    if max(values) < _WORD:
+        return f"(UINT64_C({sum(1 << each for each in values):#x}) >> {value} & 1)"
+    return "(" + " || ".join(f"{value} == {each}" for each in sorted(values)) + ")"
 
 
 def _option(unit: Unit, option: Option, rows: _Rows) -> str:

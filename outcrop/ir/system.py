@@ -16,7 +16,7 @@ from itertools import product
 
 from outcrop.ir.automaton import Automaton, Product
 from outcrop.ir.formula import Formula
-from outcrop.ir.nodes import Expression, Frame, Local, Statement, Variable
+from outcrop.ir.nodes import Expression, Frame, Local, Place, Statement, Variable
 from outcrop.ir.types import INTEGER, Range, Scalarset, Simple, Type
 from outcrop.source import Source, Span
 
@@ -65,10 +65,11 @@ class Instantiable:
 
 @dataclass(frozen=True)
 class QueueEnd:
-    """One end of a queue in the state: a step appends to it, or removes its first item if there is one, and touches
-    the variables of the queue in no other way. Partial-order reduction lets the two ends work independently."""
+    """One end of a queue in the state: a step appends to it if it is not full, or looks at its first item if there is
+    one, and may remove it. It is not enabled otherwise, and touches the places of the queue in no other way.
+    Partial-order reduction lets the two ends work independently."""
 
-    queue: tuple[Variable, ...]
+    queue: tuple[Place, ...]
     appends: bool
 
 

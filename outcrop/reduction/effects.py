@@ -5,6 +5,7 @@ entered, so that most indices are constants. An index that is not means all elem
 because sorting its slots after each step moves the others.
 
 Everything that decides the outcome of a step is a read: indices, conditions, values, and what a failing check looks at.
+Leaves of which the value is known (boxes.py) are constants too, as long as the instance does not write them.
 """
 
 from __future__ import annotations
@@ -61,17 +62,17 @@ from outcrop.ir.nodes import (
     While,
     Witnessed,
 )
-from outcrop.ir.system import Function, Instantiable, System
+from outcrop.ir.system import Function, Instantiable, Rule, System
 from outcrop.ir.types import Array, Multiset, Simple, Type
 from outcrop.ir.walk import walk
 from outcrop.reduction.folding import combined, converted, negated
-from outcrop.reduction.leaves import Effects, Location, Stored, bits, mask_of
+from outcrop.reduction.leaves import Effects, Known, Location, Stored, Values, bits, mask_of
+from outcrop.reduction.reachable import assigned_in, assigned_locals
 
 #: Nodes that are looked at for one instance. With more, the instance reads and writes everything.
 _MOST_NODES = 50_000
 #: Turns of a loop that is unrolled.
 _MOST_TURNS = 64
-
 
 Constants = dict[Local, int]
 
@@ -83,13 +84,18 @@ class TooLarge(Exception):
 class Tracer:
     """Collects the effects of expressions and statements."""
 
-    def __init__(self, system: System, owner: Instantiable, arguments: tuple[int, ...]) -> None:
+    def __init__(
+        self, system: System, owner: Instantiable, arguments: tuple[int, ...], known: Known | None = None
+    ) -> None:
+        self._known = known or {}
         self._everything = (1 << system.leaf_count) - 1
         self.constants: Constants = {each.local: value for each, value in zip(owner.parameters, arguments, strict=True)}
         self._references: dict[Local, Location] = {}
         self._left = _MOST_NODES
         self._active: list[Function] = []
-        self._assigned: dict[Local, bool] = {}
+        self._owner = owner
+        #: Locals that change after they are bound, and so are no constants.
+        self._assigned = set(assigned_in(owner)) if isinstance(owner, Rule) else set[Local]()
         self.effects = Effects()
 
     def condition(self, node: Expression) -> Effects:
@@ -105,25 +111,15 @@ class Tracer:
 
     def body(self, statements: Sequence[Statement]) -> Effects:
         self._note_assigned(statements)
-        self.effects.can_abandon = abandons(statements)
         try:
             self._block(statements, True)
         except TooLarge:
-            self.effects = Effects(self._everything, self._everything, {}, True)
+            self.effects = Effects(self._everything, self._everything)
         return self.effects
 
-    def _note_assigned(self, node: Any) -> None:
-        """Notes locals that change after they are bound. These are never constants."""
-        for each in walk(node):
-            target = getattr(each, "target", None)
-            if isinstance(each, Assign | Clear | Undefine | MultisetAdd) and isinstance(target, LocalPlace):
-                self._assigned[target.local] = True
-            elif isinstance(each, Call):
-                for argument in each.arguments:
-                    if isinstance(argument, LocalPlace):
-                        self._assigned[argument.local] = True
-            elif isinstance(each, Bind) and isinstance(target, LocalPlace):
-                self._assigned[target.local] = True
+    def _note_assigned(self, node: object) -> None:
+        if not isinstance(self._owner, Rule):
+            self._assigned.update(assigned_locals(node))
 
     def _spend(self) -> None:
         self._left -= 1
@@ -158,14 +154,19 @@ class Tracer:
 
     def _element(self, node: IndexPlace) -> Location:
         base = self.place(node.base)
+        before, self.effects.reads = self.effects.reads, 0
         index = self.value(node.index)
+        if index is None:
+            self.effects.indices |= self.effects.reads
+        self.effects.reads |= before
         array = node.base.type
         assert isinstance(array, Array)
         count, size = array.index.cardinality, array.element.leaf_count
         position = None if index is None else index - array.index.low
-        positions: Sequence[int] = range(count)
-        if position is not None:  # one that is outside fails, and is never a single place
-            positions = (position,) if 0 <= position < count else (0, *positions)
+        # An index that is or may be outside fails, and so is never a single place, even if there is one element.
+        positions: Sequence[int] = (0, *range(count))
+        if position is not None and 0 <= position < count:
+            positions = (position,)
         return replace(base, starts=tuple(start + each * size for start in base.starts for each in positions))
 
     def leaves(self, location: Location, kind: Type) -> int:
@@ -173,28 +174,25 @@ class Tracer:
             return mask_of(location.multiset.starts, location.multiset.size)
         return mask_of(location.starts, kind.leaf_count)
 
-    def read(self, node: Place) -> None:
+    def read(self, node: Place) -> Location:
         location = self.place(node)  # before the sum below is loaded, since indices are reads as well
         self.effects.reads |= self.leaves(location, node.type)
+        return location
 
-    def write(self, location: Location, kind: Type, values: frozenset[int | None] | None, is_certain: bool) -> None:
-        """Records a write. A write inside a multiset also reads it, since its slots are sorted afterwards."""
+    def write(self, location: Location, kind: Type, values: Sequence[Values], is_certain: bool) -> None:
+        """Records a write, with the values of each leaf if these are known. A write inside a multiset also reads it,
+        since its slots are sorted afterwards."""
         written = self.leaves(location, kind)
         self.effects.writes |= written
-        if location.multiset is not None or any(isinstance(each, Multiset) for each in kind.parts()):
+        has_slots = location.multiset is not None or any(isinstance(each, Multiset) for each in kind.parts())
+        if has_slots:
             self.effects.reads |= written
-        if not isinstance(kind, Simple) or location.multiset is not None or len(location.starts) != 1:
+        if has_slots or len(location.starts) != 1 or not values:
             for leaf in bits(written):
                 self.effects.stores[leaf] = Stored(None, self.effects.stored(leaf).is_certain)
             return
-        (leaf,) = location.starts
-        before = self.effects.stores.get(leaf)
-        if is_certain or values is None or (before is not None and before.values is None):
-            known = values if is_certain else None
-            self.effects.stores[leaf] = Stored(known, is_certain or (before is not None and before.is_certain))
-        else:
-            others = frozenset() if before is None or before.values is None else before.values
-            self.effects.stores[leaf] = Stored(values | others, before is not None and before.is_certain)
+        for leaf, some in enumerate(values, location.starts[0]):
+            self.effects.store(leaf, some, is_certain)
 
     # --- Expressions -------------------------------------------------------------------------------------------
 
@@ -207,7 +205,8 @@ class Tracer:
             case Load():
                 if isinstance(node.place, LocalPlace) and not node.place.local.is_reference:
                     return self.constants.get(node.place.local)
-                self.read(node.place)
+                leaf = self.read(node.place).single
+                return None if leaf is None or not isinstance(node.type, Simple) else self._known.get(leaf)
             case Unary():
                 return negated(node.operator, self.value(node.operand))
             case Binary():
@@ -261,7 +260,7 @@ class Tracer:
     def _repeat(self, variable: Local, domain: TypeDomain | StepDomain, turn: Any) -> bool:
         """Takes the turns of a loop, each with its value if there are few. Returns whether there is surely one."""
         values = self.domain(domain)
-        if values is None or len(values) > _MOST_TURNS or self._assigned.get(variable):
+        if values is None or len(values) > _MOST_TURNS or variable in self._assigned:
             self.constants.pop(variable, None)
             turn()
             return False
@@ -284,7 +283,6 @@ class Tracer:
         function = node.function
         if function in self._active:
             raise TooLarge  # recursion
-        self._note_assigned(function.body)
         # All of them first, since an argument may call the same function.
         given = [self.place(each) if isinstance(each, Place) else self.value(each) for each in node.arguments]
         for formal, argument in zip(function.formals, given, strict=True):
@@ -297,7 +295,7 @@ class Tracer:
         self._active.pop()
 
     def _know(self, local: Local, value: int | None) -> None:
-        if value is None or self._assigned.get(local):
+        if value is None or local in self._assigned:
             self.constants.pop(local, None)
         else:
             self.constants[local] = value
@@ -323,7 +321,11 @@ class Tracer:
                 value = self.value(node.value)
                 is_undefined = isinstance(node.value, Constant) and node.value.value is None
                 known = frozenset([value]) if value is not None or is_undefined else None
-                self.write(self.place(node.target), node.target.type, known, is_certain)
+                target = self.place(node.target)
+                change = self._change_of(target.single, node.value) if is_certain else None
+                self.write(target, node.target.type, [known] * isinstance(node.target.type, Simple), is_certain)
+                if change is not None and target.single is not None:
+                    self.effects.stores[target.single] = Stored(None, True, change)
             case Bind():
                 self._bind(node)
             case If():
@@ -343,10 +345,11 @@ class Tracer:
             case CallStatement():
                 self._call(node.call, is_certain)
             case Clear():
-                low = node.target.type.low if isinstance(node.target.type, Simple) else None
-                self.write(self.place(node.target), node.target.type, frozenset([low]), is_certain)
+                lowest = [frozenset([leaf.low]) for leaf in node.target.type.leaves()]
+                self.write(self.place(node.target), node.target.type, lowest, is_certain)
             case Undefine():
-                self.write(self.place(node.target), node.target.type, frozenset([None]), is_certain)
+                nothing = [frozenset([None])] * node.target.type.leaf_count
+                self.write(self.place(node.target), node.target.type, nothing, is_certain)
             case Assert() | Assume() | Cover():
                 self.value(node.condition)
             case Put():
@@ -371,9 +374,19 @@ class Tracer:
             case _:
                 raise TooLarge
 
+    def _change_of(self, leaf: int | None, value: Expression) -> int | None:
+        """Returns the number that a value adds to a leaf, if the leaf has not been written before."""
+        if leaf is None or leaf in self.effects.stores or not isinstance(value, Binary):
+            return None
+        sign = {BinaryOperator.ADD: 1, BinaryOperator.SUBTRACT: -1}.get(value.operator)
+        if sign is None or not isinstance(value.left, Load) or self.place(value.left.place).single != leaf:
+            return None
+        change = self.value(value.right)
+        return None if change is None else sign * change
+
     def _change(self, target: Place) -> None:
         self.read(target)
-        self.write(self.place(target), target.type, None, False)
+        self.write(self.place(target), target.type, (), False)
 
     def _if(self, node: If, is_certain: bool) -> None:
         for condition, body in node.branches:
@@ -385,16 +398,3 @@ class Tracer:
                 self._block(body, is_certain)
                 return
         self._block(node.otherwise, is_certain)
-
-
-def abandons(node: Any) -> bool:
-    """Returns whether statements, or functions that they call, contain an assumption."""
-    pending, entered = [node], set[Function]()
-    while pending:
-        for each in walk(pending.pop()):
-            if isinstance(each, Assume):
-                return True
-            if isinstance(each, Call) and each.function not in entered:
-                entered.add(each.function)
-                pending.append(each.function.body)
-    return False

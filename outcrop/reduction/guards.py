@@ -6,7 +6,9 @@ instances can enable its rule: those that write what it reads.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 from outcrop.ir.layout import encode
@@ -32,11 +34,11 @@ from outcrop.ir.nodes import (
     Undefined,
 )
 from outcrop.ir.system import Rule, System
-from outcrop.ir.types import Array, Range, Real, Simple
+from outcrop.ir.types import Array, Enum, Range, Real, Simple
 from outcrop.ir.walk import changed, conjuncts, walk, writes_state
 from outcrop.reduction.effects import TooLarge, Tracer
 from outcrop.reduction.folding import combined
-from outcrop.reduction.leaves import bits
+from outcrop.reduction.leaves import Known, Values, bits
 
 #: Values of a leaf that are told apart.
 MOST_VALUES = 1024
@@ -60,14 +62,19 @@ _COMPARISONS = {
 
 @dataclass(frozen=True)
 class Conjunct:
-    """A conjunct of the guard of one instance. ``can_be_tested``: by itself, without the others."""
+    """A conjunct of the guard of one instance. ``can_be_tested``: by itself, without the others. ``known``: values of
+    leaves where those before it are true, ``demands``: what is so where it is true as well."""
 
     node: Expression
     reads: int
     can_fail: bool
     can_be_tested: bool
+    known: Known
+    demands: Demands
+    is_plain: bool  #: whether it compares one leaf, so that it fails only if the leaf is undefined
 
 
+@lru_cache(maxsize=2048)
 def split_guard(rule: Rule) -> list[Expression]:
     """Returns the conjuncts of a guard; the whole guard if one of them could change what another one sees."""
     if rule.guard is None:
@@ -82,18 +89,48 @@ def _silenced(node: Any) -> Any:
     return replace(node, undefined=Undefined.ALLOW) if is_noted else node
 
 
-def conjuncts_of(system: System, rule: Rule, arguments: tuple[int, ...]) -> list[Conjunct]:
-    """Returns the conjuncts of the guard of an instance."""
+def conjuncts_of(
+    system: System, rule: Rule, arguments: tuple[int, ...], known: Known, values: Sequence[Values]
+) -> list[Conjunct]:
+    """Returns the conjuncts of the guard of an instance. Each is evaluated only where those before it are true, so that
+    their demands tell values. ``values``: those that each leaf may have, ``known``: where that is one."""
     found = []
+    is_pure = not writes_state(rule.guard)  # otherwise a conjunct may see what an earlier one has written
+    known, demands = known if is_pure else {}, Demands()
     for node in split_guard(rule):
-        reads = Tracer(system, rule, arguments).condition(node).reads
+        reads = Tracer(system, rule, arguments, known).condition(node).reads
         is_plain = not any(isinstance(each, Call | Let) for each in walk(node))
+        is_safe = is_comparison = False
         try:
-            is_safe = is_plain and _is_safe(node, Tracer(system, rule, arguments))
+            if is_plain:
+                is_safe = _is_safe(node, Tracer(system, rule, arguments, known))
+                is_comparison = _is_plain(node, Tracer(system, rule, arguments, known))
         except TooLarge:
             is_safe = False
-        found.append(Conjunct(node, reads, not is_safe, is_plain))
+        own = Demanding(system, rule, arguments, known).of(node) if is_pure else {}
+        found.append(Conjunct(node, reads, not is_safe, is_plain, known, own, is_comparison))
+        demands = both(demands, own)
+        known = refined(known, demands, system.leaf_types, values)
     return found
+
+
+def refined(known: Known, demands: Demands, kinds: Sequence[Simple], values: Sequence[Values]) -> Known:
+    """Returns the known values of leaves, with those that demands leave no choice."""
+    more: Known = {}
+    for leaf, mask in demands.items():
+        value = _only_value(kinds[leaf], mask, values[leaf])
+        if value is not None:
+            more[leaf] = value
+    return {**known, **more} if more else known
+
+
+def _only_value(kind: Simple, mask: int, possible: Values) -> int | None:
+    if not isinstance(kind, Enum | Range):
+        return None
+    left = values_of(kind, mask) if mask.bit_count() == 1 else []
+    if possible is not None and not left:
+        left = [value for value in possible if value is None or mask >> encode(kind, value) & 1]
+    return left[0] if len(left) == 1 else None
 
 
 def tells_values(kind: Simple) -> bool:
@@ -157,12 +194,27 @@ def _is_small(node: Expression) -> bool:
 # --- Demands -----------------------------------------------------------------------------------------------
 
 
+def unless_false(conjuncts: list[Conjunct]) -> Demands:
+    """Returns what is true of a state in which the guard is true or fails. Conjuncts behind one that can fail say
+    nothing then. A plain test of one leaf fails only if the leaf is undefined."""
+    found: Demands = {}
+    for each in conjuncts:
+        demands = each.demands
+        if not each.can_fail:
+            found = both(found, demands)
+            continue
+        if demands and each.reads == sum(1 << leaf for leaf in demands) and each.is_plain:
+            found = both(found, {leaf: mask | 1 for leaf, mask in demands.items()})
+        break
+    return found
+
+
 class Demanding:
     """Finds what the guard of an instance demands of single leaves."""
 
-    def __init__(self, system: System, rule: Rule, arguments: tuple[int, ...]) -> None:
+    def __init__(self, system: System, rule: Rule, arguments: tuple[int, ...], known: Known) -> None:
         self._kinds = system.leaf_types
-        self._tracer = Tracer(system, rule, arguments)
+        self._tracer = Tracer(system, rule, arguments, known)
         self._constants = self._tracer.constants
 
     def of(self, node: Expression | None) -> Demands:
@@ -172,20 +224,6 @@ class Demanding:
         except TooLarge:
             return {}
 
-    def unless_false(self, conjuncts: list[Conjunct]) -> Demands:
-        """Returns what is true of a state in which the guard is true or fails. Conjuncts behind one that can fail say
-        nothing then. A plain test of one leaf fails only if the leaf is undefined."""
-        found: Demands = {}
-        for each in conjuncts:
-            demands = self.of(each.node)
-            if not each.can_fail:
-                found = _both(found, demands)
-                continue
-            if demands and each.reads == sum(1 << leaf for leaf in demands) and _is_plain(each.node, self._tracer):
-                found = _both(found, {leaf: mask | 1 for leaf, mask in demands.items()})
-            break
-        return found
-
     def _demands(self, node: Expression, wanted: bool) -> Demands:
         match node:
             case Unary(operator=UnaryOperator.NOT):
@@ -194,8 +232,8 @@ class Demanding:
                 is_implication = node.operator is BinaryOperator.IMPLIES
                 left = self._demands(node.left, wanted != is_implication)
                 right = self._demands(node.right, wanted)
-                both = (node.operator is BinaryOperator.AND) == wanted
-                return _both(left, right) if both else _either(left, right)
+                are_both = (node.operator is BinaryOperator.AND) == wanted
+                return both(left, right) if are_both else _either(left, right)
             case Binary():
                 return self._comparison(node, wanted)
             case Load():
@@ -211,7 +249,7 @@ class Demanding:
         values = self._tracer.domain(node.domain)
         if values is None or not 0 < len(values) <= _MOST_OPERANDS:
             return {}
-        join = _both if (node.quantifier is Quantifier.FORALL) == wanted else _either
+        join = both if (node.quantifier is Quantifier.FORALL) == wanted else _either
         whole: Demands | None = None
         for each in values:
             self._constants[node.variable] = each
@@ -245,12 +283,8 @@ class Demanding:
 
     def _leaf(self, place: Place) -> int | None:
         """Returns the single leaf that a place is; None if it may be several, or lies in a multiset."""
-        location = self._tracer.place(place)
-        if len(location.starts) != 1 or location.multiset is not None:
-            return None
-        (leaf,) = location.starts
-        kind = self._kinds[leaf]
-        return leaf if tells_values(kind) else None
+        leaf = self._tracer.place(place).single
+        return leaf if leaf is not None and tells_values(self._kinds[leaf]) else None
 
     def _all(self, leaf: int) -> int:
         return (2 << self._kinds[leaf].cardinality) - 1
@@ -298,7 +332,7 @@ _OPPOSITES = {
 }
 
 
-def _both(left: Demands, right: Demands) -> Demands:
+def both(left: Demands, right: Demands) -> Demands:
     whole = dict(left)
     for leaf, mask in right.items():
         whole[leaf] = whole.get(leaf, mask) & mask

@@ -10,9 +10,9 @@ from outcrop.ir.faults import Fault
 from outcrop.ir.interpreter import Active, Firing, Interpreter
 from outcrop.ir.layout import State, encode
 from outcrop.reduction.guards import split_guard
+from outcrop.reduction.instances import Instance
 from outcrop.reduction.leaves import bits
-from outcrop.reduction.stubborn import Reduction
-from outcrop.reduction.tables import Instance
+from outcrop.reduction.stubborn import Phase, Reduction
 
 
 class ReducedMoves:
@@ -37,13 +37,12 @@ class ReducedMoves:
         """The counters of a reduced search; see COUNTERS."""
         return [self.states, self.reduced, self.enabled, self.fired]
 
-    def chosen(self, state: State, active: int) -> int:
-        """Returns the active instances that a state fires first."""
-        return active & self.stubborn_set(state, active)
+    def phase_of(self, state: State) -> Phase:
+        return self._reduction.phase_of(lambda leaf: encode(self._kinds[leaf], state[leaf]))
 
     def stubborn_set(self, state: State, active: int) -> int:
         """Returns the set that is chosen, with its disabled members; -1 for all instances."""
-        return self._reduction.stubborn_set(
+        return self.phase_of(state).stubborn_set(
             active, partial(self.is_false, state), lambda leaf: encode(self._kinds[leaf], state[leaf])
         )
 
@@ -70,9 +69,9 @@ class ReducedMoves:
             for each in found:
                 yield each if isinstance(each, Firing) else each.fire()
             return
-        chosen = self.chosen(state, active)
+        chosen = active & self.stubborn_set(state, active)
         firings = [(number, ready[number].fire()) for number in bits(chosen)]
-        starts = self._reduction.starts
+        starts = self.phase_of(state).starts
         if chosen != active and not any(starts >> number & 1 and _leads_on(firing) for number, firing in firings):
             firings += [(number, ready[number].fire()) for number in bits(active & ~chosen)]
         self.reduced += len(firings) < len(ready)

@@ -6,14 +6,15 @@ from collections import Counter
 from dataclasses import dataclass, replace
 
 from outcrop.ir.interpreter import Interpreter
-from outcrop.ir.nodes import Call, Cover, Expression, Put
-from outcrop.ir.system import Function, Instantiable, PropertyKind, System
-from outcrop.ir.walk import walk
+from outcrop.ir.nodes import Cover, Expression, Put
+from outcrop.ir.system import Instantiable, PropertyKind, System
 from outcrop.outcome import Outcome, ReductionReport
+from outcrop.reduction.boxes import narrower_box, widest_box
 from outcrop.reduction.effects import Tracer
 from outcrop.reduction.interpreted import ReducedMoves
 from outcrop.reduction.ranking import ascending
-from outcrop.reduction.stubborn import Reduction
+from outcrop.reduction.reachable import reachable_nodes
+from outcrop.reduction.stubborn import Phase, Reduction
 from outcrop.reduction.tables import Relations, groups_of
 
 #: Rule instances of a model that is reduced; the relations take a bit for each pair of them.
@@ -38,7 +39,7 @@ class Unreduced:
 def reduction_of(system: System, symmetry: bool, samples: bool = True) -> Reduction | Unreduced:
     """Returns the reduction that preserves the properties of a System: those of states or, in a product, the runs of
     the automaton. That must not count steps. With ``samples``, a model that would gain nothing is not reduced."""
-    found = _reduction(system)
+    found = _reduction(system, symmetry)
     if isinstance(found, Unreduced) or not samples or _pays(system, found, symmetry):
         return found
     return Unreduced("hardly a state of a sample could leave a step for later", len(found.instances), found.blamed)
@@ -73,7 +74,7 @@ def _pays(system: System, reduction: Reduction, symmetry: bool) -> bool:
     return 0 < moves.choices <= moves.reduced * _LEAST_SHARE
 
 
-def _reduction(system: System) -> Reduction | Unreduced:
+def _reduction(system: System, symmetry: bool) -> Reduction | Unreduced:
     count = sum(rule.instance_count for rule in system.rules)
     if count > MOST_INSTANCES:
         return Unreduced(f"it has {count:,} rule instances, and at most {MOST_INSTANCES:,} are compared", count)
@@ -83,23 +84,24 @@ def _reduction(system: System) -> Reduction | Unreduced:
         return Unreduced("runs go on after a failure, which changes the whole state", count)
     if any(rule.guard is not None and _is_observable(rule.guard) for rule in system.rules):
         return Unreduced("a guard prints or counts when it is evaluated", count)
-    relations = Relations(system)
+    groups = [] if system.product is not None else groups_of(system)
+    widest = widest_box(system)
+    narrower = narrower_box(system, widest, Interpreter(system, symmetry and system.allows_symmetry))
+    boxes = [widest] if narrower is None else [narrower, widest]
+    relations = [Relations(system, each, groups) for each in boxes]
+    phases = tuple(_phase(each, each.box is not widest) for each in relations)
+    return Reduction(phases, _blamed(relations[-1]))
+
+
+def _phase(relations: Relations, is_tested: bool) -> Phase:
+    system, box = relations.system, relations.box
     is_strict = system.product is not None
-    visible = 0
-    if is_strict:
-        visible = relations.writers_of(_seen(system))
-    else:
-        relations.groups += groups_of(system)
+    visible = relations.writers_of(_seen(system)) if is_strict else 0
     relations.add_enabling()
     dependents = tuple(map(relations.dependents, relations.instances))
-    return Reduction(
-        tuple(relations.instances),
-        dependents,
-        ascending(relations, dependents) & ~visible,
-        is_strict,
-        any(each.effects.can_abandon for each in relations.instances),
-        _blamed(relations),
-    )
+    starts = ascending(relations, dependents) & ~visible
+    tests = box.tests(system.leaf_types) if is_tested else {}
+    return Phase(tuple(tests.items()), tuple(relations.instances), dependents, starts, is_strict)
 
 
 def _seen(system: System) -> int:
@@ -116,16 +118,7 @@ def _seen(system: System) -> int:
 
 def _is_observable(node: Expression) -> bool:
     """Returns whether one more evaluation of a condition has a visible effect."""
-    pending: list[object] = [node]
-    entered: set[Function] = set()
-    while pending:
-        for each in walk(pending.pop()):
-            if isinstance(each, Cover | Put):
-                return True
-            if isinstance(each, Call) and each.function not in entered:
-                entered.add(each.function)
-                pending.append(each.function.body)
-    return False
+    return any(isinstance(each, Cover | Put) for each in reachable_nodes(node))
 
 
 def _blamed(relations: Relations) -> tuple[str, ...]:

@@ -1,159 +1,205 @@
 """The ranking function of states, which keeps reduction from ignoring an enabled instance for ever.
 
-The rank of a state is a sum of weights over values of leaves. A set of instances may be fired alone only if one of them
-(for properties of runs: each of them) surely leads to a state of higher rank. Ranks are bounded, so every path of such
-steps ends in a state that is expanded in full. Leaves that symmetry exchanges have equal weights, and scalarset values
-none, so that all states of an orbit have the same rank.
+The rank of a state is a sum over leaves: a number for each value of a leaf, or a weight times its value. A set of
+instances may be fired alone only if one of them (for properties of runs: each of them) surely leads to a state of
+higher rank. Ranks are bounded, so every path of such steps ends in a state that is expanded in full. Leaves that
+symmetry exchanges have equal numbers, and scalarset values none, so that all states of an orbit have the same rank.
 
-Weights are chosen so that many instances ascend. The steps between the values of a leaf are taken one after the other,
-those of instances with few dependents first, and a step that would close a circle is left out; it descends. So what
-descends are mostly steps that are dependent on many others, and have large sets anyway. Then leaves are added one by
-one as long as that helps.
+Numbers are chosen so that many instances ascend; weights.py improves them. The steps between the values of a leaf are
+taken one after the other, those of instances with few dependents first, and a step that would close a circle is left
+out. So what descends are mostly steps that depend on many others, and have large sets anyway. Weights of counters, such
+as the lengths of queues, then make further steps ascend: a process that goes back to its beginning after a receive
+gains by the message that is gone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
 
-from outcrop.ir.system import System, has_symmetry
-from outcrop.ir.types import Array, Enum, Multiset, Range, Record, Simple, Type
-from outcrop.reduction.effects import Tracer
+from outcrop.ir.system import System
+from outcrop.ir.types import Range, Simple
+from outcrop.reduction.boxes import Box, peers_of
+from outcrop.reduction.instances import Instance, packed
 from outcrop.reduction.leaves import bits
-from outcrop.reduction.tables import Instance, Relations, packed
+from outcrop.reduction.tables import Relations
+from outcrop.reduction.weights import Side, Sum, Term, improved
 
-#: Values of a leaf that is ranked.
+#: Values of a leaf that have a number each.
 _MOST_VALUES = 256
 #: Steps between its values that are looked at.
 _MOST_STEPS = 1_000
-#: Weights that are tried for a class of leaves.
+#: Values before and after a step, on average, from which on the values of a leaf have no numbers.
+_MOST_CHOICES = 16
+#: Multiples of the numbers that are tried for a class of leaves.
 _FACTORS = (1, 16, 256)
 
-Path = tuple[object, ...]
+#: Steps between the values of a leaf, each with the least number of dependents of an instance that takes it.
+Steps = dict[tuple[int, int], int]
 
 
 @dataclass
 class _Class:
-    """Leaves with equal weights. ``possible``: packed values that some leaf of it may have, as bits of a number."""
+    """Leaves with equal numbers. ``first``: the number of its first parameter, that of packed value 0; of a counter the
+    only one, its weight. ``possible``: packed values, or values of a counter, that a leaf of it may have."""
 
     kind: Simple
-    leaves: list[int] = field(default_factory=list)
-    possible: int = 0
-    steps: dict[tuple[int, int], int] = field(default_factory=dict)  #: with the least number of dependents
-    ranks: list[int] = field(default_factory=list)
+    leaves: list[int]
+    is_counter: bool
+    first: int
+    possible: list[int]
+
+    @property
+    def size(self) -> int:
+        return 1 if self.is_counter else self.kind.cardinality + 1
+
+    def side(self, values: list[int]) -> Side:
+        """Returns the terms of a sum, one of which the rank contains where a leaf has one of some values."""
+        if self.is_counter:
+            return tuple((self.first, value) for value in sorted({min(values), max(values)}))
+        return tuple((self.first + value, 1) for value in values)
 
 
 def ascending(relations: Relations, dependents: Sequence[int]) -> int:
     """Returns the instances that surely lead to a state of higher rank. ``dependents``: for each instance, those that
     do not accord with it."""
-    system = relations.system
-    classes = _classes(system)
-    of_leaf = {leaf: each for each in classes for leaf in each.leaves}
-    _note_starts(system, of_leaf)
-    for instance in relations.instances:
-        _note_steps(instance, of_leaf, dependents[instance.number].bit_count())
-    gains = []
+    instances = [each for each in relations.instances if relations.box.live >> each.number & 1]
+    counts = {each.number: dependents[each.number].bit_count() for each in instances}
+    classes = _classes(relations.system, relations.box, instances)
+    sums = {each.number: Sum(each.number) for each in instances}
+    parameters = [0] * sum(each.size for each in classes)
+    gains: list[tuple[_Class, list[int], dict[int, int]]] = []
     for each in classes:
-        each.ranks = _ranks(each)
-        gains.append([_gain(instance, each) for instance in relations.instances])
-    totals = _chosen(gains, len(relations.instances))
-    return sum(1 << number for number, total in enumerate(totals) if total > 0)
+        terms = {instance.number: _terms(instance, each) for instance in instances}
+        if not each.is_counter and _are_vague([term for some in terms.values() for term in some]):
+            continue
+        for number, some in terms.items():
+            for term in some:
+                sums[number].add(term)
+        if not each.is_counter:
+            steps: Steps = {}
+            for instance in instances:
+                _note_steps(instance, each, steps, counts[instance.number])
+            numbers = _numbers(steps, each.size)
+            gains.append((each, numbers, _gains([0] * each.first + numbers, terms)))
+    _choose(gains, parameters)
+    parameters = improved(parameters, sorted(sums.values(), key=lambda one: (counts[one.number], one.number)))
+    return sum(1 << number for number, one in sums.items() if one.value(parameters) > 0)
 
 
-def _chosen(gains: list[list[int]], count: int) -> list[int]:
-    """Returns the least change of rank of each instance, with weights that make many of them positive."""
-    totals = [0] * count
+def _gains(parameters: list[int], terms: dict[int, list[Term]]) -> dict[int, int]:
+    """Returns the least change of rank that each instance makes through a class."""
+    found = {}
+    for number, some in terms.items():
+        whole = Sum(number)
+        for term in some:
+            whole.add(term)
+        found[number] = round(whole.value(parameters))
+    return found
+
+
+def _choose(gains: list[tuple[_Class, list[int], dict[int, int]]], parameters: list[int]) -> None:
+    """Sets the numbers of classes, with factors that make many instances ascend."""
+    totals: dict[int, int] = {}
     score = 0
-    order = sorted(range(len(gains)), key=lambda each: (-sum(gain > 0 for gain in gains[each]), each))
-    for each in order:
+    for each, numbers, own in sorted(gains, key=lambda one: -sum(gain > 0 for gain in one[2].values())):
         best = None
         for factor in _FACTORS:
-            trial = [total + factor * gain for total, gain in zip(totals, gains[each], strict=True)]
-            reached = sum(total > 0 for total in trial)
+            trial = {number: totals.get(number, 0) + factor * gain for number, gain in own.items()}
+            reached = sum(total > 0 for total in trial.values())
             if reached > score:
-                score, best = reached, trial
-        totals = totals if best is None else best
-    return totals
+                score, best = reached, (factor, trial)
+        if best is not None:
+            totals = best[1]
+            parameters[each.first : each.first + each.size] = [best[0] * number for number in numbers]
 
 
-def _classes(system: System) -> list[_Class]:
-    found: dict[Path, _Class] = {}
-    for variable in system.variables:
-        if system.product is not None and variable in (system.product.location, system.product.counter):
+# --- Classes of leaves -------------------------------------------------------------------------------------
+
+
+def _classes(system: System, box: Box, instances: list[Instance]) -> list[_Class]:
+    written = counted = 0
+    for each in instances:
+        written |= each.effects.writes
+        counted |= sum(1 << leaf for leaf, stored in each.effects.stores.items() if stored.change is not None)
+    defined = sum(((1 << each.type.leaf_count) - 1) << each.offset for each in system.variables if each.is_defined)
+    found: list[_Class] = []
+    first = 0
+    for leaf, leaves in peers_of(system).items():
+        kind, values = system.leaf_types[leaf], box.values[leaf]
+        if leaf != leaves[0] or not any(written >> each & 1 for each in leaves):
             continue
-        for path, kind, leaf in _paths(variable.type, (variable.name,), variable.offset):
-            found.setdefault(path, _Class(kind)).leaves.append(leaf)
-    return list(found.values())
+        is_defined = defined >> leaf & 1 or (values is not None and None not in values)
+        if is_defined and any(counted >> each & 1 for each in leaves) and isinstance(kind, Range):
+            found.append(_Class(kind, leaves, True, first, [kind.low, kind.high]))
+        elif kind.cardinality <= _MOST_VALUES:
+            every = range(kind.cardinality + 1)
+            possible = every if values is None else (packed(kind, each) for each in values)
+            found.append(_Class(kind, leaves, False, first, sorted(possible)))
+        else:
+            continue
+        first += found[-1].size
+    return found
 
 
-def _paths(kind: Type, path: Path, at: int) -> Iterator[tuple[Path, Simple, int]]:
-    """Yields the leaves of a type that can be ranked. Elements that symmetry exchanges have the same path."""
-    if isinstance(kind, Record):
-        for (name, each), offset in zip(kind.fields, kind.offsets, strict=True):
-            yield from _paths(each, (*path, name), at + offset)
-    elif isinstance(kind, Array):
-        is_symmetric = has_symmetry(kind.index)
-        for position in range(kind.index.cardinality):
-            step = None if is_symmetric else position
-            yield from _paths(kind.element, (*path, step), at + position * kind.element.leaf_count)
-    elif isinstance(kind, Enum | Range) and kind.cardinality <= _MOST_VALUES:
-        yield path, kind, at
+def _sides(instance: Instance, each: _Class, leaf: int) -> tuple[list[int], list[int]]:
+    """Returns the values of a leaf before and after a step that writes it."""
+    values, demanded = instance.effects.stored(leaf).values, instance.demands.get(leaf)
+    if each.is_counter:
+        low = each.kind.low
+        before = each.possible if demanded is None else [bit - 1 + low for bit in bits(demanded) if bit]
+        after = each.possible if values is None else [value for value in values if value is not None]
     else:
-        assert isinstance(kind, Simple | Multiset)
+        before = each.possible if demanded is None else [bit for bit in each.possible if demanded >> bit & 1]
+        after = each.possible if values is None else sorted(packed(each.kind, value) for value in values)
+    return before, after
 
 
-def _note_starts(system: System, of_leaf: dict[int, _Class]) -> None:
-    starts = system.start_states if system.error_state is None else (*system.start_states, system.error_state)
-    for start in starts:
-        for arguments in start.instances():
-            effects = Tracer(system, start, arguments).body(start.body)
-            for leaf, each in of_leaf.items():
-                values = effects.stored(leaf).values if effects.writes >> leaf & 1 else frozenset([None])
-                if not effects.stored(leaf).is_certain:
-                    each.possible |= 1
-                if values is None:
-                    each.possible |= _all(each.kind)
-                for value in values or ():
-                    each.possible |= 1 << packed(each.kind, value)
-
-
-def _all(kind: Simple) -> int:
-    return (2 << kind.cardinality) - 1
-
-
-def _note_steps(instance: Instance, of_leaf: dict[int, _Class], dependents: int) -> None:
-    for leaf in bits(instance.effects.writes):
-        each = of_leaf.get(leaf)
-        if each is None:
+def _terms(instance: Instance, each: _Class) -> list[Term]:
+    """Returns the changes of rank that a step makes through the leaves of a class."""
+    found = []
+    for leaf in each.leaves:
+        if not instance.effects.writes >> leaf & 1:
             continue
         stored = instance.effects.stored(leaf)
-        if stored.values is None:
-            each.possible |= _all(each.kind)
+        if each.is_counter and stored.change is not None:
+            found.append(Term(((each.first, stored.change),), ((each.first, 0),), stored.is_certain))
             continue
-        targets = [packed(each.kind, value) for value in stored.values]
-        for target in sorted(targets):
-            each.possible |= 1 << target
-            if leaf in instance.demands:
-                for source in bits(instance.demands[leaf]):
-                    step = source, target
-                    each.steps[step] = min(dependents, each.steps.get(step, dependents))
+        before, after = _sides(instance, each, leaf)
+        if before and after:  # otherwise it never fires
+            found.append(Term(each.side(after), each.side(before), stored.is_certain))
+    return found
 
 
-def _ranks(each: _Class) -> list[int]:
-    """Returns the rank of each packed value: the length of the longest path to it, without steps that close circles."""
+def _are_vague(terms: list[Term]) -> bool:
+    """Returns whether most steps may lead from many values to many others, so that none ascends."""
+    return sum(each.size for each in terms) > _MOST_CHOICES * len(terms)
+
+
+def _note_steps(instance: Instance, each: _Class, steps: Steps, dependents: int) -> None:
+    for leaf in each.leaves:
+        if instance.effects.stored(leaf).values is not None and leaf in instance.demands:
+            before, after = _sides(instance, each, leaf)
+            for step in product(before, after):
+                steps[step] = min(dependents, steps.get(step, dependents))
+
+
+def _numbers(steps: Steps, size: int) -> list[int]:
+    """Returns a number for each packed value: the longest path to it without steps that close circles."""
     following: dict[int, list[int]] = {}
-    for source, target in sorted(each.steps, key=lambda step: (each.steps[step], step))[:_MOST_STEPS]:
+    for source, target in sorted(steps, key=lambda step: (steps[step], step))[:_MOST_STEPS]:
         if source not in _reachable(target, following):
             following.setdefault(source, []).append(target)
-    ranks = [0] * (each.kind.cardinality + 1)
+    numbers = [0] * size
     pending = list(following)
     while pending:
         source = pending.pop()
         for target in following.get(source, ()):
-            if ranks[target] <= ranks[source]:
-                ranks[target] = ranks[source] + 1
+            if numbers[target] <= numbers[source]:
+                numbers[target] = numbers[source] + 1
                 pending.append(target)
-    return ranks
+    return numbers
 
 
 def _reachable(value: int, following: dict[int, list[int]]) -> set[int]:
@@ -164,20 +210,3 @@ def _reachable(value: int, following: dict[int, list[int]]) -> set[int]:
                 seen.add(target)
                 pending.append(target)
     return seen
-
-
-def _gain(instance: Instance, each: _Class) -> int:
-    """Returns the least change of rank that a step makes through the leaves of a class."""
-    total = 0
-    for leaf in each.leaves:
-        if instance.effects.writes >> leaf & 1:
-            stored = instance.effects.stored(leaf)
-            before = instance.demands.get(leaf, -1) & each.possible
-            after = each.possible if stored.values is None else 0
-            for value in stored.values or ():
-                after |= 1 << packed(each.kind, value)
-            if not before or not after:
-                continue  # it never fires
-            least = min(each.ranks[value] for value in bits(after)) - max(each.ranks[value] for value in bits(before))
-            total += least if stored.is_certain else min(least, 0)
-    return total

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from outcrop.reduction.instances import Instance
 from outcrop.reduction.leaves import bits
-from outcrop.reduction.tables import Instance
 
 #: Weight of an enabled instance in the cost of an enabling set, in disabled ones.
 COST_OF_ENABLED = 1024
@@ -22,15 +22,35 @@ COUNTERS = ("states", "reduced", "enabled", "fired")
 
 @dataclass(frozen=True)
 class Reduction:
-    """The relations from which sets are made. ``starts``: instances that a set may begin with. ``is_strict``: a set may
-    have no other enabled instances than these."""
+    """The relations from which sets are made, in each phase. A state is in the first phase whose tests it passes; the
+    last one has none. Steps lead to the same phase or to an earlier one."""
 
+    phases: tuple[Phase, ...]
+    blamed: tuple[str, ...] = ()  #: variables that most pairs of instances share
+
+    @property
+    def instances(self) -> tuple[Instance, ...]:
+        return self.phases[-1].instances
+
+    @property
+    def is_strict(self) -> bool:
+        return self.phases[-1].is_strict
+
+    def phase_of(self, packed: Callable[[int], int]) -> Phase:
+        """Returns the phase of a state. ``packed`` tells the packed value of a leaf."""
+        return next(each for each in self.phases if all(packed(leaf) in values for leaf, values in each.tests))
+
+
+@dataclass(frozen=True)
+class Phase:
+    """The relations in the states of a box. ``tests``: packed values that single leaves have in it. ``starts``: those
+    instances that a set may begin with. ``is_strict``: a set may have no other enabled instances than these."""
+
+    tests: tuple[tuple[int, frozenset[int]], ...]
     instances: tuple[Instance, ...]
     dependents: tuple[int, ...]
     starts: int
     is_strict: bool
-    can_abandon: bool  #: whether an instance with a true guard may lead nowhere
-    blamed: tuple[str, ...] = ()  #: variables that most pairs of instances share
 
     def stubborn_set(self, active: int, is_false: Callable[[Instance, int], bool], packed: Callable[[int], int]) -> int:
         """Returns the set of instances to fire, with disabled members; -1 if that is all of them. ``is_false`` tells

@@ -6,62 +6,28 @@ reduction.md has the conditions on a set, and why these relations ensure them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 
-from outcrop.ir.layout import encode
-from outcrop.ir.nodes import Binary, BinaryOperator, Expression, Local, Quantified, Quantifier, Variable
-from outcrop.ir.system import PropertyKind, Rule, System
-from outcrop.ir.types import Simple
-from outcrop.ir.walk import writes_state
+from outcrop.ir.nodes import Binary, BinaryOperator, Expression, Local, Quantified, Quantifier
+from outcrop.ir.system import PropertyKind, System
+from outcrop.reduction.boxes import Box
 from outcrop.reduction.effects import Tracer
-from outcrop.reduction.guards import Conjunct, Demanding, Demands, conjuncts_of, tells_values
-from outcrop.reduction.leaves import Effects, bits
-
-
-@dataclass(frozen=True)
-class Option:
-    """A necessary enabling set of an instance whose conjunct ``conjunct`` is false: ``rows[v]`` where the leaf ``leaf``
-    has the packed value v, or ``rows[0]``, if ``leaf`` is None."""
-
-    conjunct: int
-    rows: tuple[int, ...]
-    leaf: int | None = None
-
-
-@dataclass
-class Instance:
-    """An instance of a rule. ``effects`` are those of guard and body together."""
-
-    number: int
-    rule: int
-    arguments: tuple[int, ...]
-    effects: Effects
-    guard_reads: int
-    demands: Demands  #: demands of a true guard
-    unless_false: Demands  #: demands of a guard that is true or fails
-    conjuncts: list[Conjunct]
-    options: list[Option] = field(default_factory=list)
-    otherwise: int = 0  #: a necessary enabling set that is right whatever is false
-
-    @property
-    def bit(self) -> int:
-        return 1 << self.number
+from outcrop.reduction.guards import Conjunct, Demands, tells_values, unless_false
+from outcrop.reduction.instances import Instance, Option, packed
+from outcrop.reduction.leaves import bits
 
 
 class Relations:
     """The instances of a System with what each reads, writes and demands."""
 
-    def __init__(self, system: System) -> None:
+    def __init__(self, system: System, box: Box, groups: Sequence[int] = ()) -> None:
         self.system = system
+        self.box = box
         self.leaf_count = system.leaf_count
-        self.instances: list[Instance] = []
-        for number, rule in enumerate(system.rules):
-            for arguments in rule.instances():
-                self.instances.append(_instance(system, number, rule, arguments, len(self.instances)))
+        self.instances = box.instances
         self._add_priorities()
-        self.groups: list[int] = []  #: leaves that one property reads, for each that must be preserved
+        self.groups = groups  #: leaves that one property reads, for each that must be preserved
 
     def _add_priorities(self) -> None:
         """Makes instances depend on the guards of those that go first."""
@@ -83,7 +49,7 @@ class Relations:
         """For each leaf, and then for each group, the instances that may write it."""
         rows = [0] * self.leaf_count
         for each in self.instances:
-            for leaf in bits(each.effects.writes):
+            for leaf in bits(each.effects.writes) if self.box.live >> each.number & 1 else ():
                 rows[leaf] |= each.bit
         for group in self.groups:
             rows.append(self._union(rows, group))
@@ -93,7 +59,7 @@ class Relations:
     def readers(self) -> list[int]:
         rows = [0] * self.leaf_count
         for each in self.instances:
-            for leaf in bits(each.effects.reads):
+            for leaf in bits(each.effects.reads) if self.box.live >> each.number & 1 else ():
                 rows[leaf] |= each.bit
         return rows
 
@@ -154,18 +120,18 @@ class Relations:
         """Returns the instances that use the other end of the queue in which a leaf lies. They accord where both are
         enabled: an item is appended behind the one that is removed."""
         whole = 0
-        for end in self.system.rules[each.rule].ends:
-            if any(one.offset <= leaf < one.offset + one.type.leaf_count for one in end.queue):
-                whole |= self._ends.get((end.queue, not end.appends), 0)
+        for queue, appends in each.ends.items():
+            if queue >> leaf & 1:
+                whole |= self._ends.get((queue, not appends), 0)
         return whole
 
     @cached_property
-    def _ends(self) -> dict[tuple[tuple[Variable, ...], bool], int]:
+    def _ends(self) -> dict[tuple[int, bool], int]:
         """For each end of each queue, the instances that use it."""
-        found: dict[tuple[tuple[Variable, ...], bool], int] = {}
+        found: dict[tuple[int, bool], int] = {}
         for each in self.instances:
-            for end in self.system.rules[each.rule].ends:
-                found[end.queue, end.appends] = found.get((end.queue, end.appends), 0) | each.bit
+            for end in each.ends.items():
+                found[end] = found.get(end, 0) | each.bit
         return found
 
     # --- Necessary enabling sets -------------------------------------------------------------------------------
@@ -176,20 +142,19 @@ class Relations:
             earlier = failing = 0  # what decides whether an earlier conjunct fails, and with it the instance
             for number, conjunct in enumerate(each.conjuncts):
                 if conjunct.can_be_tested:
-                    each.options += self._options(each, number, conjunct, self.writers_of(failing))
+                    each.options += self._options(number, conjunct, self.writers_of(failing))
                 earlier |= conjunct.reads
                 if conjunct.can_fail:
                     failing = earlier  # a conjunct fails only if those before it are true
 
-    def _options(self, each: Instance, number: int, conjunct: Conjunct, failing: int) -> Iterator[Option]:
+    def _options(self, number: int, conjunct: Conjunct, failing: int) -> Iterator[Option]:
         leaves = bits(conjunct.reads)
         if len(leaves) != 1 or not tells_values(self.system.leaf_types[leaves[0]]):
             yield Option(number, (self.writers_of(conjunct.reads) | failing,))
             return
         (leaf,) = leaves
         yield Option(number, tuple(row | failing for row in self._by_value(leaf)), leaf)
-        rule = self.system.rules[each.rule]
-        wanted = Demanding(self.system, rule, each.arguments).unless_false([conjunct]).get(leaf)
+        wanted = unless_false([conjunct]).get(leaf)
         if wanted is not None:
             yield Option(number, (self._storing(leaf, wanted) | failing,))
 
@@ -219,26 +184,6 @@ class Relations:
     @cached_property
     def _rows(self) -> dict[int, list[int]]:
         return {}
-
-
-def packed(kind: Simple, value: int | None) -> int:
-    """Returns the packed form of a value; that of undefined for one outside the type, which is never stored."""
-    return encode(kind, value) if value is not None and kind.low <= value <= kind.high else 0
-
-
-def _instance(system: System, number: int, rule: Rule, arguments: tuple[int, ...], at: int) -> Instance:
-    conjuncts = conjuncts_of(system, rule, arguments)
-    guard_reads = 0
-    for each in conjuncts:
-        guard_reads |= each.reads
-    effects = Tracer(system, rule, arguments).body(rule.body)
-    effects.reads |= guard_reads
-    demands: Demands = {}
-    unless_false: Demands = {}
-    if not writes_state(rule.guard):  # otherwise a conjunct may see what an earlier one has written
-        demands = Demanding(system, rule, arguments).of(rule.guard)
-        unless_false = Demanding(system, rule, arguments).unless_false(conjuncts)
-    return Instance(at, number, arguments, effects, guard_reads, demands, unless_false, conjuncts)
 
 
 # --- What properties read ----------------------------------------------------------------------------------

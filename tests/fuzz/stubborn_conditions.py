@@ -11,10 +11,10 @@ from collections.abc import Iterable, Iterator
 
 from outcrop.ir.interpreter import Active, Firing, Interpreter
 from outcrop.ir.layout import State, encode
+from outcrop.reduction.instances import Instance
 from outcrop.reduction.interpreted import ReducedMoves
 from outcrop.reduction.leaves import bits
 from outcrop.reduction.stubborn import Reduction
-from outcrop.reduction.tables import Instance
 
 _LENGTH = 3
 _MOST_STATES = 60
@@ -26,7 +26,6 @@ class Conditions:
     """The conditions on the sets and relations of one reduction. Each check returns what is broken; "": nothing."""
 
     def __init__(self, interpreter: Interpreter, reduction: Reduction) -> None:
-        self._reduction = reduction
         self._interpreter = interpreter
         self._moves = ReducedMoves(interpreter, reduction)
         self._rules = {id(rule): number for number, rule in enumerate(interpreter.system.rules)}
@@ -57,7 +56,7 @@ class Conditions:
         if chosen == active:
             return ""
         members = {number: first[number].fire() for number in bits(chosen)}
-        if not members.keys() & set(bits(self._reduction.starts)):
+        if not members.keys() & set(bits(self._moves.phase_of(state).starts)):
             return f"no member of the set of {state} increases the rank"
         seen, pending = {state}, [(state, 0)]
         while pending and len(seen) < _MOST_STATES:
@@ -122,24 +121,25 @@ class Conditions:
     def _broken_relations(self, state: State) -> Iterator[str]:
         here, failing = self.ready(state)
         fired = {number: each.fire() for number, each in here.items()}
+        dependents = self._moves.phase_of(state).dependents
         for member in here:
             beside = [other for other in here if other != member]
             for other in beside:
-                if not self._reduction.dependents[member] >> other & 1:
+                if not dependents[member] >> other & 1:
                     for problem in self._broken_order(here, other, member, fired[other]):
                         yield f"{problem} in {state}, but accord"
             after = fired[member].successor
             if after is None or fired[member].fault is not None:
                 continue
             for other in failing:
-                if not self._reduction.dependents[member] >> other & 1 and other not in self.ready(after)[1]:
+                if not dependents[member] >> other & 1 and other not in self.ready(after)[1]:
                     yield f"{member} keeps the guard of {other} from failing in {state}, but they accord"
             if not failing:
                 yield from self._broken_options(state, here, member, after)
 
     def _broken_options(self, state: State, here: dict[int, Active], fired: int, after: State) -> Iterator[str]:
         now, failing = self.ready(after)
-        for each in self._reduction.instances:
+        for each in self._moves.phase_of(state).instances:
             if each.number in here or each.number not in now.keys() | failing:
                 continue
             for row in self._rows(each, state):
@@ -175,8 +175,9 @@ class Conditions:
         return f"steps that increase the rank form a cycle of {left} states or less" if left else ""
 
     def _ascending(self, state: State) -> Iterator[State]:
+        starts = self._moves.phase_of(state).starts
         for number, instance in self.ready(state)[0].items():
-            if self._reduction.starts >> number & 1:
+            if starts >> number & 1:
                 firing = instance.fire()
                 if firing.successor is not None and firing.fault is None:
                     yield firing.successor

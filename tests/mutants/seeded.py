@@ -375,14 +375,14 @@ MUTANTS = [
         ("            if each.effects.writes & group:", "            if False:"),
         # Guards that may fail before the false conjunct.
         ("                    failing = earlier", "                    failing |= conjunct.reads"),
-        (".unless_false([conjunct]).get(leaf)", ".of(conjunct.node).get(leaf)"),
+        ("wanted = unless_false([conjunct]).get(leaf)", "wanted = conjunct.demands.get(leaf)"),
         # Enabling sets.
         ("                if demanded >> value & 1:", "                if not demanded >> value & 1:"),
         ("each.otherwise = self.writers_of(each.guard_reads)", "each.otherwise = 0"),
     ),
     *_of(
         "reduction/guards.py",
-        ("return _both(left, right) if both else _either(left, right)", "return _both(left, right)"),
+        ("return both(left, right) if are_both else _either(left, right)", "return both(left, right)"),
     ),
     *_of(
         "reduction/effects.py",
@@ -397,12 +397,28 @@ MUTANTS = [
     ),
     *_of(
         "reduction/ranking.py",
-        ("total += least if stored.is_certain else min(least, 0)", "total += least"),
-        ("if total > 0)", "if total >= 0)"),
+        ("if one.value(parameters) > 0)", "if one.value(parameters) >= 0)"),
+    ),
+    *_of(
+        "reduction/weights.py",
+        ("return gain if term.is_certain or gain < 0 else 0", "return gain"),
+    ),
+    *_of(
+        "reduction/boxes.py",
+        # Values that are no longer known; guards that fail.
+        ("if each.assumed & changed:", "if False:"),
+        (
+            "any(each.unless_false[leaf] >> packed(kind, value) & 1 for value in values)",
+            "any(each.demands.get(leaf, -1) >> packed(kind, value) & 1 for value in values)",
+        ),
+    ),
+    *_of(
+        "reduction/instances.py",
+        ("        if not written:\n", "        if written is not None:\n"),
     ),
     *_of(
         "reduction/prepare.py",
-        ("        ascending(relations, dependents) & ~visible,", "        ascending(relations, dependents),"),
+        ("ascending(relations, dependents) & ~visible", "ascending(relations, dependents)"),
     ),
     *_of(
         "reduction/interpreted.py",
@@ -411,8 +427,8 @@ MUTANTS = [
     *_of(
         "native/stubborn.h",
         (
-            "  if (!fire_set(state, expansion, &chosen) && best < enabled) {",
-            "  if (fire_set(state, expansion, &chosen) && best < enabled && 0) {",
+            "  if (!fire_set(state, expansion, phase, &chosen) && best < enabled) {",
+            "  if (fire_set(state, expansion, phase, &chosen) && best < enabled && 0) {",
         ),
         ("best > 1 && !failed; word++)", "best > 1; word++)"),
     ),

@@ -323,7 +323,9 @@ def _ends(move: Move, channel: Channel) -> tuple[QueueEnd, ...]:
     """Returns the end of the buffer that a transition uses, if it uses the channel in no other way."""
     queue = tuple(each for each in (channel.count, channel.buffer) if each is not None)
     others = (*move.guards, *move.effects, *move.values, *move.targets)
-    return () if build.variables_in(others) & set(queue) else (QueueEnd(queue, move.is_send),)
+    if build.variables_in(others) & set(queue):
+        return ()
+    return (QueueEnd(tuple(build.place(each, move.tree.span) for each in queue), move.is_send),)
 
 
 def _item(channel: Channel, position: Expression, number: int, span: Span) -> Place:

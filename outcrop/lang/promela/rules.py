@@ -20,7 +20,7 @@ from outcrop.ir.nodes import (
     Variable,
     While,
 )
-from outcrop.ir.system import Executed, Parameter, Rule
+from outcrop.ir.system import Executed, Parameter, QueueEnd, Rule
 from outcrop.ir.types import BOOLEAN, INTEGER
 from outcrop.lang import build
 from outcrop.lang.frames import FrameBuilder
@@ -87,9 +87,11 @@ class RuleLowering(WayLowering):
         first = actors[0]
         guards.append(self.is_at(first, [way.taken[0].step.source.number + 1], span))
         guards += self._allowed(first, span)
+        own = 0, 0  # guards before those of the first step, and statements up to its last one
         for number, taken in enumerate(way.taken):
             tests = self._take(taken, actors, body, is_last=number == len(way.taken) - 1)
             if number == 0:
+                own = len(guards), len(body) + len(tests[1])
                 guards += tests[0]
             else:
                 self.process = actors[taken.actor]
@@ -110,7 +112,8 @@ class RuleLowering(WayLowering):
         frame = self.frame.finish()
         lines = tuple(line for taken in way.taken for line in self._lines(taken, actors))
         named = _name(way, names)
-        rule = Rule(named, parameters, frame, span, guard, tuple(body), priority, names, statements=lines)
+        ends = self._ends(way.taken[0], first, (*guards[: own[0]], *body[own[1] :]))
+        rule = Rule(named, parameters, frame, span, guard, tuple(body), priority, names, ends, lines)
         executed = tuple(_executed(taken, actors) for taken in way.taken)
         return replace(rule, executed=executed, reaches=frozenset(reached(way, self.proctypes)))
 
@@ -180,6 +183,21 @@ class RuleLowering(WayLowering):
         if is_last or taken.met is not None:
             effects.append(self.enter(me, step.target, step.span))
         return tests, effects
+
+    def _ends(self, taken: Taken, process: Self, others: tuple[Expression | Statement, ...]) -> tuple[QueueEnd, ...]:
+        """Returns the end of a channel that the first step of a way uses, if ``others``, which is all else that the way
+        tests and does, uses neither."""
+        step, channel = taken.step, taken.channel
+        if channel is None or channel.storage is None or step.rivals or channel.storage in build.variables_in(others):
+            return ()
+        assert isinstance(step.action, syntax.Send | syntax.Receive)
+        is_plain = not (step.action.is_sorted if isinstance(step.action, syntax.Send) else step.action.is_random)
+        asks = (syntax.ChannelTest, syntax.Poll, syntax.Enabled)
+        if not is_plain or any(isinstance(each, asks) for each in syntax.walk(step.action)):
+            return ()
+        self.process = process
+        use = next(each for each in self.uses(step.action.channel, None) if each.channel is channel)
+        return (QueueEnd((self.queue(use, step.span),), isinstance(step.action, syntax.Send)),)
 
     def _loop(self, steps: tuple[Step, ...]) -> Statement:
         body = tuple(statement for step in steps for statement in self.effects(step, None))

@@ -1,0 +1,113 @@
+"""The rule instances of a System, with what each reads, writes and demands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from outcrop.ir.layout import encode
+from outcrop.ir.system import Rule, System
+from outcrop.ir.types import Simple
+from outcrop.reduction.effects import TooLarge, Tracer
+from outcrop.reduction.guards import Conjunct, Demands, both, conjuncts_of, refined, unless_false
+from outcrop.reduction.leaves import Effects, Known, Values, mask_of
+
+
+@dataclass(frozen=True)
+class Option:
+    """A necessary enabling set of an instance whose conjunct ``conjunct`` is false: ``rows[v]`` where the leaf ``leaf``
+    has the packed value v, or ``rows[0]``, if ``leaf`` is None."""
+
+    conjunct: int
+    rows: tuple[int, ...]
+    leaf: int | None = None
+
+
+@dataclass
+class Instance:
+    """An instance of a rule. ``effects`` are those of guard and body together."""
+
+    number: int
+    rule: int
+    arguments: tuple[int, ...]
+    effects: Effects
+    guard_reads: int
+    assumed: int  #: leaves of which it was assumed that they have their values in a box
+    ends: dict[int, bool]  #: leaves of queues of which it uses one end: whether it appends
+    demands: Demands  #: of a true guard
+    unless_false: Demands  #: of a guard that is true or fails
+    conjuncts: list[Conjunct]
+    options: list[Option] = field(default_factory=list)
+    otherwise: int = 0  #: a necessary enabling set that is right whatever is false
+
+    @property
+    def bit(self) -> int:
+        return 1 << self.number
+
+
+def instances_of(system: System) -> Iterator[tuple[int, Rule, tuple[int, ...]]]:
+    """Yields the number of the rule, the rule and the arguments of each instance, in order."""
+    for number, rule in enumerate(system.rules):
+        for arguments in rule.instances():
+            yield number, rule, arguments
+
+
+def traced_instance(
+    system: System,
+    number: int,
+    rule: Rule,
+    arguments: tuple[int, ...],
+    at: int,
+    known: Known,
+    values: Sequence[Values],
+) -> Instance:
+    """Returns an instance, where leaves have some values, and some are known."""
+    conjuncts = conjuncts_of(system, rule, arguments, known, values)
+    guard_reads = 0
+    demands: Demands = {}
+    for each in conjuncts:
+        guard_reads |= each.reads
+        demands = both(demands, each.demands)
+    inside = refined(known, demands, system.leaf_types, values)
+    effects = _body_effects(system, rule, arguments, inside)
+    effects.reads |= guard_reads
+    ends = _ends(system, rule, arguments, inside)
+    assumed = 0
+    for leaf in inside:  # a value that is demanded is no assumption, but it is one before that
+        if leaf in known or demands[leaf].bit_count() != 1:
+            assumed |= effects.reads & 1 << leaf
+    failing = unless_false(conjuncts)
+    return Instance(at, number, arguments, effects, guard_reads, assumed, ends, demands, failing, conjuncts)
+
+
+def _body_effects(system: System, rule: Rule, arguments: tuple[int, ...], known: Known) -> Effects:
+    """Returns the effects of a body. Leaves that it writes itself have no known value in it."""
+    while True:
+        effects = Tracer(system, rule, arguments, known).body(rule.body)
+        written = [leaf for leaf in known if effects.writes >> leaf & 1]
+        if not written:
+            return effects
+        known = {leaf: value for leaf, value in known.items() if leaf not in written}
+
+
+def _ends(system: System, rule: Rule, arguments: tuple[int, ...], known: Known) -> dict[int, bool]:
+    """Returns the ends of queues that an instance uses, if there is no doubt about which queues these are."""
+    found: dict[int, bool] = {}
+    for end in rule.ends:
+        leaves = 0
+        for place in end.queue:
+            try:
+                start = Tracer(system, rule, arguments, known).place(place).single
+            except TooLarge:
+                start = None
+            if start is None:
+                break
+            leaves |= mask_of((start,), place.type.leaf_count)
+        else:
+            found[leaves] = end.appends
+    return found
+
+
+def packed(kind: Simple, value: int | None) -> int:
+    """Returns the packed form of a value; that of undefined for one outside the type, which is never stored."""
+    return encode(kind, value) if value is not None and kind.low <= value <= kind.high else 0
