@@ -15,38 +15,19 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "fuzz"))
 from compare_reduced import reduced_disagreement, reduced_formula_disagreement
 from generator import generate
 from generator.processes import generate_processes, generate_processes_dve
+from reduced_models import both, model_of
 
-from outcrop.api import Model, load
+from outcrop.api import load
 from outcrop.errors import UsageError
 from outcrop.ir.interpreter import Interpreter
 from outcrop.ir.product import product
-from outcrop.lang import load_text
 from outcrop.ltl.binding import bind
 from outcrop.ltl.translate import translate
-from outcrop.options import LoadOptions
 from outcrop.reduction.interpreted import ReducedMoves
 from outcrop.reduction.prepare import reduction_of
 from outcrop.reduction.stubborn import Reduction
-from outcrop.result import Result
 
 sys.setrecursionlimit(100_000)
-
-
-def model_of(text: str, name: str = "model.m") -> Model:
-    system, warnings = load_text(text, name, LoadOptions())
-    return Model(system, tuple(warnings), LoadOptions())
-
-
-def both(text: str, name: str = "model.m", **options: object) -> tuple[Result, Result]:
-    model = model_of(text, name)
-    full, reduced = (
-        model.check(engine="interpreter", reduce=each, max_errors=None, **options) for each in ("off", "por")
-    )
-    assert reduced.verdict == full.verdict
-    assert {(each.kind, each.property) for each in reduced.violations} == {
-        (each.kind, each.property) for each in full.violations
-    }
-    return full, reduced
 
 
 _WORKERS = """

@@ -1,0 +1,261 @@
+"""Known traps of partial-order reduction, as models that are decided in full and reduced: cycles that hide a step from
+formulas and from errors, queues, priorities, and what processes of Promela see of each other."""
+
+from __future__ import annotations
+
+import pytest
+from reduced_models import both
+
+# --- Cycles ------------------------------------------------------------------------------------------------
+
+# Two processes turn in circles that no formula sees; the others take a visible step each. Reduction in the product,
+# with a cycle proviso over pairs of states, would let the circles put a visible step off for ever (Siegel 2019).
+_CIRCLES = """
+var a: 0..1; b: 0..2; v, w: 0..1;
+startstate begin a := 0; b := 0; v := 0; w := 0; end;
+rule "a there" a = 0 ==> a := 1; end;
+rule "a back" a = 1 ==> a := 0; end;
+rule "b first" b = 0 ==> b := 1; end;
+rule "b second" b = 1 ==> b := 2; end;
+rule "b back" b = 2 ==> b := 0; end;
+rule "v" v = 0 ==> v := 1; end;
+rule "w" w = 0 ==> w := 1; end;
+"""
+
+#: Formulas, and whether all runs satisfy them.
+_FORMULAS = {
+    "F {v = 1}": False,
+    "G ({v = 1} -> F {w = 1})": False,
+    "F G {v = 0} || F G {v = 1}": True,
+    "{v = 0} U {w = 1}": False,
+    "{w = 0} W {v = 1}": False,
+    "!({v = 0} U ({v = 1} && ({w = 0} U {w = 1})))": False,
+    "G ({v = 1} -> G {v = 1})": True,
+    "F ({v = 1} && {w = 0}) -> G ({w = 0} || {v = 1})": True,
+    "G F {v = 0} -> G {w = 0}": False,
+    "(F {v = 1} && F {w = 1}) -> F ({v = 1} && {w = 1})": True,
+    "F {v = 1 & w = 0} || F {v = 0 & w = 1} || G {v = 0 & w = 0}": True,
+    "G !({v = 0} && {w = 1})": False,
+    "G F {a = 0} || F G {a = 0}": False,
+    "G F {a = 1} -> F {v = 1}": False,
+}
+
+
+@pytest.mark.parametrize("formula", _FORMULAS)
+def test_circles_hide_no_visible_step(formula: str) -> None:
+    full, reduced = both(f'{_CIRCLES} ltl "f" : {formula};', deadlock="off")
+    assert (full.verdict == "holds") == _FORMULAS[formula] == (reduced.verdict == "holds")
+
+
+# Every state has a small set that goes round, and each circle passes through states of the others (Evangelista and
+# Pajault 2010).
+_ROUND_AND_ROUND = """
+var a, b: 0..2; c: 0..1; z: 0..2;
+startstate begin a := 0; b := 0; c := 0; z := 0; end;
+rule "a1" a = 0 ==> a := 1; end; rule "a2" a = 1 ==> a := 2; end; rule "a3" a = 2 ==> a := 0; end;
+rule "b1" b = 0 ==> b := 1; end; rule "b2" b = 1 ==> b := 2; end; rule "b3" b = 2 ==> b := 0; end;
+rule "c1" c = 0 ==> c := 1; end; rule "c2" c = 1 ==> c := 0; end;
+rule "z1" z = 0 ==> z := 1; end;
+rule "z2" z = 1 & a = 1 & b = 2 ==> z := 2; end;
+rule "fails" z = 2 & c = 1 ==> error "it went there"; end;
+"""
+
+
+@pytest.mark.parametrize("property", ["", 'invariant "near" z != 2 | a = 0;', 'cover "far" z = 2 & a = 0 & b = 0;'])
+def test_no_step_is_ignored(property: str) -> None:
+    full, _ = both(_ROUND_AND_ROUND + property)
+    assert full.violations
+
+
+def test_a_run_that_ends_is_decided_as_if_it_stayed() -> None:
+    text = """
+    var x, y, z: 0..2;
+    startstate begin x := 0; y := 0; z := 0; end;
+    rule "x" x < 2 & z = 0 ==> x := x + 1; end;
+    rule "y" y = 0 ==> y := 1; end;
+    rule "y more" y = 1 ==> y := 2; end;
+    rule "stops" z = 0 ==> z := 1; end;
+    """
+    for formula, holds in {"F {x = 2}": False, "F {y = 2}": True, "F G {z = 1}": True, "G F {x = 1}": False}.items():
+        full, _ = both(f'{text} ltl "f" : {formula};', deadlock="off")
+        assert (full.verdict == "holds") == holds
+
+
+# --- Priorities and assumptions ----------------------------------------------------------------------------
+
+_PRIORITIES = {
+    # A guard that fails, but is not evaluated before the others have nothing to do.
+    "a guard behind others": """
+        var x, y, z: 0..2; t: array [0..1] of 0..1;
+        startstate begin x := 2; y := 0; z := 0; t[0] := 0; t[1] := 0; end;
+        rule 0 "hides" y = 0 ==> y := 1; end;
+        rule 0 "mends" z = 1 ==> x := 0; z := 2; end;
+        rule 0 "opens" z = 0 & y = 1 ==> z := 1; end;
+        rule 1 "looks" t[x] = 1 & y = 2 ==> y := 0; end;
+        rule 1 "idles" z = 2 & x = 0 ==> x := 2; end;
+        """,
+    # The step with precedence is enabled by one that has none.
+    "a step that goes first": """
+        var x, y, d: 0..1;
+        startstate begin x := 0; y := 0; d := 0; end;
+        rule 1 "calls" x = 0 ==> x := 1; end;
+        rule 1 "looks" d = 0 ==> assert !(x = 1 & y = 1); d := 1; end;
+        rule 0 "comes" x = 1 & y = 0 ==> y := 1; end;
+        """,
+    # A step that is abandoned keeps others from going.
+    "an assumption that goes first": """
+        var x, y, d: 0..1;
+        startstate begin x := 0; y := 0; d := 0; end;
+        rule 1 "looks" d = 0 ==> d := 1; end;
+        rule 1 "opens" y = 0 ==> y := 1; end;
+        rule 0 "abandoned" d = 1 & x = 0 ==> assume y = 1; x := 1; end;
+        invariant "never" x = 0;
+        """,
+}
+
+
+@pytest.mark.parametrize("trap", _PRIORITIES)
+def test_priorities_are_seen(trap: str) -> None:
+    full, _ = both(_PRIORITIES[trap], deadlock="stuck")
+    assert full.violations
+
+
+# --- Queues ------------------------------------------------------------------------------------------------
+
+_QUEUES = {
+    "two senders": """
+        channel {byte} q[2];
+        process S { state a, b; init a; trans a -> b { sync q!1; }; }
+        process T { state a, b; init a; trans a -> b { sync q!2; }; }
+        process R { byte y = 0; state a, b, c; init a; assert b: y != 2; trans a -> b { sync q?y; }; }
+        system async;
+        """,
+    "two receivers": """
+        channel {byte} q[2];
+        process S { state a, b, c; init a; trans a -> b { sync q!1; }, b -> c { sync q!2; }; }
+        process R { byte y = 0; state a, b; init a; assert b: y == 1; trans a -> b { sync q?y; }; }
+        process U { byte y = 0; state a, b; init a; assert b: y == 2; trans a -> b { sync q?y; }; }
+        system async;
+        """,
+    "a full queue": """
+        channel {byte} q[1];
+        byte late = 0;
+        process S { state a, b, c; init a; trans a -> b { sync q!1; }, b -> c { sync q!2; effect late = 1; }; }
+        process R { byte y = 0; state a, b, c; init a; trans a -> b { sync q?y; }, b -> c { guard late == 0; }; }
+        process O { state a, b; init a; assert b: late == 1; trans a -> b { guard R.c; }; }
+        system async;
+        """,
+    "a sender that is committed": """
+        channel {byte} q[2];
+        byte t = 0;
+        process S { state a, b, c; init a; commit b; trans a -> b { sync q!1; }, b -> c { sync q!2; }; }
+        process R { byte y = 0; state a, b, c; init a; trans a -> b { sync q?y; effect t = 1; }, b -> c { sync q?y; }; }
+        process O { state a, b; init a; assert b: t == 0; trans a -> b { guard S.b or S.c; }; }
+        system async;
+        """,
+}
+
+
+@pytest.mark.parametrize("trap", _QUEUES)
+def test_both_ends_of_a_queue_are_seen(trap: str) -> None:
+    full, _ = both(_QUEUES[trap], "model.dve", deadlock="off")
+    assert full.violations
+
+
+# --- Processes of Promela ----------------------------------------------------------------------------------
+
+_PROMELA = {
+    "timeout": """
+        byte x, y;
+        active proctype A() { x = 1; (y == 1); x = 2 }
+        active proctype B() { (x == 1); y = 1; (x == 2); y = 2 }
+        active proctype T() { timeout -> assert(y != 2) }
+        """,
+    "else": """
+        byte x, y;
+        active proctype A() { byte k; k = 1; x = 1; y = 1 }
+        active proctype B() { byte k; k = 1; if :: x == 1 -> skip :: else -> assert(y == 1) fi }
+        """,
+    "run": """
+        byte n; chan c = [1] of { byte };
+        proctype W(byte k) { c!k; n++ }
+        init { byte k; run W(1); run W(2);
+          do :: c?k -> assert(!(k == 2 && n == 0)) :: _nr_pr == 1 -> break od; assert(n == 2 && _nr_pr == 1) }
+        """,
+    "number of processes": """
+        byte k;
+        active proctype A() { byte i; i = 1; assert(_nr_pr == 2) }
+        active proctype B() { byte i; i = 1; i = 2 }
+        """,
+    "provided": """
+        byte x; bit t;
+        active proctype A() provided (t == 0) { x = 1; x = 2; x = 3 }
+        active proctype B() provided (x < 2) { byte k; k = 1; t = 1; k = 2; t = 0; assert(x != 1) }
+        active proctype C() { (x == 1 && t == 1) -> assert(false) }
+        """,
+    "priority": """
+        byte x;
+        active proctype A() priority 5 { byte k; (x == 1); k = 1; x = 2 }
+        active proctype B() priority 1 { byte k; k = 1; x = 1; k = 2; assert(x == 1) }
+        active proctype C() priority 1 { byte k; k = 1; assert(x != 2); k = 2 }
+        """,
+    "unless": """
+        byte x, y;
+        active proctype A() { { x = 1; x = 2; x = 3 } unless { y == 1 -> assert(x != 2) } }
+        active proctype B() { byte t; t = 1; t = 2; y = 1 }
+        """,
+    "d_step and atomic": """
+        byte y; chan q = [2] of { byte };
+        active proctype A() { byte x; d_step { (y == 0) -> x = 1; x = 0 }; atomic { q!1; (y == 1) -> q!2 } }
+        active proctype B() { byte k; y = 1; q?k; y = 0; q?k; assert(y == 1) }
+        active proctype C() { byte k; k = 1; k = 2; assert(len(q) < 2) }
+        """,
+    "rendezvous in an atomic sequence": """
+        chan c = [0] of { byte }; byte g;
+        active proctype A() { atomic { c!1; g = 1; c!2; g = 0 } }
+        active proctype B() { byte x; c?x; x = 0; c?x }
+        active proctype C() { byte k; k = 1; assert(g == 0) }
+        """,
+    "sorted messages": """
+        chan q = [3] of { byte };
+        active proctype A() { q!!3; q!!1 }
+        active proctype B() { byte k; q!!2; q??1; q?k; assert(k == 2); q?<k>; assert(k != 3) }
+        active proctype C() { byte k; k = 1; k = 2; (q?[2]) -> assert(false) }
+        """,
+    "length of a queue that is sent": """
+        chan q = [3] of { byte };
+        active proctype A() { byte k; k = 1; q!len(q) }
+        active proctype B() { byte k; q!7; k = 1; q?k }
+        active proctype C() { byte k; (len(q) > 1); q?k; q?k; assert(k != 1) }
+        """,
+    "a message that is awaited": """
+        chan q = [2] of { byte }; byte x;
+        active proctype A() { q!1; q!2 }
+        active proctype B() { byte k; q?2; assert(x == 1) }
+        active proctype C() { byte k; q?1; k = 1; x = 1 }
+        """,
+    "channels in messages": """
+        chan p = [1] of { chan }; chan r = [1] of { byte }; chan s = [1] of { byte };
+        active proctype A() { p!r; r!1; s!2 }
+        active proctype B() { chan c; byte k; p?c; c?k; assert(k == 1); s?k }
+        active proctype C() { byte k; if :: r?k -> assert(false) :: s?k -> skip fi }
+        """,
+    "last process": """
+        active proctype A() { byte k; k = 1; k = 2 }
+        active proctype B() { byte k; k = 1; assert(_last != 0); k = 2 }
+        """,
+    "an index of another branch": """
+        byte a[9]; byte b[9]; byte i, j; bit go;
+        active proctype B() { a[0] = 2; if :: skip :: skip :: i = 12 fi; if :: j = 1 :: j = 2 fi; go = 1 }
+        active proctype H() { atomic { (go == 1 && a[0] == 2); i = 0 } }
+        active proctype S() { (b[4] + b[5] == 1); a[0] = 1 }
+        active proctype R() { (go == 1); (a[i] == 1 && i == 0) }
+        active proctype K() { (go == 1); b[j] = 1; b[j] = 2; b[j] = 3; b[j] = 4 }
+        """,
+}
+
+
+@pytest.mark.parametrize("trap", _PROMELA)
+def test_what_processes_see_of_each_other(trap: str) -> None:
+    full, _ = both(_PROMELA[trap], "model.pml")
+    assert full.violations
