@@ -93,6 +93,28 @@ def _validate(verbs: Any) -> Parser:
         help="field of each line with a Lamport clock, a time or a vector clock: merges all logs into one run; lines "
         "that it does not order may come in any order",
     )
+    group.add_argument(
+        "--real-time",
+        metavar="FIELD",
+        help="field of each line with its time, or a list of the earliest and the latest one: merges all logs into one "
+        "run, in which a line that is over before another can have begun comes before it; with --clock, both orders "
+        "hold",
+    )
+    group.add_argument(
+        "--skew",
+        metavar="TIME",
+        type=unit(parse_duration),
+        default=0.0,
+        help="largest difference between the clocks of two writers, such as 0.1s (default: 0s); only with --real-time",
+    )
+    group.add_argument(
+        "--start",
+        choices=["initial", "reachable", "any"],
+        default="initial",
+        help="states that a log may begin with: the start states (initial, the default); every reachable state "
+        "(reachable), for a log that begins in the middle of a run; every state that agrees with the first line (any), "
+        "reachable or not",
+    )
     group = parser.add_argument_group("limits", "A log that reaches a limit is unknown.")
     group.add_argument(
         "--width",

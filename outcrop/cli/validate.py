@@ -12,7 +12,7 @@ from outcrop.cli.parser_declared import language_values
 from outcrop.report.text import Paint
 from outcrop.trace.render import TraceStyle
 from outcrop.validate.mapping import read_mapping
-from outcrop.validate.options import ValidateOptions
+from outcrop.validate.options import Start, ValidateOptions
 from outcrop.validate.report import document, html, text
 from outcrop.validate.validation import validate
 
@@ -25,7 +25,10 @@ def run(arguments: argparse.Namespace) -> int:
         gap=arguments.gap,
         internal=tuple(arguments.internal),
         stutter=arguments.stutter,
+        start=Start(arguments.start),
         clock=arguments.clock,
+        real_time=arguments.real_time,
+        skew=arguments.skew,
         mapping=read_mapping(arguments.map),
         width=arguments.width,
         state_coverage=arguments.state_coverage,

@@ -149,6 +149,12 @@ class Observer:
         self._raw.widest = self.widest
         return bool(fits)
 
+    def read_in_place(self, lines: Lines) -> None:
+        """Reads a first line that shows the states that were restored, without hidden steps before it."""
+        gap, self._raw.gap, self._raw.widest = self._raw.gap, 0, 0
+        self.read(lines)
+        self._raw.gap = gap
+
     def read(self, lines: Lines, is_late: Callable[[], bool] = lambda: False) -> tuple[Answer, int]:
         """Reads lines. Returns the answer, and how many of them agree. After about a second, ``is_late`` may end the
         call between two lines; the answer is then PAUSED."""

@@ -19,7 +19,7 @@ from outcrop.ir.system import Rule, System
 from outcrop.kernels.observe import Label
 from outcrop.trace.explain import FalseConjunct, false_conjuncts
 from outcrop.validate.encode import Line
-from outcrop.validate.options import ValidateOptions
+from outcrop.validate.options import Start, ValidateOptions
 
 #: Largest number of states and of near rules that are explained, and of comparisons that are made for them.
 MOST_STATES, MOST_NEAREST, _MOST_COMPARED = 8, 5, 20_000
@@ -43,7 +43,8 @@ class Nearest:
     state: int
     false: tuple[FalseConjunct, ...]
     differing: tuple[tuple[str, str, str], ...]  #: name, value in the model, value in the log
-    fails: bool  #: whether its body cannot run in this state
+    fails: bool = False  #: whether its body cannot run in this state
+    is_state: bool = False  #: whether it is a state that the first line may show, and not a rule
 
     @property
     def distance(self) -> int:
@@ -55,6 +56,8 @@ class Nearest:
         wishes = " and ".join(f"`{each.wish}`" for each in self.false)
         leads = "; ".join(f"{name} is {ours}, and the log shows {theirs}" for name, ours, theirs in self.differing[:4])
         more = f"; and {len(self.differing) - 4} more values differ" if len(self.differing) > 4 else ""
+        if self.is_state:
+            return f"{self.label} does not fit: {leads}{more}"
         if self.fails:
             return f"{self.label}: its body fails in this state"
         if not self.false:
@@ -131,12 +134,14 @@ class Explainer:
         if line.impossible:
             return Explanation(possible, (), line.impossible)
         if label is None:
-            near = [Nearest("the start state", at, (), self.differing(each, shown), False) for at, each in _few(states)]
-            return Explanation(possible, tuple(sorted(near, key=lambda each: each.distance)[:MOST_NEAREST]))
+            kind = "the start state" if self._options.start is Start.INITIAL else "a reachable state"
+            differing = ((at, self.differing(each, shown)) for at, each in _few(states))
+            near = [Nearest(kind, at, (), each, is_state=True) for at, each in differing]
+            return Explanation(possible, _nearest(near))
         numbers = label.only or range(label.first, label.end)
         pairs = ((at, state, number) for at, state in _few(self.reached(states)) for number in numbers)
         near = [self._compare(at, state, number, shown) for at, state, number in islice(pairs, _MOST_COMPARED)]
-        return Explanation(possible, tuple(sorted(near, key=lambda each: each.distance)[:MOST_NEAREST]))
+        return Explanation(possible, _nearest(near))
 
     def _possible(self, state: State) -> Possible:
         return Possible(state, tuple(each.label for each in self._interpreter.successors(state) if each.is_enabled))
@@ -161,13 +166,16 @@ class Explainer:
             return None
         return self._interpreter.normalise(working)
 
-    def states_shown(self, state: State) -> list[str]:
-        """Returns a state as text, a line for each value."""
-        return [
-            f"{name}: {kind.show(value)}"
-            for name, kind, value in zip(self._names, self._system.leaf_types, state, strict=True)
-        ]
-
 
 def _few(states: list[State]) -> Iterator[tuple[int, State]]:
     return enumerate(states[: 4 * MOST_STATES])
+
+
+def _nearest(near: list[Nearest]) -> tuple[Nearest, ...]:
+    """Returns the nearest ones, of those with the same text only the first."""
+    found: dict[str, Nearest] = {}
+    for each in sorted(near, key=lambda each: each.distance):
+        found.setdefault(each.text, each)
+        if len(found) == MOST_NEAREST:
+            break
+    return tuple(found.values())

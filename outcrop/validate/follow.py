@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
-from itertools import islice
+from itertools import chain, islice
 from types import TracebackType
 from typing import NamedTuple
 
@@ -20,9 +20,10 @@ from outcrop.ir.system import System
 from outcrop.kernels import Settings
 from outcrop.kernels.observe import STAY, STEP, Answer, Lines, Observer
 from outcrop.kernels.states import States
+from outcrop.validate.beginning import Beginning, Uncertain
 from outcrop.validate.encode import Encoder, Line
 from outcrop.validate.logs import Record
-from outcrop.validate.options import ValidateOptions
+from outcrop.validate.options import Start, ValidateOptions
 
 #: Number of lines that one call of the kernel reads, and that are in memory at a time.
 _CHUNK = 1 << 12
@@ -173,14 +174,56 @@ class Follower:
         self.declare()
         return self.observer.start(label)
 
+    def enter(self, first: Numbered) -> States:
+        """Begins in the middle of a run, with the states that agree with the first line, and returns them. Raises
+        Uncertain if they cannot be listed."""
+        line, encoder = first.line, self.encoder
+        own = line._replace(label=None, starts=None, impossible="")  # it shows a state as it is
+        mask = np.frombuffer(list(encoder.masks)[line.mask].to_bytes(self._layout.byte_count, "little"), dtype=np.uint8)
+        values = np.frombuffer(line.values, dtype=np.uint8)
+        self._beginning = Beginning(self.system, mask, values, self.options.width)
+        if line.impossible:
+            states = values[None][:0]
+        elif self.options.start is Start.ANY:
+            states = self._beginning.any()
+        else:
+            label = None if line.label is None else list(encoder.labels)[line.label]
+            states = self._beginning.reachable(self.native, label)
+        self.start(None)
+        self.observer.restore(states)
+        if len(states):
+            encoded = self.lines([Numbered(first.number, first.record, own)], True)
+            self.declare()
+            self.observer.read_in_place(encoded)
+            for fired in self._beginning.fired:
+                np.add.at(self.observer.shown, fired, 1)
+        return states
+
+    def not_entered(self, first: Numbered) -> Followed:
+        """Returns the answer about a log whose first line no state agrees with."""
+        found = Followed(Conformity.DIFFERS, 0, failing=first, possible=self._beginning.possible, is_whole=False)
+        found.before = self.unpacked(self._beginning.near)
+        return found
+
     def follow(self, numbered: Iterable[Numbered]) -> Followed:
         """Follows the lines of one log."""
-        rest, read = iter(numbered), 0
+        rest = iter(numbered)
+        first = next(rest, None)
+        if first is None or self.options.start is Start.INITIAL:
+            if not self.start(first):
+                return Followed(Conformity.UNKNOWN, 0, reason=self.too_wide())
+            return self._follow_rest(chain([] if first is None else [first], rest), 0)
+        try:
+            states = self.enter(first)
+        except Uncertain as error:
+            return Followed(Conformity.UNKNOWN, 0, reason=str(error), failing=first)
+        return self._follow_rest(rest, 1) if len(states) else self.not_entered(first)
+
+    def _follow_rest(self, rest: Iterator[Numbered], read: int) -> Followed:
+        """Follows lines from the current states on, after those that were read."""
         recent: list[_Chunk] = []  # the last two
         while True:
             lines = list(islice(rest, _CHUNK))
-            if read == 0 and not self.start(lines[0] if lines else None):
-                return Followed(Conformity.UNKNOWN, 0, reason=self.too_wide())
             if not lines:
                 return self._ended(Conformity.CONFORMS, recent, read)
             encoded = self.lines(lines, read == 0)
@@ -218,7 +261,7 @@ class Follower:
         found = Followed(conformity, read, self.observer.widest, self.observer.widest_line)
         found.possible = len(self.observer.states)
         if not recent:
-            found.before = self.unpacked(self.observer.states)
+            found.before, found.is_whole = self.unpacked(self.observer.states), self.options.start is Start.INITIAL
             return found
         lines = [each for chunk in recent for each in chunk.lines]
         is_first, skipped = recent[0].is_first, max(0, len(lines) - _WINDOW)

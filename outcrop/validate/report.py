@@ -19,6 +19,7 @@ from outcrop.trace.render import TraceStyle, folded, render
 from outcrop.validate.coverage import StateCoverage
 from outcrop.validate.explain import MOST_STATES, Possible
 from outcrop.validate.follow import Conformity, Numbered
+from outcrop.validate.options import Start
 from outcrop.validate.validation import LogAnswer, Validation
 from outcrop.views import StateView
 
@@ -26,6 +27,11 @@ _VERDICTS = {
     Conformity.CONFORMS: Verdict.HOLDS,
     Conformity.DIFFERS: Verdict.VIOLATED,
     Conformity.UNKNOWN: Verdict.UNKNOWN,
+}
+_CONFORMING = {
+    Start.INITIAL: "are a run of the model",
+    Start.REACHABLE: "are a part of a run of the model",
+    Start.ANY: "follow one another by rules of the model, from a state that may not be reachable",
 }
 _MOST_LABELS = 12
 _LONGEST_LINE = 400
@@ -42,7 +48,7 @@ def _answer(validation: Validation, answer: LogAnswer, paint: Paint, style: Trac
     followed = answer.followed
     word = paint.verdict(_VERDICTS[answer.conformity], str(answer.conformity).upper())
     if answer.conformity is Conformity.CONFORMS:
-        yield f"{word}: {answer.name}: all {_lines(followed.lines)} are a run of the model."
+        yield f"{word}: {answer.name}: all {_lines(followed.lines)} {_CONFORMING[validation.start]}."
     elif answer.conformity is Conformity.UNKNOWN:
         yield f"{word}: {answer.name}: after {_lines(followed.lines)}: {followed.reason}."
     else:
@@ -57,6 +63,8 @@ def _answer(validation: Validation, answer: LogAnswer, paint: Paint, style: Trac
         return
     if answer.explanation.impossible:
         yield f"  {answer.explanation.impossible}"
+    if followed.lines == 0 and validation.start is Start.INITIAL:
+        yield "  A log that begins in the middle of a run needs --start reachable."
     if answer.explanation.nearest:
         yield ""
         yield paint.strong("Nearest:")
@@ -133,6 +141,7 @@ def document(validation: Validation) -> dict[str, Any]:
         "constants": dict(system.constants),
         "variables": [{"name": each.name, "type": type_tree(each.type)} for each in system.variables],
         "seconds": round(validation.seconds, 6),
+        "start": str(validation.start),
         "logs": [_log(each) for each in validation.answers],
         "coverage": [rule_document(each) for each in validation.coverage],
         "instances": validation.instances,

@@ -11,6 +11,7 @@ from outcrop.source import Span
 from outcrop.trace.replay import step_of
 from outcrop.validate.explain import Explainer
 from outcrop.validate.follow import Followed, Follower, Numbered
+from outcrop.validate.options import Start
 
 Move = tuple[int, State]  #: the number of a rule instance, and the state that it leads to
 
@@ -68,8 +69,8 @@ def _deeper(
 def meaning(follower: Follower, line: Numbered, is_first: bool) -> tuple[Label | None, bool]:
     """Returns the instances of which one leads to a line, None if none does, and whether the line may show a state
     without a step."""
-    own = line.line.label
-    if is_first and (own is None or line.line.starts is not None):
+    own, start = line.line.label, follower.options.start
+    if is_first and (own is None or line.line.starts is not None or start is Start.ANY):
         return None, True
     labels = list(follower.encoder.labels)
     return labels[follower.encoder.any_rule if own is None else own], own is None and follower.options.stutter

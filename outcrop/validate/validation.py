@@ -9,13 +9,14 @@ from dataclasses import dataclass
 
 from outcrop.api import Model
 from outcrop.result import RuleCoverage, Trace
-from outcrop.validate.clocks import Writer, follow_merged, writers
+from outcrop.validate.clocks import Writer, writers
 from outcrop.validate.coverage import StateCoverage, state_coverage
 from outcrop.validate.explain import Explainer, Explanation
 from outcrop.validate.follow import Conformity, Followed, Follower
 from outcrop.validate.identities import Conflict, Identities
 from outcrop.validate.logs import records
-from outcrop.validate.options import ValidateOptions
+from outcrop.validate.merge import follow_merged
+from outcrop.validate.options import Start, ValidateOptions
 from outcrop.validate.runs import meaning, run_of
 
 
@@ -44,6 +45,7 @@ class Validation:
     instances: int
     seconds: float
     states: StateCoverage | None = None  #: None unless it was asked for
+    start: Start = Start.INITIAL
 
     @property
     def conformity(self) -> Conformity:
@@ -57,7 +59,7 @@ def validate(model: Model, logs: Sequence[str], options: ValidateOptions) -> Val
     """Returns whether each log is a run of the model. With a clock, all logs together are one run."""
     begun = time.monotonic()
     with Follower(model.system, options) as follower:
-        groups = [list(logs)] if options.clock is not None else [[each] for each in logs]
+        groups = [list(logs)] if options.merges else [[each] for each in logs]
         answers = tuple(_answer(follower, group) for group in groups)
         shown = follower.observer.shown
         coverage, first = [], 0
@@ -70,7 +72,8 @@ def validate(model: Model, logs: Sequence[str], options: ValidateOptions) -> Val
             first += rule.instance_count
         instances_shown = int((shown[:first] > 0).sum())
         states = state_coverage(follower) if options.state_coverage else None
-    return Validation(model, answers, tuple(coverage), instances_shown, first, time.monotonic() - begun, states)
+    seconds = time.monotonic() - begun
+    return Validation(model, answers, tuple(coverage), instances_shown, first, seconds, states, options.start)
 
 
 def _answer(follower: Follower, paths: Sequence[str]) -> LogAnswer:
@@ -92,11 +95,11 @@ def _follow(follower: Follower, paths: Sequence[str]) -> Followed:
     while True:
         follower.encoder.begin(identities)
         try:
-            if follower.options.clock is None:
+            if not follower.options.merges:
                 return follower.follow(follower.encoded(records(paths[0], is_field), paths[0]))
             merged: list[Writer] = []
             for path in paths:
-                merged += writers(path, follower.encoded(records(path, is_field), path), follower.options.clock)
+                merged += writers(path, follower.encoded(records(path, is_field), path), follower.options)
             return follow_merged(follower, merged)
         except Conflict:
             follower.observer.shown[:] = 0
@@ -105,5 +108,6 @@ def _follow(follower: Follower, paths: Sequence[str]) -> Followed:
 def _field_test(follower: Follower) -> Callable[[str], bool]:
     """Returns a test whether a column of a CSV file is a field of the line, and no variable."""
     variables = {each.name for each in follower.system.variables}
-    clock, has_events = follower.options.clock, bool(follower.options.mapping.events)
-    return lambda name: name == clock or (has_events and re.split(r"[\[.]", name)[0] not in variables)
+    options, has_events = follower.options, bool(follower.options.mapping.events)
+    fields = {"writer", options.clock, options.real_time} - variables
+    return lambda name: name in fields or (has_events and re.split(r"[\[.]", name)[0] not in variables)

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import product
+from math import prod
 from random import Random
 from typing import Any
 
@@ -54,10 +56,40 @@ class Reference:
             if each.successor is not None and self._is_kept(each.successor)
         ]
 
-    def follow(self, lines: Sequence[Line], gap: int, internal: set[str], stutter: bool) -> tuple[int, list[int]]:
+    def reachable(self) -> set[State]:
+        found, left = set[State](), self.starts()
+        while left:
+            state = left.pop()
+            if state not in found:
+                found.add(state)
+                left += [after for _, _, after in self.steps(state)]
+            if len(found) > MOST:
+                raise TooWide
+        return found
+
+    def any_state(self, line: Line) -> set[State]:
+        """Returns all states that a line may show."""
+        kinds = [None if at in line.shown else kind for at, kind in enumerate(self.system.leaf_types)]
+        if prod(1 if kind is None else kind.cardinality + 1 for kind in kinds) > MOST:
+            raise TooWide
+        values = [
+            [line.shown[at]] if kind is None else [None, *range(kind.low, kind.high + 1)]
+            for at, kind in enumerate(kinds)
+        ]
+        return {state for state in product(*values) if self._is_kept(state)}
+
+    def follow(
+        self, lines: Sequence[Line], gap: int, internal: set[str], stutter: bool, start: str = "initial"
+    ) -> tuple[int, list[int]]:
         """Returns how many lines agree, and the number of states possible after each."""
-        states, widths = set(self.starts()), []
+        states, widths = set(self.reachable() if start == "reachable" else self.starts()), list[int]()
         for number, line in enumerate(lines):
+            if number == 0 and start == "any":
+                states = self.any_state(line)
+                widths.append(len(states))
+                if not states:
+                    return 0, []
+                continue
             reached = set(states)
             level = set(states)
             for _ in range(gap):

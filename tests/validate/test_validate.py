@@ -210,3 +210,71 @@ def test_a_time_limit_ends_between_two_lines(cli: Callable[..., Any], tmp_path: 
     done = cli("validate", model, log, "--json", "--time-limit", "0.01s")
     (found,) = json.loads(done.out)["logs"]
     assert done.code == 3 and 0 < found["lines"] < 4000
+
+
+MIDDLE: list[dict[str, Any]] = [
+    {"state": {"holder": "alice", "waiting[bob]": True}},
+    {"rule": "release"},
+    {"rule": "grant", "arguments": {"c": "bob"}},
+]
+
+
+@pytest.mark.parametrize(("start", "code", "widest"), [("initial", 1, 1), ("reachable", 0, 2), ("any", 0, 9)])
+def test_a_log_may_begin_in_the_middle(validate: Validate, start: str, code: int, widest: int) -> None:
+    """Of what the first line hides, alice does not wait while she holds the lock, unless any state will do."""
+    found, document = validate(MIDDLE, options=("--start", start))
+    assert (found, document["logs"][0]["widest"], document["start"]) == (code, widest, start)
+
+
+def test_only_any_state_may_be_unreachable(validate: Validate) -> None:
+    log = [{"state": {"holder": "alice", "waiting[alice]": True}}, {"rule": "release"}]
+    assert validate(log, options=("--start", "any"))[0] == 0
+    code, document = validate(log, options=("--start", "reachable"))
+    (found,) = document["logs"]
+    assert (code, found["line"], found["possible"]) == (1, 1, 20)
+    assert len(found["nearest"][0]["differing"]) == 1
+
+
+def test_a_rule_in_the_first_line_leads_there(validate: Validate) -> None:
+    log = [{"rule": "grant", "arguments": {"c": "bob"}, "state": {"waiting[alice]": True}}]
+    code, document = validate(log, options=("--start", "reachable"))
+    assert (code, document["logs"][0]["widest"]) == (0, 2)
+    assert {each["name"]: each["fired"] for each in document["coverage"]}["grant"] == 2
+    log[0]["state"] = {"holder": "None"}
+    assert validate(log, options=("--start", "reachable"))[0] == 1
+    assert validate(log, options=("--start", "any"))[0] == 0
+
+
+def test_too_many_states_to_begin_with_are_unknown(validate: Validate) -> None:
+    code, document = validate(MIDDLE[1:], options=("--start", "any", "--width", "5"))
+    assert (code, document["verdict"]) == (3, "unknown")
+    assert validate(MIDDLE, options=("--start", "reachable", "--width", "1"))[0] == 3
+
+
+def test_real_time_orders_what_a_vector_clock_leaves_open(validate: Validate) -> None:
+    one = [
+        {"rule": rule, "arguments": {"c": "alice"}, "vc": {"a": at}, "t": time}
+        for at, (rule, time) in enumerate((("request", 10.0), ("grant", 10.2), ("release", 11.0)), 1)
+    ]
+    other = [
+        {"rule": "request", "arguments": {"c": "bob"}, "vc": {"b": 1}, "t": [10.4, 10.6]},
+        {"rule": "grant", "arguments": {"c": "bob"}, "vc": {"b": 2}, "t": "1970-01-01T00:00:10.700Z"},
+    ]
+    assert validate(one, other, options=("--clock", "vc"))[0] == 0
+    for clock in ((), ("--clock", "vc")):
+        code, document = validate(one, other, options=(*clock, "--real-time", "t"))
+        assert (code, document["logs"][0]["lines"]) == (1, 3)
+        assert validate(one, other, options=(*clock, "--real-time", "t", "--skew", "0.5s"))[0] == 0
+    other[0]["vc"] = {"a": 3, "b": 1}  # says that it comes after the release, which is later
+    other[1]["vc"] = {"a": 3, "b": 2}
+    code, document = validate(one, other, options=("--clock", "vc", "--real-time", "t"))
+    assert code == 2 and "--skew" in document["error"]
+    assert validate(one, other, options=("--clock", "vc", "--skew", "1s"))[0] == 2
+
+
+def test_writers_and_times_in_tables(validate: Validate, tmp_path: Path) -> None:
+    table = tmp_path / "log.csv"
+    table.write_text(
+        'rule,writer,t\n"request, c: Client_1",a,1\n"request, c: Client_2",b,1\n"grant, c: Client_2",a,2\n'
+    )
+    assert validate(table, options=("--real-time", "t"))[0] == 0
