@@ -1,12 +1,14 @@
-"""Reading the text of models and of files of formulas."""
+"""Reading the text of models and of files of formulas, and JSON files."""
 
 from __future__ import annotations
 
 import codecs
 import hashlib
+import json
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 from outcrop.errors import UsageError
 from outcrop.source import Source
@@ -23,6 +25,16 @@ _STRAY_BYTES = bytes(code for code in _CONTROL if code < 128)
 
 #: The name of standard input. With a suffix, as in ``-.dve``, the language is that of the suffix.
 STDIN = "-"
+
+
+def read_json(path: str) -> Any:
+    """Returns the content of a JSON file."""
+    try:
+        return json.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageError(f"cannot read '{path}': {error.strerror}") from None
+    except ValueError as error:
+        raise UsageError(f"'{path}' is not JSON: {error}") from None
 
 
 def _is_stdin(name: str) -> bool:

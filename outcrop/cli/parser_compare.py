@@ -6,6 +6,7 @@ import argparse
 from typing import Any
 
 from outcrop.cli.argument_parser import Parser
+from outcrop.cli.parser_declared import add_language_options
 from outcrop.cli.parser_tools import add_json, add_resources, add_symmetry
 from outcrop.cli.values import count, single_constant
 from outcrop.manual import see
@@ -37,6 +38,9 @@ def add_compare(verbs: Any) -> dict[str, Parser]:
     _add_constants(parser, "-D", "constants", "set a constant of both models to a value; may be repeated")
     _add_constants(parser, "--first", "first_constants", "set a constant of the first model; may be repeated")
     _add_constants(parser, "--second", "second_constants", "set a constant of the second model; may be repeated")
+    add_language_options(
+        parser.add_argument_group("languages", "An option counts for each model whose language has it.")
+    )
     group = parser.add_argument_group("relation")
     group.add_argument(
         "--relation",
@@ -44,6 +48,16 @@ def add_compare(verbs: Any) -> dict[str, Parser]:
         default="bisimulation",
         help="corresponding states permit the same rules (bisimulation, the default); every run of FIRST is a run of "
         "SECOND (inclusion)",
+    )
+    group.add_argument(
+        "--labels",
+        choices=["names", "instances"],
+        default="names",
+        help="steps correspond by the names of their rules (names, the default), or by the names and the values of "
+        "parameters (instances)",
+    )
+    group.add_argument(
+        "--map", metavar="FILE", help="mapping file, which translates the labels of steps of either model"
     )
     group.add_argument(
         "--rename",

@@ -2,7 +2,7 @@
 
 The search is that of `ram`. Then all states are expanded again, divided among the workers.
 With symmetry, states stand for their orbits. That changes neither the runs nor the bisimilarity of a model as long as
-labels are names of rules, which do not name interchangeable values.
+labels do not name interchangeable values.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from outcrop.explorer.budget import state_budget, worker_count
 from outcrop.explorer.context import Context
 from outcrop.explorer.explorer import Explorer
 from outcrop.kernels import Native, Settings
-from outcrop.kernels.edges import Numbers, edges_between
+from outcrop.kernels.edges import Numbers, edges_between, joined
 from outcrop.kernels.states import States
 from outcrop.options import CheckOptions, Deadlock
 from outcrop.outcome import Stop
@@ -35,7 +35,7 @@ _LOOK_STATES = 1 << 16
 #: Most states: edges name their targets by 32 bits, and two graphs are numbered together.
 _MOST_STATES = 2**31 - 1
 
-Offsets = NDArray[np.int64]
+Offsets = NDArray[np.uint64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +46,7 @@ class Graph:
     starts: int
     levels: tuple[int, ...]  #: number of states of each level
     offsets: Offsets  #: first edge of each state, and the number of edges
-    rules: Numbers  #: rule of each edge
+    instances: Numbers  #: rule instance of each edge
     targets: Numbers  #: state that each edge leads to
     seconds: float  #: time of the search
 
@@ -86,13 +86,11 @@ def graph_of(model: Model, options: CheckOptions, look: Callable[[States], None]
         for begin in range(0, outcome.visited, _LOOK_STATES) if look is not None else ():
             assert look is not None
             look(visited.packed_form(visited.read_block(begin, min(outcome.visited, begin + _LOOK_STATES))))
-        degrees, instances, targets = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
-        sizes = [rule.instance_count for rule in system.rules]
-        rule_of = np.repeat(np.arange(len(sizes), dtype=np.uint32), sizes)
-        offsets = np.zeros(len(degrees) + 1, dtype=np.int64)
+        degrees, instances, targets = (joined(list(arrays)) for arrays in zip(*parts, strict=True))
+        offsets = np.zeros(len(degrees) + 1, dtype=np.uint64)
         np.cumsum(degrees, out=offsets[1:])
         levels = tuple(size for size in outcome.levels if size)
-        return Graph(native, levels[0], levels, offsets, rule_of[instances], targets, outcome.seconds)
+        return Graph(native, levels[0], levels, offsets, instances, targets, outcome.seconds)
 
 
 def _explore(explorer: Explorer, parts: list[tuple[Numbers, Numbers, Numbers]]) -> Stop:
@@ -107,8 +105,11 @@ def _explore(explorer: Explorer, parts: list[tuple[Numbers, Numbers, Numbers]]) 
         )
     workers = explorer.search.workers
     cuts = [states * number // workers for number in range(workers + 1)]
+    fired = int(explorer.count()[0].sum())
+    room = fired if workers == 1 else fired // workers * 9 // 8  # of unequal shares, the largest
     tasks = [
-        partial(edges_between, explorer.search, worker, cuts[worker], cuts[worker + 1]) for worker in range(workers)
+        partial(edges_between, explorer.search, worker, cuts[worker], cuts[worker + 1], room + 1)
+        for worker in range(workers)
     ]
     parts += explorer.parallel(*tasks)
     explorer.check_stop()

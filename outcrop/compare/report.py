@@ -17,7 +17,7 @@ from outcrop.trace.render import TraceStyle, render
 _WORDS = {Verdict.HOLDS: "SAME", Verdict.VIOLATED: "DIFFERENT", Verdict.UNKNOWN: "UNKNOWN"}
 _INCLUDED = {Verdict.HOLDS: "INCLUDED", Verdict.VIOLATED: "NOT INCLUDED", Verdict.UNKNOWN: "UNKNOWN"}
 
-#: Most values of the other model that a line names.
+#: Most values or labels that a line names.
 _MOST_VALUES = 6
 
 
@@ -35,9 +35,10 @@ def _lines(comparison: Comparison, paint: Paint, style: TraceStyle) -> Iterator[
     for one, other in comparison.labels.found.items():
         yield f"  renaming found: {one} = {other}"
     for number in range(2):
-        alone = ", ".join(_alone(comparison, number))
+        alone = _alone(comparison, number)
         if alone:
-            yield f"  only {comparison.models[number].name} has rules named: {alone}"
+            more = f" and {len(alone) - _MOST_VALUES:,} more" if len(alone) > _MOST_VALUES else ""
+            yield f"  only {comparison.models[number].name} has steps named: {'; '.join(alone[:_MOST_VALUES])}{more}"
     yield from _run(comparison, style)
 
 
@@ -57,7 +58,12 @@ def _sentence(comparison: Comparison) -> str:
         return f"{one} and {other} are not bisimilar, although they have the same runs."
     if not difference.labels:
         return f"{one} and {other} are not bisimilar: they begin with different values."
-    return f"{one} and {other} are not bisimilar: only {owner} has a run of {len(difference.labels):,} steps."
+    return f"{one} and {other} are not bisimilar: only {owner} has a run of {_steps(difference)}."
+
+
+def _steps(difference: Difference) -> str:
+    count = len(difference.labels)
+    return f"{count:,} step{'' if count == 1 else 's'}"
 
 
 def _agreement(comparison: Comparison) -> str:
@@ -83,8 +89,7 @@ def _run(comparison: Comparison, style: TraceStyle) -> Iterator[str]:
     yield ""
     if comparison.trace is not None and style is not TraceStyle.OFF:
         owner = comparison.models[comparison.owner].name
-        steps = f"{len(names):,} step{'' if len(names) == 1 else 's'}"
-        yield f"Run of {'both' if difference.is_branching else owner} ({steps})"
+        yield f"Run of {'both' if difference.is_branching else owner} ({_steps(difference)})"
         yield from render(comparison.trace, style)
     else:
         yield f"Run: {', '.join(names) or 'none'}"

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from outcrop.compare.bisimulation import Blocks, Union, start_blocks
 from outcrop.compare.labels import HIDDEN
@@ -47,12 +48,7 @@ class Quotient:
         count = int(blocks.max(initial=0)) + 1
         first = np.zeros(count, dtype=np.int64)
         first[blocks[::-1]] = np.arange(graph.states)[::-1]
-        begins, ends = graph.offsets[first], graph.offsets[first + 1]
-        sources = np.repeat(np.arange(count), ends - begins)
-        starts = np.cumsum(ends - begins) - (ends - begins)
-        edges = np.arange(len(sources)) + np.repeat(begins - starts, ends - begins)
-        labels, targets = graph.labels[edges].view(np.int32), blocks[graph.targets[edges]].astype(np.int64)
-        rows = np.unique(np.stack([sources, labels, targets], axis=1), axis=0)
+        rows = np.unique(np.concatenate(list(_edges(graph, blocks, first))), axis=0)
         self._begins, self._ends = (np.searchsorted(rows[:, 0], np.arange(count), side) for side in ("left", "right"))
         self._labels, self._targets = rows[:, 1], rows[:, 2]
         self._after: dict[tuple[Set, int], Set] = {}
@@ -84,6 +80,18 @@ class Quotient:
                 target for block in blocks for each, target in self.edges(block) if each == label
             )
         return self._after[key]
+
+
+def _edges(graph: Union, blocks: Blocks, states: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
+    """Yields the edges of states, those of each graph together: the block, the label, and the block of the target."""
+    for base, part in ((0, graph.parts[0]), (graph.first, graph.parts[1])):
+        mine = np.flatnonzero((states >= base) & (states < base + part.states))
+        begins, ends = (part.offsets[states[mine] - base + each].astype(np.int64) for each in (0, 1))
+        sources = np.repeat(mine, ends - begins)
+        starts = np.cumsum(ends - begins) - (ends - begins)
+        edges = np.arange(len(sources)) + np.repeat(begins - starts, ends - begins)
+        labels = part.labels[part.instances[edges]].view(np.int32)
+        yield np.stack([sources, labels, blocks[base + part.targets[edges].astype(np.int64)]], axis=1)
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,11 @@
-"""Partition refinement of labelled graphs, in native code. Models must be compiled with instances."""
+"""Partition refinement of two labelled graphs, in native code. Models must be compiled with instances."""
 
 from __future__ import annotations
 
 import ctypes
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,32 +13,47 @@ from numpy.typing import NDArray
 from outcrop.kernels.abi import structure
 from outcrop.kernels.native import Native
 
-_FUNCTIONS = ("outcrop_sign_states", "outcrop_group_states", "outcrop_move_states", "outcrop_is_stable")
+_FUNCTIONS = (
+    *("outcrop_sign_states", "outcrop_group_states", "outcrop_move_states", "outcrop_is_stable", "outcrop_pair_states"),
+)
 
-#: Answer of a kernel that has no memory.
-_NO_MEMORY = 2**64 - 1
+#: Answer of a kernel that has no memory, or too few slots.
+_NO_ROOM = 2**64 - 1
+
+#: The state that stands for none.
+_NONE = 2**32 - 1
 
 Numbers = NDArray[np.uint32]
+Offsets = NDArray[np.uint64]
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """One of two graphs. ``labels``: of each instance."""
+
+    offsets: Offsets  #: first edge of each state, and the number of edges
+    instances: Numbers  #: of each edge
+    targets: Numbers  #: of each edge
+    labels: Numbers
+
+    @property
+    def states(self) -> int:
+        return len(self.offsets) - 1
 
 
 class Refinement:
-    """The blocks of a labelled graph. ``blocks``: those to begin with."""
+    """The blocks of two graphs, the states of the second numbered after those of the first. ``blocks``: those to begin
+    with."""
 
-    def __init__(
-        self,
-        native: Native,
-        offsets: NDArray[np.int64],
-        labels: Numbers,
-        targets: Numbers,
-        blocks: Numbers,
-        threads: int,
-    ) -> None:
+    def __init__(self, native: Native, parts: tuple[Part, Part], blocks: Numbers, threads: int) -> None:
         self._library = native.library_with(_FUNCTIONS)
-        self._arrays = offsets.astype(np.uint64), np.ascontiguousarray(labels), np.ascontiguousarray(targets)
-        pointers = (each.ctypes.data for each in self._arrays)
-        largest = int(np.diff(offsets).max(initial=0))
-        self._graph = structure("LabelledGraph")(*pointers, largest)
-        self._states = len(offsets) - 1
+        self._parts = parts
+        self._graph = structure("LabelledGraph")()
+        for part, raw, first in zip(parts, self._graph.parts, (0, parts[0].states), strict=True):
+            raw.first, raw.offsets, raw.labels = first, part.offsets.ctypes.data, part.labels.ctypes.data
+            raw.instances, raw.targets = part.instances.ctypes.data, part.targets.ctypes.data
+        self._graph.largest = max(int(np.diff(part.offsets).max(initial=0)) for part in parts)
+        self._states = parts[0].states + parts[1].states
         eighths = -(-self._states // 8)
         self._cuts = [min(self._states, 8 * (eighths * number // threads)) for number in range(threads + 1)]
         self.blocks: Numbers = blocks.astype(np.uint32)
@@ -44,6 +61,7 @@ class Refinement:
         self._hashes = np.zeros(self._states, dtype=np.uint64)
         self._groups, self._sizes, self._origins = (np.zeros(self._states, dtype=np.uint32) for _ in range(3))
         self._moved = np.zeros(eighths, dtype=np.uint8)
+        self._slots = 1 << 12
         self._is_first = True
 
     def refine(self, salt: int) -> int:
@@ -54,11 +72,10 @@ class Refinement:
             graph, known = ctypes.byref(self._graph), None if self._is_first else moved
             return int(self._library.outcrop_sign_states(graph, blocks, known, begin, end, salt, hashes))
 
-        made = self._parallel(sign)
-        if _NO_MEMORY in made:
-            raise MemoryError("no memory for comparing graphs")
+        if _NO_ROOM in self._parallel(sign):
+            raise _no_memory()
         self._is_first = False
-        numbers = self._numbers_of_groups(self._group(sum(made)))
+        numbers = self._numbers_of_groups(self._group())
 
         def move(begin: int, end: int) -> int:
             groups = self._groups.ctypes.data
@@ -68,17 +85,20 @@ class Refinement:
         self._parallel(move)
         return self._count
 
-    def _group(self, signed: int) -> tuple[int, NDArray[np.uint8]]:
+    def _group(self) -> tuple[int, NDArray[np.uint8]]:
         """Gathers the signed states into groups. Returns their number, and the blocks that have other states too."""
-        slot_count = 1 << max(4, (2 * signed).bit_length())
-        slots = np.zeros(2 * slot_count, dtype=np.uint64)
         stays = np.zeros(self._count, dtype=np.uint8)
         arrays = (self._groups, self._sizes, self._origins, stays)
-        groups = self._library.outcrop_group_states(
-            *(self._hashes.ctypes.data, self._states, self.blocks.ctypes.data, slots.ctypes.data, slot_count - 1),
-            *(each.ctypes.data for each in arrays),
-        )
-        return int(groups), stays
+        while True:
+            slots = np.zeros(2 * self._slots, dtype=np.uint64)
+            groups = self._library.outcrop_group_states(
+                *(self._hashes.ctypes.data, self._states, self.blocks.ctypes.data),
+                *(slots.ctypes.data, self._slots - 1),
+                *(each.ctypes.data for each in arrays),
+            )
+            if groups != _NO_ROOM:
+                return int(groups), stays
+            self._slots *= 8
 
     def _numbers_of_groups(self, grouped: tuple[int, NDArray[np.uint8]]) -> Numbers:
         """Returns the block of each group. The largest group of a block keeps its number, unless other states do."""
@@ -107,11 +127,27 @@ class Refinement:
 
         answers = self._parallel(verify)
         if 2 in answers:
-            raise MemoryError("no memory for comparing graphs")
+            raise _no_memory()
         return all(answers)
 
-    def _parallel(self, work: object) -> list[int]:
-        assert callable(work)
+    def pair(self, starts: int) -> bool:
+        """Sets the blocks to pairs: each state of the second graph with those of the first that correspond to it, if
+        the first ``starts`` states of both do, and steps of one label do in the order of their instances. Returns False
+        if that leads to nothing; the blocks are a guess, which ``is_stable`` verifies."""
+        first, second = self._parts[0].states, self._parts[1].states
+        partners = np.full(first, _NONE, dtype=np.uint32)
+        partners[:starts] = np.arange(starts, dtype=np.uint32)
+        answer = self._library.outcrop_pair_states(ctypes.byref(self._graph), partners.ctypes.data)
+        if answer == 2:
+            raise _no_memory()
+        self.blocks[:first], self.blocks[first:] = partners, np.arange(second, dtype=np.uint32)
+        return bool(answer)
+
+    def _parallel(self, work: Any) -> list[int]:
         ranges = list(zip(self._cuts[:-1], self._cuts[1:], strict=True))
         with ThreadPoolExecutor(len(ranges)) as pool:
             return list(pool.map(lambda cut: work(*cut), ranges))
+
+
+def _no_memory() -> MemoryError:
+    return MemoryError("no memory for comparing graphs")

@@ -45,13 +45,17 @@ def language_options() -> Iterator[tuple[type, dataclasses.Field[Any], list[str]
 OPTIONS: dict[str, dataclasses.Field[Any]] = {declared.name: declared for _, declared, _ in language_options()}
 
 
+def options_taken(name: str) -> set[str]:
+    """Returns the names of the options that the language of the file ``name`` takes."""
+    return {declared.name for kind in language_of(name).options for declared in dataclasses.fields(kind)}
+
+
 def read_options(name: str, given: Mapping[str, Any]) -> tuple[Any, ...]:
     """Returns the options of the language of the file ``name``, in the form that LoadOptions takes.
 
     Raises UsageError for an option of another language, and for a value that is not permitted.
     """
-    language = language_of(name)
-    taken = {declared.name for kind in language.options for declared in dataclasses.fields(kind)}
+    language, taken = language_of(name), options_taken(name)
     for each in given:
         if each not in taken:
             others = listed(next(takers for _, declared, takers in language_options() if declared.name == each))

@@ -4,10 +4,17 @@
 
 #include "abi.h"
 
-/* A graph with labels; see refine.c. */
+/* The state graph of one model. */
 typedef struct {
-  const uint64_t *offsets; /* first edge of each state, and the number of edges */
-  const uint32_t *labels, *targets;
+  uint64_t first;                        /* number of its first state */
+  const uint64_t *offsets;               /* first edge of each state, and the number of edges */
+  const uint32_t *instances, *targets;   /* of each edge; targets count from the first state on */
+  const uint32_t *labels;                /* of each instance */
+} GraphPart;
+
+/* Two graphs side by side; see refine.c. */
+typedef struct {
+  GraphPart parts[2];
   uint64_t largest; /* most edges of a state */
 } LabelledGraph;
 
@@ -24,6 +31,7 @@ uint64_t outcrop_group_states(const uint64_t *hashes, uint64_t count, const uint
                               uint64_t mask, uint32_t *groups, uint32_t *sizes, uint32_t *origins, uint8_t *stays);
 void outcrop_move_states(const uint64_t *hashes, uint64_t begin, uint64_t end, const uint32_t *groups,
                          const uint32_t *block_of_group, uint32_t *blocks, uint8_t *moved);
+uint64_t outcrop_pair_states(const LabelledGraph *graph, uint32_t *partners);
 uint64_t outcrop_is_stable(const LabelledGraph *graph, const uint32_t *blocks, const uint32_t *representatives,
                            uint64_t begin, uint64_t end);
 

@@ -1,5 +1,6 @@
-/* Partition refinement of a labelled graph: the signature of a state is its block and the set of pairs of a label and
- * the block of the target, over its edges. The edges of state i are those from offsets[i] to offsets[i + 1].
+/* Partition refinement of two labelled graphs, whose states are numbered together: the signature of a state is its block
+ * and the set of pairs of a label and the block of the target, over its edges. The edges of state i of a graph are those
+ * from offsets[i] to offsets[i + 1].
  *
  * A block that splits keeps its number for one of its parts; the states of the others have *moved*, to numbers that are
  * new. A round signs only the states with an edge to one that moved in the last round. Such a signature contains a new
@@ -7,11 +8,27 @@
 
 #include "abi_edges.h"
 
+/* The edges of a state, in the graph that has it. */
+typedef struct {
+  const GraphPart *part;
+  uint64_t begin, end;
+} RefineEdges;
+
+static RefineEdges refine_edges(const LabelledGraph *graph, uint64_t state) {
+  const GraphPart *part = &graph->parts[state >= graph->parts[1].first];
+  const uint64_t *offsets = part->offsets + (state - part->first);
+  return (RefineEdges){part, offsets[0], offsets[1]};
+}
+
+static uint64_t refine_label(const GraphPart *part, uint64_t edge) { return part->labels[part->instances[edge]]; }
+
 /* Writes the pairs of a state, sorted and without repetitions, and returns their number. */
 static uint64_t refine_pairs(const LabelledGraph *graph, const uint32_t *blocks, uint64_t state, uint64_t *pairs) {
+  const RefineEdges edges = refine_edges(graph, state);
   uint64_t count = 0;
-  for (uint64_t edge = graph->offsets[state]; edge < graph->offsets[state + 1]; edge++) {
-    uint64_t pair = (uint64_t)graph->labels[edge] << 32 | blocks[graph->targets[edge]], at = count;
+  for (uint64_t edge = edges.begin; edge < edges.end; edge++) {
+    uint64_t block = blocks[edges.part->first + edges.part->targets[edge]];
+    uint64_t pair = refine_label(edges.part, edge) << 32 | block, at = count;
     while (at && pairs[at - 1] > pair) at--;
     if (at && pairs[at - 1] == pair) continue;
     memmove(pairs + at + 1, pairs + at, (count - at) * sizeof *pairs);
@@ -28,8 +45,9 @@ static uint64_t refine_mix(uint64_t value) {
 }
 
 static int refine_leads_to(const LabelledGraph *graph, const uint8_t *moved, uint64_t state) {
-  for (uint64_t edge = graph->offsets[state]; edge < graph->offsets[state + 1]; edge++) {
-    uint32_t target = graph->targets[edge];
+  const RefineEdges edges = refine_edges(graph, state);
+  for (uint64_t edge = edges.begin; edge < edges.end; edge++) {
+    uint64_t target = edges.part->first + edges.part->targets[edge];
     if (moved[target >> 3] >> (target & 7) & 1) return 1;
   }
   return 0;
@@ -56,7 +74,8 @@ EXPORT uint64_t outcrop_sign_states(const LabelledGraph *graph, const uint32_t *
 
 /* Gathers the states with a hash into groups of one hash, in order of their first states. `groups` receives the group
  * of each such state, `sizes` the number of states of each group, `origins` its block, `stays` 1 for each block with a
- * state without a hash. Returns the number of groups. `slots`: twice as many as hashes at least, a power of two, all 0. */
+ * state without a hash. Returns the number of groups, and UINT64_MAX if they need more slots. `slots`: a power of two, all
+ * 0; at least half of them stay free. */
 EXPORT uint64_t outcrop_group_states(const uint64_t *hashes, uint64_t count, const uint32_t *blocks, RefineSlot *slots,
                                      uint64_t mask, uint32_t *groups, uint32_t *sizes, uint32_t *origins,
                                      uint8_t *stays) {
@@ -69,6 +88,7 @@ EXPORT uint64_t outcrop_group_states(const uint64_t *hashes, uint64_t count, con
     uint64_t slot = hashes[state] & mask;
     while (slots[slot].hash && slots[slot].hash != hashes[state]) slot = (slot + 1) & mask;
     if (!slots[slot].hash) {
+      if (2 * distinct > mask) return UINT64_MAX;
       slots[slot].hash = hashes[state];
       slots[slot].group = distinct;
       sizes[distinct] = 0;
@@ -99,12 +119,65 @@ EXPORT uint64_t outcrop_is_stable(const LabelledGraph *graph, const uint32_t *bl
   uint64_t *pairs = malloc((graph->largest + 1) * sizeof *pairs);
   uint64_t *others = malloc((graph->largest + 1) * sizeof *others), answer = pairs && others ? 1 : 2;
   for (uint64_t state = begin; answer == 1 && state < end; state++) {
+    if (representatives[blocks[state]] == state) continue;
     uint64_t count = refine_pairs(graph, blocks, state, pairs);
     if (count != refine_pairs(graph, blocks, representatives[blocks[state]], others) ||
         memcmp(pairs, others, count * sizeof *pairs))
       answer = 0;
   }
   free(pairs);
+  free(others);
+  return answer;
+}
+
+/* --- Pairs of corresponding states ---------------------------------------------------------------------------- */
+
+/* Writes the edges of a state by their labels, those of one label in their order; returns their number. */
+static uint64_t pair_edges(RefineEdges edges, uint64_t *sorted) {
+  uint64_t count = 0;
+  for (uint64_t edge = edges.begin; edge < edges.end; edge++) {
+    uint64_t entry = refine_label(edges.part, edge) << 32 | (edge - edges.begin), at = count++;
+    for (; at && sorted[at - 1] > entry; at--) sorted[at] = sorted[at - 1];
+    sorted[at] = entry;
+  }
+  return count;
+}
+
+static uint64_t pair_run(const uint64_t *sorted, uint64_t at, uint64_t count) {
+  uint64_t end = at;
+  while (end < count && sorted[end] >> 32 == sorted[at] >> 32) end++;
+  return end;
+}
+
+/* Gives the targets of a state the partners that its own partner has after the same labels, edges of one label in order.
+ * Returns 0 if the labels differ. */
+static int pair_targets(const LabelledGraph *graph, uint64_t state, uint32_t *partners, uint64_t *mine, uint64_t *others) {
+  const RefineEdges one = refine_edges(graph, state);
+  const RefineEdges other = refine_edges(graph, graph->parts[1].first + partners[state]);
+  const uint64_t count = pair_edges(one, mine), theirs = pair_edges(other, others);
+  uint64_t at = 0, there = 0;
+  while (at < count && there < theirs && mine[at] >> 32 == others[there] >> 32) {
+    const uint64_t end = pair_run(mine, at, count), limit = pair_run(others, there, theirs);
+    for (uint64_t i = at; i < end; i++) {
+      const uint32_t target = one.part->targets[one.begin + (uint32_t)mine[i]];
+      const uint64_t like = there + (i - at) % (limit - there);
+      if (partners[target] == UINT32_MAX) partners[target] = other.part->targets[other.begin + (uint32_t)others[like]];
+    }
+    at = end;
+    there = limit;
+  }
+  return at == count && there == theirs;
+}
+
+/* Guesses a partner in the second graph for each state of the first, from those of the start states on; the others are
+ * UINT32_MAX. States are numbered breadth-first, so that each has its partner before its targets get theirs. Returns 1,
+ * 0 if there is no such guess, and 2 if there is no memory. */
+EXPORT uint64_t outcrop_pair_states(const LabelledGraph *graph, uint32_t *partners) {
+  uint64_t *mine = malloc((graph->largest + 1) * sizeof *mine);
+  uint64_t *others = malloc((graph->largest + 1) * sizeof *others), answer = mine && others ? 1 : 2;
+  for (uint64_t state = 0; answer == 1 && state < graph->parts[1].first; state++)
+    if (partners[state] == UINT32_MAX || !pair_targets(graph, state, partners, mine, others)) answer = 0;
+  free(mine);
   free(others);
   return answer;
 }

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from outcrop.errors import UsageError
+from outcrop.reading import read_json
 
 Record = bytes | dict[str, Any]
 
@@ -62,10 +63,7 @@ def _json_lines(path: str) -> Iterator[tuple[int, Record]]:
 
 def _itf(path: str) -> Iterator[tuple[int, Record]]:
     """Yields the states of an ITF document, or of the document of a check, with the rules of its metadata."""
-    try:
-        document = json.loads(Path(path).read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise UsageError(f"'{path}' is not JSON: {error}") from None
+    document = read_json(path)
     trace = document.get("trace") if isinstance(document, dict) and "verdict" in document else document
     states = trace.get("states") if isinstance(trace, dict) else None
     if not isinstance(states, list):

@@ -15,15 +15,14 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from pathlib import Path
 from typing import Any
 
 from outcrop.errors import UsageError
+from outcrop.reading import read_json
 
 #: The keys of a line, and of an event in a mapping file, that say what was observed.
 OBSERVED = ("rule", "arguments", "state")
@@ -66,12 +65,7 @@ def read_mapping(path: str | None) -> EventMapping:
     """Returns the content of a mapping file; an empty one without a file."""
     if path is None:
         return EventMapping()
-    try:
-        document = json.loads(Path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise UsageError(f"cannot read '{path}': {error.strerror}") from None
-    except ValueError as error:
-        raise UsageError(f"'{path}' is not JSON: {error}") from None
+    document = read_json(path)
     if not isinstance(document, dict) or not set(document) <= _KEYS:
         raise UsageError(f"'{path}' is not a mapping file: it must be an object with 'events' and 'values'")
     events = document.get("events", {})

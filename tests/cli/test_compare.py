@@ -13,10 +13,11 @@ import pytest
 from conftest import Run
 
 import outcrop
-from outcrop.compare.bisimulation import Union, are_bisimilar, coarsest_partition
+from outcrop.compare.bisimulation import Union, are_bisimilar, are_paired, coarsest_partition
 from outcrop.compare.graph import graph_of
 from outcrop.compare.runs import Quotient, only_in
 from outcrop.kernels import Native
+from outcrop.kernels.refine import Part
 from outcrop.options import CheckOptions
 
 Cli = Callable[..., Run]
@@ -60,7 +61,8 @@ def test_graphs_have_every_step(repository: Path) -> None:
         result = model.check(symmetry=symmetry, coverage=True)
         assert (graph.states, graph.edges) == (result.states, result.rules_fired)
         fired = {each.name: each.fired for each in result.coverage}
-        counts = np.bincount(graph.rules, minlength=len(model.system.rules))
+        rule_of = np.repeat(np.arange(len(model.system.rules)), [rule.instance_count for rule in model.system.rules])
+        counts = np.bincount(rule_of[graph.instances], minlength=len(model.system.rules))
         assert {rule.name: count for rule, count in zip(model.system.rules, counts, strict=True)} == fired
         assert graph.targets.max() < graph.states
 
@@ -209,6 +211,17 @@ def runs_of(edges: list[set[tuple[int, int]]], observed: list[int], start: int, 
     return found
 
 
+def part_of(edges: list[set[tuple[int, int]]], base: int) -> Part:
+    """Returns a graph whose states are numbered from ``base`` on, with the labels 0 and 1 under other numbers."""
+    flat = [sorted(each) for each in edges]
+    return Part(
+        np.cumsum([0, *map(len, flat)], dtype=np.uint64),
+        np.array([1 - label for each in flat for label, _ in each], dtype=np.uint32),
+        np.array([target - base for each in flat for _, target in each], dtype=np.uint32),
+        np.array([1, 0], dtype=np.uint32),
+    )
+
+
 @pytest.mark.parametrize("seed", range(60))
 def test_random_graphs_against_the_definitions(seed: int, kernels: Native) -> None:
     random = Random(seed)
@@ -217,21 +230,13 @@ def test_random_graphs_against_the_definitions(seed: int, kernels: Native) -> No
     for base, size in ((0, sizes[0]), (sizes[0], sizes[1])):
         for _ in range(size):
             edges.append({(random.randrange(2), base + random.randrange(size)) for _ in range(random.randint(0, 3))})
-    flat = [sorted(each) for each in edges]
     drawn = [random.randrange(random.randint(1, 2)) for _ in edges]
     observed = [sorted(set(drawn)).index(each) for each in drawn]
-    graph = Union(
-        kernels,
-        np.cumsum([0, *map(len, flat)]),
-        np.array([label for each in flat for label, _ in each], dtype=np.uint32),
-        np.array([target for each in flat for _, target in each], dtype=np.uint32),
-        sizes[0],
-        (1, 1),
-        np.array(observed, dtype=np.uint32),
-        threads=random.randint(1, 3),
-    )
+    parts = part_of(edges[: sizes[0]], 0), part_of(edges[sizes[0] :], sizes[0])
+    graph = Union(kernels, parts, (1, 1), np.array(observed, dtype=np.uint32), threads=random.randint(1, 3))
     related = naive_bisimulation(edges, observed)
     assert are_bisimilar(graph) is related[0][sizes[0]]
+    assert related[0][sizes[0]] or not are_paired(graph)
     blocks = coarsest_partition(graph)
     assert [[bool(one == other) for other in blocks] for one in blocks] == related
     quotient = Quotient(graph, blocks)
