@@ -7,8 +7,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from compare_spin import NotAccepted, disagreement, has_spin
+from compare_spin import NotAccepted, Verifier, counts_in, disagreement, has_spin
 from generator.promela import PromelaModel
+from promela_words import read_words
 
 import outcrop
 from outcrop.explore.saved import read
@@ -25,6 +26,17 @@ def test_counts_are_those_of_spin(seed: int, tmp_path: Path) -> None:
         assert disagreement(PromelaModel(seed).text(), tmp_path, cycles=False) == ""
     except NotAccepted:
         pytest.skip("this version of SPIN does not accept the model")
+
+
+@pytest.mark.skipif(not has_spin(), reason="SPIN is not installed")
+def test_the_recorded_counts_are_those_of_spin(tmp_path: Path) -> None:
+    for number, word in enumerate(read_words()):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        verifier = Verifier(folder, word.text)
+        assert counts_in(verifier.run("-A", "-E")) == (word.states, word.transitions), word.name
+        assert verifier.finds("-E") == word.fails, word.name
+        assert word.hides_ends or verifier.finds("-A") == word.blocks, word.name
 
 
 TRAILS = (

@@ -231,6 +231,9 @@ class ChannelLowering(ExpressionLowering):
             span=span, quantifier=Quantifier.EXISTS, variable=local, domain=TypeDomain(type=slot), body=body
         )
 
+    def happened(self, is_send: bool, use: Use, value: Callable[[int], Expression], span: Span) -> Iterator[Statement]:
+        raise NotImplementedError
+
     # --- Statements --------------------------------------------------------------------------------------------
 
     def count_arguments(self, node: syntax.Send | syntax.Receive, use: Use) -> bool:
@@ -254,7 +257,11 @@ class ChannelLowering(ExpressionLowering):
         message = self.message(use, at, span)
         for number, value in enumerate(values):
             body.append(Assign(span=span, target=self.part(message, number, use, span), value=value))
-        return [*body, self._counted(use, BinaryOperator.ADD, span)]
+        body.append(self._counted(use, BinaryOperator.ADD, span))
+        newest = build.binary(BinaryOperator.SUBTRACT, count, build.number(1, span), span)
+        last = self.message(use, newest, span)
+        body += self.happened(True, use, lambda number: build.load(self.part(last, number, use, span)), span)
+        return body
 
     def _insertion(self, use: Use, values: list[Expression], body: list[Statement], span: Span) -> Expression:
         """Makes room before the first message that is greater; returns where."""
@@ -297,6 +304,8 @@ class ChannelLowering(ExpressionLowering):
         message = self.message(use, at, span)
         body += self._stored(node.arguments, lambda number: build.load(self.part(message, number, use, span)))
         if not node.keeps:
+            oldest = self.message(use, build.number(0, span), span)
+            body += self.happened(False, use, lambda number: build.load(self.part(oldest, number, use, span)), span)
             body += self._removed(use, at, span)
         return body
 

@@ -10,6 +10,7 @@ from outcrop.lang import build
 from outcrop.lang.promela import syntax
 from outcrop.lang.promela.control import GraphBuilder, Location
 from outcrop.lang.promela.elements import Numbers
+from outcrop.lang.promela.events import EventTrace
 from outcrop.lang.promela.identical import mark_identical
 from outcrop.lang.promela.language import PromelaOptions
 from outcrop.lang.promela.messages import expand_messages
@@ -175,23 +176,16 @@ class DeclarationLowering(RuleLowering):
             graph = GraphBuilder(self.report, numbers, sorted(referred)).build(tree.body)
             self.proctypes[tree.name.text] = ProctypeSymbol(tree, graph)
         self._count()
-        self._set_priorities()
+        started = [each for proctype in self.proctypes.values() for each in runs_of(proctype.graph)]
+        self.set_priorities(started, self.preprocessor.uses("set_priority") or "_priority" in self._written)
         for proctype in self.proctypes.values():
             self._declare_inside(proctype)
+        if model.trace is not None and self.options.of(PromelaOptions).claims:
+            graph = GraphBuilder(self.report, numbers).build(model.trace.body)
+            locations = Enum(tuple(_location_names(graph.locations)), f"location of {model.trace.word}")
+            self.event_trace = EventTrace(model.trace, graph, locations, list(self.events_of(model.trace, graph)))
         if self.options.of(PromelaOptions).process_symmetry:
             mark_identical(model, list(self.proctypes.values()), self.preprocessor.words)
-
-    def _set_priorities(self) -> None:
-        """Gives each proctype the priority of its processes, which must have the same."""
-        started = [each for proctype in self.proctypes.values() for each in runs_of(proctype.graph)]
-        for proctype in self.proctypes.values():
-            found = {each.priority for each in started if each.proctype.text == proctype.name}
-            found |= {proctype.tree.priority} if proctype.active else set()
-            proctype.priority = min(found, default=1)
-            if len(found) > 1:
-                hint = "give them the same, or write a proctype for each priority"
-                message = f"the processes of proctype '{proctype.name}' have different priorities"
-                self.report.error(message, proctype.tree.name.span, hint)
 
     def _count(self) -> None:
         active = {}
@@ -269,6 +263,9 @@ class DeclarationLowering(RuleLowering):
                 whole: Type = Array(proctype.pid_type, proctype.record) if several else proctype.record
                 proctype.variable = self._variable(proctype.name, whole, proctype.tree.name.span)
         self.process_count = self._variable("_nr_pr", Range(0, self.most_processes), nowhere)
+        if self.event_trace is not None:
+            tree, kind = self.event_trace.tree, self.event_trace.locations
+            self.event_trace.variable = self._variable(tree.word, kind, tree.span)
         if self.preprocessor.uses("_last"):
             self.last = self._variable("_last", Range(0, max(self.most_processes - 1, 1)), nowhere)
 
@@ -313,6 +310,10 @@ class DeclarationLowering(RuleLowering):
                 continue
             for pid in proctype.active:
                 yield from self._begun(proctype, build.number(pid, span), span)
+        if self.event_trace is not None and self.event_trace.variable is not None:
+            trace, span = self.event_trace, self.event_trace.tree.span
+            target = build.place(self.event_trace.variable, span)
+            yield Assign(span=span, target=target, value=trace.at(trace.graph.start, span))
         count = sum(len(each.active) for each in self.proctypes.values())
         assert self.process_count is not None
         nowhere = Span(self.source, 0, 0)

@@ -142,8 +142,10 @@ class ElementBuilder:
     def _step(self, statement: syntax.Statement) -> None:
         """Reads a statement of the current sequence."""
         if isinstance(statement, syntax.LocalDeclaration):
+            if statement.is_silent and any(_same(statement.declaration, each) for each, _ in self.declarations):
+                return
             self.declarations.append((statement.declaration, self._sets_at_start))
-            if not self._sets_at_start:
+            if not (self._sets_at_start or statement.is_silent):
                 for each in _initial_values(statement.declaration):
                     self._current.add(self._new(Kind.STEP, each.span, each))
             return
@@ -323,6 +325,11 @@ def _initial_values(declaration: syntax.Declaration) -> Iterator[syntax.Statemen
         else:
             value = each.initial[0] if each.initial else syntax.Number(0, span=span)
         yield syntax.Assignment(syntax.Reference(each.name, span=span), value, span=declaration.span)
+
+
+def _same(one: syntax.Declaration, other: syntax.Declaration) -> bool:
+    """Returns whether two declarations are of the same variables."""
+    return [each.name.text for each in one.declarators] == [each.name.text for each in other.declarators]
 
 
 def _is_skip(element: Element) -> bool:

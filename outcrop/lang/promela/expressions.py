@@ -150,7 +150,7 @@ class ExpressionLowering(IntegerLowering):
             case syntax.ArraySize():
                 return self._array_size(node)
             case syntax.Priority():
-                return self._priority(node)
+                return self.get_priority(node)
             case syntax.Progress():
                 return self.no_process_at("progress", node.span)
             case InitialChannel():
@@ -174,6 +174,9 @@ class ExpressionLowering(IntegerLowering):
         raise NotImplementedError
 
     def process_enabled(self, node: syntax.Enabled) -> Expression:
+        raise NotImplementedError
+
+    def get_priority(self, node: syntax.Priority) -> Expression:
         raise NotImplementedError
 
     def initial_channel(self, node: InitialChannel) -> Expression:
@@ -200,7 +203,7 @@ class ExpressionLowering(IntegerLowering):
     def _special(self, name: str, span: Span) -> Expression | None:
         if name == "_pid" and self.process is not None:
             return self.process.pid
-        if name == "_priority" and self.process is not None:
+        if name == "_priority" and self.process is not None and self.process.proctype.priority is not None:
             return build.number(self.process.proctype.priority, span)
         if name == "_nr_pr" and self.process_count is not None:
             return build.load(build.place(self.process_count, span))
@@ -291,16 +294,6 @@ class ExpressionLowering(IntegerLowering):
             return build.number(0, node.span)
         return build.load(place)
 
-    def _priority(self, node: syntax.Priority) -> Expression:
-        number, span = self.integer(node.process), node.span
-        whole: Expression = build.number(0, span)
-        for proctype in self.proctypes.values():
-            for pid in proctype.pids if proctype.variable is not None else ():
-                is_it = build.binary(BinaryOperator.EQUAL, number, build.number(pid, span), span, BOOLEAN)
-                then = build.number(proctype.priority, span)
-                whole = Conditional(type=INTEGER, span=span, condition=is_it, then=then, otherwise=whole)
-        return whole
-
     def _array_size(self, node: syntax.ArraySize) -> Expression:
         symbol = self.lookup(node.array.name)
         kind = symbol.type if isinstance(symbol, VariableSymbol) else None
@@ -317,7 +310,12 @@ class ExpressionLowering(IntegerLowering):
             if at and proctype.variable is not None:
                 inside = self.quantified(Quantifier.EXISTS, proctype, at, span)
                 whole = build.logical(BinaryOperator.AND, whole, build.negation(inside, span), span)
+        for test in self.event_trace_at(kind, span):
+            whole = build.logical(BinaryOperator.AND, whole, build.negation(test, span), span)
         return whole
+
+    def event_trace_at(self, kind: str, span: Span) -> list[Expression]:
+        raise NotImplementedError
 
     def quantified(self, quantifier: Quantifier, proctype: ProctypeSymbol, at: list[int], span: Span) -> Expression:
         """Returns whether all processes, or some process, of a proctype are at one of some locations."""

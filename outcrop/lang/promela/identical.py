@@ -13,7 +13,7 @@ from outcrop.lang.promela.processes import can_end
 from outcrop.lang.promela.scope import ProctypeSymbol
 
 #: Words that name processes by their numbers.
-NAMING_WORDS = ("_last", "enabled", "get_priority", "pc_value")
+NAMING_WORDS = ("_last", "enabled", "get_priority", "set_priority", "pc_value")
 
 
 def mark_identical(model: syntax.Model, proctypes: list[ProctypeSymbol], words: set[str]) -> None:

@@ -19,13 +19,17 @@ from outcrop.ir.nodes import (
 from outcrop.ir.types import BOOLEAN, Array, Range, Record, Type
 from outcrop.lang import build
 from outcrop.lang.promela import syntax
-from outcrop.lang.promela.channels import ChannelLowering, Use
+from outcrop.lang.promela.channels import Use
 from outcrop.lang.promela.control import Location
+from outcrop.lang.promela.events import EventLowering
 from outcrop.lang.promela.scope import Self
 from outcrop.source import Span
 
 
-class LifetimeLowering(ChannelLowering):
+class LifetimeLowering(EventLowering):
+    def begin_priority(self, node: syntax.Run, created: Self, span: Span) -> list[Statement]:
+        raise NotImplementedError
+
     def run(self, node: syntax.Run, target: Place | None) -> list[Statement]:
         span = node.span
         proctype = self.proctypes.get(node.proctype.text)
@@ -55,6 +59,7 @@ class LifetimeLowering(ChannelLowering):
             field = FieldPlace(type=symbol.type, span=span, base=created.place, field_index=symbol.field)
             body.append(Assign(span=span, target=field, value=build.reduced(value, symbol.type)))
         body += self.initialised(created)
+        body += self.begin_priority(node, created, span)
         body.append(self.enter(created, proctype.graph.start, span))
         self.process = me
         if target is not None:

@@ -12,6 +12,7 @@ from contextlib import suppress
 from outcrop.errors import ModelError
 from outcrop.ir.nodes import BinaryOperator, Expression, Frame, Quantifier
 from outcrop.ir.system import Property, PropertyKind, Rule, StartState, System
+from outcrop.ir.types import BOOLEAN
 from outcrop.lang import build
 from outcrop.lang.frames import FrameBuilder
 from outcrop.lang.promela import syntax
@@ -123,6 +124,12 @@ class _ModelLowering(TemporalLowering):
             valid = [0, *(each.number + 1 for each in proctype.graph.locations if _is_valid_end(each))]
             there = self.quantified(Quantifier.FORALL, proctype, valid, span)
             whole = build.logical(BinaryOperator.AND, whole, there, span)
+        for test in self.event_trace_at("end", span):  # SPIN does not ask where all processes have gone
+            assert self.process_count is not None
+            count = build.load(build.place(self.process_count, span))
+            is_empty = build.binary(BinaryOperator.EQUAL, count, build.number(0, span), span, BOOLEAN)
+            complete = build.logical(BinaryOperator.OR, is_empty, test, span)
+            whole = build.logical(BinaryOperator.AND, whole, complete, span)
         return whole, self.frame.finish()
 
     def system(self) -> System:

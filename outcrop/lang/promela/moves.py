@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
 from outcrop.ir.nodes import (
     Assert,
@@ -12,12 +13,8 @@ from outcrop.ir.nodes import (
     BinaryOperator,
     Constant,
     Expression,
-    LocalPlace,
     Put,
-    Quantified,
-    Quantifier,
     Statement,
-    TypeDomain,
 )
 from outcrop.ir.types import BOOLEAN, Range, Record
 from outcrop.lang import build
@@ -136,8 +133,8 @@ class MoveLowering(DeterministicLowering):
                 self.process = self.self_of(proctype, build.number(pid, span), span)
                 for location in proctype.graph.locations:
                     here = self.is_at(self.process, [location.number + 1], span)
-                    can = [*self.provided(), self.any_enabled(location.steps, span)]
-                    one = build.conjunction([is_it, here, *can]) or build.truth(True, span)
+                    can = self.any_enabled(location.steps, span)  # SPIN does not ask for 'provided' here
+                    one = build.conjunction([is_it, here, can]) or build.truth(True, span)
                     whole = build.logical(BinaryOperator.OR, whole, one, span)
         self.process, self._in_enabled = me, False
         return whole
@@ -148,24 +145,9 @@ class MoveLowering(DeterministicLowering):
         self.is_timeout = True
         whole: Expression = build.truth(False, span)
         for proctype in self.proctypes.values():
-            if proctype.variable is None:
-                continue
-            several = len(proctype.pids) > 1
-            pid: Expression = build.number(proctype.pids.start, span)
-            if several:
-                local = self.frame.add("process", proctype.pid_type)
-                pid = build.load(LocalPlace(type=local.type, span=span, local=local))
-            self.process = self.self_of(proctype, pid, span)
-            one: Expression = build.truth(False, span)
-            for location in proctype.graph.locations:
-                here = self.is_at(self.process, [location.number + 1], span)
-                enabled = build.conjunction([here, self.any_enabled(location.steps, span)]) or here
-                one = build.logical(BinaryOperator.OR, one, enabled, span)
-            one = build.conjunction([*self.provided(), one]) or one
-            if several:
-                domain = TypeDomain(type=proctype.pid_type)
-                one = Quantified(span=span, quantifier=Quantifier.EXISTS, variable=local, domain=domain, body=one)
-            whole = build.logical(BinaryOperator.OR, whole, one, span)
+            if proctype.variable is not None:
+                one = self.some_process(proctype, lambda process: [self.moves(process, span)], span)
+                whole = build.logical(BinaryOperator.OR, whole, one, span)
         self.process, self.is_timeout = before
         return whole
 
@@ -173,23 +155,15 @@ class MoveLowering(DeterministicLowering):
 
     def _someone_meets(self, step: Step, use: Use) -> Expression:
         """Returns whether a process waits at the other end of a rendezvous."""
-        me, span = self.process, step.span
-        assert me is not None
+        span = step.span
         whole: Expression = build.truth(False, span)
         for meeting in self.meetings(step, use):
-            several = len(meeting.proctype.pids) > 1
-            pid: Expression = build.number(meeting.proctype.pids.start, span)
-            if several:
-                local = self.frame.add("other", meeting.proctype.pid_type)
-                pid = build.load(LocalPlace(type=local.type, span=span, local=local))
-            other = self.self_of(meeting.proctype, pid, span)
-            tests, _, _ = self.met(step, use, meeting, other)
-            one = build.conjunction(tests) or build.truth(True, span)
-            if several:
-                domain = TypeDomain(type=meeting.proctype.pid_type)
-                one = Quantified(span=span, quantifier=Quantifier.EXISTS, variable=local, domain=domain, body=one)
+            one = self.some_process(meeting.proctype, partial(self._meets, step, use, meeting), span)
             whole = build.logical(BinaryOperator.OR, whole, one, span)
         return whole
+
+    def _meets(self, step: Step, use: Use, meeting: Meeting, other: Self) -> list[Expression]:
+        return self.met(step, use, meeting, other)[0]
 
     # --- Rendezvous --------------------------------------------------------------------------------------------
 
@@ -249,7 +223,8 @@ class MoveLowering(DeterministicLowering):
         self.process = receiver
         tests += self.matches(receive.arguments, lambda number: sent[number], span)
         kept = [self.kept(each, values) for each in sent] if len(sent) > 1 else sent
-        stores = list(self._stored(receive.arguments, lambda number: kept[number]))
+        stores = [each for is_send in (True, False) for each in self.happened(is_send, use, kept.__getitem__, span)]
+        stores += self._stored(receive.arguments, kept.__getitem__)
         self.process = me
         # While a message waits to be received, only another receive can be taken in place of this one.
         for rival in meeting.step.rivals:
@@ -285,6 +260,8 @@ class MoveLowering(DeterministicLowering):
                 if not self.options.of(PromelaOptions).assertions:
                     return []
                 return [Assert(span=span, condition=self.condition(condition), message=condition.span.text)]
+            case syntax.SetPriority():
+                return self.set_priority(step.action)
             case syntax.Print():
                 return list(self._print(step.action))
             case syntax.Block(kind="d_step"):

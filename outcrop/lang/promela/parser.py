@@ -10,6 +10,7 @@ from outcrop.lang.promela.preprocessor import Preprocessor
 from outcrop.lang.promela.syntax import (
     Block,
     Declaration,
+    EventTrace,
     Expression,
     Ltl,
     Model,
@@ -64,6 +65,7 @@ class Parser(StatementParser):
         self.remote_labels = self.model.remote_labels
         self.inlines: dict[str, Inline] = {}
         self.typedefs: set[str] = set()
+        self.channel_names: set[str] = set()
         self.proctype_names = frozenset(
             self.tokens[at + 1].text for at, each in enumerate(self.tokens[:-1]) if each.kind in ("proctype", "init")
         )
@@ -97,10 +99,7 @@ class Parser(StatementParser):
             case "mtype" if self.ahead() in ("=", "{") or (self.ahead() == ":" and self.ahead(3) in ("=", "{")):
                 self._mtype()
             case "trace" | "notrace":
-                start = self.at
-                self.take()
-                self.block(f"after '{self.tokens[start].text}'")
-                self.model.traces.append(self.span_from(start))
+                self._event_trace()
             case "c_code" | "c_decl" | "c_state" | "c_track":
                 self.fail(f"'{self.kind}' is not supported: it is C, not Promela", "declare the data in Promela itself")
             case _ if self.at_declaration():
@@ -158,6 +157,15 @@ class Parser(StatementParser):
         if self.model.never is not None:
             self.report("there is a never claim already", self.span_from(start), "keep one of them")
         self.model.never = body
+
+    def _event_trace(self) -> None:
+        start = self.at
+        word = self.take().text
+        body = self.block(f"after '{word}'")
+        made = EventTrace(word, body, self.span_from(start))
+        if self.model.trace is not None:
+            self.report("there is a 'trace' or 'notrace' already", made.span, "keep one of them")
+        self.model.trace = made
 
     def _inline(self) -> None:
         self.take()

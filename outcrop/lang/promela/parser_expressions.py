@@ -102,7 +102,7 @@ class ExpressionParser(Cursor):
             process = self.expression()
             self.expect(")", "after the process")
             return Priority(process, span=self.span_from(start))
-        if kind in ("pc_value", "set_priority", "c_expr"):
+        if kind in ("pc_value", "c_expr"):
             self.fail(f"'{kind}' is not supported", "write the condition in Promela itself")
         if kind == NAME:
             return self._named()

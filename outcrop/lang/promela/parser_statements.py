@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from outcrop.lang.promela.lexer import END_OF_FILE, NAME, NUMBER, STRING, Token
-from outcrop.lang.promela.parser_expressions import ExpressionParser
+from outcrop.lang.promela.parser_loops import LoopParser
 from outcrop.lang.promela.syntax import (
-    ArraySize,
     Assertion,
     Assignment,
     Binary,
@@ -28,18 +27,15 @@ from outcrop.lang.promela.syntax import (
     Print,
     Receive,
     Send,
-    Spliced,
+    SetPriority,
     Statement,
     Test,
     Unless,
 )
-from outcrop.source import Span
 
 TYPES = frozenset(("bit", "bool", "byte", "pid", "short", "int", "unsigned", "mtype", "chan"))
 _SEPARATORS = frozenset((";", "->"))
 _ENDS = frozenset(("::", "fi", "od", "}", END_OF_FILE))
-#: Greatest difference of the bounds of a 'select' that becomes an 'if'.
-_MOST_OPTIONS = 32
 #: Inline calls inside each other.
 _MAX_INLINE = 60
 
@@ -50,7 +46,7 @@ class Inline:
     body: tuple[Token, ...]
 
 
-class StatementParser(ExpressionParser):
+class StatementParser(LoopParser):
     inlines: dict[str, Inline]
     typedefs: set[str]
 
@@ -79,6 +75,8 @@ class StatementParser(ExpressionParser):
 
     def _declarator(self, kind: Name) -> Declarator:
         name = self.name("the name of a variable")
+        if kind.text == "chan":
+            self.channel_names.add(name.text)
         size = bits = None
         if self.accept(":"):
             bits = self._number_of("bits")
@@ -189,9 +187,9 @@ class StatementParser(ExpressionParser):
             case "{":
                 return self.block("")
             case "for":
-                return self._for()
+                return self.for_loop()
             case "select":
-                return self._select()
+                return self.select()
             case "else":
                 self.take()
                 return Else(span=self.span_from(start))
@@ -204,6 +202,8 @@ class StatementParser(ExpressionParser):
             case "assert":
                 self.take()
                 return Assertion(self.expression(), span=self.span_from(start))
+            case "set_priority":
+                return self._set_priority()
             case "printf" | "printm":
                 return self._print()
             case "c_code" | "c_decl" | "c_state" | "c_track" | "c_expr":
@@ -257,6 +257,16 @@ class StatementParser(ExpressionParser):
         self.expect("od" if word == "do" else "fi", f"at the end of '{word}'")
         return Choice(tuple(options), word == "do", span=self.span_from(start))
 
+    def _set_priority(self) -> Statement:
+        start = self.at
+        self.take()
+        self.expect("(", "after 'set_priority'")
+        process = self.expression()
+        self.expect(",", "between the process and its priority")
+        value = self.expression()
+        self.expect(")", "after the priority")
+        return SetPriority(process, value, span=self.span_from(start))
+
     def _print(self) -> Statement:
         start = self.at
         word = self.take().kind
@@ -273,62 +283,6 @@ class StatementParser(ExpressionParser):
         return Print(text, arguments, span=self.span_from(start))
 
     # --- What stands for other statements -------------------------------------------------------------------------
-
-    def _for(self) -> Statement:
-        """Reads ``for (i : a .. b) {...}``: ``i = a; do :: i <= b -> ...; i++ :: else -> break od``."""
-        start = self.at
-        self.take()
-        self.expect("(", "after 'for'")
-        variable = self.reference("a variable")
-        if self.kind == NAME and self.text == "in":
-            self.take()
-            collection = self.reference("an array after 'in'")
-            first: Expression = Number(0, span=collection.span)
-            size = ArraySize(collection, span=collection.span)
-            last: Expression = Binary("-", size, _one(collection.span), span=collection.span)
-        else:
-            self.expect(":", "after the variable of 'for'")
-            first = self.expression()
-            self.expect("..", "between the bounds of 'for'")
-            last = self.expression()
-        self.expect(")", "after the bounds of 'for'")
-        body = self.block("after 'for (...)'")
-        span = self.span_from(start)
-        begin = Assignment(variable, first, span=span)
-        test = Test(Binary("<=", variable, last, span=span), span=span)
-        step = Assignment(variable, Binary("+", variable, _one(span), span=span), span=span)
-        again = Block((test, *body.steps, step), span=span)
-        leave = Block((Else(span=span), Break(span=span)), span=span)
-        return Spliced((begin,), Choice((again, leave), True, is_reversed=True, span=span), span=span)
-
-    def _select(self) -> Statement:
-        """Reads ``select (i : a .. b)``: ``i = a; do :: i < b -> i++ :: break od``.
-
-        Between two numbers, outside of any inline, SPIN takes it for ``if :: i = a :: ... :: i = b fi``.
-        """
-        start = self.at
-        is_inline = any(each.startswith("inline ") for each in self.tokens[start].hidden)
-        self.take()
-        self.expect("(", "after 'select'")
-        variable = self.reference("a variable")
-        self.expect(":", "after the variable of 'select'")
-        first = self.expression()
-        self.expect("..", "between the bounds of 'select'")
-        last = self.expression()
-        self.expect(")", "after the bounds of 'select'")
-        span = self.span_from(start)
-        begin = Assignment(variable, first, span=span)
-        if isinstance(first, Number) and isinstance(last, Number) and not is_inline and variable.name.text.isalnum():
-            if first.value > last.value:
-                self.report("the range of this 'select' is empty", span, "put the smaller bound first")
-            if last.value - first.value <= _MOST_OPTIONS:
-                numbers = (Number(value, span=span) for value in range(first.value, last.value + 1))
-                options = tuple(Block((Assignment(variable, each, span=span),), span=span) for each in numbers)
-                return Choice(options, False, span=span)
-        test = Test(Binary("<", variable, last, span=span), span=span)
-        step = Assignment(variable, Binary("+", variable, _one(span), span=span), span=span)
-        turns = (Block((test, step), span=span), Block((Break(span=span),), span=span))
-        return Spliced((begin,), Choice(turns, True, is_reversed=True, span=span), span=span)
 
     def _inlined(self) -> Statement:
         """Replaces a call by the body of its inline, between braces, and reads that."""
@@ -366,7 +320,3 @@ class StatementParser(ExpressionParser):
         self.tokens[start : self.at] = [opening, *body, closing]
         self.at = start
         return self.block("")
-
-
-def _one(span: Span) -> Number:
-    return Number(1, span=span)

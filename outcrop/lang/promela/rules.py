@@ -68,11 +68,10 @@ class RuleLowering(WayLowering):
             choices = [pids for pids in every if len(set(pids)) == len(pids)]
         rules = []
         for pids in choices:
-            # Rules with the least number fire first: the greatest priority, and timeouts after all else.
-            rank = max(each.priority for each in self.proctypes.values()) - way.actors[0].priority
             for is_timeout in (False, True) if asks else (False,):
                 self.is_timeout = is_timeout
-                rule = self._rule(way, pids, rank + 256 * is_timeout)
+                # Rules with the least number fire first, so timeouts wait for all others.
+                rule = self._rule(way, pids, int(is_timeout))
                 if rule is not None:
                     rules.append(rule)
         self.is_timeout = False
@@ -95,7 +94,7 @@ class RuleLowering(WayLowering):
                 guards += tests[0]
             else:
                 self.process = actors[taken.actor]
-                whole = build.conjunction([*self.provided(), *tests[0]])
+                whole = build.conjunction([*self.allowed(), *tests[0]])
                 if whole is not None:
                     if getattr(whole, "value", None) == 0:
                         return None
@@ -141,9 +140,9 @@ class RuleLowering(WayLowering):
         return actors
 
     def _allowed(self, process: Self, span: Span) -> list[Expression]:
-        """Returns that no other process is inside an atomic sequence, and what ``provided`` demands."""
+        """Returns that no other process is inside an atomic sequence, and what the process itself needs."""
         self.process = process
-        tests = self.provided()
+        tests = self.allowed()
         if self.privilege is not None:
             holder = build.load(build.place(self.privilege, span))
             nobody = build.binary(BinaryOperator.EQUAL, holder, build.number(0, span), span, BOOLEAN)
@@ -212,7 +211,7 @@ class RuleLowering(WayLowering):
         self.process = last
         goes_on = None
         if way.ending is not Ending.FREE:
-            goes_on = build.conjunction([*self.provided(), self.any_enabled(way.at.steps, span)])
+            goes_on = build.conjunction([*self.allowed(), self.any_enabled(way.at.steps, span)])
             goes_on = goes_on or build.truth(True, span)
         if way.ending is Ending.BLOCKED:
             assert goes_on is not None

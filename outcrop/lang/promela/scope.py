@@ -92,7 +92,7 @@ class ProctypeSymbol:
     locations: Enum = field(default_factory=lambda: Enum(("-",)))
     record: Record = field(default_factory=lambda: Record(()))
     variable: Variable | None = None
-    priority: int = 1
+    priority: int | None = 1  #: of all its processes; None: each has one of its own
     scalarset: Scalarset | None = None  #: numbers of identical processes, where symmetry was asked for
 
     @property

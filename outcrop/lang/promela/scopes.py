@@ -21,7 +21,8 @@ def resolve_scopes(tree: syntax.Proctype) -> syntax.Proctype:
     for declaration in tree.parameters:
         for each in declaration.declarators:
             resolver.declare(each.name.text)
-    resolver.find_labels(tree.body)
+    for statement in tree.body.steps:
+        resolver.find_labels(statement)
     resolver.restart()
     return replace(tree, body=resolver.body(tree.body))
 

@@ -208,6 +208,14 @@ class Assertion(Statement):
 
 
 @dataclass(frozen=True)
+class SetPriority(Statement):
+    """A change of the priority of a process, ``set_priority(pid, value)``."""
+
+    process: Expression
+    value: Expression
+
+
+@dataclass(frozen=True)
 class Print(Statement):
     text: str
     arguments: tuple[Expression, ...]
@@ -275,7 +283,10 @@ class Labelled(Statement):
 
 @dataclass(frozen=True)
 class LocalDeclaration(Statement):
+    """A declaration inside a proctype. ``is_silent``: it sets nothing where it stands behind a statement."""
+
     declaration: Declaration
+    is_silent: bool = False
 
 
 # --- The model -----------------------------------------------------------------------------------------------------
@@ -318,6 +329,19 @@ class Ltl:
     span: Span
 
 
+@dataclass(frozen=True)
+class EventTrace:
+    """An assertion about the order of messages. ``word``: "trace" or "notrace"."""
+
+    word: str
+    body: Block
+    span: Span
+
+    @property
+    def is_negated(self) -> bool:
+        return self.word == "notrace"
+
+
 @dataclass
 class Model:
     declarations: list[Declaration] = field(default_factory=list)
@@ -326,7 +350,7 @@ class Model:
     proctypes: list[Proctype] = field(default_factory=list)
     never: Block | None = None
     formulas: list[Ltl] = field(default_factory=list)
-    traces: list[Span] = field(default_factory=list)  #: places of ``trace`` and ``notrace``
+    trace: EventTrace | None = None
     remote_labels: list[tuple[str, str]] = field(default_factory=list)  #: proctypes and labels of references P@label
 
 

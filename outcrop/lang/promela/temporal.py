@@ -51,9 +51,6 @@ class TemporalLowering(DeclarationLowering):
     def formulas(self, model: syntax.Model) -> None:
         if not self.options.of(PromelaOptions).claims:
             return
-        for place in model.traces:
-            hint = "state the order of messages as an ltl formula, or leave the assertion out with --claims off"
-            self.report.error("'trace' and 'notrace' assertions are not supported", place, hint)
         for each in model.formulas:
             self.process, self.frame = None, FrameBuilder()
             meaning: dict[Formula, Expression] = {}
@@ -74,11 +71,12 @@ class TemporalLowering(DeclarationLowering):
 
     def _cycle(self, name: str, formula: Formula, proposition: Formula, span: Span) -> None:
         self.process, self.frame = None, FrameBuilder()
-        meaning = self.no_process_at("progress", span)
         if proposition is _ACCEPTING:
+            # A run that has ended at an accept label stays there for ever.
             meaning = build.negation(self.no_process_at("accept", span), span)
-        # A run that has ended is on no cycle.
-        meaning = build.logical(BinaryOperator.AND, meaning, self.can_move(span), span)
+        else:
+            # A run that has ended is on no cycle.
+            meaning = build.logical(BinaryOperator.AND, self.no_process_at("progress", span), self.can_move(span), span)
         frame = self.frame.finish()
         self.temporal.append(TemporalProperty(name, (), frame, span, formula, {proposition: meaning}))
 

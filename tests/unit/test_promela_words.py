@@ -1,0 +1,25 @@
+"""Each word of Promela means what it means in SPIN: the recorded counts and verdicts, found by the interpreter."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from promela_words import Word, read_words
+
+import outcrop
+
+WORDS = read_words()
+
+
+@pytest.mark.parametrize("word", WORDS, ids=lambda word: word.name)
+def test_counts_and_verdicts_are_those_of_spin(word: Word, tmp_path: Path) -> None:
+    path = tmp_path / "word.pml"
+    path.write_text(word.text)
+    silent = outcrop.load(path, assertions=False).check(engine="interpreter", deadlock="off")
+    assert (silent.states, silent.rules_fired + 1) == (word.states, word.transitions)
+    checked = outcrop.load(path).check(engine="interpreter", deadlock="off")
+    assert (str(checked.verdict) == "violated") == word.fails
+    if not word.hides_ends:
+        ends = outcrop.load(path, assertions=False).check(engine="interpreter")
+        assert (str(ends.verdict) == "violated") == word.blocks
