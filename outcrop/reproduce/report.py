@@ -117,7 +117,10 @@ def run(table: Table, runner: Runner) -> Reproduction:
             break
     done.notes = [*runner.notes, *_notes_of(entry for entry in wanted if entry.name in done.ours)]
     if runner.results.used:
-        done.notes.append(f"{runner.results.used} searches were not run again; their figures come from --results.")
+        done.notes.append(
+            f"{runner.results.used} searches were not run again; their figures come from --results. "
+            "Ratios of times compare searches of different calls, which may have had different shares of the machine."
+        )
     done.others = runner.others
     done.seconds = time.monotonic() - started
     return done
