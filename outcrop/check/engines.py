@@ -186,8 +186,9 @@ def _search_native(
 ) -> EngineOutcome:
     # The interpreter needs no compiler, kernels or numpy.
     from outcrop.codegen.c import emit
-    from outcrop.codegen.compiler import Watch, cached_model, compile_model
+    from outcrop.codegen.compiler import cached_model, compile_model
     from outcrop.codegen.identity import identity
+    from outcrop.codegen.processes import Watch
     from outcrop.codegen.puts import printer
     from outcrop.codegen.symmetry import needs_normalise
     from outcrop.dist.compare import compare_ranks
@@ -208,11 +209,15 @@ def _search_native(
     kernels = None if on_gpu else _kernels_needed(strategy, options)
     clock = CompileClock(progress)
 
+    notes, groups = emitted.notes, emitted.groups
+
     def compiled(watch: Watch) -> Native:
-        return compile_model(emitted.source, notes=emitted.notes, keep_c=options.keep_c, kernels=kernels, watch=watch)
+        return compile_model(
+            emitted.source, notes=notes, groups=groups, kernels=kernels, keep_c=options.keep_c, watch=watch
+        )
 
     if may_race(system, options):
-        native = cached_model(emitted.source, notes=emitted.notes, kernels=kernels)
+        native = cached_model(emitted.source, notes=notes, groups=groups, kernels=kernels)
         if native is None:
             with Compilation(compiled) as compilation:
                 outcome = race(system, options, compilation, clock)

@@ -23,7 +23,7 @@ from outcrop.options import CheckOptions, DeviceChoice, Engine, Reduce
 from outcrop.outcome import Outcome, Progress, Stop
 
 if TYPE_CHECKING:
-    from outcrop.codegen.compiler import Watch
+    from outcrop.codegen.processes import Watch
     from outcrop.kernels import Native
 
 ShowProgress = Callable[[Progress], None]

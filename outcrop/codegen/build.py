@@ -13,4 +13,4 @@ def build(
 ) -> tuple[Native, Emitted]:
     """Returns the compiled model, and the meaning of its numbers."""
     emitted = emit(system, symmetry, coverage, prints=prints)
-    return compile_model(emitted.source, notes=emitted.notes, keep_c=keep_c), emitted
+    return compile_model(emitted.source, notes=emitted.notes, groups=emitted.groups, keep_c=keep_c), emitted

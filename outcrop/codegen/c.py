@@ -29,6 +29,7 @@ class Emitted:
     """The C of a model, and the meaning of its numbers."""
 
     source: str
+    groups: int  #: groups of rules that can be compiled as separate units, 0 if none
     features: frozenset[Feature]  #: features that the model needs of the kernels
     layout: Layout
     start_count: int
@@ -53,23 +54,19 @@ def emit(
     allow_deep_nesting()
     unit = Unit(system, Layout(system), prints=prints, instances=instances)
     functions, starts = write_functions(unit), write_start(unit)
-    rules, codes = write_rules(unit)
+    codes = write_rules(unit)
     if reduction is None:
         expand, own = write_expand(unit, codes), {}
     else:
         from outcrop.codegen.reduced import reduction_constants, write_reduced  # few checks reduce
 
         expand, own = write_reduced(unit, codes, reduction), reduction_constants(system, reduction)
-    model = [
-        *functions,
-        *starts,
-        *rules,
-        *expand,
-        *write_product(unit),
-        *write_properties(unit),
-    ]
-    model = [*_chain_declarations(unit), *model, *(line for lines in unit.chains.values() for line in ("", *lines))]
+    main = [*expand.function, *write_product(unit), *write_properties(unit)]
     normalise = normalise and needs_normalise(system, unit.layout, symmetry)
+    if normalise:
+        main += ["", emit_normalise(system, unit.layout, symmetry)]
+    if expand.groups:
+        main = ["", "#if IS_MAIN_UNIT", *main, "#endif"]
     features = _features(unit, normalise=normalise, coverage=coverage)
     constants = _constants(unit) | definitions(features) | own
     lines = [
@@ -78,13 +75,17 @@ def emit(
         '#include "state.h"',
         '#include "expand.h"',
         *_clear_tables(unit),
-        *model,
+        *_chain_declarations(unit),
+        *functions,
+        *starts,
+        *expand.rules,
+        *main,
+        *(line for chain in unit.chains.values() for line in ("", *chain)),
         "",
     ]
-    if normalise:
-        lines.append(emit_normalise(system, unit.layout, symmetry))
     return Emitted(
         source="\n".join(lines),
+        groups=expand.groups,
         features=features,
         layout=unit.layout,
         start_count=constants["START_COUNT"],

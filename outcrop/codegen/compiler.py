@@ -5,7 +5,11 @@ and the processor. A library appears in the cache under its final name only when
 that any number of processes may compile the same model at once. A library that is damaged, or cannot be loaded, is
 compiled again.
 
-See find_compiler.py for the choice of the compiler, and cache.py for the directory and its size.
+The rules of a large model are compiled as several units at the same time. That is no part of the key: the library
+does the same.
+
+See find_compiler.py for the choice of the compiler, processes.py for its limits, and cache.py for the directory and its
+size.
 """
 
 from __future__ import annotations
@@ -18,20 +22,21 @@ import shutil
 import signal
 import subprocess
 import tempfile
-import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from errno import EACCES, EDQUOT, EFBIG, EIO, EMFILE, ENFILE, ENOSPC, EROFS
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
+from outcrop.codegen import processes
 from outcrop.codegen.cache import cache_directory, is_whole, keep_below_limit, renew, sealed
 from outcrop.codegen.find_compiler import Compiler, find_compiler
+from outcrop.codegen.processes import Run, Watch
 from outcrop.errors import InternalError, OutcropError, Undecided, UsageError
 from outcrop.kernels import Native
 from outcrop.kernels.abi import abi_hash
-from outcrop.machine import available_memory
 from outcrop.scratch import ScratchDirectory
 from outcrop.strategies import OWN_KERNELS
 
@@ -43,12 +48,8 @@ NATIVE = Path(__file__).resolve().parent.parent / "native"
 FLAGS = ("-std=gnu11", "-O2", "-march=native", "-fPIC", "-shared", "-fwrapv", "-fno-strict-aliasing", "-pthread", "-w")
 
 #: Largest text that is compiled, in bytes. A model of a thousand rules is about a megabyte of C and takes about ten
-#: seconds. Then the time limit, in seconds.
+#: seconds on one core.
 MOST_TEXT = 30_000_000
-MOST_SECONDS = 900
-#: Smallest memory limit of a compiler, and the largest file that it may write, in kilobytes.
-_LEAST_MEMORY = 1 << 21
-_LARGEST_FILE = 1 << 20
 #: Estimate of the compile time: seconds for the kernels, and bytes of C per second.
 _SECONDS_FOR_KERNELS = 1.5
 _TEXT_A_SECOND = 200_000
@@ -62,11 +63,20 @@ _OF_THE_DISK = re.compile(
 
 #: Prefix of the directories in which compilers work.
 _SCRATCH = "compile-"
-#: Seconds between two calls of a watcher.
-_SECONDS_BETWEEN_LOOKS = 0.1
 
-#: Called several times a second while a compiler runs. Whatever it raises ends the compiler.
-Watch = Callable[[], None]
+
+@dataclass(frozen=True)
+class _Job:
+    """How a model is compiled; see compile_model."""
+
+    notes: Sequence[int]
+    flags: Sequence[str]
+    groups: int
+    watch: Watch | None = None
+
+    def begin(self) -> None:
+        if self.watch is not None:
+            self.watch()
 
 
 def compile_model(
@@ -76,14 +86,23 @@ def compile_model(
     keep_c: str | None = None,
     flags: Sequence[str] = FLAGS,
     kernels: Sequence[str] | None = None,
+    groups: int = 0,
     watch: Watch | None = None,
 ) -> Native:
     """Compiles the C of a model together with the kernels, and loads the library. ``keep_c`` names a directory for the
     C, with the kernels next to it, so that it can be compiled by hand. ``kernels`` names the files in native/ that are
     needed beyond those of most searches, None for all. With few files compilation takes about half as long; missing
-    ones are compiled when something needs them."""
-    native = _compile_model(text, notes, keep_c, flags, kernels, watch)
-    return _with_variants(native, text, notes, flags)
+    ones are compiled when something needs them. ``groups``: as in Emitted; they are compiled at the same time."""
+    native = _compile_model(text, keep_c, kernels, _Job(notes, flags, groups, watch))
+    compile_again = partial(compile_model, notes=notes, flags=flags, groups=groups)
+
+    def defining(name: str, kernels: Sequence[str] | None, value: int) -> Native:
+        return compile_again(f"#define {name} {value}\n{text}", kernels=kernels)
+
+    native.compile_squeezed = partial(defining, "SQUEEZED_BYTES", None)
+    native.compile_compressed = lambda tree, kernels=(): defining("HAS_TREE" if tree else "HAS_QUOTIENT", kernels, 1)
+    native.seconds_to_compile = _SECONDS_FOR_KERNELS + len(text) / _TEXT_A_SECOND / max(1, _piece_count(groups))
+    return native
 
 
 class NotCompiled(Exception):
@@ -102,42 +121,27 @@ def cached_model(text: str, **options: Any) -> Native | None:
         return None
 
 
-def _with_variants(native: Native, text: str, notes: Sequence[int], flags: Sequence[str]) -> Native:
-    """Lets a compiled model compile its variants: for squeezed, and for compressed states."""
-
-    def defining(name: str, kernels: Sequence[str] | None, value: int) -> Native:
-        return compile_model(f"#define {name} {value}\n{text}", notes=notes, flags=flags, kernels=kernels)
-
-    native.compile_squeezed = partial(defining, "SQUEEZED_BYTES", None)
-    native.compile_compressed = lambda tree, kernels=(): defining("HAS_TREE" if tree else "HAS_QUOTIENT", kernels, 1)
-    native.seconds_to_compile = _SECONDS_FOR_KERNELS + len(text) / _TEXT_A_SECOND
-    return native
-
-
-def _compile_model(
-    text: str,
-    notes: Sequence[int],
-    keep_c: str | None,
-    flags: Sequence[str],
-    kernels: Sequence[str] | None,
-    watch: Watch | None,
-) -> Native:
-    base = f'{text}\n#define ABI_HASH UINT64_C({abi_hash():#x})\n#include "kernels.c"\n'
-    whole = base + _included(OWN_KERNELS)
+def _compile_model(text: str, keep_c: str | None, kernels: Sequence[str] | None, job: _Job) -> Native:
+    rest = f'#define ABI_HASH UINT64_C({abi_hash():#x})\n#include "kernels.c"\n'
+    whole = _unit(text, rest + _included(OWN_KERNELS))
     if len(whole) > MOST_TEXT:
         raise _too_large(whole, "the model is too large to compile")
     if keep_c is not None:
         keep_source(whole, Path(keep_c))
     compiler = find_compiler()
-    known = _load(_library_of(whole, compiler, flags), notes)
+    known = _load(_library_of(whole, compiler, job.flags), job.notes)
     if known is not None:
         return known
     if kernels is None:
-        return _made(whole, compiler, flags, notes, watch)
-    compile_all = partial(compile_model, text, notes=notes, flags=flags)
-    part = f"#define HAS_ALL_KERNELS 0\n{base}{_included(kernels)}"
-    known = _load(_library_of(part, compiler, flags), notes, compile_all)
-    return known or _made(part, compiler, flags, notes, watch, compile_all)
+        return _made(whole, compiler, job)
+    compile_all = partial(compile_model, text, notes=job.notes, flags=job.flags, groups=job.groups)
+    part = _unit(f"#define HAS_ALL_KERNELS 0\n{text}", rest + _included(kernels))
+    known = _load(_library_of(part, compiler, job.flags), job.notes, compile_all)
+    return known or _made(part, compiler, job, compile_all)
+
+
+def _unit(text: str, kernels: str) -> str:
+    return f"{text}\n#if IS_MAIN_UNIT\n{kernels}#endif\n"
 
 
 def _included(kernels: Sequence[str]) -> str:
@@ -160,25 +164,17 @@ def _load(library: Path, notes: Sequence[int], compile_all: Callable[[], Native]
     return None
 
 
-def _made(
-    text: str,
-    compiler: Compiler,
-    flags: Sequence[str],
-    notes: Sequence[int],
-    watch: Watch | None = None,
-    compile_all: Callable[[], Native] | None = None,
-) -> Native:
-    if watch is not None:
-        watch()
-    library = _library_of(text, compiler, flags)
+def _made(text: str, compiler: Compiler, job: _Job, compile_all: Callable[[], Native] | None = None) -> Native:
+    job.begin()
+    library = _library_of(text, compiler, job.flags)
     try:
-        _compile(text, compiler, flags, library, watch)
+        _compile(text, compiler, job, library)
     except OSError as error:
         raise _no_place(library.parent, error.strerror) from None
     if not is_whole(library):
         raise _no_place(library.parent, "the written library cannot be read back")
     keep_below_limit(library.parent, library)
-    return Native(library, notes, compile_all)
+    return Native(library, job.notes, compile_all)
 
 
 def _no_place(directory: Path, why: str | None) -> UsageError:
@@ -203,65 +199,47 @@ def keep_source(text: str, directory: Path) -> Path:
     return path
 
 
-def _compile(text: str, compiler: Compiler, flags: Sequence[str], library: Path, watch: Watch | None) -> None:
+def _compile(text: str, compiler: Compiler, job: _Job, library: Path) -> None:
     with ScratchDirectory(library.parent, _SCRATCH) as scratch:
         source, made = scratch.path / "model.c", scratch.path / "model.so"
         source.write_text(text, encoding="utf-8")
-        command = [*compiler.command, *flags, *compiler.flags, "-I", str(NATIVE), str(source), "-o", str(made), "-lm"]
-        try:
-            run = _run_compiler(command, scratch.path, watch)
-        except subprocess.TimeoutExpired:
-            raise _too_large(text, f"the C compiler did not finish within {MOST_SECONDS} s") from None
-        if run.returncode == 0:
-            complete = scratch.path / "sealed.so"
-            with open(complete, "wb", opener=lambda path, flags: os.open(path, flags, 0o600)) as file:
-                file.write(sealed(made.read_bytes()))
-            complete.replace(library)
-            return
-    raise _refusal(text, command, run, library.parent)
+        begin = [*compiler.command, *job.flags, *compiler.flags, "-I", str(NATIVE)]
+        for stage in _stages(begin, source, made, _piece_count(job.groups)):
+            try:
+                failed = processes.run_compilers(stage, scratch.path, job.watch)
+            except subprocess.TimeoutExpired:
+                raise _too_large(text, _late()) from None
+            if failed is not None:
+                raise _refusal(text, failed, library.parent)
+        complete = scratch.path / "sealed.so"
+        with open(complete, "wb", opener=lambda path, flags: os.open(path, flags, 0o600)) as file:
+            file.write(sealed(made.read_bytes()))
+        complete.replace(library)
 
 
-def _run_compiler(command: list[str], scratch: Path, watch: Watch | None) -> subprocess.CompletedProcess[str]:
-    """Runs the compiler in its own process group, so that an interrupt ends it with all processes that it has started,
-    which subprocess.run does not do."""
-    process = subprocess.Popen(
-        _limited(command),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        errors="replace",
-        env={**os.environ, "LC_ALL": "C", "TMPDIR": str(scratch)},
-        process_group=0,
-    )
-    try:
-        output, said = _watched(process, watch)
-    except BaseException:
-        with suppress(PermissionError, ProcessLookupError):  # a sandbox forbids signals, and ends the processes itself
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-        for pipe in (process.stdout, process.stderr):
-            if pipe is not None:
-                pipe.close()
-        raise
-    return subprocess.CompletedProcess(command, process.returncode, output, said)
+def _piece_count(groups: int) -> int:
+    """Returns the number of units for groups of rules; 0: one unit for everything. Two a core even out their times."""
+    cores = processes.at_a_time()
+    return min(groups, 2 * cores) if cores > 1 else 0
 
 
-def _watched(process: subprocess.Popen[str], watch: Watch | None) -> tuple[str, str]:
-    """Waits for a process while ``watch`` is called, and returns its output."""
-    if watch is None:
-        return process.communicate(timeout=MOST_SECONDS)
-    started = time.monotonic()
-    while True:
-        watch()
-        try:
-            return process.communicate(timeout=_SECONDS_BETWEEN_LOOKS)
-        except subprocess.TimeoutExpired:
-            if time.monotonic() - started >= MOST_SECONDS:
-                raise
+def _stages(begin: list[str], source: Path, made: Path, pieces: int) -> list[list[list[str]]]:
+    """Returns the commands of the compiler, in stages. Those of a stage may run at the same time."""
+    if not pieces:
+        return [[[*begin, str(source), "-o", str(made), "-lm"]]]
+    objects = [str(made.with_name(f"{number}.o")) for number in range(pieces + 1)]
+    compiled = [
+        [*begin, f"-DPIECE={number}", f"-DPIECES={pieces}", "-c", str(source), "-o", each]
+        for number, each in enumerate(objects)
+    ]
+    return [compiled, [[*begin, *objects, "-o", str(made), "-lm"]]]
 
 
-def _refusal(text: str, command: list[str], run: subprocess.CompletedProcess[str], directory: Path) -> OutcropError:
+def _late() -> str:
+    return f"the C compiler did not finish within {processes.MOST_SECONDS} s"
+
+
+def _refusal(text: str, run: Run, directory: Path) -> OutcropError:
     """Returns the error for a compiler that failed."""
     if run.returncode in (-signal.SIGINT, 128 + signal.SIGINT, -signal.SIGTERM, 128 + signal.SIGTERM):
         return Undecided("the C compiler was interrupted")
@@ -269,23 +247,14 @@ def _refusal(text: str, command: list[str], run: subprocess.CompletedProcess[str
     if any(each in said for each in _WITHOUT_MEMORY) or run.returncode in (-signal.SIGKILL, 128 + signal.SIGKILL):
         return _too_large(text, "the C compiler ran out of memory")
     if any(each in said for each in _WITHOUT_TIME) or run.returncode in (-signal.SIGXCPU, 128 + signal.SIGXCPU):
-        return _too_large(text, f"the C compiler did not finish within {MOST_SECONDS} s")
+        return _too_large(text, _late())
     if failed := _OF_THE_DISK.search(run.stderr):
         return _no_place(directory, failed[1])
     kept = keep_source(text, Path(tempfile.mkdtemp(prefix="outcrop-failed-")))
     return InternalError(
         f"the C compiler refused the code generated for this model, which is a bug in Outcrop. The code is kept as "
-        f"{kept}; please report it with this message.\n{' '.join(command)}\n{_shortened(run.stderr)}"
+        f"{kept}; please report it with this message.\n{' '.join(run.args)}\n{_shortened(run.stderr)}"
     )
-
-
-def _limited(command: Sequence[str]) -> list[str]:
-    """Returns the command under limits on time, memory and file size, as far as the system supports them."""
-    memory = max(_LEAST_MEMORY, available_memory() >> 10)
-    # At the soft time limit a process gets SIGXCPU; at the hard one SIGKILL, which would look like a lack of memory.
-    seconds = f"ulimit -S -t {MOST_SECONDS}; ulimit -H -t {MOST_SECONDS + 5}"
-    limits = f"{seconds}; ulimit -v {memory}; ulimit -f {2 * _LARGEST_FILE}"
-    return ["/bin/sh", "-c", f'{{ {limits}; }} 2>/dev/null; exec "$@"', "sh", *command]
 
 
 def _too_large(text: str, what: str) -> UsageError:

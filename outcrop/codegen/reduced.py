@@ -12,9 +12,11 @@ from outcrop.codegen.code import Unit
 from outcrop.codegen.functions import write_condition
 from outcrop.codegen.movers import instance_number
 from outcrop.codegen.rules import (
+    Expand,
     RuleCode,
     arguments_of,
     expand_signature,
+    functions_of,
     write_groups,
     write_outcomes,
     write_successor,
@@ -43,7 +45,7 @@ def _words(reduction: Reduction) -> int:
     return max(1, -(-len(reduction.instances) // _WORD))
 
 
-def write_reduced(unit: Unit, codes: list[RuleCode], reduction: Reduction) -> list[str]:
+def write_reduced(unit: Unit, codes: list[RuleCode], reduction: Reduction) -> Expand:
     """Returns ``model_expand``, and all that it needs."""
     first = _first_instances(unit.system)
     rows = _Rows(_words(reduction))
@@ -63,14 +65,14 @@ def write_reduced(unit: Unit, codes: list[RuleCode], reduction: Reduction) -> li
         "(void)enabled;",
         "return OK;",
     ]
-    return [
+    lines = [
         "",
         comment("Partial-order reduction"),
         "typedef struct {",
         "  uint64_t words[INSTANCE_WORDS];",
         "} Instances;",
         *_write_numbers(unit.system, reduction),
-        *groups,
+        *(line for group in groups for line in group.lines),
         "",
         *_write_fire(codes),
         *enabling,
@@ -80,6 +82,7 @@ def write_reduced(unit: Unit, codes: list[RuleCode], reduction: Reduction) -> li
         comment("Fires a stubborn set of the rule instances that the state enables."),
         *braced(expand_signature(unit), body),
     ]
+    return Expand(functions_of(codes), lines)
 
 
 def _first_instances(system: System) -> list[int]:

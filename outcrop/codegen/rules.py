@@ -4,6 +4,9 @@ Rules whose parameters begin with the same values share the loops over them, so 
 that several guards read. The conjuncts of a guard are evaluated at the outermost loop where their parameters are known.
 That never changes the errors of a state: a conjunct may overtake another one only if that cannot fail. If an overtaking
 conjunct fails itself, the whole guard is evaluated again in order, in the innermost loop.
+
+The rules form groups, one function each. The groups of a large model are compiled as several units at the same time:
+groups are never inlined, so that the code is the same. native/state.h has the macros.
 """
 
 from __future__ import annotations
@@ -23,6 +26,9 @@ from outcrop.ir.walk import conjuncts, walk
 
 #: Largest number of rules in a function, since compile time grows faster than the length of a function.
 RULES_PER_FUNCTION = 128
+
+#: Longest text of rules that is compiled as one unit with the kernels, in characters: about two seconds.
+MOST_IN_ONE_UNIT = 400_000
 
 #: The compiler knows that a copy does not change, so that values loaded by guards stay known across firings.
 _COPIED = ["PRIVATE_STATE(state, original);"]
@@ -49,6 +55,7 @@ class RuleCode:
     on_firing: list[str] = field(
         default_factory=list
     )  #: lines that name the fairness sets, or the instance, of a firing
+    functions: list[str] = field(default_factory=list)  #: its guards and its body
 
     def guard_variable(self, level: int) -> str:
         return f"enabled_{self.number}_{level}"
@@ -59,21 +66,25 @@ class RuleCode:
         return self.guard_variable(max(levels)) if levels else None
 
 
-def write_rules(unit: Unit) -> tuple[list[str], list[RuleCode]]:
+def write_rules(unit: Unit) -> list[RuleCode]:
     """Returns the guards and bodies of all rules, and what ``model_expand`` calls of each."""
-    lines: list[str] = []
     codes = []
     for number, rule in enumerate(unit.system.rules):
         if rule.instance_count:
-            lines += ["", comment(f"Rule {rule.name}, line {rule.span.line}")]
             code = RuleCode(number, rule, identifier("rule", number, rule.name))
             code.has_error_state = unit.system.error_state is not None
-            lines += _write_guard(unit, code)
-            lines += write_body(unit, f"{code.name}_body", rule, rule.body)
+            code.functions = ["", comment(f"Rule {rule.name}, line {rule.span.line}")]
+            code.functions += _write_guard(unit, code)
+            code.functions += write_body(unit, f"{code.name}_body", rule, rule.body)
             code.on_firing = name_movers(unit.system, number)
             code.on_firing += name_instance(unit.system, number) if unit.instances else []
             codes.append(code)
-    return lines, codes
+    return codes
+
+
+def functions_of(codes: list[RuleCode]) -> list[str]:
+    """Returns the guards and bodies of rules."""
+    return [line for code in codes for line in code.functions]
 
 
 # --- Guards ------------------------------------------------------------------------------------------------
@@ -175,42 +186,75 @@ def expand_signature(unit: Unit) -> str:
     return f"static UNUSED int {name}(const uint8_t *state, Expansion *expansion)"
 
 
-def write_expand(unit: Unit, codes: list[RuleCode]) -> list[str]:
+@dataclass
+class Group:
+    """A function that evaluates the guards of some rules."""
+
+    codes: list[RuleCode]
+    head: str  #: its signature
+    body: list[str]
+
+    @property
+    def lines(self) -> list[str]:
+        return ["", *braced(self.head, self.body)]
+
+
+@dataclass
+class Expand:
+    """``model_expand`` and all rules. ``groups``: how many of the groups can be compiled apart, 0 if none."""
+
+    rules: list[str]
+    function: list[str]
+    groups: int = 0
+
+
+def write_expand(unit: Unit, codes: list[RuleCode]) -> Expand:
     """Returns ``model_expand``."""
     has_priorities = len({code.rule.priority for code in codes}) > 1
-    lines, calls = write_groups(codes, "expand", "", lambda code, depth: _write_firing(code, depth, has_priorities))
+    groups, calls = write_groups(codes, "expand", "", lambda code, depth: _write_firing(code, depth, has_priorities))
     body = ["int enabled = 0;", *calls, "(void)state, (void)expansion, (void)enabled;", "return OK;"]
     title = comment("Fires every rule instance that the state enables.")
-    return [*lines, "", title, *braced(expand_signature(unit), body)]
+    function = ["", title, *braced(expand_signature(unit), body)]
+    rules = functions_of(codes)
+    if sum(map(len, rules)) <= MOST_IN_ONE_UNIT:
+        return Expand([*rules, *(line for group in groups for line in group.lines)], function)
+    apart = [line for number, group in enumerate(groups) for line in _write_apart(number, group)]
+    return Expand(apart, function, len(groups))
 
 
-def write_groups(codes: list[RuleCode], prefix: str, more: str, write: WriteFiring) -> tuple[list[str], list[str]]:
+def _write_apart(number: int, group: Group) -> list[str]:
+    """Returns a group with its rules for the unit that has it, and its declaration for the others."""
+    lines = [*functions_of(group.codes), *group.lines]
+    return ["", f"#if HAS_GROUP({number})", *lines, "#else", f"{group.head};", "#endif"]
+
+
+def write_groups(codes: list[RuleCode], prefix: str, more: str, write: WriteFiring) -> tuple[list[Group], list[str]]:
     """Returns functions that evaluate the guards of some rules each, and the lines that call them, in the order of
     priorities. ``more``: a further parameter of these functions, with its type; its name is also the argument."""
     by_priority = sorted(codes, key=lambda code: code.rule.priority)
-    groups = [list(group) for _, group in groupby(by_priority, key=lambda code: code.rule.priority)]
+    levels = [list(level) for _, level in groupby(by_priority, key=lambda code: code.rule.priority)]
     argument = f", {more.split('*')[-1]}" if more else ""
-    lines: list[str] = []
+    copy = _COPIED if len(codes) <= RULES_PER_FUNCTION else _NOT_COPIED
+    groups: list[Group] = []
     calls: list[str] = []
-    for group in groups:
-        if group is not groups[0]:
+    for level in levels:
+        if level is not levels[0]:
             calls.append("if (!enabled) {")
-        for start in range(0, len(group), RULES_PER_FUNCTION):
-            name = f"{prefix}_from_{group[start].number}"
-            head = _COPIED if len(codes) <= RULES_PER_FUNCTION else _NOT_COPIED
-            lines += _write_some(name, head, group[start : start + RULES_PER_FUNCTION], more, write)
+        for start in range(0, len(level), RULES_PER_FUNCTION):
+            name = f"{prefix}_from_{level[start].number}"
+            groups.append(_write_group(name, copy, level[start : start + RULES_PER_FUNCTION], more, write))
             calls.append(f"enabled |= {name}(state, expansion{argument});")
-    return lines, [*calls, *["}"] * (len(groups) - 1)]
+    return groups, [*calls, *["}"] * (len(levels) - 1)]
 
 
-def _write_some(name: str, head: list[str], codes: list[RuleCode], more: str, write: WriteFiring) -> list[str]:
+def _write_group(name: str, copy: list[str], codes: list[RuleCode], more: str, write: WriteFiring) -> Group:
     """Returns a function for the instances of some rules. It returns whether any is enabled, if that matters."""
     root = Level()
     for code in codes:
         if not code.tests:
             root.insert(code)
     body = [
-        *head,
+        *copy,
         "Context *const context = expansion->context;",
         "(void)state, (void)context;",
         "int enabled = 0;",
@@ -222,7 +266,7 @@ def _write_some(name: str, head: list[str], codes: list[RuleCode], more: str, wr
         "return enabled;",
     ]
     parameters = "const uint8_t *original, Expansion *expansion" + (f", {more}" if more else "")
-    return ["", *braced(f"static NOINLINE int {name}({parameters})", body)]
+    return Group(codes, f"ACROSS_UNITS int {name}({parameters})", body)
 
 
 def _write_level(level: Level, depth: int, write: WriteFiring) -> list[str]:

@@ -70,7 +70,7 @@ def graph_of(model: Model, options: CheckOptions, look: Callable[[States], None]
     system = model.system
     options = replace(options, deadlock=Deadlock.OFF, max_errors=None)
     emitted = emit(system, options.symmetry and system.allows_symmetry, instances=True)
-    native = compile_model(emitted.source, notes=emitted.notes, kernels=())
+    native = compile_model(emitted.source, notes=emitted.notes, groups=emitted.groups, kernels=())
     settings = Settings(
         workers=worker_count(options), budget=state_budget(options), most_states=options.states, most_found=1
     )

@@ -80,16 +80,6 @@ typedef struct Expansion {
 #endif
 } Expansion;
 
-#if HAS_ASSUMPTIONS
-static int model_assumptions(const uint8_t *state, Context *context, int *keep);
-#endif
-#if HAS_NORMALISE
-static void model_normalise(uint8_t *state);
-#endif
-#if HAS_AUTOMATON
-static inline void model_enter(uint8_t *state, uint32_t target, uint32_t counter);
-#endif
-
 /* Returns space for a successor, with a copy of `state`. It is dropped unless successor_end follows with OK. */
 static inline uint8_t *successor_begin(Expansion *expansion, const uint8_t *state) {
   if (__builtin_expect(expansion->count == SUCCESSOR_ROOM, 0)) expansion->flush(expansion);
@@ -100,6 +90,23 @@ static inline uint8_t *successor_begin(Expansion *expansion, const uint8_t *stat
   LOOSE_READ(memcpy(room, state, COPY_BYTES));
   return room;
 }
+
+/* Records that a guard failed. */
+static inline void expansion_failed(Expansion *expansion, const uint8_t *state, uint32_t rule) {
+  (void)state, (void)rule;
+  expansion->failed = 1;
+}
+
+#if IS_MAIN_UNIT
+#if HAS_ASSUMPTIONS
+static int model_assumptions(const uint8_t *state, Context *context, int *keep);
+#endif
+#if HAS_NORMALISE
+static void model_normalise(uint8_t *state);
+#endif
+#if HAS_AUTOMATON
+static inline void model_enter(uint8_t *state, uint32_t target, uint32_t counter);
+#endif
 
 /* Keeps the state at the end of the buffer, which is in normal form. */
 static inline void successor_keep(Expansion *expansion) {
@@ -182,7 +189,7 @@ static inline void successor_pair(Expansion *expansion, uint32_t rule, int kept)
 
 /* Ends a successor, which a body has made of `state` in the space that successor_begin returned, with `status`. Not
  * inlined: one copy that stays in the instruction cache is faster than one in every rule, and compiles faster too. */
-static __attribute__((noinline)) void successor_end(Expansion *expansion, const uint8_t *state, uint32_t rule, int status) {
+ACROSS_UNITS void successor_end(Expansion *expansion, const uint8_t *state, uint32_t rule, int status) {
 #if HAS_COVERAGE
   expansion->rule = rule;
   expansion->context->enabled[rule]++;
@@ -206,11 +213,8 @@ static __attribute__((noinline)) void successor_end(Expansion *expansion, const 
   if (successor_assumed(successor, expansion->context)) successor_keep(expansion);
 #endif
 }
-
-/* Records that a guard failed. */
-static inline void expansion_failed(Expansion *expansion, const uint8_t *state, uint32_t rule) {
-  (void)state, (void)rule;
-  expansion->failed = 1;
-}
+#else
+ACROSS_UNITS void successor_end(Expansion *expansion, const uint8_t *state, uint32_t rule, int status);
+#endif
 
 #endif

@@ -36,6 +36,18 @@
 #define NOINLINE __attribute__((noinline))
 #endif
 
+/* The rules of a large model are compiled as several units at the same time: PIECE 0 has all but the rules, PIECE p of
+ * PIECES the groups of rules whose number is p - 1 modulo PIECES. Without PIECE everything is one unit. */
+#ifdef PIECE
+#define IS_MAIN_UNIT (PIECE == 0)
+#define HAS_GROUP(number) (PIECE && (number) % PIECES == PIECE - 1)
+#define ACROSS_UNITS __attribute__((visibility("hidden"))) NOINLINE
+#else
+#define IS_MAIN_UNIT 1
+#define HAS_GROUP(number) 1
+#define ACROSS_UNITS static NOINLINE
+#endif
+
 #include "bits.h"
 
 /* The ending of a body, function or startstate. A condition returns 0 or 1, or one of these negated. */

@@ -115,7 +115,7 @@ def _violations(model: Model, options: CheckOptions, manifest: Manifest, read_le
         system = replace(model.system, properties=tuple(left), covers=(), temporal=())
         symmetry = options.symmetry and system.allows_symmetry
         emitted = emit(system, symmetry)
-        native = compile_model(emitted.source, notes=emitted.notes, kernels=())
+        native = compile_model(emitted.source, notes=emitted.notes, groups=emitted.groups, kernels=())
         with native.search(Settings(workers=worker_count(options), budget=1 << 20)) as search:
             goal = _first_bad(search, manifest, read_level)
             if goal is None:

@@ -83,7 +83,7 @@ def make_suite(system: System, cover: str, most_states: int) -> Suite:
     """Returns a suite for the goals that ``cover`` names."""
     goals = goals_of(system, cover)
     emitted = emit(system, symmetry=False, instances=True)
-    native = compile_model(emitted.source, notes=emitted.notes, kernels=())
+    native = compile_model(emitted.source, notes=emitted.notes, groups=emitted.groups, kernels=())
     visited, edges = _Visited(native.state_bytes), dict[Goal, Edge]()
     with native.search(Settings(budget=_BUDGET)) as search:
         search.start()

@@ -95,7 +95,7 @@ class Follower:
         self.system = system
         self.options = options
         emitted = emit(system, symmetry=False, instances=True)
-        native = compile_model(emitted.source, notes=emitted.notes, kernels=())
+        native = compile_model(emitted.source, notes=emitted.notes, groups=emitted.groups, kernels=())
         self._layout = Layout(system)
         self.encoder = Encoder(system, options.mapping, native.normalise)
         self._search = native.search(Settings(budget=1 << 20))

@@ -167,7 +167,7 @@ def test_many_rules_are_spread_over_functions(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr("outcrop.codegen.rules.RULES_PER_FUNCTION", 2)
     rules = [f'rule {number % 3} "r" n % {number + 2} = 0 ==> n := (n + {number}) % 40; end;' for number in range(11)]
     system = system_of("var n: 0 .. 39; startstate begin n := 0; end;" + "".join(rules))
-    assert emit(system, False).source.count("static NOINLINE int expand_from_") == 6
+    assert emit(system, False).source.count("ACROSS_UNITS int expand_from_") == 6
     assert compare(system, EmittedModel(system, False, tmp_path), False, 40) > 3
 
 

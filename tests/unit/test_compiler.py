@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from conftest import Run
 
-from outcrop.codegen import cache, compiler
+from outcrop.codegen import cache, compiler, processes
 from outcrop.errors import CompilerNotFound, InternalError, UsageError
 from outcrop.kernels import Native
 
@@ -166,15 +166,15 @@ def test_a_compiler_that_takes_too_much(
     script.write_text(f'#!/bin/sh\ncase "$*" in *model.c*) {compiling};; *) echo 1.0;; esac\n')
     script.chmod(0o700)
     monkeypatch.setenv("CC", str(script))
-    monkeypatch.setattr(compiler, "MOST_SECONDS", 1)
+    monkeypatch.setattr(processes, "MOST_SECONDS", 1)
     with pytest.raises(UsageError, match=message):
         compile_toy()
     assert not libraries(fresh)
 
 
 def test_a_compiler_out_of_time_is_not_taken_for_one_out_of_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compiler, "MOST_SECONDS", 1)
-    run = subprocess.run(compiler._limited(["sh", "-c", "while :; do :; done"]), check=False)
+    monkeypatch.setattr(processes, "MOST_SECONDS", 1)
+    run = subprocess.run(processes.limited(["sh", "-c", "while :; do :; done"]), check=False)
     assert run.returncode == -signal.SIGXCPU
 
 
