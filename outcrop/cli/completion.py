@@ -7,7 +7,9 @@ So new options need no new script, and names of properties, rules and constants 
 from __future__ import annotations
 
 import argparse
+import shlex
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from outcrop.cli.argument_parser import Parser
@@ -33,19 +35,27 @@ complete -o filenames -o default -F _outcrop outcrop
 # Completion of outcrop for zsh: eval "$(outcrop completion zsh)"
 _outcrop() {
     local -a candidates
-    candidates=("${(@f)$(outcrop completion zsh -- "${(@)words[2,CURRENT]}" 2>/dev/null)}")
+    candidates=("${(@f)$(outcrop completion zsh -- "${(@Q)words[2,CURRENT]}" 2>/dev/null)}")
     candidates=(${candidates:#})
-    if (( ${#candidates} )); then compadd -Q -- "${(@q)candidates}"; else _files; fi
+    (( ${#candidates} )) || { _files; return }
+    compadd -Q -S '' -- "${(@q)${(@M)candidates:#*[=/]}}"
+    compadd -Q -- "${(@q)${(@)candidates:#*[=/]}}"
 }
 compdef _outcrop outcrop
 """,
     "fish": """\
 # Completion of outcrop for fish: outcrop completion fish | source
 function __outcrop
-    set -l words (commandline -opc) (commandline -ct)
-    outcrop completion fish -- $words[2..-1] 2>/dev/null
+    set -l last (string unescape -- (commandline -ct); or commandline -ct)
+    set -l words (commandline -opc) "$last"
+    set -l candidates (outcrop completion fish -- $words[2..-1] 2>/dev/null)
+    if set -q candidates[1]
+        printf '%s\\n' $candidates
+    else
+        __fish_complete_path (commandline -ct)
+    end
 end
-complete -c outcrop -a '(__outcrop)'
+complete -c outcrop -f -a '(__outcrop)'
 """,
 }
 
@@ -57,9 +67,34 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     from outcrop.cli.parser import build_parser  # which imports the parser of this command
 
-    found = candidates(build_parser(), arguments.words_so_far)
-    emit("\n".join(found))
+    words, begun = arguments.words_so_far, 0
+    if arguments.shell == "bash":
+        words, begun = _of_bash(words)
+    emit("\n".join(each[begun:] for each in candidates(build_parser(), words)))
     return 0
+
+
+def _of_bash(split: list[str]) -> tuple[list[str], int]:
+    """Returns the words of a line that bash has split: it breaks words at each = and keeps quotes. The number is the
+    length of the last word before its last part, which bash does not replace."""
+    words: list[str] = []
+    begun = 0
+    for part in split:
+        is_more = bool(words) and (part == "=" or (words[-1].endswith("=") and begun))
+        begun = len(words[-1]) + (part == "=") if is_more else 0
+        plain = _unquoted(part)
+        if is_more:
+            words[-1] += plain
+        else:
+            words.append(plain)
+    return words, begun
+
+
+def _unquoted(word: str) -> str:
+    for closing in ("", "'", '"'):  # the word that is being typed may have an open quote
+        with suppress(ValueError):
+            return "".join(shlex.split(word + closing))
+    return word
 
 
 def candidates(parser: Parser, words: list[str]) -> list[str]:
@@ -79,7 +114,7 @@ def candidates(parser: Parser, words: list[str]) -> list[str]:
         options = [option for each in verb._actions for option in each.option_strings if option.startswith("--")]
         return sorted(option for option in options if option.startswith(last))
     positional = next((each for each in verb._actions if not each.option_strings), None)
-    return [each for each in _positional(positional) if each.startswith(last)]
+    return [each for each in _positional(positional, last) if each.startswith(last)]
 
 
 def _action(verb: Parser, flag: str) -> argparse.Action | None:
@@ -116,16 +151,25 @@ def _constants(system: System) -> Iterator[str]:
     return (f"{name}=" for name in system.constants)
 
 
-def _positional(action: argparse.Action | None) -> list[str]:
-    """Returns the candidates of a positional argument: models with their directories, or pages of the manual."""
+def _positional(action: argparse.Action | None, last: str) -> list[str]:
+    """Returns the candidates of a positional argument: models and directories, or pages of the manual."""
     if action is None:
         return []
     if action.choices is not None:
         return [str(each) for each in action.choices]
     if action.dest == "topic":
         return sorted(pages())
-    if action.dest not in ("model", "models"):
-        return []
+    return _models(last) if action.dest in ("model", "models") else []
+
+
+def _models(last: str) -> list[str]:
+    """Returns the models and directories in the directory that a word has begun to name."""
+    above, slash, name = last.rpartition("/")
     suffixes = {suffix for each in LANGUAGES for suffix in each.suffixes}
-    here = sorted(Path().iterdir())
-    return [each.name for each in here if each.suffix in suffixes] + [f"{each.name}/" for each in here if each.is_dir()]
+    try:
+        here = sorted(Path(above + slash).iterdir())
+    except OSError:
+        return []
+    shown = [each for each in here if name.startswith(".") or not each.name.startswith(".")]
+    models = [each.name for each in shown if each.suffix in suffixes]
+    return [f"{above}{slash}{each}" for each in [*models, *(f"{each.name}/" for each in shown if each.is_dir())]]

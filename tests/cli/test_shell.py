@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -119,17 +121,55 @@ def test_scripts_are_accepted_by_their_shell(shell: str, cli: Callable[..., Run]
         assert subprocess.run([shell, "-n", tmp_path / "script"], check=False).returncode == 0
 
 
-@pytest.mark.skipif(not shutil.which("bash"), reason="needs bash")
-def test_bash_completes_names_with_spaces(models: Path, cli: Callable[..., Run]) -> None:
+#: Calls the completion of each shell for the words of a line, the last of them to be completed.
+ASKED = {
+    "bash": "COMP_WORDS=({split}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); _outcrop; "
+    "printf '%s\\n' \"${{COMPREPLY[@]}}\"",
+    "zsh": "compadd() {{ shift ${{@[(i)--]}}; print -rl -- ${{(Q)@}}; }}; "
+    "words=({words}); CURRENT=${{#words}}; _outcrop",
+    "fish": "complete -C {line}",
+}
+
+
+@pytest.mark.parametrize(
+    ("typed", "found"),
+    [
+        (["check", "--deadl"], {"--deadlock"}),
+        (["check", "--deadlock", "st"], {"stuttering", "stuck"}),
+        (["check", "--deadlock=o"], {"off"}),
+        (["check", "good.m", "--property", "always\\ l"], {"always low"}),
+        (["check", "good.m", "--property=always\\ l"], {"always low"}),
+        (["check", "two\\ words.m", "-D", ""], {"N="}),
+        (["check", "sub/"], {"sub/inner.m"}),
+    ],
+    ids=lambda each: " ".join(each) if isinstance(each, list) else "",
+)
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_shells_complete(shell: str, typed: list[str], found: set[str], models: Path, cli: Callable[..., Run]) -> None:
+    """Values after = are completed whole, except in bash, which replaces only the part after it."""
+    if not shutil.which(shell):
+        pytest.skip(f"needs {shell}")
     (models / "outcrop").write_text(f'#!/bin/sh\nexec {sys.executable} -m outcrop "$@"\n')
     (models / "outcrop").chmod(0o700)
-    (models / "good.m").write_text(HOLDS.replace('"low"', '"always low"'))
-    asked = "COMP_WORDS=(outcrop check good.m --property a); COMP_CWORD=4; _outcrop; printf '%s\\n' \"${COMPREPLY[@]}\""
-    path = {**os.environ, "PATH": f"{models}:{os.environ['PATH']}"}
-    done = subprocess.run(
-        ["bash", "-c", cli("completion", "bash").out + asked], env=path, capture_output=True, text=True, check=False
+    (models / "sub").mkdir()
+    for name in ("good.m", "two words.m", "sub/inner.m"):
+        (models / name).write_text(HOLDS.replace('"low"', '"always low"'))
+    line = ["outcrop", *typed]
+    asked = ASKED[shell].format(
+        split=" ".join(shlex.quote(part) for word in line for part in re.findall("=|[^=]+|^$", word)),
+        words=" ".join(shlex.quote(word) for word in line),
+        line="'" + " ".join(line).replace("\\", "\\\\") + "'",
     )
-    assert done.stdout == "always low\n"
+    script = cli("completion", shell).out.replace("compdef _outcrop outcrop", "")  # needs compinit
+    done = subprocess.run(
+        [shell, "-c", f"{script}\n{asked}"],
+        env={**os.environ, "PATH": f"{models}:{os.environ['PATH']}", "HOME": str(models)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    offered = {line.removeprefix("--deadlock=").removeprefix("--property=") for line in done.stdout.splitlines()}
+    assert offered - {""} == found, done.stderr
 
 
 def test_manual_pages_name_every_option(cli: Callable[..., Run], tmp_path: Path) -> None:
