@@ -67,7 +67,7 @@ _SCRATCH = "compile-"
 
 @dataclass(frozen=True)
 class _Job:
-    """How a model is compiled; see compile_model."""
+    """The arguments of a compilation; see compile_model."""
 
     notes: Sequence[int]
     flags: Sequence[str]
