@@ -6,7 +6,7 @@ them and determines the violation, so that messages have one source and every tr
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -86,6 +86,7 @@ class EventKind(StrEnum):
     SWITCHED = "switched"  #: the search runs on another device than requested, or than it began on
     RETRACED = "retraced"  #: part of the space is searched again, for a trace
     WARNED = "warned"  #: something is unusual, and the search continues
+    REORDERED = "reordered"  #: not all shortest traces were compared
     GAVE_UP = "gave up"  #: the search, or a part of it, was abandoned
 
 
@@ -123,6 +124,39 @@ class Finding:
     path: tuple[bytes, ...]
     liveness: int | None = None  #: number of the liveness instance, counted over all liveness properties in order
     loop_start: int | None = None  #: for a lasso: index of the state in the path that the last state leads back to
+
+
+@dataclass(frozen=True)
+class Ending:
+    """The states in which a trace may end: those of one level with a finding of one kind that ``accepts`` accepts. For
+    liveness, the state of the finding alone."""
+
+    finding: Finding
+    accepts: Callable[[bytes], bool]
+
+    @property
+    def level(self) -> int:
+        return len(self.finding.path) - 1
+
+    @property
+    def last_level(self) -> int:
+        """The level that a search must have reached. It finds deadlocks and failing rules when it expands a state."""
+        return self.level + (self.finding.kind in (FindingKind.DEADLOCK, FindingKind.RULE))
+
+    def states(self, found: Iterable[bytes]) -> set[bytes]:
+        """Returns the states that are such ends, out of those of the level that have a finding of the kind."""
+        if self.finding.kind is FindingKind.LIVENESS:
+            return {self.finding.path[-1]}
+        return {state for state in found if self.accepts(state)}
+
+
+#: States on shortest runs, as the model packs them, by level: each has a successor in the next set.
+ShortestRuns = list[set[bytes]]
+
+#: Largest number of states in all levels that are searched again for the shortest runs.
+MOST_SEARCHED_AGAIN = 300_000
+#: Largest number of states on the shortest runs.
+MOST_ON_SHORTEST_RUNS = 20_000
 
 
 def most_found(options: CheckOptions) -> int:

@@ -27,7 +27,6 @@ from outcrop.result import (
     Verdict,
     Violation,
     ViolationKind,
-    distinct_faults,
     fault_of,
 )
 from outcrop.source import Diagnostic, Severity, Span
@@ -207,7 +206,7 @@ def _guarantee(outcome: Outcome) -> str:
 
 def violations_of(system: System, options: CheckOptions, searched: EngineOutcome) -> list[Violation]:
     """Returns the violation of each finding, replayed and explained, then the cover goals that a complete search
-    missed."""
+    missed. Adds an event to the outcome where traces are not those that the options ask for."""
     violations: list[Violation] = []
     outcome = searched.outcome
     if outcome.findings:
@@ -217,8 +216,10 @@ def violations_of(system: System, options: CheckOptions, searched: EngineOutcome
         violations = [replay.explain(finding) for finding in outcome.findings]
         violations += _hidden(system, replay, outcome.findings, violations, most_found(options))
         if options.trace_order is TraceOrder.LANES:
-            for fault in distinct_faults(violations):
-                violations[fault.number] = _with_easiest_trace(fault.violation)
+            from outcrop.check.easiest import with_easiest_traces  # needed only for violations
+
+            violations, events = with_easiest_traces(system, options, searched, replay, violations)
+            outcome.events.extend(events)
     elif outcome.stop is Stop.VIOLATION:
         raise InternalError("the search stopped for a violation that it does not name")
     if outcome.stop is Stop.COMPLETE:
@@ -245,12 +246,6 @@ def _hidden(
                 left.discard(each.property)
                 found.append(each)
     return found
-
-
-def _with_easiest_trace(violation: Violation) -> Violation:
-    from outcrop.trace.order import easiest  # needed only for violations
-
-    return violation if violation.trace is None else replace(violation, trace=easiest(violation.trace))
 
 
 def _search_of_states(system: System, searched: EngineOutcome | None, checked: list[Checked]) -> EngineOutcome | None:

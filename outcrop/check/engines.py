@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -17,7 +17,7 @@ from outcrop.errors import CompilerNotFound, UsageError
 from outcrop.ir.layout import State
 from outcrop.ir.system import System
 from outcrop.options import CheckOptions, DeviceChoice, Engine, LoadOptions, Reduce
-from outcrop.outcome import Event, EventKind, Outcome, Progress, Restart
+from outcrop.outcome import Ending, Event, EventKind, Outcome, Progress, Restart, ShortestRuns
 from outcrop.strategies import (
     STRATEGIES,
     Compression,
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 Canonical = Callable[[State], State]
 ShowProgress = Callable[[Progress], None]
 TakeOutput = Callable[[str], object]
+#: Repeats a search as far as needed, and returns the states on all shortest runs to each of some endings.
+FindShortestRuns = Callable[[Sequence[Ending]], list[ShortestRuns | None]]
 
 #: Environment variable with the engine of checks that name none.
 ENGINE_VARIABLE = "OUTCROP_ENGINE"
@@ -55,6 +57,7 @@ class EngineOutcome:
     canonical: Canonical | None = None
     compiler: str = ""  #: name and version of the C compiler
     engine: Engine = Engine.NATIVE  #: the engine that searched
+    shortest_runs: FindShortestRuns | None = None
 
 
 def search(
@@ -84,13 +87,24 @@ def search(
         interpreted = import_module(f"outcrop.oracle.{name}")
         printed = output if options.prints else None
         outcome = interpreted.search(system, options, progress=progress, output=printed, reduction=used)
-        searched = EngineOutcome(outcome, engine=Engine.INTERPRETER)
+        searched = _interpreted(system, options, outcome, used)
     else:
         searched = _search_native(system, load, options, progress, output, used)
     outcome = searched.outcome.without_states_undecided()
     if reduction is not None:
         outcome = reported(outcome, reduction, len(system.covers))
     return dataclasses.replace(searched, outcome=outcome)
+
+
+def _interpreted(system: System, options: CheckOptions, outcome: Outcome, reduction: Reduction | None) -> EngineOutcome:
+    """Returns the outcome of the interpreter."""
+
+    def runs(endings: Sequence[Ending]) -> list[ShortestRuns | None]:
+        from outcrop.oracle.shortest import shortest_runs  # needed only for violations
+
+        return shortest_runs(system, options, endings, reduction)
+
+    return EngineOutcome(outcome, engine=Engine.INTERPRETER, shortest_runs=runs)
 
 
 def settled(options: CheckOptions) -> tuple[CheckOptions, Event | None]:
@@ -222,7 +236,7 @@ def _search_native(
             with Compilation(compiled) as compilation:
                 outcome = race(system, options, compilation, clock)
                 if outcome is not None:
-                    return EngineOutcome(outcome, engine=Engine.INTERPRETER)
+                    return _interpreted(system, options, outcome, None)
                 native = compilation.result(clock)
     else:
         native = transport.first_of_each_machine(lambda: compiled(clock))
@@ -253,11 +267,16 @@ def _search_native(
                 options = restart.options
                 given = dataclasses.replace(given, snapshot=restart.snapshot, seconds=restart.seconds)
 
+    def runs(endings: Sequence[Ending]) -> list[ShortestRuns | None]:
+        from outcrop.explorer.shortest import shortest_runs  # needed only for violations
+
+        return shortest_runs(native, options, endings)
+
     if not on_gpu:
-        return EngineOutcome(on_host(options), compile_seconds, canonical, compiler)
+        return EngineOutcome(on_host(options), compile_seconds, canonical, compiler, shortest_runs=runs)
     # Few machines have a GPU.
     from outcrop.gpu.choose import search_somewhere
     from outcrop.gpu.search import Program
 
     outcome = search_somewhere(Program(system, emitted, native), options, context, on_host)
-    return EngineOutcome(outcome, compile_seconds, canonical, compiler)
+    return EngineOutcome(outcome, compile_seconds, canonical, compiler, shortest_runs=runs)

@@ -14,7 +14,7 @@ from outcrop.explore.saved import read
 from outcrop.lang import load_open, require_start_state
 from outcrop.lang.registry import read_options
 from outcrop.options import LoadOptions
-from outcrop.report.explorer_page import explorer_page, model_document
+from outcrop.report.explorer_page import explorer_document, explorer_page
 from outcrop.serve.operations import Explorer
 from outcrop.serve.server import Server
 
@@ -28,7 +28,7 @@ def run(arguments: argparse.Namespace) -> int:
     require_start_state(system)
     for warning in warnings:
         complain(warning.render(), bare=True)
-    document = model_document(system)
+    document = explorer_document(system)
     engine = arguments.engine or _engine()
     explorer = Explorer(system, lower, options, document, engine, arguments.lanes, tuple(arguments.message))
     answer = explorer.answer({"do": "open"})

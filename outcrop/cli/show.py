@@ -14,7 +14,7 @@ from outcrop.ir.printer import print_system
 from outcrop.ir.system import Instantiable, Property, System, TemporalProperty
 from outcrop.ir.vacuity import vacuity
 from outcrop.report.json import position
-from outcrop.report.types import type_tree
+from outcrop.trace.document import type_tree
 
 
 def run(arguments: argparse.Namespace) -> int:

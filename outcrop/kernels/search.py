@@ -40,6 +40,7 @@ _FUNCTIONS = (
     "outcrop_check_block",
     "outcrop_find_predecessors",
     "outcrop_find_predecessors_among",
+    "outcrop_mark_leading",
 )
 
 #: Number of 64-byte lines that the exact table starts with: 256 KB.
@@ -345,6 +346,17 @@ class Search:
             raise MemoryError("no memory to find predecessors")
 
     # --- The two forms of a state ------------------------------------------------------------------------------
+
+    def leading(self, worker: int, begin: int, end: int, targets: States) -> NDArray[np.bool_]:
+        """Expands a range of the arena again. Returns for each of its states whether it leads to a target. Targets must
+        be distinct, as the model packs them."""
+        rows = self._packed_rows(targets)
+        marks = np.zeros(end - begin, dtype=np.uint8)
+        if not self._library.outcrop_mark_leading(
+            self._handle, worker, begin, end, rows.ctypes.data, len(rows), marks.ctypes.data
+        ):
+            raise MemoryError("no memory to find predecessors")
+        return marks.astype(np.bool_)
 
     def kept_form(self, states: States) -> States:
         """Converts states from the form that the model packs to the form that the search keeps."""

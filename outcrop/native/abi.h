@@ -117,6 +117,8 @@ int outcrop_find_predecessors(Search *search, uint64_t number, uint64_t begin, u
                               uint64_t count, uint8_t *least, uint8_t *is_found);
 int outcrop_find_predecessors_among(Search *search, uint64_t number, const uint8_t *states, uint64_t state_count,
                                     const uint8_t *targets, uint64_t count, uint8_t *least, uint8_t *is_found);
+int outcrop_mark_leading(Search *search, uint64_t number, uint64_t begin, uint64_t end, const uint8_t *targets,
+                         uint64_t count, uint8_t *marks);
 void outcrop_mark_satisfied(Search *search, uint64_t number, uint64_t begin, uint64_t end, uint64_t first,
                             uint8_t *marks);
 uint64_t outcrop_mark_predecessors(Search *search, uint64_t number, uint64_t begin, uint64_t end, uint64_t wanted,

@@ -31,6 +31,14 @@ EXPORT int outcrop_find_predecessors_among(Search *search, uint64_t number, cons
   return complete;
 }
 
+EXPORT int outcrop_mark_leading(Search *search, uint64_t number, uint64_t begin, uint64_t end, const uint8_t *targets,
+                                uint64_t count, uint8_t *marks) {
+  Worker *worker = uncounted(search, number);
+  int complete = mark_leading(worker, begin, end, targets, (uint32_t)count, marks);
+  worker->expansion.context = worker->counted;
+  return complete;
+}
+
 EXPORT void outcrop_mark_satisfied(Search *search, uint64_t number, uint64_t begin, uint64_t end, uint64_t first,
                                    uint8_t *marks) {
   Worker *worker = uncounted(search, number);

@@ -62,9 +62,10 @@ class ReferenceSearch:
         self.rule_numbers: dict[object, int] = {rule: number for number, rule in enumerate(system.rules)}
         self.is_product = system.product is not None  # in a product, deadlocks stutter
         self.has_liveness = bool(system.of_kind(PropertyKind.LIVENESS))
+        self.keeps_predecessors = self.has_liveness or self.is_product
         #: Each visited state, in order of discovery, with its first predecessor.
         self.parents: dict[State, State | None] = {}
-        self.predecessors: dict[State, list[State]] = {}  #: only for liveness and products
+        self.predecessors: dict[State, list[State]] = {}
         self.lassos: list[Finding] = []
         self.levels: list[list[State]] = []
         # One more than the number of rules: the last entry counts steps of the automaton alone.
@@ -176,7 +177,7 @@ class ReferenceSearch:
             if check.failure is not None:
                 self._find(FindingKind.STATE, state)
         self.generated[-1] += 1
-        if (self.has_liveness or self.is_product) and parent is not None:
+        if self.keeps_predecessors and parent is not None:
             self.predecessors.setdefault(state, []).append(parent)
 
     # --- Liveness: AG EF, backwards from the states that satisfy it --------- -------------------------------------

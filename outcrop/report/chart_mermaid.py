@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from outcrop.trace.chart import Arrow, ArrowKind, Change, Chart, Row
+from outcrop.trace.changes import Change
+from outcrop.trace.chart import Arrow, ArrowKind, Chart, Row
 
 #: Largest number of changes of a lane that are written out per step.
 _MOST_CHANGES = 6

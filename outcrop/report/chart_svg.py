@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from html import escape
 
-from outcrop.trace.chart import Arrow, ArrowKind, Change, Chart, Row
+from outcrop.trace.changes import Change
+from outcrop.trace.chart import Arrow, ArrowKind, Chart, Row
 
 _LETTER = 6.9  #: width of a character, in pixels
 _LINE, _ARROW, _GAP = 16, 24, 12  #: heights of a line of text, of an arrow, and between rows

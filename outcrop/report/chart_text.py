@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
-from outcrop.trace.chart import Arrow, ArrowKind, Change, Chart, Row
+from outcrop.trace.changes import Change
+from outcrop.trace.chart import Arrow, ArrowKind, Chart, Row
 
 _LEAST_LANE, _MOST_LANE, _MOST_RULE = 12, 34, 30
 #: Largest number of changes of a lane that are written out per step.

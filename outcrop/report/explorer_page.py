@@ -6,7 +6,7 @@ from typing import Any
 
 from outcrop.ir.system import System
 from outcrop.report.parts import assembled, escaped, hashed, script_of, style_of
-from outcrop.report.types import type_tree
+from outcrop.trace.document import model_document
 
 _STYLES = ("report.css", "trace.css", "lanes.css", "explorer.css")
 _SCRIPTS = (
@@ -15,20 +15,12 @@ _SCRIPTS = (
 )
 
 
-def model_document(system: System) -> dict[str, Any]:
-    """Returns the variables and rules of a model, as the JSON document of a check has them, and its source."""
+def explorer_document(system: System) -> dict[str, Any]:
+    """Returns what the page knows of a model: its name, constants, variables, rules and source."""
     return {
         "model": system.name,
         "constants": system.constants,
-        "variables": [{"name": each.name, "type": type_tree(each.type)} for each in system.variables],
-        "coverage": [
-            {
-                "name": rule.name,
-                "parameters": [{"name": each.local.name, "type": type_tree(each.type)} for each in rule.parameters],
-                "processes": list(rule.processes),
-            }
-            for rule in system.rules
-        ],
+        **model_document(system),
         "source": {"file": system.source.name, "text": system.source.text},
     }
 

@@ -8,9 +8,9 @@ from typing import Any
 from outcrop import __version__
 from outcrop.ir.system import ProcessText, PropertyKind
 from outcrop.report.layers import layers_document
-from outcrop.report.types import type_tree
 from outcrop.result import FORMAT, TRUST, FormulaResult, PropertyResult, Result, RuleCoverage, Violation
 from outcrop.source import Diagnostic, Span
+from outcrop.trace.document import type_tree
 from outcrop.trace.itf import itf
 
 

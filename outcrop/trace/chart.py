@@ -13,11 +13,10 @@ from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
-from outcrop.trace.lanes import PROCESS_PARAMETERS, SHARED, Lanes, Tree, find_lanes, typed_text, value_text
-from outcrop.trace.messages import Message, Networks, find_networks, message_text
-
-#: Longest text of a change or message, in characters; longer texts are cut.
-_LONGEST_TEXT = 120
+from outcrop.trace.changes import Change, cut
+from outcrop.trace.lanes import PROCESS_PARAMETERS, SHARED, Lanes
+from outcrop.trace.messages import Message
+from outcrop.trace.steps import ChartStep, StepReader
 
 
 class ArrowKind(StrEnum):
@@ -38,21 +37,6 @@ class Arrow:
     other_step: int | None = (
         None  #: the step of the other end: the receipt of a sent message, the sending of a received one
     )
-
-
-@dataclass(frozen=True)
-class Change:
-    """A change in a lane: the name of a leaf within the lane, and its values before and after."""
-
-    lane: int
-    name: str
-    before: str
-    after: str
-
-    @property
-    def text(self) -> str:
-        """The change as ``state: Idle → Wait``."""
-        return f"{self.name}: {self.before} → {self.after}"
 
 
 @dataclass(frozen=True)
@@ -106,9 +90,8 @@ def chart(
 ) -> Chart:
     """Returns the chart of a violation's trace. ``lanes`` names the type to make lanes of; ``messages`` describe
     networks (see messages.py). Raises UsageError where these do not fit the model."""
-    found = find_lanes(document, lanes)
     trace = violation["trace"]
-    drawing = _Drawing(document, found, find_networks(document, found, messages))
+    drawing = _Drawing(document, StepReader(document, lanes, messages))
     states = trace["states"]
     for number, state in enumerate(states):
         drawing.add(number, state["#meta"], states[number - 1] if number else None, state)
@@ -126,32 +109,28 @@ class _Drawing:
     """Rows are put together step by step; messages in flight wait for the step that receives them."""
 
     document: dict[str, Any]
-    lanes: Lanes
-    networks: Networks
+    reader: StepReader
     rows: list[Row] = field(default_factory=list)
     flying: dict[Message, deque[tuple[int, int]]] = field(default_factory=dict)  #: row and arrow of each sending
 
     @property
+    def lanes(self) -> Lanes:
+        return self.reader.lanes
+
+    @property
     def shared(self) -> int:
-        return len(self.lanes.names)
+        return self.reader.shared
 
     def add(self, number: int, meta: dict[str, Any], before: dict[str, Any] | None, state: dict[str, Any]) -> None:
-        """Adds the row of a step."""
-        variables = self.document.get("variables", [])
-        changes = [] if before is None else list(_changes(self.lanes, self.networks, variables, before, state))
-        lies = self.networks.messages(variables, state)
-        lay = self.networks.messages(variables, before) if before is not None else lies
-        received, sent = list((lay - lies).elements()), list((lies - lay).elements())
-        named = self._named(meta)
-        actors = named or self._inferred(changes, received, sent) if before is not None else ()
+        """Adds the row of a step. Nobody acts in the start state."""
+        step = ChartStep() if before is None else self.reader.read(meta, before, state)
         arrows = [
-            *(self._receive(number, each, actors, bool(named)) for each in received),
-            *self._meeting(meta, named),
+            *(self._receive(number, each, step.actors, bool(step.named)) for each in step.received),
+            *self._meeting(meta, step.named),
         ]
-        row = Row(number, self._rule(meta), actors, tuple(changes), tuple(arrows))
-        self.rows.append(row)
-        for each in sent:
-            self._send(number, each, actors)
+        self.rows.append(Row(number, self._rule(meta), step.actors, step.changes, tuple(arrows)))
+        for each in step.sent:
+            self._send(number, each, step.actors)
 
     def finished(self, violation: dict[str, Any], loop: int | None, closing: Row | None) -> Chart:
         """Returns the chart, with a shared lane where something is in it."""
@@ -185,33 +164,11 @@ class _Drawing:
             return argument["name"] in PROCESS_PARAMETERS
         return self.lanes.of_text(argument["type"], argument["value"]) is not None
 
-    def _named(self, meta: dict[str, Any]) -> tuple[int, ...]:
-        """Returns the lanes that the rule of a step names: its processes, or its arguments."""
-        if self.lanes.are_processes:
-            return self.lanes.of_step(meta)
-        texts = [self.lanes.of_text(each["type"], each["value"]) for each in meta.get("arguments", [])]
-        # The first of several arguments is the actor; the others are its partners.
-        return tuple([lane for lane in texts if lane is not None][:1])
-
-    def _inferred(
-        self, changes: Sequence[Change], received: Sequence[Message], sent: Sequence[Message]
-    ) -> tuple[int, ...]:
-        """Returns the lanes of the receivers, else of the senders, else of the changes."""
-        for found in (
-            [each.target for each in received],
-            [each.source for each in sent],
-            [each.lane for each in changes if each.lane != self.shared],
-        ):
-            lanes = tuple(dict.fromkeys(lane for lane in found if lane is not None))
-            if lanes:
-                return lanes
-        return (self.shared,) if changes else ()
-
     def _meeting(self, meta: dict[str, Any], actors: Sequence[int]) -> Iterator[Arrow]:
         """Yields the arrow of a rendezvous of two processes."""
         if self.lanes.are_processes and len(actors) == 2:
             text = self._rule(meta).rstrip("!?") or "meets"
-            yield Arrow(ArrowKind.EXCHANGED, actors[0], actors[1], _cut(text))
+            yield Arrow(ArrowKind.EXCHANGED, actors[0], actors[1], cut(text))
 
     def _partner(self, end: int | None, actors: Sequence[int]) -> int | None:
         """Returns the end of a message that nothing names: the actor. A rule that names the other end is someone
@@ -222,7 +179,7 @@ class _Drawing:
     def _send(self, number: int, message: Message, actors: Sequence[int]) -> None:
         row = self.rows[-1]
         source = message.source if message.source is not None else self._partner(message.target, actors)
-        arrow = Arrow(ArrowKind.SENT, source, message.target, _cut(message.text))
+        arrow = Arrow(ArrowKind.SENT, source, message.target, cut(message.text))
         self.flying.setdefault(message, deque()).append((len(self.rows) - 1, len(row.arrows)))
         self.rows[-1] = replace(row, arrows=(*row.arrows, arrow))
 
@@ -233,13 +190,13 @@ class _Drawing:
         kind = ArrowKind.REMOVED if is_removed else ArrowKind.RECEIVED
         waiting = self.flying.get(message)
         if not waiting:
-            return Arrow(kind, message.source, target, _cut(message.text))
+            return Arrow(kind, message.source, target, cut(message.text))
         at, place = waiting.popleft()
         row = self.rows[at]
         sending = row.arrows[place]
         known = replace(sending, target=target if sending.target is None else sending.target, other_step=number)
         self.rows[at] = replace(row, arrows=(*row.arrows[:place], known, *row.arrows[place + 1 :]))
-        return Arrow(kind, sending.source, target, _cut(message.text), row.step)
+        return Arrow(kind, sending.source, target, cut(message.text), row.step)
 
 
 def _lanes_of(row: Row) -> Iterator[int]:
@@ -254,85 +211,3 @@ def _without_processes(label: str, processes: Sequence[str]) -> str:
         if processes and label.startswith(f"{before}:"):
             return re.sub(r"^(\d+)? ", "", label.removeprefix(f"{before}:"))
     return label
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _LONGEST_TEXT else text[: _LONGEST_TEXT - 1] + "…"
-
-
-# --- Changes -----------------------------------------------------------------------------------------------------
-
-
-def _changes(
-    lanes: Lanes,
-    networks: Networks,
-    variables: Sequence[Tree],
-    before: dict[str, Any],
-    state: dict[str, Any],
-) -> Iterator[Change]:
-    """Yields the differences between two states, outside networks."""
-    walk = _Walk(lanes, networks)
-    for each in variables:
-        name = each["name"]
-        lane = lanes.of_variable(name)
-        short = name
-        if lane is not None:
-            is_whole = name == lanes.names[lane]
-            short = ("" if each["type"]["kind"] == "record" else "state") if is_whole else name.rpartition(".")[2]
-        yield from walk.inside(each["type"], name, short, lane, before[name], state[name])
-
-
-@dataclass(frozen=True)
-class _Walk:
-    lanes: Lanes
-    networks: Networks
-
-    def inside(self, kind: Tree, path: str, name: str, lane: int | None, old: Any, new: Any) -> Iterator[Change]:
-        """Yields the differences of one part of the state. ``name`` is its name within its lane."""
-        if old == new or path in self.networks.of_path or self._counts_messages(kind, path):
-            return
-        if kind["kind"] == "record":
-            for each in kind["fields"]:
-                field_name = each["name"]
-                inner = f"{path}.{field_name}", f"{name}.{field_name}" if name else field_name
-                yield from self.inside(each["type"], *inner, lane, old[field_name], new[field_name])
-        elif kind["kind"] == "array":
-            yield from self._array(kind, path, name, lane, old, new)
-        elif kind["kind"] == "multiset":
-            yield from self._multiset(kind, name, lane, old, new)
-        else:
-            at = len(self.lanes.names) if lane is None else lane
-            yield Change(at, name, _cut(typed_text(kind, old)), _cut(typed_text(kind, new)))
-
-    def _array(self, kind: Tree, path: str, name: str, lane: int | None, old: Any, new: Any) -> Iterator[Change]:
-        for (index, element), (_, earlier) in zip(new["#map"], old["#map"], strict=True):
-            own = self.lanes.of_element(path, kind, index) if lane is None else None
-            whole = "" if self.lanes.are_processes else name
-            inner_name = whole if own is not None else f"{name}[{value_text(index)}]"
-            inner_lane = lane if own is None else own
-            yield from self.inside(kind["element"], path, inner_name, inner_lane, earlier, element)
-
-    def _multiset(self, kind: Tree, name: str, lane: int | None, old: Any, new: Any) -> Iterator[Change]:
-        at = len(self.lanes.names) if lane is None else lane
-        was, now = (dict(_bag(kind, each)) for each in (old, new))
-        for element, count in was.items():
-            if count > now.get(element, 0):
-                yield Change(at, name, _cut(element), "∅")
-        for element, count in now.items():
-            if count > was.get(element, 0):
-                yield Change(at, name, "∅", _cut(element))
-
-    def _counts_messages(self, kind: Tree, path: str) -> bool:
-        """Returns whether a part is the length of a queue: a number next to it in a record, or ``.count`` in DVE."""
-        owner = path.rpartition(".")[0]
-        beside = [each.rpartition(".") for each in self.networks.of_path]
-        return (
-            kind["kind"] == "range"
-            and bool(owner)
-            and (owner in self.networks.of_path or any(before == owner for before, _, _ in beside))
-        )
-
-
-def _bag(kind: Tree, value: Any) -> Iterator[tuple[str, int]]:
-    for element, count in value["#map"]:
-        yield message_text(kind["element"], element, set()), count

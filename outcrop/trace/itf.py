@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from outcrop.ir.layout import Leaf
+from outcrop.ir.layout import Leaf, State
+from outcrop.ir.system import System
 from outcrop.ir.types import BOOLEAN, Array, Multiset, Range, Real, Record, Simple, Type
 from outcrop.result import Step, Trace, Violation
 from outcrop.trace.values import elements
@@ -65,12 +66,16 @@ def _states(trace: Trace) -> list[dict[str, Any]]:
         meta = {"index": number, **_step(step)}
         if trace.propositions:
             meta["propositions"] = dict(zip(trace.propositions, step.truths, strict=True))
-        state: dict[str, Any] = {"#meta": meta}
-        for variable in trace.system.variables:
-            row = step.state[variable.offset : variable.offset + variable.type.leaf_count]
-            state[variable.name] = value(variable.type, row)
-        states.append(state)
+        states.append({"#meta": meta, **state_values(trace.system, step.state)})
     return states
+
+
+def state_values(system: System, state: State) -> dict[str, Any]:
+    """Returns the values of a state by the names of its variables."""
+    return {
+        each.name: value(each.type, state[each.offset : each.offset + each.type.leaf_count])
+        for each in system.variables
+    }
 
 
 def _step(step: Step) -> dict[str, Any]:

@@ -14,8 +14,9 @@ from itertools import pairwise
 from outcrop.ir.interpreter import Firing, Interpreter
 from outcrop.ir.layout import State
 from outcrop.ir.system import Rule
-from outcrop.result import Step, Trace
+from outcrop.result import Trace
 from outcrop.trace.replay import step_of
+from outcrop.trace.switches import StepLanes, is_switch
 
 #: Steps further on that may be moved to the front, and the longest trace that is reordered.
 _WINDOW, _LONGEST = 12, 400
@@ -23,33 +24,31 @@ _WINDOW, _LONGEST = 12, 400
 Move = tuple[Rule, tuple[int, ...]]
 
 
-def easiest(trace: Trace) -> Trace:
-    """Returns the trace with its independent steps in an order that switches less often between lanes: processes, or
-    values of the first parameter. The same trace gives the same order."""
+def reordered(trace: Trace) -> Trace:
+    """Returns the trace with its independent steps in an order that switches less often between lanes. The same trace
+    gives the same order. Only for a trace with too many others of its length (see switches.py): steps are moved one by
+    one, as long as each move helps."""
     system = trace.system
     if not 2 < len(trace) <= _LONGEST or system.has_priorities or trace.loop_start is not None:
         return trace
-    interpreter = Interpreter(system, symmetry=False)
     moves = moves_of(trace)
     if moves is None:
         return trace
-    lanes = {
-        (rule.label(arguments)): _lane(step) for (rule, arguments), step in zip(moves, trace.steps[1:], strict=True)
-    }
+    interpreter, lanes = Interpreter(system, symmetry=False), StepLanes(system)
+    taken = [lanes.of_step(before.state, step) for before, step in pairwise(trace.steps)]
 
-    def switches(some: Sequence[Move]) -> int:
-        named = [lanes[rule.label(arguments)] for rule, arguments in some]
-        return sum(one != other for one, other in pairwise(named))
+    def switches(order: Sequence[int]) -> int:
+        return sum(is_switch(taken[one], taken[other]) for one, other in pairwise(order))
 
-    start, best = trace.steps[0].state, moves
-    goal = trace.steps[-1].state
+    start, goal = trace.steps[0].state, trace.steps[-1].state
+    found = best = list(range(len(moves)))
     for at in range(1, len(best)):
         for other in range(at + 1, min(at + 1 + _WINDOW, len(best))):
             tried = [*best[:at], best[other], *best[at:other], *best[other + 1 :]]
-            if switches(tried) < switches(best) and _leads_to(interpreter, start, tried, goal):
+            if switches(tried) < switches(best) and _leads_to(interpreter, start, [moves[n] for n in tried], goal):
                 best = tried
                 break
-    return trace if best is moves else _trace(interpreter, trace, best)
+    return trace if best is found else _trace(interpreter, trace, [moves[number] for number in best])
 
 
 def needed_states(trace: Trace, is_wrong: Callable[[Interpreter, State], bool], seconds: float) -> list[State]:
@@ -95,10 +94,6 @@ def moves_of(trace: Trace) -> list[Move] | None:
             known[key] = found
         moves.append(known[key])
     return moves
-
-
-def _lane(step: Step) -> object:
-    return step.processes or tuple((each.type, each.value) for each in step.arguments[:1])
 
 
 def _run(interpreter: Interpreter, start: State, moves: Sequence[Move]) -> list[State] | None:

@@ -7,7 +7,7 @@ successor whose representative is the next one in the path, and so produces a tr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from outcrop.errors import InternalError
@@ -19,7 +19,8 @@ from outcrop.ir.symmetry import Normaliser
 from outcrop.ir.system import PropertyKind, Rule, System
 from outcrop.options import CheckOptions, Deadlock
 from outcrop.outcome import Finding, FindingKind
-from outcrop.result import Argument, Step, Trace, Violation, ViolationKind
+from outcrop.result import Argument, Step, Trace, Violation, ViolationKind, fault_of
+from outcrop.source import Span
 from outcrop.trace.explain import because
 
 #: Calls around an error that are listed; a recursion may have a thousand.
@@ -54,12 +55,28 @@ class Replay:
         self._steps: dict[tuple[State | None, bytes], Step] = {}
 
     def explain(self, finding: Finding) -> Violation:
-        interpreter = self._interpreter
+        """Returns the violation, with a trace along the path of the finding."""
         if finding.kind is FindingKind.START:
-            firing = _first_failing(interpreter.start_states())
-            return _failed(interpreter, firing, None)
-        steps = self._run(finding.path)
-        trace, last = Trace(self._system, tuple(steps)), steps[-1].state
+            firing = _first_failing(self._interpreter.start_states())
+            return _failed(self._interpreter, firing, None)
+        return self._violation(finding, self._run(finding.path))
+
+    def explain_run(self, finding: Finding, firings: Sequence[Firing]) -> Violation:
+        """Returns the violation at the end of another run, which leads to a finding of the same kind."""
+        before: list[State | None] = [None, *(each.successor for each in firings[:-1])]
+        steps = [
+            step_of(each, self._interpreter.printed(each, state)) for each, state in zip(firings, before, strict=True)
+        ]
+        return self._violation(finding, steps)
+
+    def fault_at(self, finding: Finding, packed: bytes) -> object:
+        """Returns what is at fault in a state that has a finding of the same kind; see fault_of."""
+        state = self._layout.unpack(packed)
+        return fault_of(self._violation(finding, [Step("", state, Span(self._system.source, 0, 0))]))
+
+    def _violation(self, finding: Finding, steps: Sequence[Step]) -> Violation:
+        interpreter, last = self._interpreter, steps[-1].state
+        trace = Trace(self._system, tuple(steps))
         match finding.kind:
             case FindingKind.DEADLOCK:
                 return _deadlock(interpreter, last, trace, self._options.deadlock)
@@ -110,13 +127,19 @@ def step_of(firing: Firing, printed: str) -> Step:
     origin = firing.origin
     if isinstance(origin, Automaton):
         return Step(firing.label, firing.successor, origin.span, printed=printed)
-    arguments = tuple(
-        Argument(each.local.name, str(each.type), each.type.show(value))
-        for each, value in zip(origin.parameters, firing.arguments, strict=True)
-    )
     processes = origin.processes if isinstance(origin, Rule) else ()
     statements = origin.statements if isinstance(origin, Rule) else ()
-    return Step(firing.label, firing.successor, origin.span, (), printed, arguments, processes, statements)
+    return Step(firing.label, firing.successor, origin.span, (), printed, arguments_of(firing), processes, statements)
+
+
+def arguments_of(firing: Firing) -> tuple[Argument, ...]:
+    """Returns the parameters of the rule that fires, with their values."""
+    if isinstance(firing.origin, Automaton):
+        return ()
+    return tuple(
+        Argument(each.local.name, str(each.type), each.type.show(value))
+        for each, value in zip(firing.origin.parameters, firing.arguments, strict=True)
+    )
 
 
 def step_to(target: State, firings: Iterable[Firing], canonical: Callable[[State], State]) -> Firing:

@@ -11,9 +11,9 @@ from outcrop.report.chart_svg import chart_svg
 from outcrop.report.json import position, rule_document
 from outcrop.report.parts import escaped
 from outcrop.report.text import Paint
-from outcrop.report.types import type_tree
 from outcrop.result import Trace, Verdict
 from outcrop.trace.chart import chart
+from outcrop.trace.document import type_tree
 from outcrop.trace.itf import trace_document
 from outcrop.trace.render import TraceStyle, folded, render
 from outcrop.validate.coverage import StateCoverage

@@ -12,7 +12,7 @@ import pytest
 from outcrop.api import read_source
 from outcrop.lang import load_open
 from outcrop.options import LoadOptions
-from outcrop.report.explorer_page import explorer_page, model_document
+from outcrop.report.explorer_page import explorer_page, explorer_document
 from outcrop.serve.operations import Explorer
 from outcrop.serve.server import Server
 
@@ -35,7 +35,7 @@ invariant "small" forall n: Node do count[n] < 3 end;
 def address(tmp_path: Path) -> Iterator[str]:
     (tmp_path / "turns.m").write_text(TURNS)
     system, _, lower = load_open(read_source(tmp_path / "turns.m"), LoadOptions())
-    document = model_document(system)
+    document = explorer_document(system)
     explorer = Explorer(system, lower, LoadOptions(), document, engine="interpreter")
     with Server(0, *explorer_page(document), explorer.answer) as server:
         thread = threading.Thread(target=lambda: server.serve_forever(poll_interval=0.01))

@@ -20,14 +20,14 @@ from outcrop.explore.goals import starting_from
 from outcrop.ir.interpreter import Interpreter
 from outcrop.lang import load_open
 from outcrop.options import LoadOptions
-from outcrop.report.explorer_page import explorer_page, model_document
+from outcrop.report.explorer_page import explorer_document, explorer_page
 from outcrop.serve.operations import Explorer
 from outcrop.serve.server import Server
 
 
 def explorer_of(path: Path) -> Explorer:
     system, _, lower = load_open(read_source(path), LoadOptions())
-    return Explorer(system, lower, LoadOptions(), model_document(system), engine="interpreter")
+    return Explorer(system, lower, LoadOptions(), explorer_document(system), engine="interpreter")
 
 
 @pytest.fixture

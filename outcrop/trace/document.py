@@ -1,13 +1,30 @@
-"""The types of variables in the JSON document, which a reader needs to interpret the values of a trace.
+"""A model as the JSON document of a check describes it: its variables with their types, and its rules.
 
-ITF writes both arrays and multisets as maps; only the type distinguishes them.
+A reader needs the types to interpret the values of a trace. ITF writes both arrays and multisets as maps; only the type
+distinguishes them.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+from outcrop.ir.system import System
 from outcrop.ir.types import BOOLEAN, Array, Enum, Multiset, Range, Real, Record, Scalarset, Simple, Type, Union
+
+
+def model_document(system: System) -> dict[str, Any]:
+    """Returns the variables and rules of a model, from which the lanes and messages of its charts follow."""
+    return {
+        "variables": [{"name": each.name, "type": type_tree(each.type)} for each in system.variables],
+        "coverage": [
+            {
+                "name": rule.name,
+                "parameters": [{"name": each.local.name, "type": type_tree(each.type)} for each in rule.parameters],
+                "processes": list(rule.processes),
+            }
+            for rule in system.rules
+        ],
+    }
 
 
 def type_tree(kind: Type) -> dict[str, Any]:
