@@ -40,10 +40,10 @@ class Deadlock(StrEnum):
 
 
 class TraceOrder(StrEnum):
-    """The order of independent steps in a trace."""
+    """The trace that is shown, among the shortest ones."""
 
-    LANES = "lanes"  #: few switches between processes, or between values of the first parameter
-    FOUND = "found"  #: as the search found them
+    LANES = "lanes"  #: the one with the fewest switches between the lanes of its chart
+    FOUND = "found"  #: the one that the search found
 
 
 class Fair(StrEnum):

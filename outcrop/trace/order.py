@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import reduce
 from itertools import pairwise
 
 from outcrop.ir.interpreter import Firing, Interpreter
@@ -16,7 +17,7 @@ from outcrop.ir.layout import State
 from outcrop.ir.system import Rule
 from outcrop.result import Trace
 from outcrop.trace.replay import step_of
-from outcrop.trace.switches import StepLanes, is_switch
+from outcrop.trace.switches import StepLanes, Switches
 
 #: Steps further on that may be moved to the front, and the longest trace that is reordered.
 _WINDOW, _LONGEST = 12, 400
@@ -37,8 +38,8 @@ def reordered(trace: Trace) -> Trace:
     interpreter, lanes = Interpreter(system, symmetry=False), StepLanes(system)
     taken = [lanes.of_step(before.state, step) for before, step in pairwise(trace.steps)]
 
-    def switches(order: Sequence[int]) -> int:
-        return sum(is_switch(taken[one], taken[other]) for one, other in pairwise(order))
+    def switches(order: Sequence[int]) -> tuple[int, int]:
+        return reduce(lambda so_far, at: so_far.then(taken[at], lanes.shared), order, Switches()).count
 
     start, goal = trace.steps[0].state, trace.steps[-1].state
     found = best = list(range(len(moves)))

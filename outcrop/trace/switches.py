@@ -1,9 +1,11 @@
 """The easiest of all shortest runs: the one with the fewest switches between the lanes of its chart.
 
-Two consecutive steps are a switch if no lane takes part in both. The states on shortest runs are known, level by level.
-A dynamic program goes forward over them: for each state and each set of lanes of a step that leads there, it keeps the
-run with the fewest switches. Among equally good runs the first in the order of the model's rules counts, so that the
-trace depends on the model alone.
+A switch is a step in other lanes than the step before it. Steps in the shared lane, such as those of a server without a
+lane, belong to the story of the lanes around them: they count only among runs that are equally good without them.
+
+The states on shortest runs are known, level by level. A dynamic program goes forward over them: for each state, and for
+the lanes of the steps that lead there, it keeps the run with the fewest switches. Among equally good runs the first in
+the order of the model's rules counts, so that the trace depends on the model alone.
 
 Under symmetry the known states are representatives. The program follows real states, because lanes are real values; of
 each orbit of start states it takes the first, since a renamed run has as many switches.
@@ -13,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from itertools import pairwise
 from typing import Any
 
 from outcrop.ir.interpreter import Firing, Interpreter
@@ -27,7 +28,7 @@ from outcrop.trace.replay import arguments_of
 from outcrop.trace.steps import StepReader
 
 #: Largest number of states that are expanded and of steps whose lanes follow from messages and changes.
-_MOST_WORK = 40_000
+_MOST_WORK = 25_000
 
 #: The lanes that take part in a step.
 LaneSet = tuple[int, ...]
@@ -44,6 +45,7 @@ class StepLanes:
         self._system = system
         self._reader = StepReader(model_document(system))
         self._named: dict[tuple[object, ...], LaneSet] = {}
+        self.shared = self._reader.shared
         self.inferred = 0  #: number of steps whose rule names no lane
 
     def of_firing(self, before: State, firing: Firing) -> LaneSet:
@@ -61,36 +63,49 @@ class StepLanes:
     def _inferred(self, before: State, after: State | None) -> LaneSet:
         self.inferred += 1
         states = [state_values(self._system, each) for each in (before, after or before)]
-        return self._reader.read({}, *states).actors or (self._reader.shared,)
+        return self._reader.read({}, *states).actors or (self.shared,)
 
 
 def _meta(arguments: Sequence[Argument], processes: Sequence[str]) -> dict[str, Any]:
     return {"arguments": [asdict(each) for each in arguments], "processes": list(processes)}
 
 
-def switches(system: System, steps: Sequence[Step]) -> int:
-    """Returns the number of switches between lanes in a run. The start state is in none."""
-    lanes = StepLanes(system)
-    found = [lanes.of_step(before.state, step) for before, step in pairwise(steps)]
-    return sum(is_switch(one, other) for one, other in pairwise(found))
+@dataclass(frozen=True)
+class Switches:
+    """The switches of a run so far. ``owned``: lanes of the last step outside the shared lane; ``lanes``: those of the
+    last step. None before the first one."""
+
+    count: tuple[int, int] = (0, 0)  #: outside the shared lane, and in all lanes
+    owned: LaneSet | None = None
+    lanes: LaneSet | None = None
+
+    def then(self, lanes: LaneSet, shared: int) -> Switches:
+        """Returns the switches after one more step."""
+        owned, all_lanes = self.count
+        all_lanes += _differ(self.lanes, lanes)
+        if lanes == (shared,):
+            return Switches((owned, all_lanes), self.owned, lanes)
+        return Switches((owned + _differ(self.owned, lanes), all_lanes), lanes, lanes)
 
 
-def is_switch(before: LaneSet | None, lanes: LaneSet) -> bool:
-    """Returns whether a step takes place in other lanes than the one before it, if there was one."""
+def _differ(before: LaneSet | None, lanes: LaneSet) -> bool:
     return before is not None and not set(before) & set(lanes)
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Run:
-    """A run by its last firing. ``lanes``: those of the last step; None at a start state."""
+    """A run by its last firing. ``place``: its place among the runs of its length in the order of the model's rules, as
+    that of its first steps and the number of its last firing."""
 
-    switches: int
-    lanes: LaneSet | None
+    switches: Switches
     firing: Firing
+    place: tuple[int, int]
     earlier: _Run | None = None
 
-    def then(self, firing: Firing, lanes: LaneSet) -> _Run:
-        return _Run(self.switches + is_switch(self.lanes, lanes), lanes, firing, self)
+    @property
+    def rank(self) -> tuple[tuple[int, int], tuple[int, int]]:
+        """What orders runs: the best one has the least."""
+        return self.switches.count, self.place
 
     def firings(self) -> list[Firing]:
         run: _Run | None = self
@@ -101,8 +116,8 @@ class _Run:
         return found[::-1]
 
 
-#: The best runs to each state, by the lanes of their last step.
-_Level = dict[State, dict[LaneSet | None, _Run]]
+#: The best runs to each state, by the lanes of their last steps.
+_Level = dict[State, dict[tuple[LaneSet | None, LaneSet | None], _Run]]
 
 
 class Easiest:
@@ -123,37 +138,38 @@ class Easiest:
         level = self._start(shortest[0])
         for members in shortest[1:]:
             level = self._next(level, members)
+            _number(level)
         found = [each for state, runs in level.items() for each in self._ended(state, runs.values(), fails)]
         if not found:
             raise TooMany
-        best = min(found, key=lambda each: each.switches)
+        best = min(found, key=lambda each: each.rank)
         return best.firings()[:-1] if fails else best.firings()
 
     def _start(self, members: set[bytes]) -> _Level:
         level: _Level = {}
         taken: set[bytes] = set()
-        for firing in self._interpreter.start_states():
+        for number, firing in enumerate(self._interpreter.start_states()):
             state = firing.successor
             if state is None or (orbit := self._representative(state)) in taken:
                 continue
             if orbit in members:
                 taken.add(orbit)
-                level[state] = {None: _Run(0, None, firing)}
+                level[state] = {(None, None): _Run(Switches(), firing, (number, 0))}
         return level
 
     def _next(self, level: _Level, members: set[bytes]) -> _Level:
         """Returns the best runs to the states of the next level."""
         following: _Level = {}
         for state, runs in level.items():
-            for firing in self._firings(state):
+            for number, firing in enumerate(self._firings(state)):
                 after = firing.successor
                 if after is None or self._representative(after) not in members:
                     continue
-                lanes = self._lanes.of_firing(state, firing)
-                best = min((run.then(firing, lanes) for run in runs.values()), key=lambda run: run.switches)
                 known = following.setdefault(after, {})
-                if lanes not in known or best.switches < known[lanes].switches:
-                    known[lanes] = best
+                for run in self._longer(state, runs.values(), firing, number):
+                    key = run.switches.owned, run.switches.lanes
+                    if key not in known or run.rank < known[key].rank:
+                        known[key] = run
         return following
 
     def _ended(self, state: State, runs: Iterable[_Run], fails: bool) -> Iterator[_Run]:
@@ -163,8 +179,12 @@ class Easiest:
             return
         failing = next((each for each in self._firings(state) if each.fault is not None), None)
         if failing is not None:
-            lanes = self._lanes.of_firing(state, failing)
-            yield from (run.then(failing, lanes) for run in runs)
+            yield from self._longer(state, runs, failing, 0)
+
+    def _longer(self, state: State, runs: Iterable[_Run], firing: Firing, number: int) -> Iterator[_Run]:
+        """Yields the runs to a state with one more step."""
+        lanes, shared = self._lanes.of_firing(state, firing), self._lanes.shared
+        return (_Run(run.switches.then(lanes, shared), firing, (run.place[0], number), run) for run in runs)
 
     def _firings(self, state: State) -> Iterator[Firing]:
         self._expanded += 1
@@ -176,3 +196,10 @@ class Easiest:
         if state not in self._representatives:
             self._representatives[state] = self._layout.pack(self._canonical(state))
         return self._representatives[state]
+
+
+def _number(level: _Level) -> None:
+    """Numbers the runs of a level by their places."""
+    runs = sorted((run for found in level.values() for run in found.values()), key=lambda run: run.place)
+    for number, run in enumerate(runs):
+        run.place = (number, 0)

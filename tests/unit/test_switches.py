@@ -56,12 +56,19 @@ invariant "good" !({chance.choice(bad)});
 """
 
 
+def switches(lanes: list[tuple[object, ...]]) -> tuple[int, int]:
+    """Switches between nodes, and those from and to steps that belong to nobody."""
+    owned = [each for each in lanes if each]
+    between_nodes, between_all = (sum(one != other for one, other in pairwise(each)) for each in (owned, lanes))
+    return between_nodes, between_all
+
+
 def lane(firing: Firing) -> tuple[int, ...]:
     """The node that a step belongs to; flags belong to nobody."""
     return firing.arguments
 
 
-def fewest(model: outcrop.Model, trace: Trace, kind: ViolationKind) -> int:
+def fewest(model: outcrop.Model, trace: Trace, kind: ViolationKind) -> tuple[int, int]:
     """The least number of switches among all runs of this length that end in a violation of this kind."""
     interpreter = Interpreter(model.system, symmetry=False)
 
@@ -71,11 +78,11 @@ def fewest(model: outcrop.Model, trace: Trace, kind: ViolationKind) -> int:
             return next(([lane(each)] for each in interpreter.successors(state) if each.fault is not None), None)
         return [] if interpreter.check(state).failure is not None else None
 
-    def runs(state: State, taken: list[tuple[int, ...]]) -> Iterator[int]:
+    def runs(state: State, taken: list[tuple[int, ...]]) -> Iterator[tuple[int, int]]:
         if len(taken) + 1 == len(trace):
             end = lanes_of_end(state)
             if end is not None:
-                yield sum(one != other for one, other in pairwise([*taken, *end]))
+                yield switches([*taken, *end])
             return
         for firing in interpreter.successors(state):
             if firing.successor is not None and firing.fault is None:
@@ -85,21 +92,21 @@ def fewest(model: outcrop.Model, trace: Trace, kind: ViolationKind) -> int:
     return min(count for state in starts if state is not None for count in runs(state, []))
 
 
-def check(tmp_path: Path, seed: int, nodes: str, **options: object) -> tuple[outcrop.Model, outcrop.Result]:
+def check(tmp_path: Path, seed: int, nodes: str, **options: str) -> tuple[outcrop.Model, outcrop.Result]:
     (tmp_path / "model.m").write_text(random_model(seed, nodes))
     model = outcrop.load(tmp_path / "model.m")
     return model, model.check(deadlock="off", **options)
 
 
-def shown_switches(model: outcrop.Model, result: outcrop.Result) -> int:
+def shown_switches(model: outcrop.Model, result: outcrop.Result) -> tuple[int, int]:
     """The switches of the trace that is shown, with those to the step that fails."""
     violation = result.violations[0]
     assert violation.trace is not None
     steps = [step.arguments for step in violation.trace.steps[1:]]
-    found = [tuple(each.value for each in arguments) for arguments in steps]
+    found: list[tuple[object, ...]] = [tuple(each.value for each in arguments) for arguments in steps]
     if violation.failing_step:
         found.append((violation.failing_step.rpartition(": ")[2],))
-    return sum(one != other for one, other in pairwise(found))
+    return switches(found)
 
 
 @pytest.mark.parametrize("nodes", NODES.values(), ids=NODES)
