@@ -39,15 +39,23 @@ def with_easiest_traces(
     canonical = searched.canonical or Normaliser(system, options.symmetry and system.allows_symmetry)
     easiest = Easiest(system, canonical)
     for number in endings:
+        found = violations[number]
         better = _easiest(easiest, replay, findings[number], runs[number])
-        if better is not None and fault_of(better) == fault_of(violations[number]):
+        if better is not None and fault_of(better) == fault_of(found):
+            # Each state is listed once: the violation that is listed for the new end gets the trace of this one.
+            shown[_listed(searched.outcome.findings, findings[number], easiest.end(better), number)] = found
             shown[number] = better
         else:
-            trace = violations[number].trace
-            assert trace is not None
-            shown[number] = replace(violations[number], trace=reordered(trace))
+            assert found.trace is not None
+            shown[number] = replace(found, trace=reordered(found.trace))
             events = [Event(EventKind.REORDERED, _LOCAL)]
     return shown, events
+
+
+def _listed(findings: Sequence[Finding], like: Finding, end: bytes, default: int) -> int:
+    """Returns the number of the finding of the same kind in a state, or the default if none is listed."""
+    ends = ((each.kind, each.path[-1:]) for each in findings)
+    return next((number for number, each in enumerate(ends) if each == (like.kind, (end,))), default)
 
 
 def _shortest_runs(searched: EngineOutcome, endings: dict[int, Ending]) -> dict[int, ShortestRuns | None]:

@@ -51,7 +51,6 @@ def _repeating(options: CheckOptions, depth: int) -> CheckOptions:
         deadlock=options.deadlock,
         threads=options.threads,
         memory=options.memory,
-        state_memory=options.state_memory,
         max_errors=None,
     )
 

@@ -21,7 +21,7 @@ from outcrop.ir.interpreter import Firing, Interpreter
 from outcrop.ir.layout import Layout, State
 from outcrop.ir.system import Rule, System
 from outcrop.outcome import ShortestRuns
-from outcrop.result import Argument, Step
+from outcrop.result import Argument, Step, Violation
 from outcrop.trace.document import model_document
 from outcrop.trace.itf import state_values
 from outcrop.trace.replay import arguments_of
@@ -144,6 +144,11 @@ class Easiest:
             raise TooMany
         best = min(found, key=lambda each: each.rank)
         return best.firings()[:-1] if fails else best.firings()
+
+    def end(self, violation: Violation) -> bytes:
+        """Returns the representative of the last state of a trace, as the model packs it."""
+        assert violation.trace is not None
+        return self._representative(violation.trace.steps[-1].state)
 
     def _start(self, members: set[bytes]) -> _Level:
         level: _Level = {}
