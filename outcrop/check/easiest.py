@@ -28,8 +28,10 @@ def with_easiest_traces(
     """Returns the violations, the first of each fault with its easiest trace, and an event where not all shortest
     traces were compared."""
     shown, events = list(violations), []
+    listed = searched.outcome.findings
     chosen = [each.number for each in distinct_faults(violations) if each.violation.trace is not None]
-    findings = {number: searched.outcome.findings[number] for number in chosen}
+    # Faults that occur only beside others have no finding of their own.
+    findings = {number: listed[number] for number in chosen if number < len(listed)}
     endings = {
         number: Ending(finding, partial(_has_fault, replay, finding, fault_of(violations[number])))
         for number, finding in findings.items()
@@ -43,7 +45,7 @@ def with_easiest_traces(
         better = _easiest(easiest, replay, findings[number], runs[number])
         if better is not None and fault_of(better) == fault_of(found):
             # Each state is listed once: the violation that is listed for the new end gets the trace of this one.
-            shown[_listed(searched.outcome.findings, findings[number], easiest.end(better), number)] = found
+            shown[_listed(listed, findings[number], easiest.end(better), number)] = found
             shown[number] = better
         else:
             assert found.trace is not None
