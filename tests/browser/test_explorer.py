@@ -12,7 +12,7 @@ import pytest
 from outcrop.api import read_source
 from outcrop.lang import load_open
 from outcrop.options import LoadOptions
-from outcrop.report.explorer_page import explorer_page, explorer_document
+from outcrop.report.explorer_page import explorer_document, explorer_page
 from outcrop.serve.operations import Explorer
 from outcrop.serve.server import Server
 
