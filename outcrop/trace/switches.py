@@ -104,7 +104,7 @@ class _Run:
 
     @property
     def rank(self) -> tuple[tuple[int, int], tuple[int, int]]:
-        """What orders runs: the best one has the least."""
+        """The key by which runs are compared; the best run has the least."""
         return self.switches.count, self.place
 
     def firings(self) -> list[Firing]:
