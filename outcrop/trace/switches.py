@@ -204,7 +204,7 @@ class Easiest:
 
 
 def _number(level: _Level) -> None:
-    """Numbers the runs of a level by their places."""
+    """Sets the place of each run of a level to its number in their order."""
     runs = sorted((run for found in level.values() for run in found.values()), key=lambda run: run.place)
     for number, run in enumerate(runs):
         run.place = (number, 0)
