@@ -46,10 +46,11 @@ class Box:
         alive = (each.effects for each in self.instances if self.live >> each.number & 1)
         return sum((effects.reads | effects.writes).bit_count() for effects in alive) / max(1, self.live.bit_count())
 
-    def tests(self, kinds: tuple[Simple, ...]) -> dict[int, frozenset[int]]:
+    def tests(self, system: System) -> dict[int, frozenset[int]]:
         """Returns packed values of leaves such that the states with these values are a box, with the same instances
-        alive and the same values known."""
-        tested = 0
+        alive and the same values known. Leaves that symmetry exchanges are tested together: otherwise a state could
+        pass, and its representative not."""
+        kinds, tested = system.leaf_types, 0
         for each in self.instances:
             tested |= each.assumed
         for each in self.instances:
@@ -59,10 +60,11 @@ class Box:
                 if not any(tested >> leaf & 1 for leaf in refused):
                     tested |= 1 << refused[0]
         found: dict[int, frozenset[int]] = {}
+        peers = peers_of(system)
         for leaf in bits(tested):
             values = self.values[leaf]
             assert values is not None
-            found[leaf] = frozenset(packed(kinds[leaf], value) for value in values)
+            found |= dict.fromkeys(peers[leaf], frozenset(packed(kinds[leaf], value) for value in values))
         return found
 
 

@@ -100,7 +100,7 @@ def _phase(relations: Relations, is_tested: bool) -> Phase:
     relations.add_enabling()
     dependents = tuple(map(relations.dependents, relations.instances))
     starts = ascending(relations, dependents) & ~visible
-    tests = box.tests(system.leaf_types) if is_tested else {}
+    tests = box.tests(system) if is_tested else {}
     return Phase(tuple(tests.items()), tuple(relations.instances), dependents, starts, is_strict)
 
 

@@ -3,8 +3,14 @@ formulas and from errors, queues, priorities, and what processes of Promela see 
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
-from reduced_models import both
+from reduced_models import both, model_of
+
+from outcrop.ir.nodes import BinaryOperator
+from outcrop.reduction.boxes import widest_box
+from outcrop.reduction.folding import combined
 
 # --- Cycles ------------------------------------------------------------------------------------------------
 
@@ -259,3 +265,24 @@ _PROMELA = {
 def test_what_processes_see_of_each_other(trap: str) -> None:
     full, _ = both(_PROMELA[trap], "model.pml")
     assert full.violations
+
+
+# --- Parts -------------------------------------------------------------------------------------------------
+
+
+def test_leaves_that_symmetry_exchanges_are_tested_together() -> None:
+    """A state would otherwise be in a box, and its representative not."""
+    text = """
+    type process: scalarset(3); var at: array [process] of 0..1;
+    startstate begin clear at; end;
+    ruleset p: process do rule "never" at[p] = 1 ==> at[p] := 0; end; end;
+    """
+    system = model_of(text).system
+    box = widest_box(system)
+    assert box.live == 0
+    assert replace(box, live=0b110).tests(system).keys() == {0, 1, 2}
+
+
+def test_a_constant_that_overflows_has_no_value() -> None:
+    assert combined(BinaryOperator.MULTIPLY, 6, 7) == 42
+    assert combined(BinaryOperator.MULTIPLY, 2**40, 2**40) is None
