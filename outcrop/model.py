@@ -275,7 +275,7 @@ def when(condition: object) -> None:
 
 
 class Chooser:
-    """Decides what ``choose`` returns when CPython executes a model: at random, unless somebody decides otherwise."""
+    """Decides what ``choose`` returns when CPython executes a model: at random, unless a caller decides otherwise."""
 
     pick: Callable[[list[Any]], Any] = staticmethod(random.choice)
 

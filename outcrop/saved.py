@@ -31,7 +31,7 @@ class SavedResult:
 
 
 def load_result(path: str | os.PathLike[str]) -> SavedResult:
-    """Reads what ``Result.save`` or ``--json`` wrote. Raises UsageError where it is no such document."""
+    """Reads what ``Result.save`` or ``--json`` wrote. Raises UsageError for any other document."""
     try:
         document = json.loads(Path(path).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:

@@ -13,7 +13,7 @@ class Feature(Enum):
     INVARIANTS = "HAS_INVARIANTS"
     COVER_PROPERTIES = "HAS_COVER_PROPERTIES"
     LIVENESS = "HAS_LIVENESS"
-    ENDS = "HAS_ENDS"  #: some states without successors are no deadlocks
+    ENDS = "HAS_ENDS"  #: some states without successors are not deadlocks
     NORMALISE = "HAS_NORMALISE"  #: states are converted to a normal form
     PRINTING = "HAS_PUT"
     COVERAGE = "HAS_COVERAGE"  #: the counts that Search.coverage returns

@@ -1,4 +1,4 @@
-"""Searching from a state that somebody stepped to: the model with that state as its start state, and a goal."""
+"""Searching from a state that a user stepped to: the model with that state as its start state, and a goal."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def without_runs(system: System) -> System:
 
 
 def expression_source(text: str) -> Span:
-    """Returns the span of an expression that somebody has typed."""
+    """Returns the span of an expression that a user has typed."""
     return Span(Source("<expression>", text), 0, len(text))
 
 

@@ -372,7 +372,7 @@ class For(Statement):
 
 @dataclass(frozen=True, kw_only=True)
 class While(Statement):
-    """A loop. More than ``limit`` iterations of one execution are a runtime error; None is no limit."""
+    """A loop. More than ``limit`` iterations of one execution are a runtime error; None means no limit."""
 
     condition: Expression
     body: tuple[Statement, ...]

@@ -133,7 +133,7 @@ class PropertyKind(StrEnum):
     COVER = "cover"  #: true in some reachable state; all instances of one property share one counter
     LIVENESS = "liveness"  #: a state where it is true can be reached from every reachable state (AG EF)
     WITNESS = "witness"  #: whether it is true in some reachable state; only noted, and failures in it are ignored
-    END = "end"  #: true in states where a run may end, which are no deadlocks
+    END = "end"  #: true in states where a run may end, which are not deadlocks
 
 
 @dataclass(frozen=True, eq=False)

@@ -80,7 +80,7 @@ class CompressedSearch(Search):
         super().close()
 
     def forget(self) -> None:
-        """Gives the memory of the visited set back. States of the arena can still be read."""
+        """Frees the memory of the visited set. States of the arena can still be read."""
         self._compressed.outcrop_compressed_forget(self.handle)
 
     def memory(self) -> CompressedMemory:

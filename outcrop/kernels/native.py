@@ -86,7 +86,7 @@ class Native:
         return known
 
     def library_declaring(self, declarations: str) -> ctypes.CDLL:
-        """Returns the library with functions, declared in C, that were compiled with the model and are no kernels."""
+        """Returns the library with functions, declared in C, that were compiled with the model and are not kernels."""
         known = self._loaded.get(declarations)
         if known is None:
             known = self._loaded[declarations] = self._load(read(declarations).functions)

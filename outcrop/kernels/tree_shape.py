@@ -81,7 +81,7 @@ def _pieces(state_bytes: int) -> tuple[int, int]:
 
 
 def _shape(state_bytes: int, cut: Callable[[int, int], int]) -> TreeShape:
-    """Returns the shape in which each stretch of bytes that is no leaf is cut where ``cut`` says."""
+    """Returns the shape in which each stretch of bytes that is not a leaf is cut where ``cut`` says."""
     leaf_bytes: list[int] = []
     pairs: list[tuple[object, object]] = []
 

@@ -94,7 +94,7 @@ class Tracer:
         self._left = _MOST_NODES
         self._active: list[Function] = []
         self._owner = owner
-        #: Locals that change after they are bound, and so are no constants.
+        #: Locals that change after they are bound, and therefore are not constants.
         self._assigned = set(assigned_in(owner)) if isinstance(owner, Rule) else set[Local]()
         self.effects = Effects()
 

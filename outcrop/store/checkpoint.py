@@ -313,9 +313,9 @@ class CheckpointDirectory(Directory):
 
 
 def remove_checkpoint(path: Path, with_directory: bool) -> None:
-    """Removes every file of a checkpoint. The first rank may be removing the same files, so missing ones are no
-    error."""
-    # The manifests first: states without a manifest are no checkpoint, but a manifest without states is a damaged one.
+    """Removes every file of a checkpoint. The first rank may be removing the same files, so missing ones are not
+    an error."""
+    # The manifests first: a manifest without states would be a damaged checkpoint, states without a manifest are none.
     for name in (_MANIFEST, _PREVIOUS, *_SCRATCH):
         (path / name).unlink(missing_ok=True)
     with contextlib.suppress(FileNotFoundError):

@@ -1,6 +1,6 @@
 """Goals of a test suite: what the runs must show, as keys of transitions.
 
-A transition has a few keys, each a number in a column; -1 is no goal. Equal keys are the same goal.
+A transition has a few keys, each a number in a column; -1 means no goal. Equal keys are the same goal.
 """
 
 from __future__ import annotations

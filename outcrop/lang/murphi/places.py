@@ -32,7 +32,7 @@ from outcrop.lang.murphi.types import TypeLowering
 from outcrop.lang.report import did_you_mean
 from outcrop.source import Span
 
-#: A place with the reason why it cannot be assigned ("" if it can); an expression that is no place; None: error.
+#: A place with the reason why it cannot be assigned ("" if it can); an expression that is not a place; None: error.
 Designated = tuple[Place, str] | Expression | None
 
 _NO_VARIABLE = "the value of an expression"

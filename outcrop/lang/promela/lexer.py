@@ -14,7 +14,7 @@ NUMBER = "number"
 CHARACTER = "character"
 #: The rest of a line that begins with ``#``.
 DIRECTIVE = "directive"
-#: Text that is no token. It may stand in a part that is not read.
+#: Text that is not a token. It may be in a part that is not read.
 JUNK = "junk"
 
 # fmt: off

@@ -56,7 +56,7 @@ _HINTS: dict[Any, str] = {
 
 
 class Refused(Exception):
-    """An annotation that is no kind: a message and a hint."""
+    """An annotation that is not a kind: a message and a hint."""
 
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)

@@ -67,7 +67,7 @@ def checked(kind: Kind, value: Any, what: str) -> Any:
 
 def _one_of(value: Any, is_one: bool, kind: Kind, what: str) -> Any:
     if not is_one:
-        raise ModelFault(f"{what} is {value!r}, which is no value of {kind}")
+        raise ModelFault(f"{what} is {value!r}, which is not a value of {kind}")
     return value
 
 
@@ -152,7 +152,7 @@ class CheckedDict(dict[Any, Any]):
     def __init__(self, kind: DictKind, values: Any, what: str) -> None:
         keys = list(values_of(kind.key))
         if set(values) - set(keys):
-            raise ModelFault(f"{what} has a key that is no value of {kind.key}")
+            raise ModelFault(f"{what} has a key that is not a value of {kind.key}")
         # Keys that are missing have no value yet; to read one is an error.
         super().__init__((key, checked(kind.element, values[key], f"{what}[{key}]")) for key in keys if key in values)
         self._kind, self._what = kind, what

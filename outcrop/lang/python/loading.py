@@ -189,7 +189,7 @@ def _choose(module: ModuleType, parsed: PythonSource, part: str) -> type[Model]:
             return classes[part]
         hint = did_you_mean(part, classes) or (f"it has {', '.join(classes)}" if classes else "")
         raise ModelError([Diagnostic(Severity.ERROR, f"the file has no model class '{part}'", None, hint)])
-    # A class that others build on is no model by itself.
+    # A class that others build on is not a model by itself.
     leaves = [
         each
         for each in classes.values()

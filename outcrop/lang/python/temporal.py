@@ -165,7 +165,7 @@ def given_invariant(model: Lowering, span: Span, names: dict[str, object]) -> Pr
 
 
 def name_symmetric_values(model: Lowering, b: Body, span: Span) -> None:
-    """Gives the values of symmetric classes the names that traces show. Only who looks at a state needs them."""
+    """Gives the values of symmetric classes the names that traces show. Only displays of states need them."""
     for value in list(b.globals.values()):
         if isinstance(value, type) and issubclass(value, Symmetric) and value is not Symmetric:
             kind = model.kinds.of(value)
