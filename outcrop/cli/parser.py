@@ -29,7 +29,7 @@ from outcrop.strategies import STRATEGIES, names
 from outcrop.units import parse_duration, parse_size
 
 _DEFAULT = CheckOptions()
-_FILES = ", ".join(f"NAME{suffix} in {each.name}" for each in LANGUAGES for suffix in each.suffixes)
+_FILES = ", ".join(f"NAME{listed(each.suffixes)} in {each.name}" for each in LANGUAGES)
 
 _DESCRIPTION = f"""\
 Outcrop explores every reachable state of a protocol in {listed(each.name for each in LANGUAGES)},
