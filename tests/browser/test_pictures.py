@@ -104,6 +104,59 @@ def test_graph_around_the_trace(shown: Any) -> None:
     assert shown.texts(".command code")[0].endswith("ask.m --load RESULT.json --step 1")
 
 
+def test_matrix_keeps_its_first_column_in_sight(shown: Any) -> None:
+    shown.size(320, 800)
+    shown.all(".values summary")[0].click()
+    shown.wait(lambda: shown.all(".matrix th[scope=row]"))
+    shown.script("document.querySelector('.matrix-scroll').scrollLeft = 1000")
+    left = shown.box(".matrix-scroll")["left"]
+    assert shown.box(".matrix thead th")["left"] == shown.box(".matrix th[scope=row]")["left"] == left
+
+
+def test_axes_count_in_whole_numbers_and_end_above_the_bars(shown: Any) -> None:
+    texts = [each.text for each in shown.all("#levels svg")[0].find_elements("css selector", "text[text-anchor=end]")]
+    assert texts[:-1] == ["0", "1"], "a level has one state"
+
+
+def test_marks_leave_out_indentation(open_page: Callable[[Path], Any], tmp_path: Path) -> None:
+    model, page = tmp_path / "lines.m", tmp_path / "lines.html"
+    model.write_text('var x: 0..1;\nstartstate begin x := 1; end;\ninvariant "two lines"\n  !(x = 1\n      & true);\n')
+    assert main(["check", str(model), "--engine", "interpreter", "-q", "--report", str(page)]) == 1
+    marked = [each.get_attribute("textContent") for each in open_page(page).all(".condition .innermost")]
+    assert [each.strip() for each in marked] == marked and "".join(marked) == "!(x = 1& true)"
+
+
+def test_controls_have_names(shown: Any) -> None:
+    """A screen reader names every control and every picture."""
+    for summary in shown.all(".values summary"):
+        summary.click()
+    shown.wait(lambda: shown.all(".near-node") and shown.all(".matrix th[scope=row]"))
+    tree = shown.browser.execute_cdp_cmd("Accessibility.getFullAXTree", {})["nodes"]
+    named = {"button", "link", "checkbox", "searchbox", "textbox", "slider", "img", "image", "group", "table"}
+    roles = [(each["role"]["value"], each.get("name", {}).get("value", "")) for each in tree if not each["ignored"]]
+    assert {"button", "slider", "checkbox", "link"} <= {role for role, _ in roles}
+    assert [role for role, name in roles if role in named - {"group", "table"} and not name.strip()] == []
+
+
+def test_no_address_is_reached(shown: Any) -> None:
+    """The page fetches nothing, and its policy refuses what is not in it."""
+    assert shown.script("return performance.getEntriesByType('resource').length") == 0
+    refused = """
+        const done = arguments[arguments.length - 1];
+        fetch("https://example.com/").then(() => done("fetched"), () => done("refused"));
+    """
+    assert shown.browser.execute_async_script(refused) == "refused"
+    assert any("Content Security Policy" in each for each in shown.complaints())
+
+
+def test_lanes_stand_on_every_printed_page(shown: Any) -> None:
+    shown.media("light", "print")
+    display = "return getComputedStyle(document.querySelector(arguments[0])).display"
+    assert [shown.script(display, each) for each in (".lanes-body", ".lanes-top")] == ["table", "table-header-group"]
+    assert [each.text for each in shown.all(".lane-name .on-paper")][:2] == ["Node_1", "Node_2"]
+    shown.media()
+
+
 def test_print_has_the_chart(shown: Any) -> None:
     shown.media("dark", "print")
     assert shown.all(".lanes")[0].is_displayed() and not shown.all(".around")[0].is_displayed()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from html.parser import HTMLParser
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from conftest import REPOSITORY
 
 import outcrop
 from outcrop.errors import UsageError
+from outcrop.lang.registry import LANGUAGES
 from outcrop.report.page import page
 
 HOSTILE = '</script><script>alert(1)</script><!--<img src=x onerror=alert(2)>&amp;{{script}}\u2028"'
@@ -109,3 +111,40 @@ def test_sentences() -> None:
 def test_parts_are_installed_with_the_package() -> None:
     parts = {path.name for path in (Path(outcrop.__file__).parent / "report" / "html").iterdir()}
     assert {"report.html", "report.css", "page.js"} <= parts
+
+
+def test_source_is_highlighted_in_every_language() -> None:
+    """The page cannot ask the front-ends for their words, so that it has lists of its own."""
+    script = (REPOSITORY / "outcrop/report/html/source.js").read_text()
+    words = {name: found.split() for name, found in re.findall(r'^  (\w+): \{.*words: "([^"]*)"', script, re.MULTILINE)}
+    others = dict(re.findall(r'(\w+): "(\w+)"', script.partition("const SUFFIXES = {")[2].partition("}")[0]))
+    for language in LANGUAGES:
+        assert language.editing is not None
+        module, _, name = language.editing.partition(":")
+        services = getattr(import_module(module), name)
+        colours = services.highlighting
+        known = services.keywords | (colours.types | colours.constants | colours.functions if colours else set())
+        for suffix in (each.removeprefix(".") for each in language.suffixes):
+            assert known <= set(words[others.get(suffix, suffix)]), f"words of .{suffix} in source.js"
+
+
+def brightness(color: str) -> float:
+    """The relative luminance of WCAG."""
+    parts = [int(color[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    red, green, blue = (each / 12.92 if each <= 0.03928 else ((each + 0.055) / 1.055) ** 2.4 for each in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def test_text_can_be_read_on_its_ground() -> None:
+    style = (REPOSITORY / "outcrop/report/html/report.css").read_text()
+    themes = [
+        dict(re.findall(r"--([\w-]+): (#\w{6});", each)) for each in re.findall(r"{([^{}]*--paper[^{}]*)}", style)
+    ]
+    assert len(themes) == 2
+    pairs = [
+        (text, ground) for text in ("ink", "soft", "faint", "bad", "good", "changed") for ground in ("paper", "panel")
+    ]
+    for theme in themes:
+        for text, ground in (*pairs, ("changed", "changed-wash"), ("soft", "changed-wash"), ("ink", "bad-wash")):
+            dark, light = sorted(brightness(theme[each]) for each in (text, ground))
+            assert (light + 0.05) / (dark + 0.05) >= 4.5, f"{text} on {ground}: {theme[text]} on {theme[ground]}"

@@ -3,6 +3,7 @@
 
 const MARGIN = { top: 20, right: 8, bottom: 34, left: 48 };
 const LEAST_BAR = 3;
+const PAPER_WIDTH = 680; // so that the text is as large as that around it
 
 // Round steps that divide the axis from 0 to `most` into about `wanted` parts.
 function ticks(most, wanted, isBinary, isWhole) {
@@ -14,6 +15,14 @@ function ticks(most, wanted, isBinary, isWhole) {
   if (isWhole) step = Math.max(1, Math.round(step));
   const found = [];
   for (let at = 0; at <= most * 1.0001; at += step) found.push(at);
+  return found;
+}
+
+// The same, as far as needed for `most` to lie below the last one.
+function scale(most, wanted, isBinary, isWhole) {
+  const found = ticks(most, wanted, isBinary, isWhole);
+  const step = found.length > 1 ? found[1] : isWhole ? 1 : most;
+  while (found[found.length - 1] < most * 0.9999) found.push(found[found.length - 1] + step);
   return found;
 }
 
@@ -45,23 +54,25 @@ function chart({ label, xs, series, kind, xLabel, yLabel, formatX = number, form
   let points = [];
   let cursor = null;
   let chosen = -1;
+  const isWhole = !isBinary && series.every((each) => each.values.every((value) => typeof value !== "number" || Number.isInteger(value)));
 
-  function draw() {
-    const width = Math.max(240, figure.clientWidth || 640);
+  function draw(given) {
+    const width = Math.max(240, given || figure.clientWidth || 640);
     const inner = { width: width - MARGIN.left - MARGIN.right, height: height - MARGIN.top - MARGIN.bottom };
     svg.replaceChildren();
     svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
     svg.setAttribute("height", height);
     const bins = kind === "bars" ? binned(xs, series, Math.floor(inner.width / LEAST_BAR)) : binned(xs, series, Infinity);
     const tops = bins.map((bin) => (kind === "bars" ? sum(bin.values) : Math.max(0, ...bin.values)));
-    const most = Math.max(...tops, 0) || 1;
+    const levels = scale(Math.max(...tops, 0) || 1, 4, isBinary, isWhole);
+    const most = levels[levels.length - 1];
     const last = xs[xs.length - 1] || 0;
     const first = xs[0] || 0;
     const x = kind === "bars"
       ? (at) => MARGIN.left + (inner.width * (at + 0.5)) / bins.length
       : (at) => MARGIN.left + (last > first ? (inner.width * (bins[at].from - first)) / (last - first) : 0);
     const y = (value) => MARGIN.top + inner.height * (1 - value / most);
-    drawAxes(width, inner, most, y, bins, x);
+    drawAxes(width, inner, levels, y, bins, x);
     if (kind === "bars") drawBars(bins, inner, x, y);
     else drawLines(bins, x, y);
     cursor = s("line", { class: "cursor", y1: MARGIN.top, y2: MARGIN.top + inner.height });
@@ -70,9 +81,9 @@ function chart({ label, xs, series, kind, xLabel, yLabel, formatX = number, form
     choose(-1);
   }
 
-  function drawAxes(width, inner, most, y, bins, x) {
+  function drawAxes(width, inner, levels, y, bins, x) {
     const bottom = MARGIN.top + inner.height;
-    for (const value of ticks(most, 4, isBinary, false)) {
+    for (const value of levels) {
       svg.append(s("line", { class: "grid", x1: MARGIN.left, x2: width - MARGIN.right, y1: y(value), y2: y(value) }));
       svg.append(s("text", { x: MARGIN.left - 7, y: y(value) + 4, "text-anchor": "end" }, formatY(value)));
     }
@@ -165,7 +176,8 @@ function chart({ label, xs, series, kind, xLabel, yLabel, formatX = number, form
     event.preventDefault();
     choose(Math.max(0, Math.min(points.length - 1, chosen + step)));
   });
-  new ResizeObserver(draw).observe(figure);
-  window.addEventListener("beforeprint", draw);
+  new ResizeObserver(() => draw()).observe(figure);
+  window.addEventListener("beforeprint", () => draw(PAPER_WIDTH));
+  window.addEventListener("afterprint", () => draw());
   return figure;
 }

@@ -2,6 +2,7 @@
 // carries for each violation (outcrop/trace/chart.py).
 
 const MOST_ROWS = 300; // of a long trace, around the step that is chosen
+const MOST_PRINTED_ROWS = 1000;
 const MOST_CHANGES = 6; // of one lane in one step
 
 // `go(step)` is called when a row is chosen. Returns the element and `show(step)`, which marks a row.
@@ -23,12 +24,12 @@ function messageChart(chart, go) {
   // Every lane is two columns wide in the grid of arrows, so that an arrow can begin at a lifeline in the middle of it.
   const middle = (lane) => 2 * kept().indexOf(lane) + 2;
 
-  function draw() {
+  function draw(most = MOST_ROWS) {
     const rows = chart.rows;
-    const from = rows.length <= MOST_ROWS ? 0 : Math.max(0, Math.min(at - MOST_ROWS / 2, rows.length - MOST_ROWS));
-    const to = Math.min(rows.length, from + MOST_ROWS);
+    const from = rows.length <= most ? 0 : Math.max(0, Math.min(at - most / 2, rows.length - most));
+    const to = Math.min(rows.length, from + most);
     drawn = [from, to];
-    const parts = [heading()];
+    const parts = [];
     if (from) parts.push(h("p", { class: "lanes-gap" }, `${plural(from, "step")} before`));
     for (const row of rows.slice(from, to)) parts.push(line(row, String(row.step), row.step));
     if (to < rows.length) parts.push(h("p", { class: "lanes-gap" }, `${plural(rows.length - to, "step")} after`));
@@ -37,7 +38,7 @@ function messageChart(chart, go) {
       parts.push(h("p", { class: "lanes-ending" }, `Back to step ${chart.loop_start}, and so forever.`));
     }
     parts.push(h("p", { class: "lanes-ending" }, h("span", { class: "bad" }, "✗ "), chart.ending));
-    body.replaceChildren(...parts);
+    body.replaceChildren(h("div", { class: "lanes-top" }, heading()), h("div", { class: "lanes-rows" }, parts));
     const arrows = rows.flatMap((row) => row.arrows);
     legend.replaceChildren(...[
       arrows.some((each) => each.kind === "sent") && [h("span", { class: "key sent" }), "sent, in flight ", h("span", { class: "key received" }), "received", h("span", { class: "key none" })],
@@ -54,7 +55,8 @@ function messageChart(chart, go) {
 
   function heading() {
     const row = h("div", { class: "lanes-row lanes-head" }, h("div", { class: "lanes-rule soft" }, "Step"),
-      kept().map((lane) => h("div", { class: "lane-name" }, h("button", { type: "button", title: `Fold ${chart.lanes[lane]}`, onclick: () => toggle(lane) }, chart.lanes[lane]))));
+      kept().map((lane) => h("div", { class: "lane-name" }, h("button", { type: "button", title: `Fold ${chart.lanes[lane]}`, onclick: () => toggle(lane) }, chart.lanes[lane]),
+        h("strong", { class: "on-paper", "aria-hidden": "true" }, chart.lanes[lane]))));
     shape(row);
     return row;
   }
@@ -135,6 +137,10 @@ function messageChart(chart, go) {
   }
 
   draw();
+  if (chart.rows.length > MOST_ROWS) {
+    window.addEventListener("beforeprint", () => draw(MOST_PRINTED_ROWS));
+    window.addEventListener("afterprint", () => { draw(); mark(true); });
+  }
   return { element: root, show };
 }
 

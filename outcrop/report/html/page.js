@@ -23,21 +23,13 @@ function figures(result) {
 
 // --- Violations ---------------------------------------------------------------------------------------------------
 
-// The condition with its false parts nested.
+// The condition with its false parts.
 function condition(given) {
-  const parts = [...given.false].sort((a, b) => a[0] - b[0] || b[1] - a[1]);
-  const isInnermost = (part) => !parts.some((other) => other !== part && part[0] <= other[0] && other[1] <= part[1] && other[1] - other[0] < part[1] - part[0]);
-  const render = (from, to, inner) => {
-    const shown = [];
-    let at = from;
-    for (const part of inner.filter((each) => !inner.some((other) => other !== each && other[0] <= each[0] && each[1] <= other[1] && inner.indexOf(other) < inner.indexOf(each)))) {
-      const within = inner.filter((each) => each !== part && part[0] <= each[0] && each[1] <= part[1]);
-      shown.push(given.text.slice(at, part[0]), h("span", { class: isInnermost(part) ? "false innermost" : "false" }, render(part[0], part[1], within)));
-      at = part[1];
-    }
-    return [...shown, given.text.slice(at, to)];
-  };
-  return h("pre", { class: "condition" }, render(0, given.text.length, parts));
+  const parts = given.false;
+  const isInnermost = ([from, to]) => !parts.some(([begin, end]) => from <= begin && end <= to && end - begin < to - from);
+  const marks = parts.map((part) => [...part, isInnermost(part) ? "false innermost" : "false"]);
+  const pieces = [...given.text.matchAll(/\n[ \t]*/g)].map((each) => ["", each.index, each.index + each[0].length]);
+  return h("pre", { class: "condition" }, highlighted(pieces, given.text, 0, given.text.length, marks));
 }
 
 // One entry for each distinct fault: [violation, how often it was found].

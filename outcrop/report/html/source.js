@@ -1,16 +1,19 @@
 // The model's text: highlighted, with the rule that fired and the parts that matter marked.
 
 const LANGUAGES = {
-  m: { comment: /--[^\n]*|\/\*[\s\S]*?\*\//y, words: "alias array assert assume begin boolean by case choose clear const cover do else elsif end endalias endexists endfor endforall endfunction endif endprocedure endrecord endrule endruleset endstartstate endswitch endwhile enum error exists false for forall function if invariant isundefined liveness ltlspec multiset multisetadd multisetcount multisetremove multisetremovepred of procedure process program put record return rule ruleset scalarset startstate switch then to true type undefine undefined union var while" },
-  dve: { comment: /\/\/[^\n]*|\/\*[\s\S]*?\*\//y, words: "accepting and assert async byte channel commit const effect false guard imply init int not or process property state sync system trans true" },
-  pml: { comment: /\/\/[^\n]*|\/\*[\s\S]*?\*\//y, words: "active assert atomic bit bool break byte chan d_step do else false fi for goto if init inline int ltl mtype never od of priority proctype provided run select short skip timeout true typedef unless unsigned xr xs" },
+  m: { comment: /--[^\n]*|\/\*[\s\S]*?\*\//y, words: "acos alias array asin assert assume atan begin boolean by case ceil choose clear const cos cosh cover do else elsif end endalias endexists endfor endforall endfunction endif endprocedure endrecord endrule endruleset endstartstate endswitch endwhile enum error exists exp fabs false floor fmod for forall function if invariant ismember isundefined liveness log log10 multiset multisetadd multisetcount multisetremove multisetremovepred of pow procedure put real record return rule ruleset scalarset sin sinh sqrt startstate switch tan tanh then to true type undefine undefined union var while" },
+  dve: { comment: /\/\/[^\n]*|\/\*[\s\S]*?\*\//y, words: "accept and assert async buchi byte channel commit const effect fair false genbuchi guard imply init int muller not or process property rabin state sync system trans true" },
+  pml: { comment: /\/\/[^\n]*|\/\*[\s\S]*?\*\//y, words: "_last _nr_pr _pid active assert atomic bit bool break byte c_code c_decl c_expr c_state c_track chan D_proctype d_step do else empty enabled eval false fi for full get_priority goto hidden if init inline int len local ltl mtype nempty never nfull notrace np_ od of pc_value pid printf printm priority proctype provided run select set_priority short show skip timeout trace true typedef unless unsigned xr xs" },
   py: { comment: /#[^\n]*/y, words: "and as assert class def elif else False for from if import in is lambda match case None not or pass return True while with yield" },
 };
 
 const MARGIN_LINES = 3; // above a rule that is shown
 
+const SUFFIXES = { pm: "pml", prom: "pml", promela: "pml", spin: "pml" }; // other endings of files in a language
+
 function languageOf(file) {
-  return LANGUAGES[(file.split(".").pop() || "").toLowerCase()] || LANGUAGES.m;
+  const suffix = (file.split(".").pop() || "").toLowerCase();
+  return LANGUAGES[SUFFIXES[suffix] || suffix] || LANGUAGES.m;
 }
 
 // Pieces [kind, begin, end] of a text: comments, strings, numbers, words of the language; the rest is plain.
@@ -44,7 +47,9 @@ function highlighted(pieces, text, begin, end, marks) {
   return sorted.slice(0, -1).map((from, index) => {
     const to = sorted[index + 1];
     const piece = pieces.find((each) => each[1] <= from && to <= each[2]);
-    const around = marks.filter((each) => each[0] <= from && to <= each[1]);
+    // Indentation inside a mark is no part of it.
+    const isIndent = !text.slice(text.lastIndexOf("\n", from) + 1, to).trim();
+    const around = isIndent ? [] : marks.filter((each) => each[0] <= from && to <= each[1]);
     const names = [piece && piece[0], ...around.map((each) => each[2])].filter(Boolean).join(" ");
     const title = around.map((each) => each[3]).filter(Boolean).pop();
     return names ? h("span", { class: names, title }, text.slice(from, to)) : text.slice(from, to);
@@ -71,6 +76,7 @@ function sourceView(source, id) {
   const element = h("ol", { class: "source", tabindex: "0", "aria-label": `Source of ${source.file}` }, rows);
   element.style.setProperty("--digits", String(String(rows.length).length));
   let marked = [];
+  let top = 1; // the first line that matters
 
   function show(lines, marks) {
     for (const number of marked) {
@@ -86,10 +92,21 @@ function sourceView(source, id) {
       rows[number - 1].firstChild.replaceChildren(...row(number, marks));
       marked.push(number);
     }
-    const top = lines[0] <= lines[1] ? lines[0] : Math.min(lines[0], ...touched);
+    top = lines[0] <= lines[1] ? lines[0] : Math.min(lines[0], ...touched);
+    scroll();
+  }
+
+  function scroll() {
     const first = rows[Math.max(0, top - 1 - MARGIN_LINES)];
     if (first) element.scrollTop = first.offsetTop - rows[0].offsetTop;
   }
+
+  // Lines wrap at another place when the width changes.
+  let width = 0;
+  new ResizeObserver(() => {
+    if (element.clientWidth !== width && marked.length) scroll();
+    width = element.clientWidth;
+  }).observe(element);
 
   return { element, show, lineOf: (offset) => starts.filter((start) => start <= offset).length };
 }
