@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import accumulate
 
 import numpy as np
@@ -31,6 +31,9 @@ from outcrop.search.ram import breadth_first
 
 #: Number of states that an observer looks at together.
 _LOOK_STATES = 1 << 16
+
+#: Number of edges that are marked together, so that copies of them stay small.
+_MARKED = 1 << 20
 
 #: Most states: edges name their targets by 32 bits, and two graphs are numbered together.
 _MOST_STATES = 2**31 - 1
@@ -57,6 +60,14 @@ class Graph:
     @property
     def edges(self) -> int:
         return len(self.targets)
+
+    @cached_property
+    def fired(self) -> NDArray[np.int64]:
+        """The rule instances that some edge has."""
+        has_edge = np.zeros(int(self.instances.max(initial=0)) + 1, dtype=np.bool_)
+        for begin in range(0, self.edges, _MARKED):
+            has_edge[self.instances[begin : begin + _MARKED]] = True
+        return np.flatnonzero(has_edge)
 
     @property
     def level_of(self) -> Numbers:

@@ -69,14 +69,19 @@ class LabelMapping:
 
 
 def _compiled(pattern: str) -> re.Pattern[str]:
-    """Returns the expression that a pattern stands for. A hole that occurs twice stands for one text."""
+    """Returns the expression that a pattern stands for. A hole that occurs twice stands for one text. Spaces match
+    underscores, and letters those of the other case."""
     parts, at, seen = [], 0, set[str]()
     for hole in _HOLE.finditer(pattern):
-        parts.append(re.escape(pattern[at : hole.start()]))
+        parts.append(_literal(pattern[at : hole.start()]))
         parts.append(f"(?P={hole[1]})" if hole[1] in seen else f"(?P<{hole[1]}>.+?)")
         seen.add(hole[1])
         at = hole.end()
-    return re.compile("".join([*parts, re.escape(pattern[at:])]))
+    return re.compile("".join([*parts, _literal(pattern[at:])]), re.IGNORECASE)
+
+
+def _literal(text: str) -> str:
+    return "[ _]".join(map(re.escape, re.split("[ _]", text)))
 
 
 def read_mapping(path: str | None) -> LabelMapping:

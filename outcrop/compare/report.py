@@ -74,11 +74,13 @@ def _agreement(comparison: Comparison) -> str:
 
 
 def _alone(comparison: Comparison, number: int) -> list[str]:
-    """Returns the labels that only one model has."""
-    mine, other = comparison.labels.of_first, comparison.labels.of_second
-    mine, other = (mine, other) if number == 0 else (other, mine)
-    names = comparison.labels.names
-    return [names[label] for label in sorted(set(mine.tolist()) - set(other.tolist())) if label != HIDDEN]
+    """Returns the labels of steps that only one model has."""
+    labels = comparison.labels.of_first, comparison.labels.of_second
+    mine, other = (set(each.tolist()) for each in (labels[number], labels[1 - number]))
+    if mine <= other | {HIDDEN}:
+        return []
+    taken = set(labels[number][comparison.graphs[number].fired].tolist())
+    return [comparison.labels.names[label] for label in sorted(taken - other - {HIDDEN})]
 
 
 def _run(comparison: Comparison, style: TraceStyle) -> Iterator[str]:

@@ -41,6 +41,7 @@ class Reference:
         self.system = system
         self.interpreter = Interpreter(system, symmetry=False)
         self.numbers = {id(rule): number for number, rule in enumerate(system.rules)}
+        self._steps: dict[State, list[tuple[int, tuple[int, ...], State]]] = {}
 
     def starts(self) -> list[State]:
         firings = self.interpreter.start_states()
@@ -50,11 +51,13 @@ class Reference:
         return self.interpreter.check(state).is_kept
 
     def steps(self, state: State) -> list[tuple[int, tuple[int, ...], State]]:
-        return [
-            (self.numbers[id(each.origin)], each.arguments, each.successor)
-            for each in self.interpreter.successors(state)
-            if each.successor is not None and self._is_kept(each.successor)
-        ]
+        if state not in self._steps:
+            self._steps[state] = [
+                (self.numbers[id(each.origin)], each.arguments, each.successor)
+                for each in self.interpreter.successors(state)
+                if each.successor is not None and self._is_kept(each.successor)
+            ]
+        return self._steps[state]
 
     def reachable(self) -> set[State]:
         found, left = set[State](), self.starts()
