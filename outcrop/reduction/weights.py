@@ -118,7 +118,7 @@ def _relaxed(numbers: list[float], first: Sum, readers: dict[int, list[Sum]]) ->
 
 
 def _move(numbers: list[float], whole: Sum, lacking: float) -> dict[int, int]:
-    """Moves numbers so that a sum grows by what it lacks, and nearly as much again. Returns the numbers that changed."""
+    """Moves numbers so that a sum grows by what it lacks, and nearly as much again. Returns what was moved."""
     slope = dict(whole.slope)
     for each in whole.choices:
         if each.is_certain or _value(numbers, each) < 0:

@@ -30,6 +30,7 @@ from compare_reduced import reduced_disagreement, reduced_formula_disagreement
 from generator import generate, generate_with_formulas
 from generator.dve import generate_dve, generate_dve_with_formulas
 from generator.processes import generate_processes, generate_processes_dve
+from generator.rings import generate_ring
 from minimise import minimise
 from optimisation import compile_quickly
 
@@ -73,6 +74,7 @@ KINDS = {
     "dve_ltl": Kind("dve", generate_dve_with_formulas, formula_disagreement),
     "m_por": Kind("m", generate_processes, reduced_disagreement),
     "dve_por": Kind("dve", generate_processes_dve, reduced_disagreement),
+    "pml_por": Kind("pml", generate_ring, reduced_disagreement),
     "m_any_por": Kind("m", generate, reduced_disagreement),
     "m_ltl_por": Kind("m", partial(generate_processes, formulas=True), reduced_formula_disagreement),
     "dve_ltl_por": Kind("dve", partial(generate_processes_dve, formulas=True), reduced_formula_disagreement),
@@ -82,7 +84,7 @@ KINDS = {
 #: The order in which seeds go through the kinds. Ranks take many models at a time.
 _ORDER = (
     *("m", "m_ltl", "dve", "m", "dve_ltl", "m_ltl", "m", "dve", "m_ltl", "m", "dve_ltl", "ranks"),
-    *("m_por", "dve_por", "m_ltl_por", "dve_ltl_por", "m_any_por"),
+    *("m_por", "dve_por", "m_ltl_por", "dve_ltl_por", "m_any_por", "pml_por"),
 )
 
 

@@ -24,6 +24,7 @@ from generator import generate
 from generator.processes import generate_processes, generate_processes_dve
 from generator.promela import PromelaModel
 from generator.rare import generate_rare
+from generator.rings import generate_ring
 from optimisation import compile_quickly
 
 from outcrop.codegen import compiler
@@ -39,6 +40,7 @@ KINDS: dict[str, tuple[str, Callable[[int], str], bool]] = {
     "rare dve ltl": ("dve", lambda seed: generate_rare(Random(seed), "dve", True), True),
     "rare pml ltl": ("pml", lambda seed: generate_rare(Random(seed), "pml", True), True),
     "pml": ("pml", lambda seed: PromelaModel(seed).text(), False),
+    "ring pml": ("pml", lambda seed: generate_ring(Random(seed)), False),
     "processes m": ("m", lambda seed: generate_processes(Random(seed)), False),
     "processes dve": ("dve", lambda seed: generate_processes_dve(Random(seed)), False),
     "any m": ("m", lambda seed: generate(Random(seed)), False),

@@ -3,7 +3,16 @@ values that are known only after the first steps. Traps are models in which an o
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+from random import Random
+
 import pytest
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "fuzz"))
+
+from compare_reduced import reduced_disagreement
+from generator.rings import generate_ring
 
 from outcrop.api import Model
 from outcrop.lang import load_text
@@ -22,6 +31,16 @@ def both(text: str, name: str = "model.pml", **options: object) -> tuple[Result,
         (each.kind, each.property) for each in full.violations
     }
     return full, reduced
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_random_rings_are_decided_the_same(seed: int) -> None:
+    for number in range(3 * seed, 3 * seed + 3):
+        assert reduced_disagreement(generate_ring(Random(number)), "model.pml", number, native=False) == ""
+
+
+def test_compiled_code_knows_the_same_values() -> None:
+    assert reduced_disagreement(generate_ring(Random(1)), "model.pml", 1) == ""
 
 
 _RING = """
