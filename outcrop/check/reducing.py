@@ -22,7 +22,7 @@ def refuse_what_changes(system: System, checks: Sequence[TemporalCheck], options
         return
     problem = ""
     if options.device is DeviceChoice.GPU:
-        problem = "a GPU does not reduce"
+        problem = "searches on a GPU are not reduced"
     elif options.fair is not Fair.NONE:
         problem = "partial-order reduction does not preserve fairness"
     elif system.of_kind(PropertyKind.LIVENESS):

@@ -270,7 +270,7 @@ class Compressing:
             own=[manifest],
             everyone=[manifest],
             read_level=read_level,
-            event="taken up at level {level:,}: {states:,} states, no longer compressed",
+            event="continued at level {level:,} with {states:,} states that are no longer compressed",
             close=close,
         )
 

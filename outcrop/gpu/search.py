@@ -298,7 +298,7 @@ def explore(explorer: Explorer, frontier: DeviceFrontier) -> Stop:
             frontier.engine.level_is_complete()
             if frontier.is_too_small:
                 level, states = len(explorer.levels) - 1, explorer.levels.states
-                text = f"device: {states:,} states in {level:,} levels, which is too few a level for a GPU"
+                text = f"device: {states:,} states in {level:,} levels, which is too few per level for a GPU"
                 explorer.watch.tell(Event(EventKind.SWITCHED, text))
                 raise Restart("levels are too small", explorer.options, explorer.watch.seconds())
             if not frontier.expand():

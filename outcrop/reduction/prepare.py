@@ -42,7 +42,7 @@ def reduction_of(system: System, symmetry: bool, samples: bool = True) -> Reduct
     found = _reduction(system, symmetry)
     if isinstance(found, Unreduced) or not samples or _pays(system, found, symmetry):
         return found
-    return Unreduced("hardly a state of a sample could leave a step for later", len(found.instances), found.blamed)
+    return Unreduced("almost no state of a sample could be reduced", len(found.instances), found.blamed)
 
 
 def reported(outcome: Outcome, reduction: Reduction | Unreduced, covers: int) -> Outcome:
@@ -81,7 +81,7 @@ def _reduction(system: System, symmetry: bool) -> Reduction | Unreduced:
     if system.of_kind(PropertyKind.ASSUMPTION):
         return Unreduced("an assumption drops states, so that no two steps are independent", count)
     if system.forgives_failures:
-        return Unreduced("runs go on after a failure, which changes the whole state", count)
+        return Unreduced("runs continue after a failure, which changes the whole state", count)
     if any(rule.guard is not None and _is_observable(rule.guard) for rule in system.rules):
         return Unreduced("a guard prints or counts when it is evaluated", count)
     groups = [] if system.product is not None else groups_of(system)

@@ -17,7 +17,7 @@ from outcrop.source import Span
 
 #: An action: a statement that is one step, or None for a step that only moves on.
 Action = syntax.Statement | None
-#: Jumps in a row that lead nowhere.
+#: Largest number of consecutive jumps without a statement between them.
 _MOST_JUMPS = 500
 
 
