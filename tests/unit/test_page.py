@@ -138,7 +138,7 @@ def brightness(color: str) -> float:
 def test_text_can_be_read_on_its_ground() -> None:
     style = (REPOSITORY / "outcrop/report/html/report.css").read_text()
     themes = [
-        dict(re.findall(r"--([\w-]+): (#\w{6});", each)) for each in re.findall(r"{([^{}]*--paper[^{}]*)}", style)
+        dict(re.findall(r"--([\w-]+): (#\w{6});", each)) for each in re.findall(r"{([^{}]*--paper:[^{}]*)}", style)
     ]
     assert len(themes) == 2
     pairs = [
