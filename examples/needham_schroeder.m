@@ -13,6 +13,9 @@
 -- Each agent has one nonce, named by its agent: a union of scalarsets and an enumeration. The network and the notes of
 -- the intruder are multisets, because the order of messages does not matter.
 --
+-- The attack as a picture, in which a message goes to the owner of its key:
+--   outcrop check needham_schroeder.m --chart --message network:actor:key
+--
 -- Things to try: let message 2 carry the responder's name and let the initiator check it (Lowe's repair). The
 -- invariants then hold (150,238 states).
 --

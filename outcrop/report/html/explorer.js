@@ -25,7 +25,7 @@ function explorer(model) {
   const charted = h("div", { class: "charted" });
   const value = h("output", { class: "value-out" });
   const expression = h("input", { type: "text", class: "entry", placeholder: "an expression of the model", "aria-label": "Expression to evaluate", spellcheck: "false" });
-  const goal = h("input", { type: "text", class: "entry", placeholder: "a violation, or an expression", "aria-label": "Goal of the search: empty for a violation", spellcheck: "false" });
+  const goal = h("input", { type: "text", class: "entry", placeholder: "empty: a violation", "aria-label": "Goal of the search: empty for a violation", spellcheck: "false" });
   const length = h("input", { type: "number", class: "entry short", min: 1, max: 2000, value: 10, "aria-label": "Steps of a random walk" });
   const file = h("input", { type: "file", accept: ".json,application/json", "aria-label": "A saved trace", onchange: () => load() });
 
