@@ -12,6 +12,15 @@ from outcrop.cli.parser_declared import add_language_options, add_strategy_optio
 from outcrop.cli.parser_editors import add_editors
 from outcrop.cli.parser_manual import add_manual
 from outcrop.cli.parser_runs import add_checkpoints, add_ranks
+from outcrop.cli.parser_shared import (
+    TRACE_WITH_SPIN,
+    add_constants,
+    add_json,
+    add_no_color,
+    add_threads,
+    add_time_limit,
+    add_trace,
+)
 from outcrop.cli.parser_shell import add_shell
 from outcrop.cli.values import count, single_constant, strategy, unit
 from outcrop.lang.registry import LANGUAGES
@@ -26,7 +35,7 @@ from outcrop.options import (
     TraceOrder,
 )
 from outcrop.strategies import STRATEGIES, names
-from outcrop.units import parse_duration, parse_size
+from outcrop.units import parse_size
 
 _DEFAULT = CheckOptions()
 _FILES = ", ".join(f"NAME{listed(each.suffixes)} in {each.name}" for each in LANGUAGES)
@@ -132,15 +141,7 @@ def add_model(
         )
     else:
         parser.add_argument("model", metavar="MODEL", help=f"model file: {_FILES}")
-    parser.add_argument(
-        "-D",
-        dest="constants",
-        metavar="NAME=VALUE",
-        type=constant,
-        action="append",
-        default=[],
-        help="set a constant of the model to a value; may be repeated",
-    )
+    add_constants(parser, "set a constant of the model to a value", convert=constant)
 
 
 def add_meaning(parser: argparse.ArgumentParser, deadlocks: bool = True) -> None:
@@ -201,9 +202,7 @@ def add_search(parser: argparse.ArgumentParser) -> None:
         help="por: partial-order reduction, which fires only some of the enabled rules where the order with all others "
         "does not matter; verdicts stay, but counts are smaller and traces are not shortest (default: off)",
     )
-    group.add_argument(
-        "--threads", metavar="N", type=count, help="number of threads (default: every core that this process may use)"
-    )
+    add_threads(group)
     group.add_argument(
         "--bits",
         metavar="B",
@@ -261,9 +260,7 @@ def add_limits(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--disk", metavar="SIZE", type=unit(parse_size), help="size of all files of the search (default: no limit)"
     )
-    group.add_argument(
-        "--time-limit", metavar="TIME", type=unit(parse_duration), help="search time, such as 90s, 30m or 2h"
-    )
+    add_time_limit(group)
     group.add_argument("--depth", metavar="N", type=count, help="number of transitions from a start state")
     group.add_argument("--states", metavar="N", type=count, help="number of states")
     errors = group.add_mutually_exclusive_group()
@@ -281,13 +278,7 @@ def add_limits(parser: argparse.ArgumentParser) -> None:
 
 def _add_output(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("output")
-    group.add_argument(
-        "--trace",
-        choices=["full", "diff", "spin", "off"],
-        default="diff",
-        help="at each step of a trace, print the changes (diff, the default) or the whole state (full); spin: print "
-        "each statement in SPIN's words; off: print no trace",
-    )
+    add_trace(group, TRACE_WITH_SPIN, has_spin=True)
     group.add_argument(
         "--trace-order",
         choices=[*map(str, TraceOrder)],
@@ -313,9 +304,9 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="print the output of the model's put statements during the search, in no particular order",
     )
-    group.add_argument("--json", action="store_true", help="print one JSON document instead of text")
+    add_json(group)
     group.add_argument("-q", "--quiet", action="store_true", help="print only the verdict, and no progress")
-    group.add_argument("--no-color", action="store_true", help="do not use colours on a terminal")
+    add_no_color(group)
 
 
 def add_chart_options(parser: argparse._ActionsContainer) -> None:
@@ -345,7 +336,7 @@ def _add_views(parser: argparse.ArgumentParser) -> None:
     views = parser.add_mutually_exclusive_group()
     views.add_argument("--ir", action="store_true", help="print the whole System, the typed form of the model")
     views.add_argument("--c", action="store_true", help="print the C that the native engine compiles")
-    views.add_argument("--json", action="store_true", help="print one JSON document")
+    add_json(views)
 
 
 def _add_result(parser: argparse.ArgumentParser) -> None:
@@ -363,4 +354,4 @@ def _add_formula(parser: argparse.ArgumentParser) -> None:
     )
     views = parser.add_mutually_exclusive_group()
     views.add_argument("--dot", action="store_true", help="print a graph for Graphviz")
-    views.add_argument("--json", action="store_true", help="print one JSON document")
+    add_json(views)

@@ -7,6 +7,7 @@ from typing import Any
 from outcrop.cli.argument_parser import Parser
 from outcrop.cli.parser import add_chart_lanes, add_model
 from outcrop.cli.parser_declared import add_language_options
+from outcrop.cli.parser_shared import add_json, add_no_color, add_threads, add_time_limit, add_trace
 from outcrop.cli.values import count, unit
 from outcrop.manual import see
 from outcrop.units import parse_duration
@@ -123,14 +124,13 @@ def _validate(verbs: Any) -> Parser:
         default=100_000,
         help="largest number of states that may be possible at once (default: 100,000)",
     )
-    group.add_argument("--time-limit", metavar="TIME", type=unit(parse_duration), help="time, such as 90s, 30m or 2h")
+    add_time_limit(group, "time, such as 90s, 30m or 2h")
     group = parser.add_argument_group("output")
-    group.add_argument(
-        "--trace",
-        choices=["full", "diff", "off"],
-        default="off",
-        help="print a run of the model up to the line that does not agree: the changes (diff) or the whole state "
+    add_trace(
+        group,
+        "print a run of the model up to the line that does not agree: the changes (diff) or the whole state "
         "(full) at each step; off (the default): print no run",
+        default="off",
     )
     group.add_argument(
         "--state-coverage",
@@ -139,8 +139,8 @@ def _validate(verbs: Any) -> Parser:
     )
     group.add_argument("--html", metavar="FILE", help="write an HTML report to FILE, with a message chart of each run")
     add_chart_lanes(group)
-    group.add_argument("--json", action="store_true", help="print one JSON document instead of text")
-    group.add_argument("--no-color", action="store_true", help="do not use colours on a terminal")
+    add_json(group)
+    add_no_color(group)
     return parser
 
 
@@ -162,20 +162,12 @@ def _recheck(verbs: Any) -> Parser:
         default=[],
         help="expression that must be true in every state, in the language of the model; may be repeated",
     )
-    parser.add_argument(
-        "--threads", metavar="N", type=count, help="number of threads (default: every core that this process may use)"
-    )
+    add_threads(parser)
     group = parser.add_argument_group("output")
-    group.add_argument(
-        "--trace",
-        choices=["full", "diff", "off"],
-        default="diff",
-        help="at each step of a trace, print the changes (diff, the default) or the whole state (full); off: print no "
-        "trace",
-    )
+    add_trace(group)
     group.add_argument("--trace-json", metavar="FILE", help="write the trace of the first violation to FILE, in ITF")
-    group.add_argument("--json", action="store_true", help="print one JSON document instead of text")
-    group.add_argument("--no-color", action="store_true", help="do not use colours on a terminal")
+    add_json(group)
+    add_no_color(group)
     return parser
 
 
@@ -222,5 +214,5 @@ def _tests(verbs: Any) -> Parser:
         default=1_000_000,
         help="number of states after which no further goals are searched for (default: 1,000,000)",
     )
-    parser.add_argument("--json", action="store_true", help="print one JSON document instead of text")
+    add_json(parser)
     return parser

@@ -7,8 +7,8 @@ from typing import Any
 
 from outcrop.cli.argument_parser import Parser
 from outcrop.cli.parser_declared import add_language_options
-from outcrop.cli.parser_tools import add_json, add_resources, add_symmetry
-from outcrop.cli.values import count, single_constant
+from outcrop.cli.parser_shared import add_constants, add_json, add_no_color, add_resources, add_symmetry, add_trace
+from outcrop.cli.values import count
 from outcrop.manual import see
 
 _EPILOG = f"""\
@@ -35,9 +35,9 @@ def add_compare(verbs: Any) -> dict[str, Parser]:
     )
     parser.add_argument("first", metavar="FIRST", help="model file")
     parser.add_argument("second", metavar="SECOND", help="model file")
-    _add_constants(parser, "-D", "constants", "set a constant of both models to a value; may be repeated")
-    _add_constants(parser, "--first", "first_constants", "set a constant of the first model; may be repeated")
-    _add_constants(parser, "--second", "second_constants", "set a constant of the second model; may be repeated")
+    add_constants(parser, "set a constant of both models to a value")
+    add_constants(parser, "set a constant of the first model", "--first", "first_constants")
+    add_constants(parser, "set a constant of the second model", "--second", "second_constants")
     add_language_options(
         parser.add_argument_group("languages", "An option counts for each model whose language has it.")
     )
@@ -89,22 +89,15 @@ def add_compare(verbs: Any) -> dict[str, Parser]:
     add_resources(parser)
     parser.add_argument("--states", metavar="N", type=count, help="largest number of states of a model")
     group = parser.add_argument_group("output")
-    group.add_argument(
-        "--trace",
-        choices=["full", "diff", "off"],
-        default="diff",
-        help="print the run that only one model has: the changes (diff, the default) or the whole state (full) at "
+    add_trace(
+        group,
+        "print the run that only one model has: the changes (diff, the default) or the whole state (full) at "
         "each step; off: only the names of its rules",
+        default="diff",
     )
     add_json(group)
-    group.add_argument("--no-color", action="store_true", help="do not use colours on a terminal")
+    add_no_color(group)
     return {"compare": parser}
-
-
-def _add_constants(parser: argparse.ArgumentParser, option: str, name: str, text: str) -> None:
-    parser.add_argument(
-        option, dest=name, metavar="NAME=VALUE", type=single_constant, action="append", default=[], help=text
-    )
 
 
 def _renaming(text: str) -> tuple[str, str]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from outcrop.cli.argument_parser import Parser
 from outcrop.cli.parser_declared import add_language_options
-from outcrop.cli.values import single_constant
+from outcrop.cli.parser_shared import add_constants, add_json
 
 _CACHE_EPILOG = """\
 examples:
@@ -40,7 +40,7 @@ def _cache(verbs: Any) -> Parser:
         usage="%(prog)s [--clear] [--json]",
     )
     parser.add_argument("--clear", action="store_true", help="remove all compiled models; the next check compiles")
-    parser.add_argument("--json", action="store_true", help="print one JSON document")
+    add_json(parser)
     return parser
 
 
@@ -80,18 +80,10 @@ def _lint(verbs: Any) -> Parser:
         usage="%(prog)s MODEL... [-D NAME=VALUE]... [--json]",
     )
     parser.add_argument("models", metavar="MODEL", nargs="+", help="model file")
-    parser.add_argument(
-        "-D",
-        dest="constants",
-        metavar="NAME=VALUE",
-        type=single_constant,
-        action="append",
-        default=[],
-        help="set a constant of all models to a value; may be repeated",
-    )
+    add_constants(parser, "set a constant of all models to a value")
     add_language_options(parser)
     parser.add_argument("--sandbox", action="store_true", help="for untrusted models: confine the process")
-    parser.add_argument("--json", action="store_true", help="print one JSON document")
+    add_json(parser)
     return parser
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from outcrop.cli.argument_parser import Parser
 from outcrop.cli.formulas import add_formulas
 from outcrop.cli.parser import add_chart_options, add_limits, add_meaning, add_model, add_search
+from outcrop.cli.parser_shared import add_json
 from outcrop.cli.values import constant, count, names, unit
 from outcrop.options import CheckOptions
 from outcrop.strategies import OWN_OPTIONS
@@ -185,7 +186,7 @@ def _sweep(verbs: Any) -> Parser:
         default="states",
         help="figure that the chart shows (default: states)",
     )
-    group.add_argument("--json", action="store_true", help="print one JSON document instead of text")
+    add_json(group)
     group.add_argument("-q", "--quiet", action="store_true", help="print no progress")
     _add_defaults(parser)
     return parser
@@ -227,7 +228,7 @@ def _reproduce(verbs: Any) -> Parser:
         "--threads", metavar="N", type=count, default=1, help="number of threads of each search (default: 1)"
     )
     parser.add_argument("--svg", metavar="FILE", help="draw a chart to FILE, if the paper has one")
-    parser.add_argument("--json", action="store_true", help="print one JSON document instead of text")
+    add_json(parser)
     return parser
 
 

@@ -7,9 +7,19 @@ from typing import Any
 
 from outcrop.cli.argument_parser import Parser
 from outcrop.cli.parser import add_chart_options, add_meaning, add_model
+from outcrop.cli.parser_shared import (
+    TRACE_WITH_SPIN,
+    add_json,
+    add_no_color,
+    add_resources,
+    add_symmetry,
+    add_threads,
+    add_time_limit,
+    add_trace,
+)
 from outcrop.cli.values import count, unit, weight
 from outcrop.manual import see
-from outcrop.units import parse_duration, parse_size
+from outcrop.units import parse_duration
 
 _LOCALITY_EPILOG = f"""\
 A k-transition leads from a state of level l to one of level l + k. E{{Δ(k)}} is the
@@ -111,15 +121,8 @@ def _simulate(verbs: Any) -> Parser:
     group.add_argument(
         "--walks", metavar="N", type=count, help="number of walks (default: as many as the time limit allows)"
     )
-    group.add_argument(
-        "--time-limit",
-        metavar="TIME",
-        type=unit(parse_duration),
-        help="total time, such as 90s, 30m or 2h (default: 10s, and none with --walks)",
-    )
-    group.add_argument(
-        "--threads", metavar="N", type=count, help="number of threads (default: every core that this process may use)"
-    )
+    add_time_limit(group, "total time, such as 90s, 30m or 2h (default: 10s, and none with --walks)")
+    add_threads(group)
     group.add_argument(
         "--shrink",
         metavar="TIME",
@@ -128,44 +131,13 @@ def _simulate(verbs: Any) -> Parser:
         help="time to search for a shorter trace to the violation (default: 3s); 0: show the walk itself",
     )
     group = parser.add_argument_group("output")
-    group.add_argument(
-        "--trace",
-        choices=["full", "diff", "spin", "off"],
-        default="diff",
-        help="at each step of a trace, print the changes (diff, the default) or the whole state (full); spin: print "
-        "each statement in SPIN's words; off: print no trace",
-    )
+    add_trace(group, TRACE_WITH_SPIN, has_spin=True)
     group.add_argument("--trace-json", metavar="FILE", help="write the trace to FILE, in ITF")
     group.add_argument("--coverage", action="store_true", help="print how often each rule was enabled and fired")
     add_json(group)
     group.add_argument("-q", "--quiet", action="store_true", help="print no progress, and no output of the model")
-    group.add_argument("--no-color", action="store_true", help="do not use colours on a terminal")
+    add_no_color(group)
     return parser
-
-
-def add_symmetry(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--symmetry",
-        choices=["on", "off"],
-        default="on",
-        help="count states that differ only in a renaming of scalarset values once (default: on)",
-    )
-
-
-def add_resources(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--threads", metavar="N", type=count, help="number of threads (default: every core that this process may use)"
-    )
-    parser.add_argument(
-        "--memory", metavar="SIZE", type=unit(parse_size), help="peak memory (default: 75%% of the available memory)"
-    )
-    parser.add_argument(
-        "--time-limit", metavar="TIME", type=unit(parse_duration), help="search time, such as 90s, 30m or 2h"
-    )
-
-
-def add_json(parser: argparse._ActionsContainer) -> None:
-    parser.add_argument("--json", action="store_true", help="print one JSON document instead of text")
 
 
 def _add_svg(parser: argparse.ArgumentParser) -> None:
