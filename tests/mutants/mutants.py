@@ -32,7 +32,11 @@ LIKELY = {
     "native/visited.c": ("tests/kernels", "tests/search/test_auto.py", "tests/search/test_limits.py"),
     "native/adding.c": ("tests/kernels", "tests/search/test_ram.py", "tests/search/test_limits.py"),
     "native/bitstate.c": ("tests/search/test_bitstate.py",),
-    "native/paths.c": ("tests/kernels", "tests/search/test_ram.py", "tests/search/test_past_ram.py"),
+    "native/paths.c": (
+        *("tests/kernels", "tests/search/test_ram.py", "tests/search/test_past_ram.py"),
+        "tests/search/test_shortest.py",
+    ),
+    "trace/switches.py": ("tests/unit/test_switches.py",),
     "native/liveness.c": ("tests/search/test_models.py", "tests/fuzz/test_differential.py"),
     "native/observe.c": ("tests/validate/test_against_reference.py",),
     "native/fair.c": ("tests/ltl/test_fairness.py",),

@@ -475,4 +475,6 @@ MUTANTS = [
         # A sum that overflows has a value.
         ("return value if abs(value) < _LARGE else None", "return value"),
     ),
+    *_of("trace/switches.py", ("run.rank < known[key].rank", "run.place < known[key].place")),
+    *_of("native/paths.c", ("begin += BLOCK_STATES, step.marks += BLOCK_STATES", "begin += BLOCK_STATES")),
 ]
