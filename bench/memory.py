@@ -1,4 +1,4 @@
-"""What a state costs in RAM, and in time, with each form of compression, by turns in one run.
+"""Memory and time of a state with each form of compression, by turns in one run.
 
     python bench/memory.py MODELS [--only NAME,...] [--forms off,tree,quotient] [--repeat N] [--threads N] [--beem]
 
@@ -36,7 +36,7 @@ MODELS = {
     "cache3": "murphi/sym/cache3.m --symmetry off",
     "leader_election.4": "dve/leader_election/leader_election.4.dve",
 }
-#: What must be equal whatever the form.
+#: Figures that must be equal for all forms.
 EQUAL = ("verdict", "states", "rules_fired", "levels")
 #: States of the BEEM instances that are measured.
 LEAST_BEEM, MOST_BEEM = 1_000_000, 10_000_000
@@ -44,9 +44,9 @@ LEAST_BEEM, MOST_BEEM = 1_000_000, 10_000_000
 
 @dataclass
 class Runs:
-    """What the runs of one form came to."""
+    """The results of the runs of one form."""
 
-    seconds: list[float] = field(default_factory=list)  #: of processor time
+    seconds: list[float] = field(default_factory=list)  #: seconds of processor time
     rss: list[int] = field(default_factory=list)
     document: dict[str, Any] = field(default_factory=dict)
 

@@ -87,7 +87,7 @@ CASES = (
 class Figures:
     outcome: Outcome
     seconds: float
-    processor_seconds: float  #: of all threads; a busy machine distorts them less
+    processor_seconds: float  #: processor time of all threads; a busy machine distorts it less
     read: float  #: bytes read from files for each state, whether or not they were in memory
     written: float
 

@@ -4,7 +4,7 @@
     python bench/promela.py speed MODELS [--repeat N] [--only WORD]       processor time by turns, on one core
 
 MODELS is the folder with models/promela. ``rows`` compares with the counts that EXPECTED.csv holds; where a model has a
-formula or a never claim, SPIN's figure is one of a product, and the model alone is counted anew with -DNOCLAIM.
+formula or a never claim, SPIN's figure is one of a product, and the model alone is counted again with -DNOCLAIM.
 ``speed`` runs ``pan`` (gcc -O2, -DSAFETY -DNOREDUCE -DNOFAIR -DNOCLAIM, and -DCOLLAPSE for its bytes) and the search
 in RAM.
 """
@@ -26,7 +26,7 @@ from pathlib import Path
 import outcrop
 from outcrop.errors import OutcropError
 
-#: Options that a model needs beside the common ones.
+#: Options that a model needs in addition to the common ones.
 NEEDS = {"p248": {"processes": 14}}
 #: Flags of SPIN's compiler that leave the state space as the model has it.
 UNREDUCED = ("-o1", "-o2", "-o3")

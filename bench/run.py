@@ -55,7 +55,7 @@ MODELS = (
 
 @dataclass(frozen=True)
 class Timing:
-    seconds: float  #: of the search alone
+    seconds: float  #: seconds of the search alone
     compile_seconds: float
     bytes_a_state: float  #: peak RSS divided by states, less the packed state
 

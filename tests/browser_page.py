@@ -79,7 +79,7 @@ class Page:
             self.browser.find_element("css selector", "body").send_keys(key)
 
     def copied(self, kind: str) -> str:
-        """What a copy button gives to the clipboard."""
+        """Returns the text that a copy button puts on the clipboard."""
         text = self.browser.execute_async_script(
             """
             const [kind, done] = arguments;

@@ -1,4 +1,4 @@
-"""What the tests share: where outside models lie, and ways to run the command."""
+"""Fixtures that the tests share: directories of outside models, and runs of the command."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 @dataclass(frozen=True)
 class Run:
-    """What a run of the command left behind."""
+    """The result of a run of the command."""
 
     code: int
     out: str

@@ -23,7 +23,7 @@ WARNINGS = ["-Wall", "-Wextra", "-Werror", *EXCEPT]
 @dataclass(frozen=True)
 class NativeFiring:
     rule: int
-    status: int  #: of the body; -1 where the guard failed
+    status: int  #: status of the body; -1 if the guard failed
     raw: bytes
     normal: bytes
 
@@ -40,7 +40,7 @@ def compile_c(source: str, directory: Path, driver: str, *flags: str) -> Path:
 
 
 def explore(system: System, symmetry: bool, directory: Path, most_states: int, *flags: str) -> int:
-    """Runs a model in a process of its own, up to so many states; gives how many there were."""
+    """Runs a model in a separate process, up to a number of states. Returns the number of states found."""
     program = compile_c(emit(system, symmetry).source, directory, "explore.c", *flags)
     done = subprocess.run([program, str(most_states)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[:4000]
@@ -112,7 +112,7 @@ def compare(system: System, model: EmittedModel, symmetry: bool, limit: int) -> 
     pack, rules = layout.pack, {rule: number for number, rule in enumerate(system.rules)}
 
     def outcome(firing: Firing) -> tuple[int, bytes, bytes]:
-        """Status, raw and normal successor; the states are empty where there is none."""
+        """Returns status, raw and normal successor; the states are empty if there is none."""
         if firing.successor is None or firing.raw is None:
             return (1 if firing.fault is not None else 2), b"", b""
         return 0, pack(firing.raw), pack(firing.successor)

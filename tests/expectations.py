@@ -72,7 +72,7 @@ class Counts:
 class Expectation:
     path: Path
     verdict: str
-    kind: str  #: of the violation
+    kind: str  #: kind of the violation
     property: str
     messages: tuple[str, ...]
     options: tuple[str, ...]

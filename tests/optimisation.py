@@ -1,6 +1,6 @@
-"""How tests compile: most models take longer to compile than to search, so without optimisation unless it is asked for.
+"""Compilation in tests: without optimisation unless it is asked for, since most models compile longer than they search.
 
-What runs the command as a process of its own compiles as users do.
+Tests that run the command as a separate process compile as users do.
 """
 
 from __future__ import annotations

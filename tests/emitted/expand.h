@@ -4,7 +4,7 @@
 
 typedef struct Firing {
   uint32_t rule;
-  int32_t status; /* of the body; -1 if the guard failed */
+  int32_t status; /* status of the body; -1 if the guard failed */
   uint8_t raw[STATE_BYTES];
   uint8_t normal[STATE_BYTES];
 } Firing;

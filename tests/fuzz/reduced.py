@@ -49,7 +49,7 @@ _SECONDS_BETWEEN_NOTES = 300.0
 
 
 class Statistics:
-    """What models there were of each kind, and how much smaller they became."""
+    """Counts of models of each kind, and how much smaller they became."""
 
     def __init__(self) -> None:
         self.models: Counter[str] = Counter()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from random import Random
 
-#: Statements of a proctype's body at the most, beside those nested in them.
+#: Largest number of statements of a proctype's body, not counting nested ones.
 _BODY = 4
 _DEPTH = 3
 

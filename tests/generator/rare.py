@@ -33,7 +33,7 @@ class _Rare:
         self.can_fail = True
         self.has_queue = random.random() < 0.5
         self.capacity = random.randint(1, 3)
-        #: How often a step touches what others use.
+        #: Probability that a step touches what others use.
         self.sociable = random.choice((0.15, 0.3, 0.3, 0.5))
 
     def model(self, formulas: bool) -> str:

@@ -112,7 +112,7 @@ def test_capabilities(client: Client) -> None:
 
 def test_mistakes_are_told_while_typing(model: Document) -> None:
     found = model.change(MODEL.replace("total := 0;", "total := ;").replace("total <= N;", "totl <= ;"))
-    assert [each["severity"] for each in found] == [1, 1]  # the parser goes on after the first one
+    assert [each["severity"] for each in found] == [1, 1]  # the parser continues after the first one
     assert [each["range"]["start"]["line"] for each in found] == [23, 49]
     found = model.change(MODEL.replace("total <= N;", "totl <= N;"))
     assert len(found) == 1 and "total" in found[0]["message"]

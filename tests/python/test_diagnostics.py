@@ -1,4 +1,4 @@
-"""What models cannot have is said at its place, with a sentence and a hint."""
+"""Constructs that models cannot have are reported at their place, with a sentence and a hint."""
 
 from __future__ import annotations
 

@@ -221,7 +221,7 @@ MIDDLE: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize(("start", "code", "widest"), [("initial", 1, 1), ("reachable", 0, 2), ("any", 0, 9)])
 def test_a_log_may_begin_in_the_middle(validate: Validate, start: str, code: int, widest: int) -> None:
-    """Of what the first line hides, alice does not wait while she holds the lock, unless any state will do."""
+    """No reachable state that fits the first line lets alice wait while she holds the lock; with ``any``, some do."""
     found, document = validate(MIDDLE, options=("--start", start))
     assert (found, document["logs"][0]["widest"], document["start"]) == (code, widest, start)
 
