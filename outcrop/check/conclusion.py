@@ -13,7 +13,7 @@ from outcrop.errors import InternalError
 from outcrop.ir.assumptions import what_was_left_out, why_no_states
 from outcrop.ir.layout import Layout
 from outcrop.ir.nodes import Put
-from outcrop.ir.system import Function, ProcessText, Property, PropertyKind, Rule, StartState, System
+from outcrop.ir.system import Function, ProcessText, Property, PropertyKind, Rule, StartState, System, TextPlace
 from outcrop.ir.vacuity import Antecedent, Subject, Vacuity
 from outcrop.ir.walk import walk
 from outcrop.machine import peak_rss
@@ -322,9 +322,12 @@ def _unreached(system: System, outcome: Outcome) -> list[ProcessText]:
     for rule, fired in zip(system.rules, outcome.fired, strict=True):
         if fired:
             reached |= rule.reaches
+
+    def is_reached(text: ProcessText, place: TextPlace) -> bool:
+        return any((text.name, state) in reached for state in (place.state, place.counts_with))
+
     return [
-        replace(text, places=tuple(each for each in text.places if (text.name, each.state) not in reached))
-        for text in system.texts
+        replace(text, places=tuple(each for each in text.places if not is_reached(text, each))) for text in system.texts
     ]
 
 

@@ -99,11 +99,15 @@ class Rule(Instantiable):
 
 @dataclass(frozen=True)
 class TextPlace:
-    """A place in the text of a process: its state there, and the statements that it can execute next."""
+    """A place in the text of a process: its state there, and the statements that it can execute next.
+
+    ``counts_with``: another state; a process that has been there counts as one that has been here.
+    """
 
     state: int
     span: Span
     statements: tuple[str, ...]
+    counts_with: int | None = None
 
 
 @dataclass(frozen=True)

@@ -76,12 +76,11 @@ class WayLowering(MoveLowering):
                 finished.append(replace(way, ending=Ending.PRIVILEGED))
                 continue
             loop = () if last.loop else loop_without_choice(way.at)
-            if loop:
+            if loop:  # one way turns it at least once, the others leave it out
                 pending.append(self._longer(way, Taken(way.actor, loop[0], loop=loop), way.at))
-                continue
             finished.append(replace(way, ending=Ending.BLOCKED))
             for following in way.at.steps:
-                if not (last.loop and following is last.step):
+                if following not in (last.loop[:1] or loop[:1]):
                     pending += self._taking(way, following)
         return finished
 

@@ -107,6 +107,10 @@ class GraphBuilder:
         locations = self._ordered([start, end, *labels.values()])
         self._spread_labels(elements)
         self._add_escapes(locations)
+        for each in elements:
+            if each.kind in (Kind.CHOICE, Kind.BLOCK, Kind.ATOMIC):
+                firsts = list(self._plain(each))
+                each.leads = self._led(firsts[-1]) if firsts else None
         return Graph(start, end, locations, labels, self._elements.declarations, elements)
 
     def _mend_jumps(self, sequence: Sequence) -> None:
@@ -133,7 +137,7 @@ class GraphBuilder:
             return jump.goal.element
         return self._elements.labels.get(jump.goal or "")
 
-    def _past(self, element: Element, is_atomic: bool) -> Element:
+    def _past(self, element: Element, is_atomic: bool, *, reports: bool = True) -> Element:
         """Returns the element where a process is that goes on to ``element``."""
         for _ in range(_MOST_JUMPS):
             following: Element | None = None
@@ -143,12 +147,19 @@ class GraphBuilder:
                 following = element.following
             elif element.kind is Kind.UNLESS:
                 assert element.sequences[0].first is not None
-                following = self._past(element.sequences[0].first, is_atomic)
+                following = self._past(element.sequences[0].first, is_atomic, reports=reports)
             if following is None or (is_atomic and not following.is_atomic):
                 return element
             element = following
-        self._elements.report.error("this jump leads in a circle", element.span, "let one of the jumps do something")
+        if reports:
+            hint = "let one of the jumps do something"
+            self._elements.report.error("this jump leads in a circle", element.span, hint)
         return element
+
+    def _led(self, element: Element) -> Element | None:
+        """Returns where a step leads that may stand in code that no process comes to."""
+        goal = self._goal(element) if element.kind is Kind.GOTO else element.following
+        return None if goal is None else self._past(goal, element.is_atomic, reports=False)
 
     def _following(self, element: Element) -> Location:
         goal = self._goal(element) if element.kind is Kind.GOTO else element.following

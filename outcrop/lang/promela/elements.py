@@ -53,6 +53,7 @@ class Element:
     ends_atomic: bool = False  #: it is the last of an atomic sequence
     in_d_step: bool = False
     region: int | None = None  #: the atomic sequence that it is part of
+    leads: Element | None = None  #: for a choice or block, where the first statement of its last option leads
 
 
 @dataclass(eq=False)

@@ -19,14 +19,19 @@ def process_text(proctype: ProctypeSymbol) -> ProcessText:
     """Returns the text of a proctype with the places that SPIN lists where no process reaches them.
 
     The first statement of an option or a block belongs to the place of the whole. SPIN never lists jumps, ``skip``, and
-    what stands inside a d_step.
+    what stands inside a d_step. It takes a choice or a block for reached if it does so for the state to which the first
+    statement of its last option leads.
     """
     graph = proctype.graph
     first = {each for whole in graph.elements for each in _parts(whole)}
+
+    def is_listed(each: Element) -> bool:
+        return each not in first and each.kind not in _PASSED and not each.in_d_step and not _is_skip(each)
+
     places = tuple(
-        TextPlace(each.number, each.span, tuple(_statements(each)))
+        TextPlace(each.number, each.span, tuple(_statements(each)), None if each.leads is None else each.leads.number)
         for each in graph.elements
-        if each not in first and each.kind not in _PASSED and not each.in_d_step and not _is_skip(each)
+        if is_listed(each) and (each.leads is None or is_listed(each.leads))
     )
     starts = bool(proctype.active)
     return ProcessText(proctype.name, len(graph.elements), graph.start.state, starts, places)

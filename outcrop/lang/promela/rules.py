@@ -157,7 +157,7 @@ class RuleLowering(WayLowering):
         step, me = taken.step, actors[taken.actor]
         self.process = me
         if taken.loop:
-            return [], [self._loop(taken.loop), self.enter(me, step.source, step.span)]
+            return self.tests(taken.loop[0], None), [self._loop(taken.loop), self.enter(me, step.source, step.span)]
         use = None
         if taken.channel is not None:
             assert isinstance(step.action, syntax.Send | syntax.Receive)
