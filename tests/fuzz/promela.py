@@ -1,46 +1,65 @@
-"""Random Promela models against SPIN: ``python tests/fuzz/promela.py --seed 0 --models 1000``.
+"""Random Promela models against SPIN: ``python tests/fuzz/promela.py counts --seed 0 --models 1000``.
 
-Prints the seed of each model on which SPIN and the front-end disagree. Needs ``spin`` and ``gcc``.
+``counts`` compares states, transitions, assertions, invalid end states and unreached code; ``cycles`` acceptance and
+non-progress cycles; ``ltl`` and ``never`` the verdict about a random claim; all three without fairness, and in half of
+the models with weak fairness. Prints the seed of each model on which SPIN and the front-end disagree. Needs ``spin``,
+and ``tcc`` or ``gcc``.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
+from collections import Counter
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 sys.path.insert(0, str(Path(__file__).parent))
 
-from compare_spin import NotAccepted, disagreement, has_spin
+from compare_spin import Comparison, NotAccepted, has_spin
 from generator.promela import PromelaModel
 
 from outcrop.errors import OutcropError
 
 
+def compare(what: str, seed: int, folder: Path, engine: str) -> str:
+    """Returns the first difference between SPIN and us."""
+    purpose = "" if what == "counts" else what
+    comparison = Comparison(folder, PromelaModel(seed, purpose).text(), engine)
+    match what:
+        case "counts":
+            return comparison.counts() or comparison.verdicts() or comparison.unreached()
+        case "cycles":
+            return comparison.cycles()
+    return comparison.formula()
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=("counts", "cycles", "ltl", "never"))
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--models", type=int, default=100)
-    parser.add_argument("--no-cycles", action="store_true", help="compare counts and bad states only")
+    parser.add_argument("--native", type=int, default=0, metavar="N", help="compile each Nth model, not interpret it")
     arguments = parser.parse_args()
     if not has_spin():
-        sys.exit("spin and gcc are needed: install them with the packages of your system")
-    compared = wrong = 0
+        sys.exit("spin and a C compiler are needed: install them with the packages of your system")
+    tally: Counter[str] = Counter()
     for seed in range(arguments.seed, arguments.seed + arguments.models):
+        engine = "native" if arguments.native and seed % arguments.native == 0 else "interpreter"
         with TemporaryDirectory() as folder:
             try:
-                found = disagreement(PromelaModel(seed).text(), Path(folder), cycles=not arguments.no_cycles)
+                found = compare(arguments.what, seed, Path(folder), engine)
             except NotAccepted:
+                tally["not compared"] += 1
                 continue
             except OutcropError as error:
                 found = f"refused: {error}"
-        compared += 1
+        tally[f"compared by {engine}"] += 1
         if found:
-            wrong += 1
+            tally["different"] += 1
             print(f"seed {seed}: {found}", flush=True)
-    print(f"{compared} models compared, {wrong} different")
+    print(", ".join(f"{count} {what}" for what, count in sorted(tally.items())))
 
 
 if __name__ == "__main__":

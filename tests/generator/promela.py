@@ -14,8 +14,16 @@ _DEPTH = 3
 
 
 class PromelaModel:
-    def __init__(self, seed: int) -> None:
+    """A random model. ``purpose``: "ltl" adds a formula, "never" a claim; "cycles" adds nothing.
+
+    With any of these its processes never end and need no condition, and in half of the models one process can always
+    move: SPIN's search for fair cycles misses some that run beside a process that has ended or is not ``provided`` for,
+    and some where all processes wait. Models with a claim have no accept labels, which SPIN takes for part of it.
+    """
+
+    def __init__(self, seed: int, purpose: str = "") -> None:
         self._random = Random(seed)
+        self._purpose = purpose
         self._globals = {"g0": 2, "g1": 3, "g2": 4}
         self._locals: list[str] = []
         self._channels: list[tuple[str, int, int]] = []
@@ -33,7 +41,11 @@ class PromelaModel:
         self._names = [f"P{number}" for number in range(count)]
         bodies = [self._proctype(name, number) for number, name in enumerate(self._names)]
         lines = [*self._head, *bodies]
-        if self._some(0.3):
+        if self._purpose and self._some(0.5):
+            lines.append("bit idle; active proctype Idle() { do :: idle = 1 - idle od }")
+        if self._purpose in ("ltl", "never"):
+            lines.append(self._formula_block() if self._purpose == "ltl" else self._never())
+        elif not self._purpose and self._some(0.3):
             lines.append(self._init())
         return "\n".join(lines) + "\n"
 
@@ -65,6 +77,7 @@ class PromelaModel:
         active = self._random.choice(("active ", "active ", "active [2] "))
         self._counts[name] = 2 if "2" in active else 1
         provided = f" provided ({self._random.choice([*self._globals])} < 2)" if self._some(0.07) else ""
+        provided = "" if self._purpose else provided
         declared = "byte x;"
         if self._some(0.3):
             declared += f" bit y = {self._random.randint(0, 1)};"
@@ -73,6 +86,8 @@ class PromelaModel:
         for label in self._labels:
             if f"{label}:" not in body:
                 body += f";\n{label}: skip"
+        if self._purpose:
+            body += ";\ng0 > 99"
         return f"{active}proctype {name}(){provided} {{ {declared}\n{body}\n}}"
 
     def _init(self) -> str:
@@ -80,6 +95,40 @@ class PromelaModel:
         names = [each for each in self._names if self._some(0.5)][:2]
         runs = "; ".join(f"run {each}()" for each in names) or "skip"
         return f"init {{ atomic {{ {runs} }} }}" if self._some(0.5) else f"init {{ {runs} }}"
+
+    # --- Claims ------------------------------------------------------------------------------------------------
+
+    def _formula_block(self) -> str:
+        return f"ltl f {{ {self._formula(2)} }}"
+
+    def _formula(self, depth: int) -> str:
+        if depth == 0 or self._some(0.2):
+            return f"({self._atom()})"
+        operator = self._random.choice(("[]", "<>", "[]", "<>", "X", "!", "&&", "||", "->", "<->", "U", "W", "V"))
+        if operator in ("[]", "<>", "X", "!"):
+            return f"({operator} {self._formula(depth - 1)})"
+        return f"({self._formula(depth - 1)} {operator} {self._formula(depth - 1)})"
+
+    def _atom(self) -> str:
+        name = self._random.choice([*self._globals, "array[0]", "array[1]", "pair.a", "pair.b[1]"])
+        atom = f"{name} {self._random.choice(('==', '!=', '<', '>'))} {self._random.randint(0, 2)}"
+        if self._channels and self._some(0.2):
+            atom = f"len({self._random.choice(self._channels)[0]}) > 0"
+        return atom
+
+    def _never(self) -> str:
+        """Returns a claim with a few states. Some of them accept, and some lead to the end, which is an error."""
+        count = self._random.randint(1, 3)
+        names = [self._random.choice((f"S{number}", f"accept_S{number}")) for number in range(count)]
+        states = []
+        for name in names:
+            options = []
+            for _ in range(self._random.randint(1, 3)):
+                goal = self._random.choice(names * 3 + ["done"])
+                guard = self._random.choice(("true", self._atom(), f"!({self._atom()})"))
+                options.append(f":: ({guard}) -> goto {goal}")
+            states.append(f"{name}: if {' '.join(options)} fi")
+        return f"never {{ {'; '.join(states)}; done: skip }}"
 
     # --- Statements --------------------------------------------------------------------------------------------
 
@@ -111,7 +160,9 @@ class PromelaModel:
 
     def _label(self) -> str:
         self._fresh += 1
-        return self._random.choice(("L", "end", "accept", "progress")) + str(self._fresh)
+        kind = self._random.choice(("L", "end", "accept", "progress"))
+        kind = "L" if kind == "accept" and self._purpose in ("ltl", "never") else kind
+        return kind + str(self._fresh)
 
     def _target(self) -> str:
         return self._random.choice(
@@ -135,7 +186,8 @@ class PromelaModel:
         return 'printf("x\\n")'
 
     def _assert_(self, depth: int) -> str:
-        return f"assert({self._condition(1)})" if self._some(0.4) else "assert(true)"
+        # SPIN states safety formulas as assertions, which must then be the only ones that can fail.
+        return f"assert({self._condition(1)})" if self._some(0.4) and not self._purpose else "assert(true)"
 
     def _goto_(self, depth: int) -> str:
         if not self._labels or self._some(0.3):

@@ -270,3 +270,40 @@ def test_a_trail_of_another_model_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="does not fit"):
         session.load({"trail": [[0, 0], [0, 2]], "merged": False})
     assert len(session.steps) == 1  # the trace so far is kept
+
+
+def test_choices_and_loops_are_unreached_where_spin_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "m.pml"
+    path.write_text(
+        "byte x, y; active proctype P() { x == 9; do :: goto out; x = 1 :: goto out od; y = 3; out: skip;"
+        " atomic { goto over; select (y : 0 .. 2); x = 8 }; over: skip }"
+        "active proctype Q() { byte t; x = 1; atomic { y = 1; do :: t > 0 -> t = t - 1 :: else -> break od; y = 2 };"
+        " atomic { t = 2; do :: t > 0 -> t = t - 1 :: else -> break od; y = 0 } }"
+    )
+    result = outcrop.load(path).check(deadlock="off", engine="interpreter")
+    found = {each["process"]: [place["state"] for place in each["places"]] for each in result.to_dict()["unreached"]}
+    assert found == {"P": [3, 8, 16, 19], "Q": [4]}
+
+
+_LOOP = "byte x, y; active proctype P() { do :: atomic { x = 1 - x; y = x } od } "
+_LINE = "byte x; active proctype P() { x = 1; "
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "verdict"),
+    [
+        (_LOOP + "ltl f { [] ((x == 1) <-> (y == 1)) }", {}, "holds"),
+        (_LOOP + "ltl f { <> ((x == 1) <-> (y == 0)) }", {}, "violated"),
+        (_LINE + "accept: x == 9 }", {"acceptance": True}, "violated"),
+        (_LINE + "accept: skip; x == 9 }", {"acceptance": True}, "holds"),
+        (_LINE + "x == 9 }", {"progress": True}, "holds"),
+        (_LOOP, {"progress": True}, "violated"),
+    ],
+)
+def test_verdicts_about_cycles_and_ends_are_those_of_spin(
+    text: str, options: dict[str, bool], verdict: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "m.pml"
+    path.write_text(text)
+    result = outcrop.load(path, **options).check(deadlock="off", engine="interpreter")
+    assert str(result.verdict) == verdict
