@@ -189,35 +189,40 @@ static int grow_keys(Worker *worker, Quotient *table) {
 
 /* --- Adding -------------------------------------------------------------------------------------------------- */
 
-/* Enters a key. Returns KEY_TOO_FAR if the search must stop. */
-static int enter_key(Worker *worker, Quotient *table, Key permuted_key) {
+/* A key on its way to its line. */
+typedef struct {
+  Divided divided;
+  uint64_t line_count; /* of the table by which it was divided */
+  unsigned table;
+} Sent;
+
+static inline Sent send_key(const Compressed *set, const uint8_t *state) {
+  Sent sent = {.line_count = 0};
+  const Key key = key_of(state, &sent.table);
+  const Quotient *table = &set->tables[sent.table];
+  if (!table->lines) return sent;
+  sent.divided = quotient_divide(table, permuted(&set->permutation, key, bits_of_keys(sent.table)));
+  sent.line_count = table->line_count;
+  __builtin_prefetch(table->lines + sent.divided.home * LINE_BYTES, 1);
+  return sent;
+}
+
+/* Enters the key of a state. Gives KEY_TOO_FAR when the search must stop. */
+static int enter_key(Worker *worker, Sent sent, const uint8_t *state) {
+  Compressed *set = compressed_of(worker->search);
+  Quotient *table = &set->tables[sent.table];
   uint64_t position;
   while (!stopping(worker->search)) {
     if (!table->lines || __atomic_load_n(&table->count, __ATOMIC_RELAXED) >= table->limit) {
       if (!grow_keys(worker, table)) break;
       continue;
     }
-    int outcome =
-        quotient_look_up(table, quotient_divide(table, permuted_key), 1, worker->search->worker_count > 1, &position);
+    if (sent.line_count != table->line_count) sent = send_key(set, state);
+    int outcome = quotient_look_up(table, sent.divided, 1, worker->search->worker_count > 1, &position);
     if (outcome != KEY_TOO_FAR) return outcome;
     if (!grow_keys(worker, table)) break;
   }
   return KEY_TOO_FAR;
-}
-
-/* Keys on their way to their lines. */
-typedef struct {
-  Key permuted;
-  unsigned table;
-} Sent;
-
-static inline Sent send_key(const Compressed *set, const uint8_t *state) {
-  Sent sent;
-  Key key = key_of(state, &sent.table);
-  const Quotient *table = &set->tables[sent.table];
-  sent.permuted = permuted(&set->permutation, key, bits_of_keys(sent.table));
-  if (table->lines) __builtin_prefetch(table->lines + quotient_divide(table, sent.permuted).home * LINE_BYTES, 1);
-  return sent;
 }
 
 static uint32_t compressed_add(Worker *worker, const uint8_t *states, const uint64_t *hashes, uint32_t count,
@@ -241,7 +246,7 @@ static uint32_t compressed_add(Worker *worker, const uint8_t *states, const uint
     }
     const Sent own = sent[done % AHEAD];
     if (done + AHEAD < count) sent[done % AHEAD] = send_key(set, states + (size_t)(done + AHEAD) * STATE_BYTES);
-    int outcome = enter_key(worker, &set->tables[own.table], own.permuted);
+    int outcome = enter_key(worker, own, states + (size_t)done * STATE_BYTES);
     if (outcome == KEY_TOO_FAR) break;
     is_new[done] = outcome == KEY_NEW;
     if (outcome != KEY_NEW) continue;
@@ -346,12 +351,12 @@ static void trees_close(Search *search) {
   for (uint32_t i = 0; i < search->worker_count; i++) {
     Worker *worker = &search->workers[i];
     free(worker->trees);
-    free(worker->foldings);
+    free(worker->folding);
     free(worker->known_nodes);
     free(worker->roots);
     free(worker->sources);
     worker->trees = NULL;
-    worker->foldings = NULL;
+    worker->folding = NULL;
     worker->known_nodes = NULL;
     worker->roots = NULL;
     worker->sources = NULL;
@@ -376,11 +381,11 @@ EXPORT int outcrop_compressed_open(Search *search, uint64_t seed, uint64_t weak,
   for (uint32_t i = 0; i < search->worker_count; i++) {
     Worker *worker = &search->workers[i];
     worker->trees = calloc(TREES_AT_HAND, sizeof *worker->trees);
-    worker->foldings = calloc(FOLDED_TOGETHER, sizeof *worker->foldings);
-    worker->known_nodes = calloc(KNOWN_NODES, sizeof *worker->known_nodes);
+    worker->folding = calloc(1, sizeof *worker->folding);
+    worker->known_nodes = calloc((size_t)1 << KNOWN_BITS, sizeof *worker->known_nodes);
     worker->roots = calloc(SUCCESSOR_ROOM + 1, STATE_BYTES);
     worker->sources = calloc(SUCCESSOR_ROOM, sizeof *worker->sources);
-    complete &= worker->trees && worker->foldings && worker->known_nodes && worker->roots && worker->sources;
+    complete &= worker->trees && worker->folding && worker->known_nodes && worker->roots && worker->sources;
   }
   if (!complete) {
     trees_close(search);

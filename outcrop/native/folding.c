@@ -23,7 +23,12 @@ static int claim_numbers(Worker *worker) {
   return 0;
 }
 
-/* Returns the number of a node, which may be a new one; UINT64_MAX if there is no memory for one. */
+/* Where a worker remembers a node, if it does. */
+static inline KnownNode *known_node(const Worker *worker, uint64_t pair) {
+  return &worker->known_nodes[pair * RANDOM_STEP >> (64 - KNOWN_BITS)];
+}
+
+/* The number of a node, a new one if need be; UINT64_MAX when there is none to be had. */
 static uint64_t node_number(Worker *worker, uint64_t pair, uint64_t hash) {
   Search *search = worker->search;
   Tree *tree = &search->tree;
@@ -37,96 +42,110 @@ static uint64_t node_number(Worker *worker, uint64_t pair, uint64_t hash) {
   const View view = table_view(&tree->table, &tree->nodes);
   uint64_t number = table_look_up(view, node, hash, 0, &numbers->next, search->worker_count > 1, &is_new);
   numbers->next += is_new;
-  worker->known_nodes[hash % KNOWN_NODES] = (KnownNode){pair, number};
+  *known_node(worker, pair) = (KnownNode){pair, number};
   return number;
 }
 
-/* Sets the leaves of a successor that differ from its parent's, and returns the set of nodes above them. */
-static inline void change_leaves(const TreeShape *shape, const uint8_t *state, const UnfoldedTree *parent, uint32_t *value,
-                                 uint64_t *above) {
-  for (uint32_t word = 0; word < TREE_WORDS; word++) {
-    uint64_t changed;
-    memcpy(&changed, state + 8 * word, sizeof changed);
-    changed ^= parent->state[word];
-    if (word + 1 == TREE_WORDS && MODEL_BYTES % 8) changed &= UINT64_MAX >> (64 - 8 * (MODEL_BYTES % 8));
-    while (changed) {
-      const unsigned byte = (unsigned)__builtin_ctzll(changed) / 8;
-      const uint32_t leaf = shape->leaf_of[8 * word + byte];
-      changed &= ~((uint64_t)0xFF << 8 * byte);
-      value[leaf] = leaf_value(shape, state, leaf);
-      for (int i = 0; i < NODE_WORDS; i++) above[i] |= shape->above[leaf][i];
-    }
+/* The bytes in which two states differ, of 64 from `at` on, a bit each. */
+static inline uint64_t changed_bytes(const uint8_t *state, const uint8_t *parent, unsigned at) {
+  enum { ROW = MODEL_BYTES < TAG_GROUP ? MODEL_BYTES : TAG_GROUP };
+  uint64_t changed = 0;
+  if (ROW < TAG_GROUP) {
+    uint8_t rows[2][TAG_GROUP] = {{0}};
+    memcpy(rows[0], state, ROW);
+    memcpy(rows[1], parent, ROW);
+    return bytes_differ(rows[0], rows[1]);
   }
+#pragma GCC unroll 4
+  for (unsigned i = 0; i < 64; i += TAG_GROUP) {
+    const unsigned from = at + i + TAG_GROUP <= MODEL_BYTES ? at + i : MODEL_BYTES - ROW;
+    if (at + i < MODEL_BYTES) changed |= (uint64_t)(bytes_differ(state + from, parent + from) >> (at + i - from)) << i;
+  }
+  return changed;
 }
 
-/* Begins to fold a state that comes from the state with number `owner` of the block. */
-static void fold_begin(Worker *worker, Folding *folding, const uint8_t *state, uint32_t owner) {
-  const TreeShape *shape = &worker->search->tree.shape;
-  const UnfoldedTree *parent = &worker->trees[owner % TREES_AT_HAND];
-  memcpy(folding->value, parent->value, (shape->leaves + shape->nodes + 1) * sizeof *folding->value);
-  memset(folding->above, 0, sizeof folding->above);
-  change_leaves(shape, state, parent, folding->value, folding->above);
-  folding->word = 0;
+/* Sets the leaves of a state, number `own` of those folded together, that are not those of its parent. */
+static inline void change_leaves(const TreeShape *shape, Folding *folding, unsigned own, const uint8_t *state) {
+  const uint8_t *parent = (const uint8_t *)folding->parents[own]->state;
+  for (unsigned at = 0; at < MODEL_BYTES; at += 64)
+    for (uint64_t changed = changed_bytes(state, parent, at); changed;) {
+      const uint32_t leaf = shape->leaf_of[at + (unsigned)__builtin_ctzll(changed)];
+      const unsigned end = shape->leaf_end[leaf] - at;
+      folding->changed[leaf] |= (uint64_t)1 << own;
+      folding->value[leaf][own] = leaf_value(shape, state, leaf);
+      changed = end < 64 ? changed >> end << end : 0;
+    }
 }
 
-/* Goes up to the next node, and prefetches what the worker knows about it. Returns 0 if there is none. */
-static inline int fold_on(const Worker *worker, Folding *folding) {
-  const TreeShape *shape = &worker->search->tree.shape;
-  while (!folding->above[folding->word])
-    if (++folding->word == NODE_WORDS) return 0;
-  folding->node = 64 * folding->word + (unsigned)__builtin_ctzll(folding->above[folding->word]);
-  folding->above[folding->word] &= folding->above[folding->word] - 1;
-  folding->pair = pair_of(folding->value[shape->left[folding->node]], folding->value[shape->right[folding->node]]);
-  folding->hash = hash_state(&worker->search->hasher, (const uint8_t *)&folding->pair);
-  __builtin_prefetch(&worker->known_nodes[folding->hash % KNOWN_NODES]);
-  return 1;
+static inline uint32_t folded_value(const Folding *folding, uint32_t value, unsigned own) {
+  const uint32_t *place = &folding->parents[own]->value[value];
+  if (folding->changed[value] >> own & 1) place = &folding->value[value][own];
+  return *place;
 }
 
-/* Takes the number of a node that the worker has met lately. For another, returns 0 and prefetches it. */
-static inline int fold_known(const Worker *worker, Folding *folding) {
+static inline uint64_t pair_at(const TreeShape *shape, const Folding *folding, uint32_t node, unsigned own) {
+  return pair_of(folded_value(folding, shape->left[node], own), folded_value(folding, shape->right[node], own));
+}
+
+/* Nodes that the worker does not remember, on the way to their numbers. */
+typedef struct {
+  uint64_t pair[FOLDED_TOGETHER], hash[FOLDED_TOGETHER];
+  uint8_t own[FOLDED_TOGETHER]; /* the state that each belongs to */
+} UnknownNodes;
+
+/* Looks up a node in some of the states. Gives those for which memory has no room. */
+static uint64_t fold_node(Worker *worker, uint32_t node, uint64_t members) {
   const Tree *tree = &worker->search->tree;
-  const KnownNode *known = &worker->known_nodes[folding->hash % KNOWN_NODES];
-  folding->value[tree->shape.leaves + folding->node] = (uint32_t)known->number;
-  if (known->pair == folding->pair) return 1;
-  __builtin_prefetch(table_line(&tree->table, folding->hash));
-  return 0;
-}
-
-/* Looks up the node that fold_on has reached. Returns 0 if there is no memory. */
-static inline int fold_node(Worker *worker, Folding *folding) {
-  const uint64_t number = node_number(worker, folding->pair, folding->hash);
-  folding->value[worker->search->tree.shape.leaves + folding->node] = (uint32_t)number;
-  return number != UINT64_MAX;
-}
-
-/* Folds a few states, all of them a node at a time, so that nodes are fetched while others are looked up. Sets a bit for
- * each that memory has no room for. The roots may lie where the states lie. */
-static uint32_t fold_states(Worker *worker, const uint8_t *states, const uint32_t *owners, uint32_t count, uint8_t *roots) {
-  const TreeShape *shape = &worker->search->tree.shape;
-  Folding *foldings = worker->foldings;
-  uint32_t going = ((uint32_t)1 << count) - 1, failed = 0;
-  for (uint32_t i = 0; i < count; i++) fold_begin(worker, &foldings[i], states + (size_t)i * MODEL_BYTES, owners ? owners[i] : 0);
-  while (going) {
-    uint32_t unknown = 0;
-    for (uint32_t rest = going; rest; rest &= rest - 1)
-      if (!fold_on(worker, &foldings[__builtin_ctz(rest)])) going &= ~(rest & -rest);
-    for (uint32_t rest = going; rest; rest &= rest - 1)
-      unknown |= fold_known(worker, &foldings[__builtin_ctz(rest)]) ? 0 : rest & -rest;
-    for (uint32_t rest = unknown; rest; rest &= rest - 1)
-      if (!fold_node(worker, &foldings[__builtin_ctz(rest)])) failed |= rest & -rest, going &= ~(rest & -rest);
+  Folding *folding = worker->folding;
+  uint32_t *numbers = folding->value[tree->shape.leaves + node];
+  uint64_t failed = 0;
+  uint32_t count = 0;
+  UnknownNodes unknown;
+  for (uint64_t rest = members; rest; rest &= rest - 1) {
+    const unsigned own = (unsigned)__builtin_ctzll(rest);
+    const uint64_t pair = pair_at(&tree->shape, folding, node, own);
+    const KnownNode *known = known_node(worker, pair);
+    numbers[own] = (uint32_t)known->number;
+    unknown.pair[count] = pair;
+    unknown.own[count] = (uint8_t)own;
+    count += known->pair != pair;
   }
   for (uint32_t i = 0; i < count; i++) {
-    const uint32_t *value = foldings[i].value;
-    const uint64_t pair = pair_of(value[shape->left[shape->nodes]], value[shape->right[shape->nodes]]);
+    unknown.hash[i] = hash_state(&worker->search->hasher, (const uint8_t *)&unknown.pair[i]);
+    __builtin_prefetch(table_line(&tree->table, unknown.hash[i]));
+  }
+  for (uint32_t i = 0; i < count; i++) {
+    const uint64_t number = node_number(worker, unknown.pair[i], unknown.hash[i]);
+    numbers[unknown.own[i]] = (uint32_t)number;
+    if (number == UINT64_MAX) failed |= (uint64_t)1 << unknown.own[i];
+  }
+  return failed;
+}
+
+/* Folds up to 64 states, whose parents are known: all of them a node at a time, from leaves to root, so that fetches of
+ * nodes overlap. Gives those that memory has no room for. The roots may lie where the states lie. */
+static uint64_t fold_states(Worker *worker, const uint8_t *states, uint32_t count, uint8_t *roots) {
+  const TreeShape *shape = &worker->search->tree.shape;
+  Folding *folding = worker->folding;
+  uint64_t failed = 0;
+  memset(folding->changed, 0, shape->leaves * sizeof *folding->changed);
+  for (uint32_t i = 0; i < count; i++) change_leaves(shape, folding, i, states + (size_t)i * MODEL_BYTES);
+  for (uint32_t node = 0; node < shape->nodes; node++) {
+    const uint64_t members = (folding->changed[shape->left[node]] | folding->changed[shape->right[node]]) & ~failed;
+    folding->changed[shape->leaves + node] = members;
+    if (members) failed |= fold_node(worker, node, members);
+  }
+  for (uint32_t i = 0; i < count; i++) {
+    const uint64_t pair = pair_at(shape, folding, shape->nodes, i);
     memcpy(roots + (size_t)i * STATE_BYTES, &pair, sizeof pair);
   }
   return failed;
 }
 
-/* Makes a state that was just folded the one that the next is compared with. */
-static void keep_tree(UnfoldedTree *tree, const Folding *folding, const TreeShape *shape, const uint8_t *state) {
+/* Makes a state that was just folded the one that the next are compared with. */
+static void keep_tree(UnfoldedTree *tree, const Folding *folding, const TreeShape *shape, unsigned own, const uint8_t *state) {
   memcpy(tree->state, state, MODEL_BYTES);
-  memcpy(tree->value, folding->value, (shape->leaves + shape->nodes + 1) * sizeof *tree->value);
+  for (uint32_t value = 0; value < shape->leaves + shape->nodes; value++) tree->value[value] = folded_value(folding, value, own);
 }
 
 /* Folds states that have no parent here, each few of them as if they came from the state before. Returns the number of
@@ -136,10 +155,11 @@ static uint64_t fold_block(Worker *worker, const uint8_t *states, uint64_t count
     const uint32_t few = count - done < FOLDED_TOGETHER ? (uint32_t)(count - done) : FOLDED_TOGETHER;
     const uint8_t *first = states + done * MODEL_BYTES;
     uint8_t some[FOLDED_TOGETHER * STATE_BYTES];
-    const uint32_t failed = fold_states(worker, first, NULL, few, some);
-    const uint32_t folded = failed ? (uint32_t)__builtin_ctz(failed) : few;
+    for (uint32_t i = 0; i < few; i++) worker->folding->parents[i] = worker->trees;
+    const uint64_t failed = fold_states(worker, first, few, some);
+    const uint32_t folded = failed ? (uint32_t)__builtin_ctzll(failed) : few;
     const uint8_t *last = first + (folded - 1) * (size_t)MODEL_BYTES;
-    if (folded) keep_tree(worker->trees, &worker->foldings[folded - 1], &worker->search->tree.shape, last);
+    if (folded) keep_tree(worker->trees, worker->folding, &worker->search->tree.shape, folded - 1, last);
     memcpy(roots + done * STATE_BYTES, some, folded * (size_t)STATE_BYTES);
     if (folded < few) return done + folded;
   }
@@ -153,23 +173,28 @@ static UNUSED uint32_t fold_states_sent(Worker *worker, uint8_t *states, uint32_
   return folded;
 }
 
-/* Folds the successors in the buffer, and drops those that memory has no room for. The roots may lie where they lie. */
-static void fold_successors(Worker *worker, uint8_t *all_roots) {
+/* Folds the successors in the buffer, and drops those that memory has no room for and, if `block` has the roots of the states
+ * that they come from, those that equal theirs. The roots may lie where the successors lie. */
+static void fold_successors(Worker *worker, const uint8_t *block, uint8_t *all_roots) {
   Expansion *expansion = &worker->expansion;
   const uint32_t count = expansion->count;
   uint32_t kept = 0;
   for (uint32_t i = 0; i < count; i++) worker->sources[i] = i;
   for (uint32_t done = 0; done < count; done += FOLDED_TOGETHER) {
     const uint32_t few = count - done < FOLDED_TOGETHER ? count - done : FOLDED_TOGETHER;
-    uint8_t *states = expansion->successors + (size_t)done * MODEL_BYTES, roots[FOLDED_TOGETHER * STATE_BYTES];
-    const uint32_t failed = fold_states(worker, states, expansion->owners + done, few, roots);
+    uint8_t roots[FOLDED_TOGETHER * STATE_BYTES];
+    for (uint32_t i = 0; i < few; i++)
+      worker->folding->parents[i] = &worker->trees[expansion->owners[done + i] % TREES_AT_HAND];
+    const uint64_t failed = fold_states(worker, expansion->successors + (size_t)done * MODEL_BYTES, few, roots);
+    worker->overflow |= failed != 0;
     for (uint32_t i = 0; i < few; i++) {
+      const uint8_t *root = roots + (size_t)i * STATE_BYTES;
       if (failed >> i & 1) continue;
-      memcpy(all_roots + (size_t)kept * STATE_BYTES, roots + (size_t)i * STATE_BYTES, STATE_BYTES);
+      if (block && states_equal(root, block + (size_t)expansion->owners[done + i] * STATE_BYTES)) continue;
+      memcpy(all_roots + (size_t)kept * STATE_BYTES, root, STATE_BYTES);
       move_origin(expansion, kept++, done + i);
     }
   }
-  worker->overflow |= kept < count;
   worker->generated += count - kept;
   expansion->count = kept;
 }

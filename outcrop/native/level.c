@@ -104,14 +104,14 @@ static void add_successors(Expansion *expansion) {
   /* The packed states are kept for the checks of new ones. */
   if (is_shared(worker->search)) route_own_successors(worker);
   uint8_t *packed = expansion->successors;
-  fold_successors(worker, worker->roots);
+  fold_successors(worker, worker->block, worker->roots);
   worker->packed = packed;
   expansion->successors = worker->roots;
 #else
   squeeze_successors(worker);
-#endif
   /* A table of all visited states finds loops nearly as fast. With eviction, each would be a candidate. */
   drop_loops(worker, worker->search->visited->forgets ? 1 : 6);
+#endif
   hash_own_successors(worker);
   uint32_t count = expansion->count;
   expansion->count = 0;

@@ -117,6 +117,21 @@ static inline uint32_t tags_equal(const uint8_t *tags, uint8_t tag) {
 #endif
 }
 
+/* Returns in which of sixteen bytes two rows differ, a bit each. */
+static inline uint32_t bytes_differ(const uint8_t *a, const uint8_t *b) {
+#ifdef __SSE2__
+  typedef char Bytes __attribute__((vector_size(16)));
+  Bytes first, second;
+  memcpy(&first, a, sizeof first);
+  memcpy(&second, b, sizeof second);
+  return (uint32_t)__builtin_ia32_pmovmskb128(first != second);
+#else
+  uint32_t differ = 0;
+  for (int i = 0; i < TAG_GROUP; i++) differ |= (uint32_t)(a[i] != b[i]) << i;
+  return differ;
+#endif
+}
+
 static inline void pause_briefly(void) {
 #if defined(__x86_64__) || defined(__i386__)
   __builtin_ia32_pause();

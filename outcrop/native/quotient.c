@@ -5,8 +5,9 @@
  * quotient, plus a fraction, the remainder. The slot holds the remainder and, instead of Cleary's two bits, the distance
  * in lines from home to where the entry lies. Slots take as many bytes as that needs, so 40-bit keys take 3 or 4.
  *
- * A line is a control byte and slots. The control byte counts the slots that are filled. Slots below that count never
- * change, so lookups take no lock; the uppermost bit is the lock of whoever adds an entry. The table grows in place. */
+ * A line is a control byte, a tag for each slot, and the slots. The control byte counts the slots that are filled. Slots
+ * below that count never change, so look-ups take no lock; the uppermost bit is the lock of whoever adds an entry. The tag
+ * is a byte of the entry: all tags of a line are compared at once. The table grows in place. */
 
 #if STATE_BYTES <= 8
 typedef uint64_t Key;
@@ -15,7 +16,7 @@ typedef Wide Key;
 #endif
 
 enum { KEY_BITS = 8 * sizeof(Key), CONTROL_LOCKED = 0x80, SLOT_ROOM = LINE_BYTES - 1 };
-enum { LEAST_DISTANCE_BITS = 6, MOST_DISTANCE_BITS = 7, LEAST_LINES = 16 };
+enum { LEAST_DISTANCE_BITS = 6, MOST_DISTANCE_BITS = 7, LEAST_LINES = 16, LEAST_SLOT_BYTES = 2 };
 
 typedef struct {
   uint8_t *lines;
@@ -27,8 +28,8 @@ typedef struct {
   unsigned head_bits;     /* the uppermost bits of a permuted key, at most 64, which choose the line */
   unsigned dropped_bits;  /* bits of the scaled head that the spacing of heads implies */
   unsigned distance_bits;
-  unsigned slot_bytes;
-  unsigned slots;         /* number of slots of a line */
+  unsigned slot_bytes;    /* with the tag */
+  unsigned slots;         /* of a line */
   int wants_to_grow;      /* (atomic) */
 } Quotient;
 
@@ -92,6 +93,7 @@ static void quotient_shape(Quotient *table, uint64_t line_count) {
   if (table->dropped_bits > table->head_bits) table->dropped_bits = table->head_bits;
   const unsigned remainder = table->bits - table->dropped_bits;
   table->slot_bytes = (remainder + LEAST_DISTANCE_BITS + 7) / 8;
+  if (table->slot_bytes < LEAST_SLOT_BYTES) table->slot_bytes = LEAST_SLOT_BYTES;
   const unsigned distance = 8 * table->slot_bytes - remainder;
   table->distance_bits = distance < MOST_DISTANCE_BITS ? distance : MOST_DISTANCE_BITS;
   table->slots = SLOT_ROOM / table->slot_bytes;
@@ -127,18 +129,48 @@ static void quotient_close(Quotient *table) {
 
 static inline uint64_t quotient_bytes(const Quotient *table) { return table->lines ? table->line_count * LINE_BYTES : 0; }
 
-/* A slot, read without touching what lies behind the line. The bytes of a neighbour that come along are masked out. */
-static inline Key quotient_slot(const Quotient *table, const uint8_t *line, unsigned number) {
-  const unsigned at = 1 + number * table->slot_bytes;
-  Key slot = 0;
+/* --- Slots --------------------------------------------------------------------------------------------------- */
+
+/* The tag of an entry is its second byte: the first is mostly distance, which is nearly always 0. */
+static inline uint8_t quotient_tag(Key entry) { return (uint8_t)(entry >> 8); }
+static inline Key quotient_rest(Key entry) { return (entry & 0xFF) | entry >> 16 << 8; }
+
+static inline unsigned quotient_place(const Quotient *table, unsigned number) {
+  return 1 + table->slots + number * (table->slot_bytes - 1);
+}
+
+/* An entry without its tag, read without touching what lies behind the line. The bytes of a neighbour that come along are
+ * masked out. */
+static inline Key quotient_read_rest(const Quotient *table, const uint8_t *line, unsigned number) {
+  const unsigned at = quotient_place(table, number);
+  Key rest = 0;
 #ifdef __SANITIZE_THREAD__
-  memcpy(&slot, line + at, table->slot_bytes);
+  memcpy(&rest, line + at, table->slot_bytes - 1);
 #else
-  const unsigned from = at < LINE_BYTES - sizeof slot ? at : LINE_BYTES - (unsigned)sizeof slot;
-  memcpy(&slot, line + from, sizeof slot);
-  slot = slot >> 8 * (at - from) & key_mask_of(8 * table->slot_bytes);
+  const unsigned from = at < LINE_BYTES - sizeof rest ? at : LINE_BYTES - (unsigned)sizeof rest;
+  memcpy(&rest, line + from, sizeof rest);
+  rest = rest >> 8 * (at - from) & key_mask_of(8 * (table->slot_bytes - 1));
 #endif
-  return slot;
+  return rest;
+}
+
+static inline Key quotient_read(const Quotient *table, const uint8_t *line, unsigned number) {
+  const Key rest = quotient_read_rest(table, line, number);
+  return (rest & 0xFF) | (Key)line[1 + number] << 8 | rest >> 8 << 16;
+}
+
+static inline void quotient_write(const Quotient *table, uint8_t *line, unsigned number, Key entry) {
+  const Key rest = quotient_rest(entry);
+  line[1 + number] = quotient_tag(entry);
+  memcpy(line + quotient_place(table, number), &rest, table->slot_bytes - 1);
+}
+
+/* The first `filled` slots that have a tag, a bit each. Other threads may be writing the tags of slots behind them. */
+static inline uint32_t quotient_tagged(const Quotient *table, const uint8_t *line, uint8_t tag, unsigned filled) {
+  uint32_t match;
+  LOOSE_READ(match = tags_equal(line + 1, tag));
+  if (table->slots > TAG_GROUP) LOOSE_READ(match |= tags_equal(line + 1 + TAG_GROUP, tag) << TAG_GROUP);
+  return match & (((uint32_t)1 << filled) - 1);
 }
 
 /* --- Looking up ---------------------------------------------------------------------------------------------- */
@@ -170,7 +202,9 @@ static inline Key quotient_multiply(const Quotient *table, uint64_t number, Key 
   Key tail = tail_bits ? entry & key_mask_of(tail_bits) : 0;
   uint64_t fraction = (uint64_t)(tail_bits ? entry >> tail_bits : entry);
   const Wide scaled = ((Wide)home << table->head_bits) + ((Wide)fraction << table->dropped_bits);
-  const Key head = (Key)((scaled + table->line_count - 1) / table->line_count);
+  const Wide least = scaled + table->line_count - 1;
+  /* A division of 128 bits takes several times as long as one of 64. */
+  const Key head = least >> 64 ? (Key)(least / table->line_count) : (uint64_t)least / table->line_count;
   return tail_bits ? head << tail_bits | tail : head;
 }
 
@@ -182,14 +216,16 @@ static inline int quotient_look_up(const Quotient *table, Divided divided, int e
   uint64_t number = divided.home;
   for (uint64_t distance = 0; distance <= greatest; distance++) {
     uint8_t *line = table->lines + number * LINE_BYTES;
-    const Key entry = divided.remainder | distance;
+    const Key entry = divided.remainder | distance, rest = quotient_rest(entry);
     for (unsigned seen = 0;;) {
       uint8_t control = __atomic_load_n(line, __ATOMIC_ACQUIRE);
       const unsigned filled = control & (CONTROL_LOCKED - 1);
-      for (; seen < filled; seen++) {
-        *position = number * table->slots + seen;
-        if (quotient_slot(table, line, seen) == entry) return KEY_OLD;
+      for (uint32_t match = quotient_tagged(table, line, quotient_tag(entry), filled) >> seen << seen; match; match &= match - 1) {
+        const unsigned slot = (unsigned)__builtin_ctz(match);
+        *position = number * table->slots + slot;
+        if (quotient_read_rest(table, line, slot) == rest) return KEY_OLD;
       }
+      seen = filled;
       if (seen == table->slots) break;
       if (!enter) return KEY_MISSING;
       if (control & CONTROL_LOCKED) {
@@ -200,7 +236,7 @@ static inline int quotient_look_up(const Quotient *table, Divided divided, int e
       if (shared && !__atomic_compare_exchange_n(line, &control, (uint8_t)(control | CONTROL_LOCKED), 0, __ATOMIC_ACQUIRE,
                                                  __ATOMIC_RELAXED))
         continue;
-      memcpy(line + 1 + seen * table->slot_bytes, &entry, table->slot_bytes);
+      quotient_write(table, line, seen, entry);
       __atomic_store_n(line, (uint8_t)(seen + 1), __ATOMIC_RELEASE);
       *position = number * table->slots + seen;
       return KEY_NEW;
@@ -229,7 +265,7 @@ static uint64_t quotient_take_out(const Quotient *shape, uint64_t first_line, ui
   uint64_t count = 0;
   for (uint64_t number = first_line; number < first_line + lines; number++) {
     uint8_t *line = shape->lines + number * LINE_BYTES;
-    for (unsigned i = 0; i < *line; i++) keys[count++] = quotient_multiply(shape, number, quotient_slot(shape, line, i));
+    for (unsigned i = 0; i < *line; i++) keys[count++] = quotient_multiply(shape, number, quotient_read(shape, line, i));
     memset(line, 0, LINE_BYTES);
   }
   return count;

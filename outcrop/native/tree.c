@@ -11,7 +11,6 @@
 /* The most leaves that a shape may have: one a byte, unless that is too much. */
 enum {
   MOST_LEAVES = MODEL_BYTES <= 384 ? MODEL_BYTES : (MODEL_BYTES + 3) / 4,
-  NODE_WORDS = (MOST_LEAVES + 63) / 64, /* words of a set of inner nodes; there are fewer of these than leaves */
   TREE_WORDS = (MODEL_BYTES + 7) / 8,
 };
 
@@ -23,9 +22,9 @@ typedef struct {
 
 typedef struct {
   uint32_t leaves, nodes; /* nodes without the root */
-  uint16_t leaf_at[MOST_LEAVES], leaf_bytes[MOST_LEAVES], leaf_of[MODEL_BYTES];
+  uint16_t leaf_at[MOST_LEAVES], leaf_end[MOST_LEAVES], leaf_of[MODEL_BYTES];
+  uint32_t leaf_mask[MOST_LEAVES];
   uint16_t left[MOST_LEAVES + 1], right[MOST_LEAVES + 1]; /* which values a node pairs; after the others, the root */
-  uint64_t above[MOST_LEAVES][NODE_WORDS];                /* the nodes above each leaf */
 } TreeShape;
 
 typedef struct {
@@ -47,15 +46,15 @@ typedef struct {
   uint64_t pair, number;
 } KnownNode;
 
-/* A state that is being folded: values as far as they are known, and the nodes that are not. */
-typedef struct {
-  uint64_t above[NODE_WORDS];
-  uint64_t pair, hash; /* key and hash of the node that is looked up */
-  unsigned word, node;
-  uint32_t value[2 * MOST_LEAVES + 1];
-} Folding;
+/* States that are folded together, a bit each in a set of them, and nodes that a worker remembers. */
+enum { FOLDED_TOGETHER = 64, KNOWN_BITS = 17 };
 
-enum { KNOWN_NODES = 1 << 15, FOLDED_TOGETHER = 16 };
+/* States that are being folded. A value is that of the state's parent unless it has changed. */
+typedef struct {
+  const UnfoldedTree *parents[FOLDED_TOGETHER];
+  uint64_t changed[2 * MOST_LEAVES + 1];                  /* for each value, the states in which it has changed */
+  uint32_t value[2 * MOST_LEAVES + 1][FOLDED_TOGETHER];   /* ... and what it is there */
+} Folding;
 
 static inline uint64_t pair_of(uint32_t left, uint32_t right) { return (uint64_t)right << 32 | left; }
 
@@ -73,27 +72,22 @@ static int tree_shape(TreeShape *shape, const uint32_t *bytes, uint32_t leaves, 
   for (uint32_t i = 0; i < leaves; i++) {
     if (!bytes[i] || bytes[i] > 4 || at + bytes[i] > MODEL_BYTES) return 0;
     shape->leaf_at[i] = (uint16_t)at;
-    shape->leaf_bytes[i] = (uint16_t)bytes[i];
-    for (uint32_t end = at + bytes[i]; at < end; at++) shape->leaf_of[at] = (uint16_t)i;
+    shape->leaf_end[i] = (uint16_t)(at + bytes[i]);
+    shape->leaf_mask[i] = UINT32_MAX >> (32 - 8 * bytes[i]);
+    for (; at < shape->leaf_end[i]; at++) shape->leaf_of[at] = (uint16_t)i;
   }
   for (uint32_t node = 0; node <= nodes; node++) {
     if (left[node] >= leaves + node || (right[node] >= leaves + node && right[node] != leaves + nodes)) return 0;
     shape->left[node] = (uint16_t)left[node];
     shape->right[node] = (uint16_t)right[node];
   }
-  for (uint32_t leaf = 0; leaf < leaves; leaf++)
-    for (uint32_t node = 0, below = leaf; node < nodes; node++)
-      if (left[node] == below || right[node] == below) {
-        shape->above[leaf][node / 64] |= (uint64_t)1 << node % 64;
-        below = leaves + node;
-      }
   return at == MODEL_BYTES;
 }
 
 static inline uint32_t leaf_value(const TreeShape *shape, const uint8_t *state, uint32_t leaf) {
   uint32_t value;
   memcpy(&value, state + shape->leaf_at[leaf], sizeof value);
-  return value & (uint32_t)(UINT64_MAX >> (64 - 8 * shape->leaf_bytes[leaf]));
+  return value & shape->leaf_mask[leaf];
 }
 
 /* --- Nodes --------------------------------------------------------------------------------------------------- */

@@ -145,8 +145,8 @@ struct Worker {
   uint64_t misfit_count, misfit_room;
 #endif
 #if HAS_TREE
-  UnfoldedTree *trees; /* trees of the states being expanded */
-  Folding *foldings;
+  UnfoldedTree *trees; /* of the states being expanded */
+  Folding *folding;
   KnownNode *known_nodes;
   uint8_t *roots;         /* room for the roots of successors, and from which of them each comes */
   uint32_t *sources;
@@ -237,14 +237,14 @@ static inline void move_origin(Expansion *expansion, uint32_t to, uint32_t from)
 }
 
 #if HAS_TREE
-static void fold_successors(Worker *worker, uint8_t *roots);
+static void fold_successors(Worker *worker, const uint8_t *block, uint8_t *roots);
 static UNUSED uint32_t fold_states_sent(Worker *worker, uint8_t *states, uint32_t count);
 #endif
 
 /* Squeezes the successors in the buffer, which the model has packed. A flush starts with it. */
 static void squeeze_successors(Worker *worker) {
 #if HAS_TREE
-  fold_successors(worker, worker->expansion.successors);
+  fold_successors(worker, NULL, worker->expansion.successors);
 #endif
 #if SQUEEZED_BYTES
   Expansion *expansion = &worker->expansion;

@@ -443,7 +443,7 @@ MUTANTS = [
         "native/quotient.c",
         # A remainder that is a bit too short; a key that is not given back.
         ("table->dropped_bits = bit_length(line_count) - 1;", "table->dropped_bits = bit_length(line_count);"),
-        ("(Key)((scaled + table->line_count - 1) / table->line_count);", "(Key)(scaled / table->line_count);"),
+        ("const Wide least = scaled + table->line_count - 1;", "const Wide least = scaled;"),
         # Two threads enter the same root.
         ("if (shared && !__atomic_compare_exchange_n(", "if (0 && !__atomic_compare_exchange_n("),
         # Keys that growth has lost.
@@ -452,12 +452,12 @@ MUTANTS = [
     *_of(
         "native/folding.c",
         # A node compared without its second half.
-        ("if (known->pair == folding->pair) return 1;", "if (!(uint32_t)(known->pair ^ folding->pair)) return 1;"),
+        ("count += known->pair != pair;", "count += (uint32_t)(known->pair ^ pair) != 0;"),
     ),
     *_of(
         "native/tree.c",
         # A leaf with bytes of the next one.
-        ("return value & (uint32_t)(UINT64_MAX >> (64 - 8 * shape->leaf_bytes[leaf]));", "return value;"),
+        ("return value & shape->leaf_mask[leaf];", "return value;"),
     ),
     *_of(
         "native/compressed.c",
