@@ -353,11 +353,13 @@ static void trees_close(Search *search) {
     free(worker->trees);
     free(worker->folding);
     free(worker->known_nodes);
+    free(worker->recent_roots);
     free(worker->roots);
     free(worker->sources);
     worker->trees = NULL;
     worker->folding = NULL;
     worker->known_nodes = NULL;
+    worker->recent_roots = NULL;
     worker->roots = NULL;
     worker->sources = NULL;
   }
@@ -383,9 +385,12 @@ EXPORT int outcrop_compressed_open(Search *search, uint64_t seed, uint64_t weak,
     worker->trees = calloc(TREES_AT_HAND, sizeof *worker->trees);
     worker->folding = calloc(1, sizeof *worker->folding);
     worker->known_nodes = calloc((size_t)1 << KNOWN_BITS, sizeof *worker->known_nodes);
+    worker->recent_roots = calloc((size_t)1 << RECENT_BITS, sizeof *worker->recent_roots);
     worker->roots = calloc(SUCCESSOR_ROOM + 1, STATE_BYTES);
     worker->sources = calloc(SUCCESSOR_ROOM, sizeof *worker->sources);
-    complete &= worker->trees && worker->folding && worker->known_nodes && worker->roots && worker->sources;
+    complete &= worker->trees && worker->folding && worker->known_nodes && worker->recent_roots;
+    complete &= worker->roots && worker->sources;
+    if (complete) forget_recent(worker);
   }
   if (!complete) {
     trees_close(search);

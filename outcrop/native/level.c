@@ -104,7 +104,7 @@ static void add_successors(Expansion *expansion) {
   /* The packed states are kept for the checks of new ones. */
   if (is_shared(worker->search)) route_own_successors(worker);
   uint8_t *packed = expansion->successors;
-  fold_successors(worker, worker->block, worker->roots);
+  fold_successors(worker, worker->search->visited->knows_indexes ? NULL : worker->block, worker->roots);
   worker->packed = packed;
   expansion->successors = worker->roots;
 #else
@@ -120,6 +120,7 @@ static void add_successors(Expansion *expansion) {
 #if HAS_TREE
   expansion->successors = packed;
   worker->packed = NULL;
+  if (worker->overflow) forget_recent(worker); /* some of them were not added */
 #endif
 }
 

@@ -278,6 +278,16 @@ static int quotient_put_back(const Quotient *table, const Key *keys, uint64_t co
   return 1;
 }
 
+/* For what the table has grown to, and what it will grow to. */
+static void quotient_use_huge_pages(const Quotient *table) {
+#ifdef MADV_HUGEPAGE
+  madvise(table->lines, table->reserved, MADV_HUGEPAGE);
+#endif
+#ifdef MADV_COLLAPSE
+  madvise(table->lines, quotient_bytes(table), MADV_COLLAPSE);
+#endif
+}
+
 static int quotient_growth_open(QuotientGrowth *growth, Quotient *table, uint64_t line_count) {
   const uint64_t farthest = (uint64_t)1 << table->distance_bits, more = line_count - table->line_count;
   growth->old = *table;
@@ -290,10 +300,7 @@ static int quotient_growth_open(QuotientGrowth *growth, Quotient *table, uint64_
   growth->aside_count = quotient_take_out(&growth->old, 0, growth->aside_lines, growth->aside);
   growth->begin = table->line_count;
   growth->lost = 0;
-#ifdef MADV_HUGEPAGE
-  if (line_count * LINE_BYTES > LEAST_HUGE && table->line_count * LINE_BYTES <= LEAST_HUGE)
-    madvise(table->lines, table->reserved, MADV_HUGEPAGE);
-#endif
+  if (line_count * LINE_BYTES > LEAST_HUGE && table->line_count * LINE_BYTES <= LEAST_HUGE) quotient_use_huge_pages(table);
   quotient_shape(table, line_count);
   return 1;
 }

@@ -46,8 +46,8 @@ typedef struct {
   uint64_t pair, number;
 } KnownNode;
 
-/* States that are folded together, a bit each in a set of them, and nodes that a worker remembers. */
-enum { FOLDED_TOGETHER = 64, KNOWN_BITS = 17 };
+/* States that are folded together, a bit each in a set of them; nodes and roots that a worker remembers. */
+enum { FOLDED_TOGETHER = 64, KNOWN_BITS = 13, RECENT_BITS = 13 };
 
 /* States that are being folded. A value is that of the state's parent unless it has changed. */
 typedef struct {

@@ -148,6 +148,7 @@ struct Worker {
   UnfoldedTree *trees; /* of the states being expanded */
   Folding *folding;
   KnownNode *known_nodes;
+  uint64_t *recent_roots; /* of successors, and visited; all bits set: none */
   uint8_t *roots;         /* room for the roots of successors, and from which of them each comes */
   uint32_t *sources;
   const uint8_t *packed;  /* successors whose roots are being added, as the model packs them; NULL: not kept */
@@ -238,6 +239,7 @@ static inline void move_origin(Expansion *expansion, uint32_t to, uint32_t from)
 
 #if HAS_TREE
 static void fold_successors(Worker *worker, const uint8_t *block, uint8_t *roots);
+static void forget_recent(const Worker *worker);
 static UNUSED uint32_t fold_states_sent(Worker *worker, uint8_t *states, uint32_t count);
 #endif
 
