@@ -192,7 +192,7 @@ static int grow_keys(Worker *worker, Quotient *table) {
 /* A key on its way to its line. */
 typedef struct {
   Divided divided;
-  uint64_t line_count; /* of the table by which it was divided */
+  uint64_t line_count; /* lines of the table when it was divided */
   unsigned table;
 } Sent;
 
@@ -207,7 +207,7 @@ static inline Sent send_key(const Compressed *set, const uint8_t *state) {
   return sent;
 }
 
-/* Enters the key of a state. Gives KEY_TOO_FAR when the search must stop. */
+/* Enters the key of a state. Returns KEY_TOO_FAR if the search must stop. */
 static int enter_key(Worker *worker, Sent sent, const uint8_t *state) {
   Compressed *set = compressed_of(worker->search);
   Quotient *table = &set->tables[sent.table];

@@ -23,12 +23,12 @@ static int claim_numbers(Worker *worker) {
   return 0;
 }
 
-/* Where a worker remembers a node, if it does. */
+/* Returns the place where a worker remembers a node, if it does. */
 static inline KnownNode *known_node(const Worker *worker, uint64_t pair) {
   return &worker->known_nodes[pair * RANDOM_STEP >> (64 - KNOWN_BITS)];
 }
 
-/* The number of a node, a new one if need be; UINT64_MAX when there is none to be had. */
+/* Returns the number of a node, which may be a new one; UINT64_MAX if there is no memory for one. */
 static uint64_t node_number(Worker *worker, uint64_t pair, uint64_t hash) {
   Search *search = worker->search;
   Tree *tree = &search->tree;
@@ -46,7 +46,7 @@ static uint64_t node_number(Worker *worker, uint64_t pair, uint64_t hash) {
   return number;
 }
 
-/* The bytes in which two states differ, of 64 from `at` on, a bit each. Narrow states have spare bytes behind them. */
+/* Returns in which of 64 bytes from `at` on two states differ, a bit each. Narrow states have spare bytes behind them. */
 static inline uint64_t changed_bytes(const uint8_t *state, const uint8_t *parent, unsigned at) {
   uint64_t changed = 0;
   if (MODEL_BYTES < TAG_GROUP - SPARE_BYTES) {
@@ -62,7 +62,7 @@ static inline uint64_t changed_bytes(const uint8_t *state, const uint8_t *parent
   return changed;
 }
 
-/* Sets the leaves of a state, number `own` of those folded together, that are not those of its parent. */
+/* Sets the leaves of a state, number `own` of those folded together, that differ from its parent's. */
 static inline void change_leaves(const TreeShape *shape, Folding *folding, unsigned own, const uint8_t *state) {
   const uint8_t *parent = (const uint8_t *)folding->parents[own]->state;
   for (unsigned at = 0; at < MODEL_BYTES; at += 64)
@@ -75,7 +75,7 @@ static inline void change_leaves(const TreeShape *shape, Folding *folding, unsig
     }
 }
 
-/* A value of a state, chosen without a branch, which could not be predicted. */
+/* Returns a value of a state. Chooses it without a branch, which would often be mispredicted. */
 static inline uint32_t folded_value(const Folding *folding, uint32_t value, unsigned own) {
   const uintptr_t before = (uintptr_t)&folding->parents[own]->value[value], after = (uintptr_t)&folding->value[value][own];
   const uintptr_t has_changed = folding->changed[value] >> own & 1;
@@ -86,13 +86,13 @@ static inline uint64_t pair_at(const TreeShape *shape, const Folding *folding, u
   return pair_of(folded_value(folding, shape->left[node], own), folded_value(folding, shape->right[node], own));
 }
 
-/* Nodes that the worker does not remember, on the way to their numbers. */
+/* Nodes that the worker does not remember, and looks up in the table. */
 typedef struct {
   uint64_t pair[FOLDED_TOGETHER], hash[FOLDED_TOGETHER];
   uint8_t own[FOLDED_TOGETHER]; /* the state that each belongs to */
 } UnknownNodes;
 
-/* Looks up a node in some of the states. Gives those for which memory has no room. */
+/* Looks up a node in some of the states. Returns the states for which there is no memory. */
 static uint64_t fold_node(Worker *worker, uint32_t node, uint64_t members) {
   const Tree *tree = &worker->search->tree;
   Folding *folding = worker->folding;
@@ -124,7 +124,7 @@ static uint64_t fold_node(Worker *worker, uint32_t node, uint64_t members) {
 }
 
 /* Folds up to 64 states, whose parents are known: all of them a node at a time, from leaves to root, so that fetches of
- * nodes overlap. Gives those that memory has no room for. The roots may lie where the states lie. */
+ * nodes overlap. Returns the states for which there is no memory. The roots may lie where the states lie. */
 static uint64_t fold_states(Worker *worker, const uint8_t *states, uint32_t count, uint8_t *roots) {
   const TreeShape *shape = &worker->search->tree.shape;
   Folding *folding = worker->folding;
@@ -144,9 +144,11 @@ static uint64_t fold_states(Worker *worker, const uint8_t *states, uint32_t coun
 }
 
 /* Makes a state that was just folded the one that the next are compared with. */
-static void keep_tree(UnfoldedTree *tree, const Folding *folding, const TreeShape *shape, unsigned own, const uint8_t *state) {
+static void keep_tree(UnfoldedTree *tree, const Folding *folding, const TreeShape *shape, unsigned own,
+                      const uint8_t *state) {
   memcpy(tree->state, state, MODEL_BYTES);
-  for (uint32_t value = 0; value < shape->leaves + shape->nodes; value++) tree->value[value] = folded_value(folding, value, own);
+  for (uint32_t value = 0; value < shape->leaves + shape->nodes; value++)
+    tree->value[value] = folded_value(folding, value, own);
 }
 
 /* Folds states that have no parent here, each few of them as if they came from the state before. Returns the number of
@@ -174,7 +176,7 @@ static UNUSED uint32_t fold_states_sent(Worker *worker, uint8_t *states, uint32_
   return folded;
 }
 
-/* Whether a root is among those that the worker has met lately, to which it is added. */
+/* Adds a root to those that the worker has met lately. Returns whether it was among them. */
 static inline int is_recent(const Worker *worker, const uint8_t *root) {
   uint64_t pair;
   memcpy(&pair, root, sizeof pair);
@@ -184,12 +186,12 @@ static inline int is_recent(const Worker *worker, const uint8_t *root) {
   return is_same;
 }
 
-/* No root has numbers of so many bits. */
+/* Forgets all roots. No root consists of ones only. */
 static void forget_recent(const Worker *worker) { memset(worker->recent_roots, 0xFF, sizeof(uint64_t) << RECENT_BITS); }
 
-/* Folds the successors in the buffer. The roots may lie where they lie. Drops those that memory has no room for and, if
- * `block` has the roots of the states that they come from, those that are visited for sure: they equal the state that they
- * come from, or were met lately. That saves the table of roots two in five look-ups. */
+/* Folds the successors in the buffer. The roots may lie where they lie. Drops successors for which there is no memory and,
+ * if `block` has the roots of their parents, successors that are visited for sure: they equal their parent, or were met
+ * lately. This saves 19 to 41% of the lookups of roots (bench/RESULTS.md). */
 static void fold_successors(Worker *worker, const uint8_t *block, uint8_t *all_roots) {
   Expansion *expansion = &worker->expansion;
   const uint32_t count = expansion->count;

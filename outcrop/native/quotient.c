@@ -6,7 +6,7 @@
  * in lines from home to where the entry lies. Slots take as many bytes as that needs, so 40-bit keys take 3 or 4.
  *
  * A line is a control byte, a tag for each slot, and the slots. The control byte counts the slots that are filled. Slots
- * below that count never change, so look-ups take no lock; the uppermost bit is the lock of whoever adds an entry. The tag
+ * below that count never change, so lookups take no lock; the uppermost bit is the lock of whoever adds an entry. The tag
  * is a byte of the entry: all tags of a line are compared at once. The table grows in place. */
 
 #if STATE_BYTES <= 8
@@ -139,8 +139,8 @@ static inline unsigned quotient_place(const Quotient *table, unsigned number) {
   return 1 + table->slots + number * (table->slot_bytes - 1);
 }
 
-/* An entry without its tag, read without touching what lies behind the line. The bytes of a neighbour that come along are
- * masked out. */
+/* Returns an entry without its tag, without touching what lies behind the line. The bytes of a neighbour that come along
+ * are masked out. */
 static inline Key quotient_read_rest(const Quotient *table, const uint8_t *line, unsigned number) {
   const unsigned at = quotient_place(table, number);
   Key rest = 0;
@@ -165,7 +165,7 @@ static inline void quotient_write(const Quotient *table, uint8_t *line, unsigned
   memcpy(line + quotient_place(table, number), &rest, table->slot_bytes - 1);
 }
 
-/* The first `filled` slots that have a tag, a bit each. Other threads may be writing the tags of slots behind them. */
+/* Returns which of the first `filled` slots have a tag, a bit each. Other threads may be writing later tags. */
 static inline uint32_t quotient_tagged(const Quotient *table, const uint8_t *line, uint8_t tag, unsigned filled) {
   uint32_t match;
   LOOSE_READ(match = tags_equal(line + 1, tag));
@@ -220,7 +220,8 @@ static inline int quotient_look_up(const Quotient *table, Divided divided, int e
     for (unsigned seen = 0;;) {
       uint8_t control = __atomic_load_n(line, __ATOMIC_ACQUIRE);
       const unsigned filled = control & (CONTROL_LOCKED - 1);
-      for (uint32_t match = quotient_tagged(table, line, quotient_tag(entry), filled) >> seen << seen; match; match &= match - 1) {
+      uint32_t match = quotient_tagged(table, line, quotient_tag(entry), filled) >> seen << seen;
+      for (; match; match &= match - 1) {
         const unsigned slot = (unsigned)__builtin_ctz(match);
         *position = number * table->slots + slot;
         if (quotient_read_rest(table, line, slot) == rest) return KEY_OLD;
@@ -278,7 +279,7 @@ static int quotient_put_back(const Quotient *table, const Key *keys, uint64_t co
   return 1;
 }
 
-/* For what the table has grown to, and what it will grow to. */
+/* Asks for huge pages, for the lines that there are and those that will be. */
 static void quotient_use_huge_pages(const Quotient *table) {
 #ifdef MADV_HUGEPAGE
   madvise(table->lines, table->reserved, MADV_HUGEPAGE);

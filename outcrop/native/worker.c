@@ -148,7 +148,7 @@ struct Worker {
   UnfoldedTree *trees; /* of the states being expanded */
   Folding *folding;
   KnownNode *known_nodes;
-  uint64_t *recent_roots; /* of successors, and visited; all bits set: none */
+  uint64_t *recent_roots; /* roots of visited states; all bits set: none */
   uint8_t *roots;         /* room for the roots of successors, and from which of them each comes */
   uint32_t *sources;
   const uint8_t *packed;  /* successors whose roots are being added, as the model packs them; NULL: not kept */
