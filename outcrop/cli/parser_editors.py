@@ -48,12 +48,17 @@ def add_editors(verbs: Any) -> dict[str, Parser]:
         help="serve editors: diagnostics, definitions, completion and more",
         description="Answers an editor over stdin and stdout, in the language server protocol.",
         epilog=_LSP_EPILOG,
-        usage="%(prog)s [--time-limit TIME]",
+        usage="%(prog)s [--stdio] [--time-limit TIME]",
     )
     server.add_argument(
         "--time-limit",
         metavar="TIME",
         default="60s",
         help="search time of a check that the editor asks for, such as 90s (default: 60s)",
+    )
+    server.add_argument(
+        "--stdio",
+        action="store_true",
+        help="use stdin and stdout, as always: many editors give this option to every server",
     )
     return {"format": layout, "lsp": server}

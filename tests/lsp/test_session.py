@@ -70,7 +70,7 @@ invariant "not too many"
 
 @pytest.fixture(scope="module")
 def client() -> Iterator[Client]:
-    with Client("--time-limit", "20s") as made:
+    with Client("--stdio", "--time-limit", "20s") as made:
         yield made
 
 

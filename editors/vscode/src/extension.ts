@@ -33,9 +33,13 @@ async function restart(): Promise<void> {
   await start();
 }
 
-async function start(): Promise<void> {
+function serverSettings(): ReturnType<typeof serverCommand> {
   const settings = vscode.workspace.getConfiguration("outcrop");
-  const command = serverCommand(settings.get<string[]>("command", ["outcrop"]), settings.get<string>("timeLimit", "60s"));
+  return serverCommand(settings.get<string[]>("command", ["outcrop"]), settings.get<string>("timeLimit", "60s"));
+}
+
+async function start(): Promise<void> {
+  const command = serverSettings();
   const server: ServerOptions = { ...command, transport: TransportKind.stdio };
   const options: LanguageClientOptions = {
     documentSelector: LANGUAGES.flatMap((language) => [
@@ -77,7 +81,9 @@ async function runCommand(command: string, args: unknown[], next: Next): Promise
 
 async function runOnEditor(command: string): Promise<void> {
   const document = vscode.window.activeTextEditor?.document;
-  if (document && LANGUAGES.includes(document.languageId)) {
+  if (!client?.isRunning()) {
+    void vscode.window.showErrorMessage(startProblem(serverSettings().command, "see the output of Outcrop"));
+  } else if (document && LANGUAGES.includes(document.languageId)) {
     await vscode.commands.executeCommand(command, document.uri.toString(), "");
   } else {
     void vscode.window.showInformationMessage("Open a model first: Murphi, DVE, Promela or Python.");
