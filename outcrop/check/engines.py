@@ -162,6 +162,8 @@ def _refuse_what_it_cannot(strategy: Strategy, options: CheckOptions, has_livene
     if has_liveness and not strategy.liveness:
         others = listed(names(liveness=True, finds_cycles=False), "or")
         raise UsageError(f"{strategy.name} does not check liveness; use {others}")
+    if not strategy.checkpoints and options.keep_states is not None:
+        raise UsageError(f"{strategy.name} cannot keep its states; leave out --keep-states, or choose another strategy")
     if not strategy.checkpoints and (options.checkpoint is not None or options.resume is not None):
         raise UsageError(
             f"{strategy.name} writes no checkpoints; leave out --checkpoint and --resume, or choose another strategy"

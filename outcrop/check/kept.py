@@ -11,9 +11,10 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-from outcrop.errors import UsageError
+from outcrop.errors import DamagedFile, UsageError
 from outcrop.ir.system import System
 from outcrop.options import CheckOptions, LoadOptions, Reduce
+from outcrop.store.checkpoint import manifest_digest
 
 _FILE = "kept.json"
 
@@ -32,6 +33,7 @@ class Kept:
     is_complete: bool  #: whether these are all reachable states
     guarantee: str  #: "exact", or the omission bound in words
     kind: str  #: why the search ended before it was complete
+    manifest: str  #: SHA-256 of the manifest of its last checkpoint; empty if it ended before the first
 
 
 def keeping(options: CheckOptions) -> CheckOptions:
@@ -65,6 +67,7 @@ def write_kept(
         is_complete=is_complete,
         guarantee=guarantee,
         kind=kind,
+        manifest=manifest_digest(options.keep_states),
     )
     try:
         (Path(options.keep_states) / _FILE).write_text(json.dumps(asdict(kept), indent=1) + "\n", encoding="utf-8")
@@ -79,10 +82,18 @@ def read_kept(directory: str) -> Kept:
     path = Path(directory) / _FILE
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
-        return Kept(**{each.name: document[each.name] for each in fields(Kept)})
+        kept = Kept(**{each.name: document[each.name] for each in fields(Kept)})
     except OSError:
         raise UsageError(
             f"there are no kept states in '{directory}'; keep some with 'outcrop check MODEL --keep-states DIR'"
         ) from None
     except (ValueError, KeyError, TypeError):
         raise UsageError(f"'{path}' is damaged; keep the states again with 'outcrop check --keep-states'") from None
+    if not kept.manifest:
+        raise UsageError(
+            f"the search ended before it kept any states in '{directory}' ({kept.kind}); keep those of a longer search"
+        )
+    if manifest_digest(directory) != kept.manifest:
+        # The previous checkpoint would do for resuming. It lacks states that this search has visited.
+        raise DamagedFile(Path(directory), "its last checkpoint is not the one that the search wrote")
+    return kept

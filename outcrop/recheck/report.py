@@ -27,7 +27,8 @@ def _meaning(answer: Recheck) -> str:
     if answer.verdict is Verdict.VIOLATED:
         return answer.violations[0].message.rstrip(".") + "."
     if answer.verdict is Verdict.HOLDS:
-        return f"no violation in any reachable state ({answer.kept.guarantee})."
+        states = "any reachable state" if answer.kept.guarantee == "exact" else "any state reached"
+        return f"no violation in {states} ({answer.kept.guarantee})."
     return f"no violation in the kept states, but the search was not complete ({answer.kept.kind or 'violation'})."
 
 

@@ -90,6 +90,14 @@ def _open_private(path: str, flags: int) -> int:
     return os.open(path, flags | os.O_CLOEXEC, 0o600)
 
 
+def manifest_digest(directory: str) -> str:
+    """Returns the SHA-256 of the manifest of the newest checkpoint in a directory; empty if there is none."""
+    try:
+        return hashlib.sha256((Path(directory) / _MANIFEST).read_bytes()).hexdigest()
+    except OSError:
+        return ""
+
+
 class CheckpointDirectory(Directory):
     """A locked directory for the checkpoint of one search. ``identity``: model and options of that search."""
 
