@@ -1,8 +1,8 @@
 """Verdicts with and without partial-order reduction on a corpus: ``python tests/fuzz/reduced_corpus.py MODELS``.
 
-MODELS is a directory with dve, murphi and promela, each with an EXPECTED.csv. Every row of up to ``--most-states`` states
-is searched in full and reduced, the smallest first, by compiled code without optimisation. Printed are the rows on which
-the two differ in the verdict, the kinds of violations, failing properties, goals of cover, or rules that fire."""
+MODELS is a directory with dve, murphi and promela, each with an EXPECTED.csv. Every row of up to ``--most-states``
+states is searched in full and reduced, the smallest first, by compiled code without optimisation. Printed are the rows
+on which the two differ in the verdict, the kinds of violations, the status of properties, or the rules that fire."""
 
 from __future__ import annotations
 
@@ -76,8 +76,8 @@ def main() -> int:
         assert part.reduction is not None
         compared += 1
         reduced += not part.reduction.reason
-        largest = max(largest, full.states)
-        states = [states[0] + full.states, states[1] + part.states]
+        largest = max(largest, full.states or 0)
+        states = [states[0] + (full.states or 0), states[1] + (part.states or 0)]
         if seen(full) != seen(part):
             different += 1
             print(f"{path.name} {constants}: {seen(full)} in full, {seen(part)} reduced", flush=True)

@@ -139,8 +139,12 @@ class Conditions:
 
     def _broken_options(self, state: State, here: dict[int, Active], fired: int, after: State) -> Iterator[str]:
         now, failing = self.ready(after)
+        rules = self._interpreter.system.rules
+        level = here[fired].rule.priority
         for each in self._moves.phase_of(state).instances:
             if each.number in here or each.number not in now.keys() | failing:
+                continue
+            if rules[each.rule].priority > level:  # it waits for all active members of a set
                 continue
             for row in self._rows(each, state):
                 if not row >> fired & 1:
