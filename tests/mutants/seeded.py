@@ -483,7 +483,10 @@ MUTANTS = [
     *_of(
         "reduction/instances.py",
         # A value that is demanded only later.
-        ("        if leaf in known or demands[leaf].bit_count() != 1:", "        if demands.get(leaf, 0).bit_count() != 1:"),
+        (
+            "        if leaf in known or demands[leaf].bit_count() != 1:",
+            "        if demands.get(leaf, 0).bit_count() != 1:",
+        ),
     ),
     *_of(
         "reduction/boxes.py",

@@ -250,6 +250,26 @@ _PROMELA = {
         active proctype A() { byte k; k = 1; k = 2 }
         active proctype B() { byte k; k = 1; assert(_last != 0); k = 2 }
         """,
+    "priorities that change": """
+        byte x, y;
+        active proctype A() { byte k; set_priority(_pid, 5); x = 1; x = 2; set_priority(_pid, 1); k = 2 }
+        active proctype B() { byte k; k = 1; y = 1; k = 2 }
+        active proctype C() { byte k; k = 1; assert(!(x == 2 && y == 0)) }
+        """,
+    "a trace that is observed": """
+        mtype = { a, b };
+        chan p = [2] of { mtype }; chan q = [2] of { mtype };
+        trace { do :: p!a; q!b od }
+        active proctype A() { byte k; k = 1; p!a; k = 2 }
+        active proctype B() { byte k; k = 1; q!b; k = 2 }
+        active proctype C() { mtype m; p?m; q?m }
+        """,
+    "an escape that looks at the queue": """
+        chan q = [3] of { byte }; byte x; bit go;
+        active proctype A() { q!1; go = 1; { q!2 } unless { len(q) == 0 -> x = 2 } }
+        active proctype R() { byte k; (go == 1); q?k; k = 0 }
+        active proctype O() { (x == 2) -> assert(false) }
+        """,
     "an index of another branch": """
         byte a[9]; byte b[9]; byte i, j; bit go;
         active proctype B() { a[0] = 2; if :: skip :: skip :: i = 12 fi; if :: j = 1 :: j = 2 fi; go = 1 }
