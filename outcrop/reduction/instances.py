@@ -63,21 +63,25 @@ def traced_instance(
 ) -> Instance:
     """Returns an instance, where leaves have some values, and some are known."""
     conjuncts = conjuncts_of(system, rule, arguments, known, values)
-    guard_reads = 0
+    guard_reads = assumed = 0
     demands: Demands = {}
     for each in conjuncts:
         guard_reads |= each.reads
+        assumed |= _assumed(each.known, demands, each.reads)
         demands = both(demands, each.demands)
     inside = refined(known, demands, system.leaf_types, values)
     effects = _body_effects(system, rule, arguments, inside)
+    assumed |= _assumed(inside, demands, effects.reads)
     effects.reads |= guard_reads
     ends = _ends(system, rule, arguments, inside)
-    assumed = 0
-    for leaf in inside:  # a value that is demanded is no assumption, but it is one before that
-        if leaf in known or demands[leaf].bit_count() != 1:
-            assumed |= effects.reads & 1 << leaf
     failing = unless_false(conjuncts)
     return Instance(at, number, arguments, effects, guard_reads, assumed, ends, demands, failing, conjuncts)
+
+
+def _assumed(known: Known, demands: Demands, reads: int) -> int:
+    """Returns the leaves whose values a reader takes for known because of the box. A single value that was demanded
+    before is no assumption."""
+    return reads & sum(1 << leaf for leaf in known if demands.get(leaf, 0).bit_count() != 1)
 
 
 def _body_effects(system: System, rule: Rule, arguments: tuple[int, ...], known: Known) -> Effects:

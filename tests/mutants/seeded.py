@@ -483,10 +483,7 @@ MUTANTS = [
     *_of(
         "reduction/instances.py",
         # A value that is demanded only later.
-        (
-            "        if leaf in known or demands[leaf].bit_count() != 1:",
-            "        if demands.get(leaf, 0).bit_count() != 1:",
-        ),
+        ("        assumed |= _assumed(each.known, demands, each.reads)\n", ""),
     ),
     *_of(
         "reduction/boxes.py",

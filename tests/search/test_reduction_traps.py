@@ -270,6 +270,14 @@ _PROMELA = {
         active proctype R() { byte k; (go == 1); q?k; k = 0 }
         active proctype O() { (x == 2) -> assert(false) }
         """,
+    "an index that is demanded later": """
+        byte a[3]; byte b[9]; byte x, j; bit go;
+        active proctype B() { a[2] = 5; j = 2; if :: x = 2 :: x = 2 :: x = 4 fi; go = 1 }
+        active proctype H() { d_step { (go == 1 && a[2] == 5); x = 7 } }
+        active proctype S() { (b[4] + b[5] == 1); a[2] = 1 }
+        active proctype R() { (go == 1); (x < 5 && a[x] == 1 && x == 2) }
+        active proctype K() { (go == 1); b[j] = 1; b[j] = 2; b[j] = 3; b[j] = 4 }
+        """,
     "an index of another branch": """
         byte a[9]; byte b[9]; byte i, j; bit go;
         active proctype B() { a[0] = 2; if :: skip :: skip :: i = 12 fi; if :: j = 1 :: j = 2 fi; go = 1 }
