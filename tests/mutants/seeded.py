@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from seeded_reduction import REDUCTION
+
 
 @dataclass(frozen=True)
 class Mutant:
@@ -472,67 +474,5 @@ MUTANTS = [
     ),
     *_of("trace/switches.py", ("run.rank < known[key].rank", "run.place < known[key].place")),
     *_of("native/paths.c", ("begin += BLOCK_STATES, step.marks += BLOCK_STATES", "begin += BLOCK_STATES")),
-    *_of(
-        "reduction/tables.py",
-        # Rules that go first are forgotten; a queue with one end only.
-        ("                    each.effects.reads |= before\n", ""),
-        ("(queue, not appends)", "(queue, appends)"),
-        # A property is taken apart that is no conjunction.
-        ("if each.kind is PropertyKind.INVARIANT else [(each.condition, {})]", "if each.condition else []"),
-    ),
-    *_of(
-        "reduction/instances.py",
-        # A value that is demanded only later.
-        ("        assumed |= _assumed(each.known, demands, each.reads)\n", ""),
-    ),
-    *_of(
-        "reduction/boxes.py",
-        # Values that states are not tested for; a start state that leaves a variable undefined.
-        ("            tested |= each.assumed\n", "            tested |= 0\n"),
-        ("                if not effects.stored(leaf).is_certain:", "                if False:"),
-        ("dict.fromkeys(peers[leaf], frozenset(", "dict.fromkeys([leaf], frozenset("),
-    ),
-    *_of(
-        "reduction/effects.py",
-        # A counter that was written before; a multiset that is not sorted.
-        ("leaf is None or leaf in self.effects.stores or", "leaf is None or"),
-        (
-            "        if has_slots or len(location.starts) != 1 or not values:",
-            "        if len(location.starts) != 1 or not values:",
-        ),
-    ),
-    *_of(
-        "reduction/ranking.py",
-        # A counter that may be undefined.
-        ("if is_defined and any(counted", "if any(counted"),
-    ),
-    *_of(
-        "reduction/interpreted.py",
-        # A state in which a guard fails fires a part.
-        ("if len(ready) < len(found):", "if not ready:"),
-    ),
-    *_of(
-        "lang/promela/rules.py",
-        # Messages that are sorted; channels whose length is sent.
-        ("if not is_plain or any(", "if any("),
-        ("any(isinstance(each, asks) for each in syntax.walk(step.action))", "not step.action"),
-        ("step.rivals or channel.storage in build.variables_in(others)", "step.rivals"),
-    ),
-    *_of(
-        "check/reducing.py",
-        ("if subject is not None and _has_next(subject.formula):", "if subject is None:"),
-    ),
-    *_of(
-        "check/kept.py",
-        ("if options.reduce is not Reduce.OFF:", "if False:"),
-    ),
-    *_of(
-        "check/conclusion.py",
-        # Faults that hide behind others, and what is said of properties then.
-        ("for number, finding in enumerate(findings if most > 1 else ()):", "for number, finding in enumerate(()):"),
-        (
-            "return outcome.stop is Stop.COMPLETE and not is_full and not is_late",
-            "return outcome.stop is Stop.COMPLETE",
-        ),
-    ),
+    *(each for path, pairs in REDUCTION.items() for each in _of(path, *pairs)),
 ]
