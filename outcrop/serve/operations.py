@@ -19,7 +19,7 @@ from outcrop.options import LoadOptions
 from outcrop.result import Result, Verdict, Violation
 from outcrop.serve.history import History
 from outcrop.trace.chart import chart
-from outcrop.trace.context import place_of
+from outcrop.trace.context import extent_of, place_of
 from outcrop.trace.itf import trace_document
 
 #: Enabled rules that a page lists.
@@ -172,7 +172,7 @@ class Explorer:
             "trace": trace_document(self.history.trace(at)) if path else None,
             "choices": [self._choice(at, number) for number in range(min(len(choices), _MOST_CHOICES))],
             "more": max(0, len(choices) - _MOST_CHOICES),
-            "place": None if moment.step is None else place_of(moment.step.span),
+            "place": None if moment.step is None else place_of(extent_of(self.system, moment.step)),
             "history": [
                 [each.number, each.parent, each.step.label if each.step else "", bool(each.wrong)]
                 for each in self.history.moments[1:]

@@ -10,7 +10,7 @@ from typing import Any
 from outcrop.ir.faults import Abandoned, Fault
 from outcrop.ir.interpreter import Firing, Interpreter
 from outcrop.ir.layout import State
-from outcrop.ir.system import Rule
+from outcrop.ir.system import Rule, StartState, System
 from outcrop.result import Step, Trace
 from outcrop.source import Span
 from outcrop.trace.explain import guard_parts
@@ -30,12 +30,28 @@ def step_contexts(trace: Trace) -> list[dict[str, Any]]:
     contexts: list[dict[str, Any]] = []
     before: State | None = None
     for number, step in enumerate(trace.steps):
-        context: dict[str, Any] = {**place_of(step.span), "guard": _guard(interpreter, step, before)}
+        extent = extent_of(trace.system, step)
+        context: dict[str, Any] = {**place_of(extent), "guard": _guard(interpreter, step, before, extent)}
         if (number + 1) * instances <= _MOST_GUARDS:
             context |= _enabled(interpreter, step.state)
         contexts.append(context)
         before = step.state
     return contexts
+
+
+def extent_of(system: System, step: Step) -> Span:
+    """Returns the whole text of the rule or startstate of a step. In Python its span is its name; the guard and the
+    statements below belong to it. In languages with processes a statement may stand in the text of a partner, and the
+    span is the extent."""
+    span = step.span
+    origins: tuple[Rule | StartState, ...] = (*system.rules, *system.start_states)
+    origin = next((each for each in origins if each.span == span), None)
+    if origin is None or any(rule.processes for rule in system.rules):
+        return span
+    guard = origin.guard if isinstance(origin, Rule) else None
+    inside = [each.span for each in origin.body] + ([] if guard is None else [guard.span])
+    ends = [each.end for each in inside if each.source is span.source and each.start >= span.start]
+    return Span(span.source, span.start, max([span.end, *ends]))
 
 
 def place_of(span: Span) -> dict[str, Any]:
@@ -44,8 +60,9 @@ def place_of(span: Span) -> dict[str, Any]:
     return {"file": span.source.name, "span": [span.start, span.end], "lines": [span.line, last]}
 
 
-def _guard(interpreter: Interpreter, step: Step, before: State | None) -> list[dict[str, Any]]:
-    """Returns the conjuncts of the guard of a step, with the values that they read."""
+def _guard(interpreter: Interpreter, step: Step, before: State | None, extent: Span) -> list[dict[str, Any]]:
+    """Returns the conjuncts of the guard of a step, with the values that they read. ``extent``: the text of its
+    rule."""
     firing = None if before is None else _firing(interpreter, step, before)
     if firing is None or before is None or not isinstance(firing.origin, Rule) or firing.origin.guard is None:
         return []
@@ -54,7 +71,7 @@ def _guard(interpreter: Interpreter, step: Step, before: State | None) -> list[d
     except (Fault, Abandoned):
         return []
     # Parts outside the rule only say that a ``choose`` around it has an element.
-    inside = [each for each in found if step.span.start <= each.span.start and each.span.end <= step.span.end]
+    inside = [each for each in found if extent.start <= each.span.start and each.span.end <= extent.end]
     return [{"text": each.text, "span": [each.span.start, each.span.end]} for each in inside]
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from screen_reader import roles_and_names
 
 from outcrop.api import read_source
 from outcrop.lang import load_open
@@ -116,3 +117,24 @@ def test_fits_a_phone(browser: Any, address: str) -> None:
         "Emulation.setDeviceMetricsOverride", {"width": 360, "height": 800, "deviceScaleFactor": 1, "mobile": True}
     )
     assert browser.execute_script("return document.documentElement.scrollWidth") <= 360
+
+
+def test_controls_have_names(browser: Any, address: str) -> None:
+    page = Explored(browser, address)
+    page.go(lambda: page.tool(2))  # a random walk
+    page.all(".tab")[2].click()
+    found = roles_and_names(browser)
+    assert {"button", "textbox", "searchbox"} <= {role for role, _ in found}
+    assert [role for role, name in found if not name] == []
+
+
+def test_the_page_reaches_its_own_server_alone(browser: Any, address: str) -> None:
+    Explored(browser, address)
+    fetched = browser.execute_script("return performance.getEntriesByType('resource').map((each) => each.name)")
+    assert fetched and all(each.startswith(address) for each in fetched)
+    refused = """
+        const done = arguments[arguments.length - 1];
+        fetch("http://127.0.0.1:9/").then(() => done("fetched"), () => done("refused"));
+    """
+    assert browser.execute_async_script(refused) == "refused"
+    assert any("Content Security Policy" in each["message"] for each in browser.get_log("browser"))

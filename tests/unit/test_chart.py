@@ -20,6 +20,7 @@ from outcrop.report.junit import junit
 from outcrop.report.page import page
 from outcrop.report.text import report
 from outcrop.trace.chart import ArrowKind, Chart, chart
+from outcrop.trace.context import step_contexts
 
 #: A request and its answer between two of three nodes, over a multiset of messages.
 PING = """
@@ -317,3 +318,18 @@ def test_an_error_that_a_formula_meets_again_counts_once(tmp_path: Path) -> None
     path.write_text(SEVERAL + 'ltl "back" : G F {x = 0};\n')
     result = outcrop.load(path).check(max_errors=None, deadlock="off")
     assert [fault.count for fault in result.faults if fault.violation.message == "boom"] == [1]
+
+
+def test_the_source_of_a_python_rule_is_its_whole_text() -> None:
+    trace = outcrop.load(REPOSITORY / "examples" / "bounded_buffer.py").check(engine="interpreter").trace
+    assert trace is not None
+    lines = (REPOSITORY / "examples" / "bounded_buffer.py").read_text().splitlines()
+    first, last = step_contexts(trace)[1]["lines"]
+    assert "def produce" in lines[first - 1] and "put_at" in lines[last - 1] and last > first
+    assert [each["text"] for each in step_contexts(trace)[1]["guard"]] == ["self.used() <= SLOTS"]
+
+
+def test_the_source_of_a_process_is_its_transition() -> None:
+    trace = outcrop.load(REPOSITORY / "examples" / "print_queue.dve").check(engine="interpreter").trace
+    assert trace is not None
+    assert all(first == last for first, last in (each["lines"] for each in step_contexts(trace)[1:]))
