@@ -286,10 +286,7 @@ def _properties(
 
 def _is_decided(each: Property, outcome: Outcome) -> bool:
     """Returns whether a search would have found a violation of a property. Liveness is decided only where nothing else
-    is wrong, and a full list of findings may have left out a state in which the property is false. A goal that was met
-    is decided wherever the search stopped."""
-    if each.cover is not None and outcome.covered[each.cover]:
-        return True
+    is wrong, and a full list of findings may have left out a state in which the property is false."""
     is_full = len(outcome.findings) >= MOST_FOUND
     is_late = each.kind is PropertyKind.LIVENESS and any(f.kind is not FindingKind.LIVENESS for f in outcome.findings)
     return outcome.stop is Stop.COMPLETE and not is_full and not is_late

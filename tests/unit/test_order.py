@@ -96,9 +96,3 @@ rule "up" x < 5 ==> begin x := x + 1; mid(x); end;"""
     lines = report(result).splitlines()
     assert f"  in deep, called at {tmp_path / 'stack.m'}:3:31" in lines
     assert "     a[*]: 0" in lines, "elements that are alike take one line"
-
-
-def test_a_goal_that_was_met_holds_where_the_search_stopped(tmp_path: Path) -> None:
-    (tmp_path / "goal.m").write_text(COUNTERS + 'cover "first" count[0] = 1; cover "both" count[0] = 3 & count[1] = 3;')
-    result = outcrop.load(tmp_path / "goal.m").check(engine="interpreter", max_errors=1)
-    assert {each.name: each.status for each in result.properties}["first"] == "holds"

@@ -198,7 +198,7 @@ function propertySection(result) {
   return section("Properties", table([
     { name: "Property", value: (each) => each.name, show: (each) => [each.name, " ", each.position && h("span", { class: "where" }, linked(result.source, each.position, `line ${each.position.line}`))] },
     { name: "Kind", value: (each) => each.kind },
-    { name: "Status", value: (each) => each.status, show: (each) => [status(each), typeof each.met === "number" && each.met > 0 && ` (${number(each.met)} times)`, each.vacuous && each.vacuous.length > 0 && [", vacuously: never ", h("code", {}, each.vacuous.join("; "))]] },
+    { name: "Status", value: (each) => each.status, show: (each) => [each.met > 0 && each.status === "unknown" ? "met" : status(each), each.met > 0 && ` (${number(each.met)} times)`, each.vacuous && each.vacuous.length > 0 && [", vacuously: never ", h("code", {}, each.vacuous.join("; "))]] },
   ], properties));
 }
 
