@@ -283,8 +283,8 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
         "--trace-order",
         choices=[*map(str, TraceOrder)],
         default=_DEFAULT.trace_order,
-        help="which of the shortest traces to show: that with the fewest switches between processes or nodes (lanes, "
-        "the default), or that which the search found (found)",
+        help="which of the shortest traces to show: the one with the fewest switches between processes or nodes "
+        "(lanes, the default), or the one that the search found (found)",
     )
     group.add_argument("--chart", action="store_true", help="draw each trace as a message chart")
     add_chart_options(group)

@@ -59,6 +59,6 @@ def add_editors(verbs: Any) -> dict[str, Parser]:
     server.add_argument(
         "--stdio",
         action="store_true",
-        help="use stdin and stdout, as always: many editors give this option to every server",
+        help="communicate over stdin and stdout, as without this option; many editors give it to every server",
     )
     return {"format": layout, "lsp": server}

@@ -102,7 +102,9 @@ class ExpressionLowering(IntegerLowering):
         if node.next is None:
             return base
         if not isinstance(base.type, Record):
-            self.report.error(f"'{node.name.text}' has no fields", node.next.span, "only variables of a typedef have")
+            self.report.error(
+                f"'{node.name.text}' has no fields", node.next.span, "only variables of a typedef have fields"
+            )
             return None
         names = [name for name, _ in base.type.fields]
         wanted = node.next.name.text
