@@ -32,7 +32,9 @@ static void set_place(StateSet *set, const Hasher *hasher, uint64_t number) {
   set->slots[slot] = set->generation << 32 | number;
 }
 
+/* Enters all rows anew, into enough slots: a set that was restored may be larger than it was before. */
 static void set_rehash(StateSet *set, const Hasher *hasher) {
+  while (2 * set->count > set->slot_mask) set->slot_mask = 2 * set->slot_mask + 1;
   set->generation++;
   for (uint64_t number = 0; number < set->count; number++) set_place(set, hasher, number);
 }
@@ -45,10 +47,7 @@ static int set_add(StateSet *set, const Hasher *hasher, const uint8_t *state, ui
   if (set->count == most) return 0;
   memcpy(set->rows + set->count * STATE_BYTES, state, STATE_BYTES);
   set->slots[slot] = set->generation << 32 | set->count++;
-  if (2 * set->count > set->slot_mask) {
-    set->slot_mask = 2 * set->slot_mask + 1;
-    set_rehash(set, hasher);
-  }
+  if (2 * set->count > set->slot_mask) set_rehash(set, hasher);
   return 1;
 }
 

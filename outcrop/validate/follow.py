@@ -48,11 +48,12 @@ class Conformity(StrEnum):
 
 
 class Numbered(NamedTuple):
-    """A line of a log: its number, its text or object, and its bits."""
+    """A line of a log: its number, its text or object, its bits, and the name of the log."""
 
     number: int
     record: Record
     line: Line
+    log: str
 
 
 @dataclass
@@ -133,7 +134,7 @@ class Follower:
             except UsageError as error:
                 raise UsageError(f"'{name}', line {number:,}: {error}") from None
             if line is not None:
-                yield Numbered(number, record, line)
+                yield Numbered(number, record, line, name)
 
     def lines(self, numbered: list[Numbered], is_first: bool) -> Lines:
         """Returns lines for the kernel. ``is_first``: they begin the log."""
@@ -192,7 +193,7 @@ class Follower:
         self.start(None)
         self.observer.restore(states)
         if len(states):
-            encoded = self.lines([Numbered(first.number, first.record, own)], True)
+            encoded = self.lines([first._replace(line=own)], True)
             self.declare()
             self.observer.read_in_place(encoded)
             for fired in self._beginning.fired:

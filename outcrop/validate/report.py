@@ -57,8 +57,8 @@ def _answer(validation: Validation, answer: LogAnswer, paint: Paint, style: Trac
     yield f"  widest: {_states(followed.widest)} possible at once"
     yield from (f"  {name} is {value}" for name, value in followed.identities.items())
     if followed.failing is not None:
-        yield f"  line {followed.failing.number:,}: {shown_line(followed.failing)}"
-        yield from (f"  or line {each.number:,}: {shown_line(each)}" for each in followed.others)
+        yield f"  {_place(answer, followed.failing)}: {shown_line(followed.failing)}"
+        yield from (f"  or {_place(answer, each)}: {shown_line(each)}" for each in followed.others)
     if answer.explanation is None:
         return
     if answer.explanation.impossible:
@@ -75,6 +75,11 @@ def _answer(validation: Validation, answer: LogAnswer, paint: Paint, style: Trac
         yield ""
         yield paint.strong("A run up to there:")
         yield from render(answer.run, style)
+
+
+def _place(answer: LogAnswer, line: Numbered) -> str:
+    """Returns the place of a line, with the name of its log if there are several."""
+    return f"line {line.number:,}" if line.log == answer.name else f"{line.log}, line {line.number:,}"
 
 
 def _possible(validation: Validation, answer: LogAnswer, paint: Paint) -> Iterator[str]:
@@ -170,6 +175,7 @@ def _log(answer: LogAnswer) -> dict[str, Any]:
         "widest_line": followed.widest_line,
         "identities": followed.identities,
         "line": None if followed.failing is None else followed.failing.number,
+        "line_of": None if followed.failing is None else followed.failing.log,
         "text": None if followed.failing is None else shown_line(followed.failing),
         "possible": followed.possible,
         "trace": None if answer.run is None else trace_document(answer.run),

@@ -109,7 +109,8 @@ def test_a_vector_clock_orders_only_what_it_must(validate: Validate) -> None:
     other[1], other[2] = other[2], other[1]
     other[1]["vc"], other[2]["vc"] = {"b": 2, "a": 2}, {"b": 3, "a": 2}
     code, document = validate(other, one, options=("--clock", "vc"))
-    assert (code, document["logs"][0]["line"]) == (1, 2)
+    (log,) = document["logs"]
+    assert (code, log["line"], Path(log["line_of"]).name) == (1, 2, "log0.jsonl")
 
 
 def test_a_lamport_clock_sorts_lines(validate: Validate) -> None:
@@ -278,3 +279,16 @@ def test_writers_and_times_in_tables(validate: Validate, tmp_path: Path) -> None
         'rule,writer,t\n"request, c: Client_1",a,1\n"request, c: Client_2",b,1\n"grant, c: Client_2",a,2\n'
     )
     assert validate(table, options=("--real-time", "t"))[0] == 0
+
+
+def test_many_states_to_begin_with_and_hidden_steps(cli: Callable[..., Any], tmp_path: Path) -> None:
+    """The states of the first line are entered into a table that has held few until then."""
+    model, log = tmp_path / "wide.m", tmp_path / "log.jsonl"
+    model.write_text(
+        "var shown: 0..1; hidden: 0..999;\n"
+        "ruleset v: 0..999 do startstate begin shown := 0; hidden := v; end; end;\n"
+        'rule "turn" begin shown := 1 - shown; end;\n'
+    )
+    log.write_text('{"state": {"shown": 1}}\n{"rule": "turn"}\n')
+    done = cli("validate", model, log, "--json", "--gap", "1", "--start", "reachable")
+    assert (done.code, json.loads(done.out)["logs"][0]["widest"]) == (0, 2000)
