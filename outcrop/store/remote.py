@@ -98,9 +98,14 @@ class Remote:
                 self._files.rm_file(self.path(each))
 
     def indexes(self) -> dict[str, list[str]]:
-        """Returns the names of all indexes by part, the newest first."""
+        """Returns the names of all indexes by part, the newest first. Raises UsageError if the place does not answer."""
         found: dict[str, list[str]] = {}
-        for name in sorted(self.names(), reverse=True):
+        try:
+            names = self.names()
+        except Exception as error:  # the errors of object stores have no base in common
+            advice = "check its name, the network and the credentials"
+            raise UsageError(f"cannot reach '{self.url}': {error}; {advice}") from None
+        for name in sorted(names, reverse=True):
             part, _, file = name.rpartition("/")
             if file.startswith(_INDEX):
                 found.setdefault(part, []).append(name)

@@ -152,3 +152,15 @@ def test_an_object_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
         test_a_search_is_resumed_from_far_away("s3://bucket/grid")
     finally:
         server.stop()
+
+
+@pytest.mark.parametrize("option", ["checkpoint", "resume"])
+def test_a_place_that_does_not_answer_is_named(option: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Object stores raise errors of their own, which are no OSError."""
+
+    def refuse(*_: object, **__: object) -> None:
+        raise RuntimeError("no such endpoint")
+
+    monkeypatch.setattr("fsspec.implementations.memory.MemoryFileSystem.find", refuse)
+    with pytest.raises(UsageError, match=r"cannot reach 'memory://away'.*no such endpoint.*credentials"):
+        check(**{option: "memory://away"})
