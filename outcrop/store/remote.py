@@ -98,7 +98,7 @@ class Remote:
                 self._files.rm_file(self.path(each))
 
     def indexes(self) -> dict[str, list[str]]:
-        """Returns the names of all indexes by part, the newest first. Raises UsageError if the place does not answer."""
+        """Returns the names of all indexes by part, newest first. Raises UsageError if the place does not answer."""
         found: dict[str, list[str]] = {}
         try:
             names = self.names()
