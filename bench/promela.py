@@ -2,22 +2,28 @@
 
     python bench/promela.py rows MODELS [--most STATES] [--only WORD]     counts of EXPECTED.csv
     python bench/promela.py speed MODELS [--repeat N] [--only WORD]       processor time by turns, on one core
+    python bench/promela.py verdict MODELS [--repeat N] [--only WORD]     the same to a verdict, both sides reduced
+    python bench/promela.py bytes MODELS [--only WORD]                    bytes a state: COLLAPSE, and each --compress
 
 MODELS is the folder with models/promela. ``rows`` compares with the counts that EXPECTED.csv holds; where a model has a
 formula or a never claim, SPIN's figure is one of a product, and the model alone is counted again with -DNOCLAIM.
 ``speed`` runs ``pan`` (gcc -O2, -DSAFETY -DNOREDUCE -DNOFAIR -DNOCLAIM, and -DCOLLAPSE for its bytes) and the search
-in RAM.
+in RAM. ``verdict`` leaves -DNOREDUCE and -o1 -o2 -o3 out, and both sides stop at the first error. ``bytes`` takes the
+peak memory of `outcrop check --strategy ram --compress FORM` less that of `--depth 0`, and what ``pan`` reports
+for its states.
 """
 
 from __future__ import annotations
 
 import argparse
 import csv
+import json
 import math
 import re
 import resource
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 from dataclasses import dataclass
@@ -40,10 +46,10 @@ class Verifier:
     folder: Path
     name: str = "pan"
 
-    def run(self, *options: str) -> tuple[int, int, float, str]:
+    def run(self, *options: str, errors: str = "-c0") -> tuple[int, int, float, str]:
         """Returns states, transitions, seconds of processor time, and the whole output."""
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        command = [f"./{self.name}", "-c0", "-n", "-m2000000", "-w24", *options]
+        command = [f"./{self.name}", errors, "-n", "-m2000000", "-w24", *options]
         output = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, check=False).stdout
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
@@ -52,10 +58,12 @@ class Verifier:
         return states, transitions, seconds, output
 
 
-def compile_verifier(model: Path, folder: Path, *flags: str, name: str = "pan") -> Verifier:
+def compile_verifier(
+    model: Path, folder: Path, *flags: str, name: str = "pan", options: tuple[str, ...] = UNREDUCED
+) -> Verifier:
     for each in (model, *model.parent.glob("*.h")):
         shutil.copy(each, folder / each.name)
-    subprocess.run(["spin", "-a", *UNREDUCED, model.name], cwd=folder, capture_output=True, check=False)
+    subprocess.run(["spin", "-a", *options, model.name], cwd=folder, capture_output=True, check=False)
     subprocess.run(["gcc", *flags, "-o", name, "pan.c"], cwd=folder, check=True)
     return Verifier(folder, name)
 
@@ -131,6 +139,61 @@ def speed(models: Path, least: int, most: int, only: str, repeat: int) -> None:
     print(f"geometric mean {math.exp(sum(map(math.log, ratios)) / len(ratios)):.2f}")
 
 
+def verdict(models: Path, least: int, most: int, only: str, repeat: int) -> None:
+    """Prints the time to a verdict with reduction on both sides, by turns."""
+    ratios = []
+    for row in expected(models, most, only):
+        if int(row["states"]) < least:
+            continue
+        path = models / row["file"]
+        model = outcrop.load(path, claims=False, **NEEDS.get(path.stem, {}))
+        reduced = {"strategy": "ram", "threads": 1, "reduce": "por"}
+        model.check(**reduced)  # compiles it
+        with tempfile.TemporaryDirectory() as folder:
+            flags = [each for each in SAFETY if each != "-DNOREDUCE"]
+            pan = compile_verifier(path, Path(folder), *flags, options=())
+            theirs, ours = [], []
+            for _ in range(repeat):
+                states, _, seconds, output = pan.run(errors="-c1")
+                theirs.append(seconds)
+                began = time.process_time()
+                result = model.check(**reduced)
+                ours.append(time.process_time() - began)
+        found = re.search(r"errors: (\d+)", output)
+        said = "violated" if found and int(found[1]) else "holds"
+        ratios.append(min(theirs) / max(min(ours), 1e-3))
+        counts = f"SPIN {said} {states:>9,} states {min(theirs):6.2f} s"
+        mine = f"ours {result.verdict} {result.states:>9,} states {min(ours):6.2f} s"
+        print(f"{row['file']:34} {counts}  {mine}  {ratios[-1]:5.2f} times", flush=True)
+    print(f"geometric mean {math.exp(sum(map(math.log, ratios)) / len(ratios)):.2f}")
+
+
+def sizes(models: Path, least: int, most: int, only: str) -> None:
+    """Prints bytes a state: SPIN's with COLLAPSE, and ours with each form of compression."""
+    for row in expected(models, most, only):
+        if int(row["states"]) < least:
+            continue
+        path = models / row["file"]
+        with tempfile.TemporaryDirectory() as folder:
+            states, _, _, output = compile_verifier(path, Path(folder), *SAFETY, "-DCOLLAPSE").run()
+        used = re.search(r"([0-9.]+)\s+actual memory usage for states", output)
+        found = {"COLLAPSE": float(used[1]) * 2**20 / states if used else math.nan}
+        base = _peak(path, "--depth", "0")
+        for form in ("off", "tree", "quotient"):
+            found[form] = (_peak(path, "--compress", form) - base) / states
+        print(
+            f"{row['file']:34} {states:>9,} states  {', '.join(f'{k} {v:.1f}' for k, v in found.items())}", flush=True
+        )
+
+
+def _peak(path: Path, *options: str) -> int:
+    """Returns the peak memory of a check, in bytes."""
+    command = [sys.executable, "-m", "outcrop", "check", str(path), "--assertions", "off", "--claims", "off", "--json"]
+    command += ["--deadlock", "off", "--strategy", "ram", "--threads", "1", "--engine", "native", *options]
+    command += [f"--{name}={value}" for name, value in NEEDS.get(path.stem, {}).items()]
+    return int(json.loads(subprocess.run(command, capture_output=True, check=False).stdout)["peak_rss_bytes"])
+
+
 def _children() -> float:
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
@@ -138,7 +201,7 @@ def _children() -> float:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("rows", "speed"))
+    parser.add_argument("what", choices=("rows", "speed", "verdict", "bytes"))
     parser.add_argument("models", type=Path)
     parser.add_argument("--least", type=int, default=200_000)
     parser.add_argument("--most", type=int, default=10_000_000)
@@ -148,8 +211,11 @@ def main() -> None:
     models = arguments.models / "models" / "promela"
     if arguments.what == "rows":
         rows(models, arguments.most, arguments.only)
+    elif arguments.what == "bytes":
+        sizes(models, arguments.least, arguments.most, arguments.only)
     else:
-        speed(models, arguments.least, arguments.most, arguments.only, arguments.repeat)
+        measure = speed if arguments.what == "speed" else verdict
+        measure(models, arguments.least, arguments.most, arguments.only, arguments.repeat)
 
 
 if __name__ == "__main__":

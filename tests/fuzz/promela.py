@@ -9,7 +9,9 @@ and ``tcc`` or ``gcc``.
 from __future__ import annotations
 
 import argparse
+import math
 import sys
+import time
 from collections import Counter
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -40,12 +42,17 @@ def main() -> None:
     parser.add_argument("what", choices=("counts", "cycles", "ltl", "never"))
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--models", type=int, default=100)
+    parser.add_argument("--seconds", type=float, default=math.inf, help="begin no model after this time")
     parser.add_argument("--native", type=int, default=0, metavar="N", help="compile each Nth model, not interpret it")
     arguments = parser.parse_args()
     if not has_spin():
         sys.exit("spin and a C compiler are needed: install them with the packages of your system")
     tally: Counter[str] = Counter()
+    began = time.monotonic()
     for seed in range(arguments.seed, arguments.seed + arguments.models):
+        if time.monotonic() - began > arguments.seconds:
+            print(f"stopped before seed {seed}")
+            break
         engine = "native" if arguments.native and seed % arguments.native == 0 else "interpreter"
         with TemporaryDirectory() as folder:
             try:

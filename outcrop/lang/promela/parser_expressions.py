@@ -102,8 +102,10 @@ class ExpressionParser(Cursor):
             process = self.expression()
             self.expect(")", "after the process")
             return Priority(process, span=self.span_from(start))
-        if kind in ("pc_value", "c_expr"):
-            self.fail(f"'{kind}' is not supported", "write the condition in Promela itself")
+        if kind == "pc_value":
+            self.fail("'pc_value' is not supported", "ask for a label instead: P[pid]@label")
+        if kind == "c_expr":
+            self.fail("'c_expr' is not supported: it is C, not Promela", "write the condition in Promela itself")
         if kind == NAME:
             return self._named()
         return self.fail_expected("an expression")
