@@ -144,6 +144,7 @@ class Strategy:
     options: tuple[type, ...] = ()  #: dataclasses of options that it takes
     kernels: tuple[str, ...] | None = ()  #: files in native/ that it needs beyond those of most searches; None: all
     keeps: bool = False  #: stores whole states or signatures, as --keep says
+    whole_states: bool = False  #: stores whole states unless --keep says otherwise
     signatures: bool = False  #: can store signatures, whose width --bits sets
     exact: bool = True  #: can keep whole states, so that it takes no two for one
     decides: bool = True  #: visits every state, so that it may say holds
@@ -202,6 +203,7 @@ _EVERY = (
         options=(CachedOptions,),
         kernels=None,
         keeps=True,
+        whole_states=True,
         signatures=True,
         past_ram=True,
         liveness=False,

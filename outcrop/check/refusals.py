@@ -31,8 +31,8 @@ def refuse_unused_options(options: CheckOptions, has_checks: bool, visits_all: b
                 f"{flag_of(name)} is an option of {listed(others)}, and this check uses {listed(searches)}; "
                 f"leave it out, or use --strategy {listed(others, 'or')}"
             )
-    keeps_states = options.keep is Keep.STATES or (options.keep is None and searches == ["cached"])
-    if options.bits is not None and keeps_states:
+    whole = options.keep is Keep.STATES or (options.keep is None and {*searches} <= {*names(whole_states=True)})
+    if options.bits is not None and whole:
         raise UsageError("--bits is the size of signatures, and this check keeps whole states; use --keep signatures")
 
 
