@@ -12,6 +12,7 @@ from outcrop.outcome import Outcome, ReductionReport
 from outcrop.reduction.boxes import narrower_box, widest_box
 from outcrop.reduction.effects import Tracer
 from outcrop.reduction.interpreted import ReducedMoves
+from outcrop.reduction.leaves import bits
 from outcrop.reduction.ranking import ascending
 from outcrop.reduction.reachable import reachable_nodes
 from outcrop.reduction.stubborn import Phase, Reduction
@@ -90,7 +91,7 @@ def _reduction(system: System, symmetry: bool) -> Reduction | Unreduced:
     boxes = [widest] if narrower is None else [narrower, widest]
     relations = [Relations(system, each, groups) for each in boxes]
     phases = tuple(_phase(each, each.box is not widest) for each in relations)
-    return Reduction(phases, _blamed(relations[-1]))
+    return Reduction(phases, _blamed(relations[-1], phases[-1].dependents))
 
 
 def _phase(relations: Relations, is_tested: bool) -> Phase:
@@ -121,11 +122,14 @@ def _is_observable(node: Expression) -> bool:
     return any(isinstance(each, Cover | Put) for each in reachable_nodes(node))
 
 
-def _blamed(relations: Relations) -> tuple[str, ...]:
-    """Returns the variables through which most instances depend on each other."""
+def _blamed(relations: Relations, dependents: tuple[int, ...]) -> tuple[str, ...]:
+    """Returns the variables through which most instances depend on each other. Those that are never active together,
+    such as the steps of one process at different places, do not count."""
     system, shares = relations.system, Counter[str]()
     for variable in system.variables:
-        leaves = range(variable.offset, variable.offset + variable.type.leaf_count)
-        pairs = [relations.writers[leaf].bit_count() * relations.readers[leaf].bit_count() for leaf in leaves]
-        shares[variable.name] = max(pairs, default=0)
+        for leaf in range(variable.offset, variable.offset + variable.type.leaf_count):
+            writers = relations.writers[leaf]
+            users = writers | relations.readers[leaf]
+            pairs = ((dependents[each] | 1 << each) & users for each in bits(writers))
+            shares[variable.name] += sum(each.bit_count() for each in pairs)
     return tuple(name for name, share in shares.most_common(_MOST_BLAMED) if share)

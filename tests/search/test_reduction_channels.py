@@ -159,3 +159,11 @@ def test_a_value_that_a_step_writes_itself_is_not_known(after: str) -> None:
         "model.m",
         deadlock="off",
     )
+
+
+def test_shared_variables_are_blamed_rather_than_the_places_of_processes() -> None:
+    process = "process P{} {{ state a, b, c; init a; trans {}; }}"
+    steps = ", ".join(f"{here} -> {there} {{ guard x == 0; effect x = 1; }}" for here in "abc" for there in "abc")
+    text = "byte x = 0; " + "".join(process.format(each, steps) for each in range(2)) + " system async;"
+    _, reduced = both(text, "model.dve", deadlock="off")
+    assert reduced.reduction is not None and reduced.reduction.blamed[0] == "x"
