@@ -187,6 +187,12 @@ def test_imports_inside_functions_have_a_reason() -> None:
     assert bare == [], "import these at the top, or say in a comment why not"
 
 
+def test_modules_of_tests_have_names_of_their_own() -> None:
+    """Two modules of one name cannot be collected together, wherever they are."""
+    names = [path.name for path in (ROOT / "tests").rglob("test_*.py")]
+    assert sorted(name for name in set(names) if names.count(name) > 1) == []
+
+
 def test_no_file_is_too_long() -> None:
     lengths: dict[str, int] = {}
     too_long: dict[str, int] = {}
