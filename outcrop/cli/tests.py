@@ -50,10 +50,10 @@ def _write(suite: Suite, output: Path, layout: str, module: str, name: str) -> l
 
 def _text(suite: Suite, written: list[str]) -> str:
     steps = [len(each) - 1 for each in suite.runs]
-    lengths = f" of {steps[0]:,} to {steps[-1]:,} steps" if steps else ""
-    lines = [
-        f"{len(steps):,} runs{lengths} reach {suite.covered:,} goals ({suite.cover}); {suite.states:,} states visited."
-    ]
+    span = f"{steps[0]:,} to {steps[-1]:,}" if steps and steps[0] < steps[-1] else f"{steps[0]:,}" if steps else ""
+    lengths = f" of {span} step{'' if span == '1' else 's'}" if steps else ""
+    runs = f"1 run{lengths} reaches" if len(steps) == 1 else f"{len(steps):,} runs{lengths} reach"
+    lines = [f"{runs} {suite.covered:,} goals ({suite.cover}); {suite.states:,} states visited."]
     if suite.missed:
         why = "no run reaches" if suite.is_complete else "not reached in the visited states (raise --states)"
         lines.append(f"{why}: {', '.join(suite.missed)}")
