@@ -19,16 +19,8 @@ REDUCTION = {
         ("            tested |= each.assumed\n", "            tested |= 0\n"),
     ),
     "reduction/effects.py": (
-        # A counter that was written before; a multiset that is not sorted.
+        # A counter that was written before.
         ("leaf is None or leaf in self.effects.stores or", "leaf is None or"),
-        (
-            "        if has_slots or len(location.starts) != 1 or not values:",
-            "        if len(location.starts) != 1 or not values:",
-        ),
-    ),
-    "reduction/ranking.py": (
-        # A counter that may be undefined.
-        ("if is_defined and any(counted", "if any(counted"),
     ),
     "reduction/interpreted.py": (
         # A state in which a guard fails fires a part.

@@ -15,6 +15,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "fuzz"))
 from compare_reduced import reduced_disagreement, reduced_formula_disagreement
 from generator import generate
 from generator.processes import generate_processes, generate_processes_dve
+from generator.rare import generate_rare
 from reduced_models import both, model_of
 
 from outcrop.api import load
@@ -52,6 +53,15 @@ def test_the_interpreter_decides_the_same(name: str, seed: int) -> None:
     for number in range(6 * seed, 6 * seed + 6):
         assert reduced_disagreement(make(Random(number)), name, number, native=False) == ""
         assert reduced_formula_disagreement(make(Random(number), formulas=True), name, number, native=False) == ""
+
+
+@pytest.mark.parametrize("language", ["m", "dve", "pml"])
+def test_models_in_which_errors_are_rare_are_decided_the_same(language: str) -> None:
+    name = f"model.{language}"
+    for seed in range(3):
+        assert reduced_disagreement(generate_rare(Random(seed), language), name, seed, native=False) == ""
+        text = generate_rare(Random(seed), language, formulas=True)
+        assert reduced_formula_disagreement(text, name, seed, native=False) == ""
 
 
 @pytest.mark.parametrize("seed", range(24))
@@ -364,6 +374,7 @@ def test_the_document_has_the_reduction() -> None:
         ('ltl "next" : G X {spin = 0};', {}),
         ('ltl "fair" : G F {spin = 0};', {"fair": "weak"}),
         ("", {"device": "gpu"}),
+        ("", {"keep_states": "kept"}),
     ],
 )
 def test_what_reduction_would_change_is_refused(property: str, options: dict[str, str]) -> None:

@@ -73,6 +73,18 @@ def test_no_step_is_ignored(property: str) -> None:
     assert full.violations
 
 
+def test_a_counter_that_is_set_first_does_not_count() -> None:
+    text = """
+    var x: 0..3; z: 0..1;
+    startstate begin x := 0; z := 0; end;
+    rule "turns" begin x := 0; x := x + 1; end;
+    rule "goes" z = 0 ==> z := 1; end;
+    invariant "near" z = 0;
+    """
+    full, _ = both(text)
+    assert full.violations
+
+
 def test_a_run_that_ends_is_decided_as_if_it_stayed() -> None:
     text = """
     var x, y, z: 0..2;
@@ -233,6 +245,22 @@ _PROMELA = {
         active proctype A() { byte k; k = 1; q!len(q) }
         active proctype B() { byte k; q!7; k = 1; q?k }
         active proctype C() { byte k; (len(q) > 1); q?k; q?k; assert(k != 1) }
+        """,
+    "a message that is sorted in front": """
+        chan q = [3] of { byte }; bit go;
+        active proctype R() { byte k; (go == 1); q?k; assert(k != 1) }
+        active proctype A() { q!5; go = 1; q!!1 }
+        """,
+    "a length that is sent while another receives": """
+        chan q = [3] of { byte }; bit go;
+        active proctype R() { byte k; (go == 1); q?k; q?k; assert(k != 1) }
+        active proctype A() { q!7; go = 1; q!len(q) }
+        """,
+    "a length that an atomic sequence tests": """
+        chan q = [3] of { byte }; bit go, x;
+        active proctype R() { byte k; (go == 1); q?k }
+        active proctype A() { q!7; go = 1; atomic { q!1; (len(q) == 2) -> x = 1 } }
+        active proctype O() { (x == 1) -> assert(false) }
         """,
     "a message that is awaited": """
         chan q = [2] of { byte }; byte x;
