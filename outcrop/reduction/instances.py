@@ -80,8 +80,8 @@ def traced_instance(
 
 def _assumed(known: Known, demands: Demands, reads: int) -> int:
     """Returns the leaves whose values a reader takes for known because of the box. A single value that was demanded
-    before is no assumption."""
-    return reads & sum(1 << leaf for leaf in known if demands.get(leaf, 0).bit_count() != 1)
+    before is no assumption, and neither is one behind demands that nothing satisfies."""
+    return reads & sum(1 << leaf for leaf in known if leaf not in demands or demands[leaf].bit_count() > 1)
 
 
 def _body_effects(system: System, rule: Rule, arguments: tuple[int, ...], known: Known) -> Effects:

@@ -306,6 +306,12 @@ _PROMELA = {
         active proctype R() { (go == 1); (x < 5 && a[x] == 1 && x == 2) }
         active proctype K() { (go == 1); b[j] = 1; b[j] = 2; b[j] = 3; b[j] = 4 }
         """,
+    "a guard that contradicts itself": """
+        byte b[9]; byte n, j; bit go;
+        active proctype B() { j = 2; go = 1 }
+        active proctype N() { byte k; do :: n = (n + 1) % 3 :: (n == 2 && n <= 1 && n <= 2) -> k = 1 od }
+        active proctype K() { (go == 1); b[j] = 1; b[j] = 2; assert(n != 2); b[j] = 3 }
+        """,
     "an index of another branch": """
         byte a[9]; byte b[9]; byte i, j; bit go;
         active proctype B() { a[0] = 2; if :: skip :: skip :: i = 12 fi; if :: j = 1 :: j = 2 fi; go = 1 }
