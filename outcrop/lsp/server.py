@@ -177,11 +177,16 @@ def lenses(server: Server, text: Text) -> list[types.CodeLens]:
     for line, count in sorted(current.fired.items()):
         if count:
             add(line, f"fired {count:,} times" if count > 1 else "fired once")
-        elif current.document["verdict"] != "violated":
-            add(line, "never fired: why is this rule never enabled?", "outcrop.why", text.uri, line)
+        else:
+            add(line, f"{silence(current)}: why is this rule never enabled?", "outcrop.why", text.uri, line)
     for line, status in sorted(current.status.items()):
         add(line, status)
     return found
+
+
+def silence(verdict: checks.Verdict) -> str:
+    """Returns what a check says of a rule without steps. Only a complete search can say "never"."""
+    return "never fired" if verdict.document["verdict"] == "holds" else "not fired before the search stopped"
 
 
 def code_actions(text: Text, place: types.Range) -> list[types.CodeAction]:

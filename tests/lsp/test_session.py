@@ -236,6 +236,12 @@ def test_a_violation_is_a_problem(model: Document, client: Client) -> None:
     assert [(each["range"]["start"]["line"], each["severity"]) for each in found] == [
         (model.position("invariant")["line"], 1)
     ]
+    # A search that stopped at a violation cannot say "never", but the question has a search of its own.
+    line = model.position('rule "vanish"')["line"]
+    (lens,) = [each["command"] for each in model.ask("codeLens") if each["range"]["start"]["line"] == line]
+    assert "search stopped" in lens["title"] and "never fired" not in lens["title"]
+    answer = client.ask("workspace/executeCommand", {k: lens[k] for k in ("command", "arguments")})
+    assert (answer["enabled"], answer["complete"], answer["states"]) == (False, True, 4)
 
 
 def test_why_a_rule_is_never_enabled(model: Document, client: Client) -> None:
