@@ -316,7 +316,7 @@ class Model:
         checked = self._check_temporal(checks, chosen, searched, violations, progress, output)
         result = conclude(self.system, self.warnings, chosen, searched, violations, checked, witnesses)
         result.events[:0] = [] if event is None else [event]
-        if chosen.keep_states is not None and searched is not None:
+        if chosen.keep_states is not None and searched is not None and searched.outcome.has_begun:
             is_complete = searched.outcome.stop is Stop.COMPLETE
             write_kept(self.system, self.options, chosen, is_complete, result.guarantee, result.kind)
         return result

@@ -76,6 +76,7 @@ class EventKind(StrEnum):
     CONTINUED = "continued"  #: another search took over the work done so far
     RESUMED = "resumed"  #: the search began from a checkpoint
     CHECKPOINT = "checkpoint"  #: the search stopped and can be resumed
+    NOT_COPIED = "not copied"  #: the checkpoint could not be copied to its remote place, and is kept here
     DISK_FULL = "disk full"  #: the disk is full, or its budget is spent
     DISK_FAILED = "disk failed"  #: the disk returned errors or wrong data
     INTERPRETED = "interpreted"  #: there is no C compiler, so that the interpreter searches
@@ -276,6 +277,11 @@ class Outcome:
     def visited(self) -> int:
         """Number of states visited, counting revisits."""
         return sum(self.levels)
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether the search was not interrupted before its first state, as while the model was compiled."""
+        return self.stop is not Stop.INTERRUPTED or bool(self.levels)
 
     @property
     def states(self) -> int | None:

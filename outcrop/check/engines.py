@@ -14,10 +14,11 @@ from outcrop.check.race import Compilation, CompileClock, may_race, race
 from outcrop.codegen.find_compiler import find_compiler
 from outcrop.declared import choice, listed
 from outcrop.errors import CompilerNotFound, UsageError
+from outcrop.interrupts import causes
 from outcrop.ir.layout import State
 from outcrop.ir.system import System
 from outcrop.options import CheckOptions, DeviceChoice, Engine, LoadOptions, Reduce
-from outcrop.outcome import Ending, Event, EventKind, Outcome, Progress, Restart, ShortestRuns
+from outcrop.outcome import Ending, Event, EventKind, Outcome, Progress, Restart, ShortestRuns, Stop
 from outcrop.strategies import (
     STRATEGIES,
     Compression,
@@ -105,6 +106,18 @@ def _interpreted(system: System, options: CheckOptions, outcome: Outcome, reduct
         return shortest_runs(system, options, endings, reduction)
 
     return EngineOutcome(outcome, engine=Engine.INTERPRETER, shortest_runs=runs)
+
+
+def _interrupted(system: System, reduction: Reduction | None) -> Outcome:
+    """Returns the outcome of a search that a signal ended while the model was compiled."""
+    cause = next(iter(causes()), "interrupted")
+    event = Event(EventKind.INTERRUPTED, f"{cause} while the model was compiled")
+    counters = len(system.covers)
+    if reduction is not None:
+        from outcrop.reduction.stubborn import COUNTERS  # few checks reduce
+
+        counters += len(COUNTERS)
+    return Outcome(Stop.INTERRUPTED, [], [0] * len(system.rules), [0] * counters, events=[event])
 
 
 def settled(options: CheckOptions) -> tuple[CheckOptions, Event | None]:
@@ -232,16 +245,21 @@ def _search_native(
             emitted.source, notes=notes, groups=groups, kernels=kernels, keep_c=options.keep_c, watch=watch
         )
 
-    if may_race(system, options):
-        native = cached_model(emitted.source, notes=notes, groups=groups, kernels=kernels)
-        if native is None:
-            with Compilation(compiled) as compilation:
-                outcome = race(system, options, compilation, clock)
-                if outcome is not None:
-                    return _interpreted(system, options, outcome, None)
-                native = compilation.result(clock)
-    else:
-        native = transport.first_of_each_machine(lambda: compiled(clock))
+    try:
+        if may_race(system, options):
+            native = cached_model(emitted.source, notes=notes, groups=groups, kernels=kernels)
+            if native is None:
+                with Compilation(compiled) as compilation:
+                    outcome = race(system, options, compilation, clock)
+                    if outcome is not None:
+                        return _interpreted(system, options, outcome, None)
+                    native = compilation.result(clock)
+        else:
+            native = transport.first_of_each_machine(lambda: compiled(clock))
+    except KeyboardInterrupt:
+        if transport.size > 1:  # the other ranks must learn of it
+            raise
+        return EngineOutcome(_interrupted(system, reduction), time.monotonic() - started)
     compile_seconds = time.monotonic() - started
     compiler = next(iter(find_compiler().version.splitlines()), "")
     native.identity = identity(system, load, options)

@@ -31,7 +31,7 @@ class LocalCheckpoints:
             resume=self._places.get(options.resume or "", options.resume),
         )
         self._part = transport_of(options.ranks).part_name
-        self._failure = ""
+        self.failure = ""  #: why the last checkpoint is not in the remote place, and where it is
         self._mirror = self._opened(options)
 
     def _opened(self, options: CheckOptions) -> Mirror | None:
@@ -60,7 +60,7 @@ class LocalCheckpoints:
             local = self.options.checkpoint or self.options.resume
             assert local is not None
             shutil.copytree(local, kept, dirs_exist_ok=True)
-            self._failure = f"{error}; it is kept in '{kept}'"
+            self.failure = f"{error}; it is kept in '{kept}'"
 
     def report(self, result: Result) -> None:
         """Writes the remote places into the events of a result, and adds what could not be copied."""
@@ -70,8 +70,8 @@ class LocalCheckpoints:
                 # Other ranks have directories of their own.
                 text = re.sub(rf"[^'\s]*/{COPIED}\w+/{Path(local).name}\b", url.replace("\\", r"\\"), text)
             result.events[number] = dataclasses.replace(event, text=text)
-        if self._failure:
-            result.events.append(Event(EventKind.WARNED, self._failure))
+        if self.failure:
+            result.events.append(Event(EventKind.NOT_COPIED, self.failure))
 
 
 def _urls(options: CheckOptions) -> list[str]:
@@ -80,15 +80,20 @@ def _urls(options: CheckOptions) -> list[str]:
 
 @contextmanager
 def local_checkpoints(options: CheckOptions) -> Iterator[LocalCheckpoints]:
-    """Yields local places for the checkpoints of a check. On leaving, copies the last checkpoint."""
+    """Yields local places for the checkpoints of a check. On leaving, copies the last checkpoint. An error of the check
+    that leaves a checkpoint here carries a note on it."""
     home = work_place(options.workdir)
     home.mkdir(parents=True, exist_ok=True, mode=0o700)
     with ScratchDirectory(home, COPIED) as scratch:
         local = LocalCheckpoints(options, scratch.path)
         try:
             yield local
-        finally:
+        except BaseException as error:
             local.close()
+            if local.failure:
+                error.add_note(local.failure)
+            raise
+        local.close()
 
 
 def check_remotely(options: CheckOptions, check: Callable[[CheckOptions], Result]) -> Result:

@@ -14,7 +14,7 @@ from types import FrameType
 from outcrop.api import Model, load
 from outcrop.cli.files import FILES, PLACE, deliver, dump
 from outcrop.cli.main import answer
-from outcrop.cli.output import annotate, chart_width, put_output, wants_color
+from outcrop.cli.output import annotate, chart_width, complain, put_output, wants_color
 from outcrop.cli.parser_declared import language_values, own_values
 from outcrop.cli.results import Files
 from outcrop.dist.launch import STARTED, start, started_ranks
@@ -23,6 +23,7 @@ from outcrop.errors import AlreadyTold, InternalError, Undecided, UsageError
 from outcrop.interrupts import handled, interrupt
 from outcrop.lang.registry import LANGUAGES
 from outcrop.options import CheckOptions, Deadlock, DeviceChoice, Engine, Fair, Keep, Reduce, TraceOrder, is_remote
+from outcrop.outcome import EventKind
 from outcrop.reading import STDIN
 from outcrop.report.annotations import of_document, wanted
 from outcrop.report.text import ChartOptions, Paint, quiet, report
@@ -107,6 +108,10 @@ def _check(arguments: argparse.Namespace, is_first: bool = True) -> int:
         with _second_interrupt_kills():
             result = _search(model, options, arguments, is_first)
             result.command = ["outcrop", *arguments.words]
+            if arguments.quiet or not is_first:  # whoever prints no events must still say where a checkpoint is
+                for event in result.events:
+                    if event.kind is EventKind.NOT_COPIED:
+                        complain(event.text)
             if files:
                 annotate(of_document(result.to_dict()) if wanted() else ())
                 return deliver(result.verdict.exit_code, _text(result, arguments), files.texts(result, model, options))

@@ -58,7 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def answer(action: Callable[[], int]) -> int:
     """Runs an action and returns its exit code. Errors of the action become messages on stderr."""
     try:
-        return action()
+        return _with_notes(action)
     except KeyboardInterrupt as error:
         complain(str(error) or "interrupted")
         return UNKNOWN
@@ -79,6 +79,16 @@ def answer(action: Callable[[], int]) -> int:
             complain(str(DiskFailed(error)))
             return UNKNOWN
         return _report_bug(error)
+
+
+def _with_notes(action: Callable[[], int]) -> int:
+    """Runs an action. Prints the notes on an error that it raises, such as the place of a checkpoint."""
+    try:
+        return action()
+    except BaseException as error:
+        for note in getattr(error, "__notes__", ()):
+            complain(note)
+        raise
 
 
 def _out_of_memory(error: MemoryError | None = None) -> int:

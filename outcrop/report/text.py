@@ -129,6 +129,8 @@ def _meaning(result: Result) -> str:
         return f"nothing was checked: {result.reason}"
     if result.verdict is Verdict.UNKNOWN and result.kind == Stop.COVERAGE:
         return f"no violation found in {_plural(result.states_visited, 'state')}, {result.guarantee}"
+    if result.verdict is Verdict.UNKNOWN and not result.states_visited:
+        return f"{result.kind} before a state was reached"
     if result.verdict is Verdict.UNKNOWN:
         return f"{result.kind}; no violation in the {_plural(result.states_visited, 'state')} that were reached"
     formulas = sum(isinstance(each, FormulaResult) for each in result.properties)

@@ -16,7 +16,9 @@ from pathlib import Path
 import pytest
 
 import outcrop
+from outcrop.check.remote import check_remotely
 from outcrop.errors import Undecided, UsageError
+from outcrop.options import CheckOptions
 from outcrop.outcome import EventKind
 from outcrop.result import Result
 from outcrop.store.remote import Remote
@@ -112,13 +114,48 @@ def test_refusals(url: str) -> None:
 def test_a_place_that_refuses_leaves_the_checkpoint_here(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("no directory")
     result = check(checkpoint=f"file://{tmp_path}/file/below", depth=50)
-    warned = next(each.text for each in result.events if each.kind is EventKind.WARNED and "kept in" in each.text)
+    warned = next(each.text for each in result.events if each.kind is EventKind.NOT_COPIED)
     kept = re.search(r"kept in '([^']*)'", warned)
     assert kept is not None
     try:
         assert check(resume=kept[1]).states == STATES
     finally:
         shutil.rmtree(kept[1], ignore_errors=True)
+
+
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_quiet_checks_tell_where_a_checkpoint_is_kept(ranks: int, tmp_path: Path) -> None:
+    if ranks > 1:
+        pytest.importorskip("mpi4py")
+    (tmp_path / "file").write_text("no directory")
+    (tmp_path / "grid.m").write_text(GRID)
+    command = [sys.executable, "-m", "outcrop", "check", str(tmp_path / "grid.m"), "--deadlock", "off", "-q"]
+    command += ["--ranks", str(ranks), "--depth", "50", "--checkpoint", f"file://{tmp_path}/file/below"]
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=100, env=environment)
+    assert done.returncode == 3 and "depth bound reached" in done.stdout
+    kept = re.findall(r"kept in '([^']*)'", done.stderr)
+    assert len(set(kept)) == ranks, done.stderr
+    assert all(list(Path(each).rglob("manifest.json")) for each in kept)
+
+
+def test_an_error_tells_where_a_checkpoint_is_kept(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("no directory")
+    options = CheckOptions(checkpoint=f"file://{tmp_path}/file/below", workdir=str(tmp_path))
+
+    def fail(local: CheckOptions) -> Result:
+        assert local.checkpoint is not None
+        place = Path(local.checkpoint)
+        (place / "states-0").write_bytes(b"12")
+        (place / "manifest.json").write_text('{"states": {"file": "states-0", "bytes": 2}}')
+        raise Undecided("the disk failed")
+
+    with pytest.raises(Undecided, match="disk failed") as raised:
+        check_remotely(options, fail)
+    kept = re.search(r"kept in '([^']*)'", raised.value.__notes__[0])
+    assert kept is not None
+    assert (Path(kept[1]) / "states-0").read_bytes() == b"12"
+    shutil.rmtree(kept[1])
 
 
 def test_sigterm_saves_far_away_within_seconds(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import os
 import shutil
 import signal
@@ -183,9 +184,10 @@ wait
 """
 
 
-@pytest.mark.parametrize("confined", [False, pytest.param(True, marks=needs_landlock)], ids=["", "sandbox"])
-def test_a_compiler_ends_with_us(confined: bool, endless: Path, tmp_path: Path) -> None:
-    compiler, cache = tmp_path / "compiler", tmp_path / "cache"
+@contextmanager
+def compiling(command: list[str], place: Path) -> Iterator[tuple[subprocess.Popen[str], int]]:
+    """Yields a check whose compiler never ends, and a process of that compiler. ``place / "cache"`` is its cache."""
+    compiler, cache = place / "compiler", place / "cache"
     compiler.write_text(SLOW_COMPILER)
     compiler.chmod(0o700)
     environment = {**os.environ, "CC": str(compiler), "XDG_CACHE_HOME": str(cache)}
@@ -195,13 +197,53 @@ def test_a_compiler_ends_with_us(confined: bool, endless: Path, tmp_path: Path) 
         started[:] = [int(each.read_text() or 0) for each in cache.rglob("started")]
         return started > [0]
 
-    command = [*CHECK, str(endless), *(["--sandbox"] if confined else [])]
     with begun(command, has_started, env=environment) as process:
+        yield process, started[0]
+
+
+@pytest.mark.parametrize("confined", [False, pytest.param(True, marks=needs_landlock)], ids=["", "sandbox"])
+def test_a_compiler_ends_with_us(confined: bool, endless: Path, tmp_path: Path) -> None:
+    command = [*CHECK, str(endless), "-q", *(["--sandbox"] if confined else [])]
+    with compiling(command, tmp_path) as (process, started):
         process.send_signal(signal.SIGTERM)
         out, errors = process.communicate(timeout=60)
-    assert (process.returncode, out, errors) == (3, "", "outcrop: interrupted by SIGTERM\n")
-    assert not [each for each in cache.rglob("*") if not each.is_dir()]
-    assert has_ended(started[0])
+    assert (process.returncode, errors) == (3, "")
+    assert out.startswith("UNKNOWN: ") and "interrupted" in out and out.count("\n") == 1
+    assert not [each for each in (tmp_path / "cache").rglob("*") if not each.is_dir()]
+    assert has_ended(started)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT], ids=["SIGTERM", "SIGINT"])
+@pytest.mark.parametrize(
+    "options",
+    [
+        [],
+        ["--strategy", "ram", "--coverage", "--symmetry", "off"],
+        pytest.param(["--reduce", "por"], marks=pytest.mark.slow),
+        pytest.param([*FORMULA, "--strategy", "ndfs"], marks=pytest.mark.slow),
+    ],
+    ids=["race", "ram", "reduced", "formula"],
+)
+def test_a_document_tells_of_an_interrupted_compiler(
+    number: signal.Signals, options: list[str], endless: Path, tmp_path: Path
+) -> None:
+    with compiling([*CHECK, str(endless), "--json", *options], tmp_path) as (process, _):
+        process.send_signal(number)
+        out, errors = process.communicate(timeout=60)
+    assert (process.returncode, errors) == (3, "")
+    document = json.loads(out)
+    assert (document["verdict"], document["kind"]) == ("unknown", "interrupted")
+    assert {each["status"] for each in document["properties"]} <= {"unknown"}
+
+
+def test_an_interrupted_compiler_leaves_no_kept_states(endless: Path, tmp_path: Path) -> None:
+    kept = tmp_path / "kept"
+    command = [*CHECK, str(endless), "--strategy", "ram", "--keep-states", str(kept), "--json"]
+    with compiling(command, tmp_path) as (process, _):
+        process.send_signal(signal.SIGTERM)
+        out, errors = process.communicate(timeout=60)
+    assert (process.returncode, errors, json.loads(out)["kind"]) == (3, "", "interrupted")
+    assert not kept.exists() or not list(kept.iterdir())
 
 
 def has_ended(pid: int) -> bool:
