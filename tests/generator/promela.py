@@ -11,6 +11,8 @@ from random import Random
 #: Largest number of statements of a proctype's body, not counting nested ones.
 _BODY = 4
 _DEPTH = 3
+#: Beginnings of a ``d_step`` that SPIN takes even between the send and the receive of a rendezvous.
+_SEPARATING = ("printf", "assert", "if", "select", "{", "d_step")
 
 
 class PromelaModel:
@@ -218,6 +220,8 @@ class PromelaModel:
         first = f"({self._condition(1)}); " if self._some(0.3) and not was else ""
         body = self._sequence(3, min(depth - 1, 1))
         self._in_d_step, self._loops = was, loops
+        if not (first or was) and body.startswith(_SEPARATING):
+            first = "skip; "
         return f"d_step {{ {first}{body} }}"
 
     def _if_(self, depth: int) -> str:

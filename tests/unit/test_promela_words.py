@@ -23,3 +23,16 @@ def test_counts_and_verdicts_are_those_of_spin(word: Word, tmp_path: Path) -> No
     if not word.hides_ends:
         ends = outcrop.load(path, assertions=False).check(engine="interpreter")
         assert (str(ends.verdict) == "violated") == word.blocks
+
+
+@pytest.mark.parametrize("first", ['printf("x")', "assert(true)", "select (g : 0 .. 1)", "if :: g = 1 :: skip fi"])
+def test_no_d_step_comes_between_send_and_receive(first: str, tmp_path: Path) -> None:
+    path = tmp_path / "rendezvous.pml"
+    path.write_text(
+        f"""chan c = [0] of {{ byte }}; byte g;
+        active proctype S() {{ c!g }}
+        active proctype R() {{ c?eval(1 - g); assert(false) }}
+        active proctype D() {{ d_step {{ {first}; g = 1 }} }}"""
+    )
+    checked = outcrop.load(path).check(engine="interpreter", deadlock="off")
+    assert (str(checked.verdict), checked.states) == ("holds", 3)
