@@ -136,6 +136,16 @@ def test_blanks_stay_where_tokens_would_join() -> None:
     assert arranged(text, "model.m") == text
 
 
+def test_parts_that_are_excluded_stay_as_they_are() -> None:
+    prose = "#if 0 // notes\n   it's   prose,\n#ifdef Y\n  don't\n#else\n  won't\n#endif\n more   text   // end\n"
+    text = f"byte   x;\n{prose}#else\nbyte   y;\n#endif\ninit {{\nx=1;\n#if 0\n#endif\ny  = 2\n}}\n"
+    made = f"byte x;\n{prose}#else\nbyte y;\n#endif\ninit {{\n  x = 1;\n#if 0\n#endif\n  y = 2\n}}\n"
+    assert arranged(text, "model.pml") == made
+    assert arranged(made, "model.pml") == made
+    with pytest.raises(ModelError, match="quote"):
+        arranged(text.replace("#if 0 //", "#if 1 //"), "model.pml")
+
+
 def test_line_ends_of_windows_and_a_byte_order_mark_stay() -> None:
     before = "\ufeff" + BEFORE.replace("\n", "\r\n")
     assert arranged(before, "model.m") == "\ufeff" + AFTER.replace("\n", "\r\n")

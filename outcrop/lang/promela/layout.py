@@ -1,18 +1,24 @@
-"""The layout of Promela texts. Lines of the preprocessor keep their text and stand at the left."""
+"""The layout of Promela texts. Lines of the preprocessor keep their text and stand at the left.
+
+Parts that ``#if 0`` excludes hold any text, often prose, and stay as they are.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from outcrop.errors import ModelError
 from outcrop.lang.editing import NUMBER, TEXT, VERBATIM, WORD, Piece
 from outcrop.lang.layout import Bracket, arrange, with_comments
-from outcrop.lang.promela.lexer import CHARACTER, DIRECTIVE, JUNK, NAME, STRING, problem, tokenize
+from outcrop.lang.promela.lexer import CHARACTER, DIRECTIVE, JUNK, NAME, STRING, Token, problem, tokenize
 from outcrop.lang.promela.lexer import NUMBER as DIGITS
 from outcrop.lang.promela.parser import parse
-from outcrop.source import Source
+from outcrop.source import Source, Span
 
 _COMMENT = re.compile(r"//[^\n]*|/\*(?s:.*?)\*/")
+_EXCLUDES = re.compile(r"#\s*if\s+0\s*(?:/[/*]|\Z)")
+_CONDITION = re.compile(r"#\s*(if|ifdef|ifndef|else|elif|endif)\b")
 _KINDS = {NAME: WORD, DIGITS: NUMBER, STRING: TEXT, CHARACTER: TEXT, DIRECTIVE: VERBATIM}
 _OPENING = {"(": ")", "[": "]", "{": "}", "if": "fi", "do": "od"}
 _CLOSING = frozenset(_OPENING.values())
@@ -30,13 +36,32 @@ def layout(source: Source) -> str:
         return [(each.kind, each.text.rstrip()) for each in tokenize(Source(source.name, text))]
 
     pieces = []
-    for token in tokenize(source):
+    for token in _with_excluded_parts(source):
         if token.kind == JUNK:
             raise ModelError([problem(token)])
         kind = _KINDS.get(token.kind, token.kind)
         text = token.text.rstrip() if kind == VERBATIM else token.text
         pieces.append(Piece(kind, text, token.span.start, token.span.end))
     return arrange(source.text, with_comments(source.text, pieces, _COMMENT), _PromelaShape(), words)
+
+
+def _with_excluded_parts(source: Source) -> Iterator[Token]:
+    """Yields the tokens of a text. A part that ``#if 0`` excludes is one token with the directive before it."""
+    excluded: Token | None = None
+    depth = 0  # conditions that are open inside the excluded part
+    for token in tokenize(source):
+        directive = _CONDITION.match(token.text) if token.kind == DIRECTIVE else None
+        word = directive.group(1) if directive else ""
+        if excluded is not None and (depth or word not in ("else", "elif", "endif")):
+            depth += word.startswith("if") - (word == "endif")
+            continue
+        if excluded is not None:
+            start = excluded.span.start
+            text = source.text[start : token.span.start].rstrip()
+            yield Token(DIRECTIVE, text, Span(source, start, start + len(text)))
+        excluded = token if directive and _EXCLUDES.match(token.text) else None
+        if excluded is None:
+            yield token
 
 
 class _PromelaShape:
