@@ -89,14 +89,17 @@ class _Closing:
             self._values[leaf] = None
 
     def add(self, leaf: int, values: Values) -> int:
-        """Adds values of a leaf and of its peers. Returns the leaves that have more values now."""
-        before = self._values[leaf]
+        """Adds values of a leaf and of its peers, less those outside of its type, which are never stored. Returns the
+        leaves that have more values now."""
+        before, kind = self._values[leaf], self._kinds[leaf]
         if before is None:
             return 0
-        after = None if values is None else before | values
+        after = None
+        if values is not None:
+            after = before | {each for each in values if each is None or kind.low <= each <= kind.high}
         if after == before:
             return 0
-        if after is not None and len(after) > 1 and (len(after) > self._most or self._kinds[leaf].cardinality > 1024):
+        if after is not None and len(after) > 1 and (len(after) > self._most or kind.cardinality > 1024):
             after = None
         changed = 0
         for each in self._peers[leaf]:

@@ -345,6 +345,20 @@ def test_leaves_that_symmetry_exchanges_are_tested_together() -> None:
     assert replace(box, live=0b110).tests(system).keys() == {0, 1, 2}
 
 
+def test_a_known_value_outside_of_its_type_is_never_stored() -> None:
+    text = """
+    var low: 0..7; x: 0..7; a: array [0..7] of 0..1; there: boolean; k: 0..3;
+    startstate begin low := 2; x := 6; clear a; there := false; k := 0; end;
+    rule "reads" x < 5 & a[x] = 1 ==> clear a; end;
+    rule "stores" there ==> x := low - 5; end;
+    rule "goes there" !there ==> there := true; end;
+    rule "counts" k < 3 ==> k := k + 1; end;
+    """
+    full, _ = both(text)
+    assert full.violations
+    assert widest_box(model_of(text).system).values[1] == {6}
+
+
 def test_a_constant_that_overflows_has_no_value() -> None:
     assert combined(BinaryOperator.MULTIPLY, 6, 7) == 42
     assert combined(BinaryOperator.MULTIPLY, 2**40, 2**40) is None
