@@ -25,6 +25,11 @@ STARTED = "OUTCROP_RANKS"
 #: Variable that lets ranks run on any core if it is 0.
 BIND = "OUTCROP_BIND"
 
+#: Directory of the shared memory of Linux.
+SHARED_MEMORY = Path("/dev/shm")
+#: Free shared memory below which MPI may fail, in bytes. MPICH 5.0 fails with 16 MiB, and starts 8 ranks with 64 MiB.
+_LEAST_SHARED = 64 << 20
+
 
 class RankLost(OutcropError):
     """Raised when a rank has died, which ends the others too."""
@@ -69,7 +74,22 @@ def start(ranks: int, arguments: Sequence[str]) -> int:
         return code
     raise RankLost(
         f"a rank died, or could not be started ({_reason(code)}), and the search over {ranks} ranks has ended; if it "
-        "had --checkpoint, continue from the last checkpoint with --resume"
+        f"had --checkpoint, continue from the last checkpoint with --resume{_shared_memory_hint()}"
+    )
+
+
+def _shared_memory_hint(place: Path = SHARED_MEMORY) -> str:
+    """Returns what to do about the shared memory of this machine if there is too little for MPI; otherwise nothing."""
+    try:
+        is_writable, free = os.access(place, os.W_OK), shutil.disk_usage(place).free
+    except OSError:
+        is_writable, free = False, 0
+    if is_writable and free >= _LEAST_SHARED:
+        return ""
+    problem = f"has only {free >> 10:,} KiB free" if is_writable else "is missing or cannot be written"
+    return (
+        f". {place}, through which MPI passes messages, {problem}; give the container more with docker run "
+        "--shm-size=256m, or mount a tmpfs there"
     )
 
 

@@ -6,6 +6,7 @@ import importlib.util
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -34,6 +35,19 @@ def run_each(*ranks: Sequence[str]) -> subprocess.CompletedProcess[str]:
     for number, arguments in enumerate(ranks):
         command += [":"] * (number > 0) + ["-n", "1", *CHECK, *arguments]
     return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+
+
+@needs_mpi
+def test_a_lack_of_shared_memory_is_named() -> None:
+    hidden = ["unshare", "-rm", "sh", "-c", 'mount -t tmpfs -o ro,size=4k none /dev/shm && exec "$@"', "sh"]
+    if not shutil.which("unshare") or subprocess.run([*hidden, "true"], capture_output=True, check=False).returncode:
+        pytest.skip("this user cannot hide /dev/shm")
+    command = [*hidden, *CHECK, MODEL, "--ranks", "2"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    if done.returncode in (0, 1):
+        pytest.skip("this MPI does without /dev/shm")
+    assert done.returncode == 3
+    assert "/dev/shm" in done.stderr and "--shm-size" in done.stderr
 
 
 @needs_mpi
