@@ -48,6 +48,24 @@ def test_state_spaces_are_those_of_spin(name: str, states: int, transitions: int
     assert (result.states, result.rules_fired + 1) == (states, transitions)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "chan q[2] = [2] of { byte }; active proctype P() { byte i = 0; q[0]!1; q[0]!1; q[1]!7; q[i]?i;"
+        " assert(i == 1 && len(q[0]) == 1 && len(q[1]) == 1) }",
+        "chan q[2] = [2] of { byte }; active proctype P() { byte i = 0; q[0]!1; q[0]!1; q[1]!7; d_step { q[i]??i };"
+        " assert(i == 1 && len(q[0]) == 1 && len(q[1]) == 1) }",
+        "chan q[2] = [2] of { chan }; active proctype P() { chan c = q[0]; q[0]!q[1]; q[1]!q[0]; c?c;"
+        " assert(c == q[1] && len(q[0]) == 0 && len(q[1]) == 1) }",
+        # All values but the last are stored before the queue is found again.
+        "chan q[2] = [2] of { byte, byte }; active proctype P() { byte i, x; q[0]!1,5; q[1]!7,8; q[i]?i,x;"
+        " assert(i == 1 && x == 8 && len(q[0]) == 1 && len(q[1]) == 0) }",
+    ],
+)
+def test_a_receive_may_change_the_name_of_its_own_channel(text: str) -> None:
+    assert outcrop.loads(text, "model.pml").check(engine="interpreter").verdict == "holds"
+
+
 def messages(text: str) -> str:
     with pytest.raises(ModelError) as caught:
         load_text(text, "model.pml", LoadOptions())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from outcrop.ir.nodes import (
     Assign,
@@ -301,13 +301,26 @@ class ChannelLowering(ExpressionLowering):
         at: Expression = build.number(0, span)
         if node.is_random:
             at = self._search(node, use, body, span)
-        message = self.message(use, at, span)
-        body += self._stored(node.arguments, lambda number: build.load(self.part(message, number, use, span)))
+
+        def received(number: int) -> Expression:
+            return build.load(self.part(self.message(use, at, span), number, use, span))
+
+        last = len(node.arguments) - 1
+        body += self._stored(node.arguments[:last], received)
+        # As in SPIN, the last value is stored after the message is removed: it may name another queue.
+        use = self._settled(use, node.arguments[last], body)
+        body += self._stored(node.arguments[last:], lambda _: received(last))
         if not node.keeps:
             oldest = self.message(use, build.number(0, span), span)
             body += self.happened(False, use, lambda number: build.load(self.part(oldest, number, use, span)), span)
             body += self._removed(use, at, span)
         return body
+
+    def _settled(self, use: Use, stored: syntax.Expression, before: list[Statement]) -> Use:
+        """Returns the use of a channel, which stays the same when a value is stored into one of its indices."""
+        places = [each.target for each in self._stored((stored,), lambda _: use.offset)]
+        is_changed = build.variables_in(tuple(places)) & build.variables_in(use.offset)
+        return replace(use, offset=self.kept(use.offset, before)) if is_changed else use
 
     def _search(self, node: syntax.Receive, use: Use, body: list[Statement], span: Span) -> Expression:
         """Finds the first message that fits; returns where it is."""
@@ -329,7 +342,7 @@ class ChannelLowering(ExpressionLowering):
 
     def _stored(
         self, arguments: tuple[syntax.Expression, ...], received: Callable[[int], Expression]
-    ) -> Iterator[Statement]:
+    ) -> Iterator[Assign]:
         for number, node in enumerate(arguments):
             if isinstance(node, syntax.Reference) and node.name.text != "_" and not self.is_value(node):
                 target = self.target(node)
