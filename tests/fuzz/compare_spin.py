@@ -23,7 +23,7 @@ MOST_STATES = 100_000
 MOST_INTERPRETED = 3_000
 MOST_IN_CYCLES = 500
 _ENDLESS = "max search depth too small"
-_PLACE = re.compile(r'^\t[\w.]+:\d+, state (\d+), "', re.MULTILINE)
+_PLACE = re.compile(r"^\t[\w.]+:\d+, state (\d+)\b", re.MULTILINE)
 
 
 _SILENT: dict[str, Any] = {"assertions": False}

@@ -303,6 +303,19 @@ def test_choices_and_loops_are_unreached_where_spin_says_so(tmp_path: Path) -> N
     assert found == {"P": [3, 8, 16, 19], "Q": [4]}
 
 
+def test_first_loops_are_unreached_and_those_that_begin_with_break_are_not_listed(tmp_path: Path) -> None:
+    path = tmp_path / "m.pml"
+    path.write_text(
+        "byte g; active proctype Loop() { if :: do :: g -> break od; g = 1 fi }"
+        "active proctype Jump() { if :: d_step { g == 7; g = 1 } fi; do :: break :: 0 > g -> break od }"
+        "active proctype Named() { if :: g == 7 -> skip fi; do :: goto L :: 0 > g -> break od; L: skip }"
+        "active proctype Guarded() { g == 7; { do :: break :: 0 > g -> break od } unless { g == 6 } }"
+    )
+    result = outcrop.load(path).check(deadlock="off", engine="interpreter")
+    found = {each["process"]: [place["state"] for place in each["places"]] for each in result.to_dict()["unreached"]}
+    assert found == {"Loop": [3, 6, 9], "Jump": [12], "Named": [12], "Guarded": [5, 11]}
+
+
 _LOOP = "byte x, y; active proctype P() { do :: atomic { x = 1 - x; y = x } od } "
 _LINE = "byte x; active proctype P() { x = 1; "
 

@@ -111,6 +111,9 @@ class GraphBuilder:
             if each.kind in (Kind.CHOICE, Kind.BLOCK, Kind.ATOMIC):
                 firsts = list(self._plain(each))
                 each.leads = self._led(firsts[-1]) if firsts else None
+                each.begins_with_jump = (
+                    bool(firsts) and _is_unnamed_jump(firsts[0]) and not any(one.escapes for one in firsts)
+                )
         return Graph(start, end, locations, labels, self._elements.declarations, elements)
 
     def _mend_jumps(self, sequence: Sequence) -> None:
@@ -294,3 +297,8 @@ def _is_never(element: Element) -> bool:
         and isinstance(action.condition, syntax.Number)
         and action.condition.value == 0
     )
+
+
+def _is_unnamed_jump(element: Element) -> bool:
+    """Returns whether an element is a ``break``, or the end of a choice."""
+    return element.kind in (Kind.JOIN, Kind.EXIT) or isinstance(element.goal, Goal)

@@ -54,6 +54,7 @@ class Element:
     in_d_step: bool = False
     region: int | None = None  #: the atomic sequence that it is part of
     leads: Element | None = None  #: for a choice or block, where the first statement of its last option leads
+    begins_with_jump: bool = False  #: for a choice or block, whether its first statement is a jump out of it
 
 
 @dataclass(eq=False)

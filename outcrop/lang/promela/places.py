@@ -18,9 +18,9 @@ _PASSED = frozenset((Kind.GOTO, Kind.JOIN, Kind.EXIT, Kind.UNLESS))
 def process_text(proctype: ProctypeSymbol) -> ProcessText:
     """Returns the text of a proctype with the places that SPIN lists where no process reaches them.
 
-    The first statement of an option or a block belongs to the place of the whole. SPIN never lists jumps, ``skip``, and
-    what stands inside a d_step. It takes a choice or a block for reached if it does so for the state to which the first
-    statement of its last option leads.
+    The first statement of an option or a block belongs to the place of the whole. SPIN never lists jumps, ``skip``,
+    what stands inside a d_step, and choices that begin with ``break``. It takes a choice or a block for reached if it
+    does so for the state to which the first statement of its last option leads.
     """
     graph = proctype.graph
     first = {each for whole in graph.elements for each in _parts(whole)}
@@ -31,19 +31,21 @@ def process_text(proctype: ProctypeSymbol) -> ProcessText:
     places = tuple(
         TextPlace(each.number, each.span, tuple(_statements(each)), None if each.leads is None else each.leads.number)
         for each in graph.elements
-        if is_listed(each) and (each.leads is None or is_listed(each.leads))
+        if is_listed(each) and not each.begins_with_jump and (each.leads is None or is_listed(each.leads))
     )
     starts = bool(proctype.active)
     return ProcessText(proctype.name, len(graph.elements), graph.start.state, starts, places)
 
 
 def _parts(whole: Element) -> Iterator[Element]:
-    """Yields the elements with which the options of a choice, a block, or the escape of an ``unless`` begin."""
+    """Yields the elements with which the options of a choice, a block, or the escape of an ``unless`` begin.
+
+    A loop is not among them: its turns lead back to it.
+    """
     sequences = whole.sequences if whole.kind is Kind.CHOICE or whole.kind in BLOCKS else whole.sequences[1:]
     for each in sequences:
         if each.first is not None:
-            yield each.first
-            yield first_of(each.first)
+            yield from (one for one in (each.first, first_of(each.first)) if not getattr(one.action, "repeats", False))
 
 
 def _statements(element: Element) -> Iterator[str]:
