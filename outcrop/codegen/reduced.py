@@ -275,7 +275,7 @@ def _test(unit: Unit, leaf: int, values: frozenset[int]) -> str:
     if len(values) == 1:
         (only,) = values
         return f"{value} == {only}"
-    if max(values) < _WORD:
+    if 1 << width <= _WORD:  # a greater shift is undefined
         return f"(UINT64_C({sum(1 << each for each in values):#x}) >> {value} & 1)"
     return "(" + " || ".join(f"{value} == {each}" for each in sorted(values)) + ")"
 

@@ -329,6 +329,22 @@ def test_what_processes_see_of_each_other(trap: str) -> None:
     assert full.violations
 
 
+def test_compiled_code_tests_values_beyond_those_of_the_box() -> None:
+    """Packed, 66 has the low bits of 2, which is in the box."""
+    text = """
+    byte a[3]; byte b[9]; byte x, j; bit go;
+    active proctype B() { a[2] = 5; j = 2; if :: x = 2 :: x = 2 :: x = 66 fi; go = 1 }
+    active proctype H() { d_step { (go == 1 && a[2] == 5); x = 7 } }
+    active proctype S() { (b[4] + b[5] == 1); a[2] = 1 }
+    active proctype R() { (go == 1); ((x < 5 || x == 66) && a[x] == 1 && x == 2) }
+    active proctype K() { (go == 1); b[j] = 1; b[j] = 2; b[j] = 3; b[j] = 4 }
+    """
+    _, reduced = both(text, "model.pml")
+    compiled = model_of(text, "model.pml").check(engine="native", reduce="por", max_errors=None)
+    assert (compiled.states, compiled.rules_fired) == (reduced.states, reduced.rules_fired)
+    assert {each.kind for each in compiled.violations} == {"runtime", "deadlock"}
+
+
 # --- Parts -------------------------------------------------------------------------------------------------
 
 
