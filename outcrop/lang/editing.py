@@ -53,6 +53,11 @@ class Declaration:
     is_local: bool = False  #: whether the outline leaves it out
 
     @property
+    def is_known_before(self) -> bool:
+        """Whether the text before it may use its name: that of a function, macro with parameters, or process."""
+        return bool(self.parameters) or self.kind is Kind.PROCESS
+
+    @property
     def signature(self) -> str:
         result = f": {self.detail}" if self.detail else ""
         return f"{self.name}({'; '.join(self.parameters or ())}){result}"
@@ -155,7 +160,8 @@ class Index:
         region: Region | None = self.region(offset)
         while region is not None:
             for name, each in region.names.items():
-                if name not in seen and (region.parent is not None or each.span.start <= offset or each.parameters):
+                is_known = region.parent is not None or each.span.start <= offset or each.is_known_before
+                if name not in seen and is_known:
                     seen.add(name)
                     yield each
             region = region.parent

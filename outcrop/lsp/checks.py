@@ -156,4 +156,5 @@ def summary(verdict: Verdict) -> str:
         return str(document.get("message", ""))
     kind = f" ({document['kind']})" if document["kind"] else ""
     count = document["states"] if document["states"] is not None else document["states_visited"]
-    return f"{document['verdict']}{kind}: {count or 0:,} states, {document['seconds']:.1f} s"
+    states = f"{count or 0:,} state{'s' * (count != 1)}"
+    return f"{document['verdict']}{kind}: {states}, {document['seconds']:.1f} s"

@@ -38,7 +38,7 @@ def completion(text: Text, offset: int) -> list[types.CompletionItem]:
         found = services.members(text.index, offset)
         if found or not dotted.group().startswith("->"):
             return [_item(text, each) for each in found]
-    known = [_item(text, each) for each in text.index.visible(offset) if each.kind in _ITEMS]
+    known = [_item(text, each) for each in _names(text, offset)]
     taken = {each.label for each in known}
     words = [
         types.CompletionItem(each, kind=types.CompletionItemKind.Keyword, sort_text=f"2{each}")
@@ -50,6 +50,13 @@ def completion(text: Text, offset: int) -> list[types.CompletionItem]:
         if each not in taken
     ]
     return known + words + builtins
+
+
+def _names(text: Text, offset: int) -> list[Declaration]:
+    """Returns the names that are known at an offset. ``init`` of Promela is a keyword too, and listed as one."""
+    assert text.services is not None
+    words = text.services.keywords
+    return [each for each in text.index.visible(offset) if each.kind in _ITEMS and each.name not in words]
 
 
 def _item(text: Text, each: Declaration) -> types.CompletionItem:

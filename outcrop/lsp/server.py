@@ -171,7 +171,7 @@ def lenses(server: Server, text: Text) -> list[types.CodeLens]:
         add(line, "check", "outcrop.check", text.uri, part)
         add(line, "simulate", "outcrop.simulate", text.uri, part)
         if current is not None:
-            add(line, checks.summary(current))
+            add(line, checks.summary(current).partition("\n")[0])
     if current is None:
         return found
     for line, count in sorted(current.fired.items()):

@@ -114,6 +114,23 @@ def test_names_of_promela() -> None:
     assert [each.name for each in services.members(known, at)] == ["owner", "used"]
 
 
+def test_values_of_macros_and_constants() -> None:
+    """Macros divide as C does, and those that stand for other things than numbers have no value."""
+    text = "#define A 7\n#define B (-A / 2)\n#define C (-A % 2)\n#define D x + 1\n#define E(y) 3\nbyte x[A];\n"
+    found = values("model.pml", f"{text}#if B == -3\ninit {{ skip }}\n#endif\n")
+    assert found == {"A": "7", "B": "-3", "C": "-1", "x": "array [0..6] of byte"}
+    assert values("model.pml", text) == {"A": "7", "B": "-3", "C": "-1"}, "a model without processes is a mistake"
+    assert values("model.dve", DVE)["N"] == "2"
+    assert values("model.dve", DVE.replace("system async;", "")) == {}
+
+
+def values(name: str, text: str) -> dict[str, str]:
+    services = editor_services(name)
+    assert services is not None and services.index is not None and services.facts is not None
+    found = services.facts(services.index(Source(name, text)))
+    return {each.name: facts.value or facts.type for each, facts in found.items()}
+
+
 @pytest.mark.parametrize("path", MODELS, ids=lambda path: path.name)
 def test_every_text_has_an_index(path: Path) -> None:
     """The parts of a text have one too, wherever it is cut."""

@@ -8,6 +8,7 @@ from outcrop.lang.dve.index import DveIndex, index
 from outcrop.lang.dve.layout import layout
 from outcrop.lang.dve.lexer import KEYWORDS
 from outcrop.lang.editing import Declaration, Editing, Highlighting, Index
+from outcrop.lang.facts import facts_of_system
 
 _PREFIX = re.compile(r"([A-Za-z_]\w*)\s*(\.|->)\s*\w*\Z")
 
@@ -32,6 +33,7 @@ EDITING = Editing(
         line_comment="//",
     ),
     index=index,
+    facts=facts_of_system,
     members=members,
     layout=layout,
 )

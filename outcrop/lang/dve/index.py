@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from outcrop.lang.dve.lexer import END_OF_FILE, IDENTIFIER, tokenize
 from outcrop.lang.editing import Declaration, Index, Kind, Region
 from outcrop.source import Source, Span
@@ -21,6 +23,12 @@ class DveIndex(Index):
         walk = _Walk(self)
         walk.declare_all()
         walk.use_all()
+
+    def visible(self, offset: int) -> Iterator[Declaration]:
+        yield from super().visible(offset)
+        for process, region in self.own.items():
+            if region.start <= offset <= region.end:
+                yield from self.states[process].values()
 
 
 def index(source: Source) -> DveIndex:

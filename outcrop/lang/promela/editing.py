@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
-from outcrop.lang.editing import Declaration, Editing, Highlighting, Index
+from outcrop.lang.editing import Declaration, Editing, Facts, Highlighting, Index, Kind
+from outcrop.lang.facts import facts_of_system
 from outcrop.lang.promela.index import PromelaIndex, index
 from outcrop.lang.promela.layout import layout
 from outcrop.lang.promela.lexer import KEYWORDS
+from outcrop.lang.promela.preprocessor import Preprocessor
 
 _PREFIX = re.compile(r"([A-Za-z_]\w*(?:\[[^\]]*\])?(?:\.[A-Za-z_]\w*(?:\[[^\]]*\])?)*)\s*\.\s*\w*\Z")
 _BUILTINS = {
@@ -16,6 +19,18 @@ _BUILTINS = {
     "_last": "the process that moved last",
     "np_": "no process is at a progress label",
 }
+
+
+def facts(known: Index) -> Mapping[Declaration, Facts]:
+    """Returns the numbers that macros stand for, and the types of global variables."""
+    found = facts_of_system(known)
+    preprocessor = Preprocessor({})
+    preprocessor.read(known.source)
+    for name, declaration in known.root.names.items():
+        value = preprocessor.value_of(name) if declaration.kind is Kind.MACRO else None
+        if value is not None:
+            found[declaration] = Facts(value=str(value))
+    return found
 
 
 def members(known: Index, offset: int) -> list[Declaration]:
@@ -43,6 +58,7 @@ EDITING = Editing(
     ),
     builtins=_BUILTINS,
     index=index,
+    facts=facts,
     members=members,
     layout=layout,
 )

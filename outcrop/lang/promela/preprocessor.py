@@ -142,6 +142,17 @@ class Preprocessor:
             self._error("this condition cannot be evaluated", span, "use whole numbers, macros and C's operators")
             return False
 
+    def value_of(self, name: str) -> int | None:
+        """Returns the number that a macro without parameters stands for; None if it stands for anything else."""
+        macro = self.macros.get(name)
+        if macro is None or macro.parameters is not None:
+            return None
+        tokens = self.expanded(list(macro.body))
+        try:
+            return _Condition([each.text for each in tokens]).value()
+        except (IndexError, ValueError, ZeroDivisionError):
+            return None
+
     def _define(self, rest: str, span: Span) -> None:
         match = _DEFINITION.match(rest)
         if match is None:
@@ -239,6 +250,11 @@ def _pasted(tokens: list[Token]) -> list[Token]:
     return result
 
 
+def _quotient(a: int, b: int) -> int:
+    """Divides as C does, towards zero."""
+    return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
+
+
 class _Condition:
     """The value of a condition of ``#if``, by precedence climbing."""
 
@@ -253,7 +269,7 @@ class _Condition:
             ">=": lambda a, b: int(a >= b),
         },
         {"+": lambda a, b: a + b, "-": lambda a, b: a - b},
-        {"*": lambda a, b: a * b, "/": lambda a, b: a // b, "%": lambda a, b: a % b},
+        {"*": lambda a, b: a * b, "/": _quotient, "%": lambda a, b: a - b * _quotient(a, b)},
     )
 
     def __init__(self, words: list[str]) -> None:
