@@ -325,6 +325,8 @@ _LINE = "byte x; active proctype P() { x = 1; "
     [
         (_LOOP + "ltl f { [] ((x == 1) <-> (y == 1)) }", {}, "holds"),
         (_LOOP + "ltl f { <> ((x == 1) <-> (y == 0)) }", {}, "violated"),
+        (_LOOP + "ltl f { (! ((x == 0) -> (y == 1))) }", {}, "holds"),
+        (_LOOP + "ltl f { [] (! ((x == 0 -> 0 : 1) > (y == 1 -> 1 : 0))) }", {}, "holds"),
         (_LINE + "accept: x == 9 }", {"acceptance": True}, "violated"),
         (_LINE + "accept: skip; x == 9 }", {"acceptance": True}, "holds"),
         (_LINE + "x == 9 }", {"progress": True}, "holds"),

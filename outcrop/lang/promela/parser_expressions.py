@@ -322,13 +322,19 @@ class ExpressionParser(Cursor):
     def _holds_formula(self) -> bool:
         """Returns whether the parentheses here hold a formula, and no operator of an expression follows them."""
         depth, at, holds = 0, self.at, False
+        arrows: set[int] = set()  # depths of arrows that may still belong to a conditional expression
         while at < len(self.tokens) - 1:
             token = self.tokens[at]
+            if token.kind == ")":
+                holds = holds or depth in arrows
+                arrows.discard(depth)
             depth += (token.kind == "(") - (token.kind == ")")
-            words = (*UNARY_TEMPORAL, *_BINARY_TEMPORAL, *_IMPLIES)
-            holds = (
-                holds or (token.text in words and not (token.text == "->" and depth > 1)) or token.kind in ("&&", "||")
-            )
+            if token.text == "->" and depth > 1:
+                arrows.add(depth)
+            elif token.kind == ":":
+                arrows.discard(depth)
+            else:
+                holds = holds or token.text in _FORMULA_WORDS
             at += 1
             if depth == 0:
                 break
