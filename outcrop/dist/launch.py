@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from signal import SIGINT, SIGTERM
+from tempfile import NamedTemporaryFile
 from types import FrameType
 
 from outcrop.errors import OutcropError, UsageError
@@ -22,6 +23,8 @@ INSTALL = "pip install 'outcrop[mpi]' (it brings mpi4py and an MPI)"
 _COUNTS = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS")
 #: Variable that is set for the ranks that we start, so that they do not start others.
 STARTED = "OUTCROP_RANKS"
+#: Variable with the file in which the ranks that we start note their exit codes.
+ANSWERS = "OUTCROP_ANSWERS"
 #: Variable that lets ranks run on any core if it is 0.
 BIND = "OUTCROP_BIND"
 
@@ -58,24 +61,34 @@ def find_mpiexec() -> str:
 
 
 def start(ranks: int, arguments: Sequence[str]) -> int:
-    """Runs ``outcrop`` with these arguments as ``ranks`` ranks on this machine. Returns the exit code."""
+    """Runs ``outcrop`` with these arguments as ``ranks`` ranks on this machine. Returns the exit code.
+
+    Launchers have exit codes of their own, and 0 or 1 would be taken for a verdict. So a verdict counts only if a rank
+    has noted it."""
     if importlib.util.find_spec("mpi4py") is None:
         raise UsageError(f"several ranks need mpi4py; install it with {INSTALL}")
     mpiexec = find_mpiexec()
-    environment = {**os.environ, STARTED: str(ranks)}
     command = [mpiexec, "-n", str(ranks), sys.executable, "-m", "outcrop", *arguments]
     if _is_open_mpi(mpiexec):
         # By default Open MPI refuses more ranks than cores, and refuses root.
         command[1:1] = ["--oversubscribe", "--allow-run-as-root"]
-    process = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL)
-    with handled(partial(_pass_on, process)):
-        code = process.wait()
-    if code in (0, 1, 2, 3, 4):
-        return code
+    with NamedTemporaryFile("r", prefix="outcrop-ranks-") as answers:
+        environment = {**os.environ, STARTED: str(ranks), ANSWERS: answers.name}
+        process = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL)
+        with handled(partial(_pass_on, process)):
+            code = process.wait()
+        if code in (2, 3, 4) or str(code) in answers.read().split():
+            return code
     raise RankLost(
         f"a rank died, or could not be started ({_reason(code)}), and the search over {ranks} ranks has ended; if it "
         f"had --checkpoint, continue from the last checkpoint with --resume{_shared_memory_hint()}"
     )
+
+
+def note_answer(code: int) -> None:
+    """Notes the exit code of this rank for the process that started it."""
+    with Path(os.environ[ANSWERS]).open("a", encoding="utf-8") as file:
+        file.write(f"{code}\n")
 
 
 def _shared_memory_hint(place: Path = SHARED_MEMORY) -> str:

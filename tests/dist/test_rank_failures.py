@@ -19,6 +19,7 @@ from typing import Any
 
 import pytest
 
+from outcrop.dist import launch
 from outcrop.dist.launch import find_mpiexec, started_ranks
 from outcrop.strategies import names
 
@@ -241,3 +242,13 @@ def test_how_many_were_started() -> None:
     assert started_ranks({"OMPI_COMM_WORLD_SIZE": "3"}) == 3
     assert started_ranks({"SLURM_NTASKS": "8"}) == 1, "a batch script is one process of a job of many tasks"
     assert started_ranks({"SLURM_STEP_NUM_TASKS": "8"}) == 8
+
+
+@pytest.mark.parametrize("code", [0, 1])
+def test_a_launcher_that_fails_is_no_verdict(code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    launcher = tmp_path / "mpiexec"
+    launcher.write_text(f"#!/bin/sh\nexit {code}\n")
+    launcher.chmod(0o755)
+    monkeypatch.setattr(launch, "find_mpiexec", lambda: str(launcher))
+    with pytest.raises(launch.RankLost):
+        launch.start(2, ["check", MODEL])
