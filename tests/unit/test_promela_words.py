@@ -36,3 +36,9 @@ def test_no_d_step_comes_between_send_and_receive(first: str, tmp_path: Path) ->
     )
     checked = outcrop.load(path).check(engine="interpreter", deadlock="off")
     assert (str(checked.verdict), checked.states) == ("holds", 3)
+
+
+def test_messages_are_handed_on_by_as_many_processes_as_there_are(tmp_path: Path) -> None:
+    path = tmp_path / "relay.pml"
+    path.write_text(next(each.text for each in WORDS if each.name.startswith("messages handed on")))
+    assert len(outcrop.load(path).system.rules) < 100  # about 1,000 without that bound, and far more instances

@@ -9,6 +9,7 @@ variable of the state, ``atomic``, and goes on alone from there. SPIN does not c
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -68,6 +69,8 @@ class WayLowering(MoveLowering):
             last = way.taken[-1]
             moved = last.loop[-1] if last.loop else last.met or last.step
             assert way.at is not None
+            if last.met is not None and _needs_more_processes(way):
+                continue
             if not moved.stays_atomic:
                 finished.append(way)
                 continue
@@ -110,6 +113,33 @@ class WayLowering(MoveLowering):
         other = len(actors) - 1
         taken = Taken(way.actor, step, channel, other, meeting.step)
         return replace(way, actors=actors, taken=(*way.taken, taken), actor=other, at=meeting.step.target)
+
+
+def _needs_more_processes(way: Way) -> bool:
+    """Returns whether more processes leave a location than there are, where each can do so only once.
+
+    Messages that atomic sequences hand on would otherwise make ways of any length.
+    """
+    left: Counter[tuple[ProctypeSymbol, Location]] = Counter()
+    for each in way.taken:
+        left[way.actors[each.actor], each.step.source] += 1
+        if each.met is not None and each.other is not None:
+            left[way.actors[each.other], each.met.source] += 1
+    return any(count > len(proctype.pids) and not _may_return(location) for (proctype, location), count in left.items())
+
+
+def _may_return(location: Location) -> bool:
+    """Returns whether a process that leaves a location can come to it again."""
+    seen: set[Location] = set()
+    pending = [location]
+    while pending:
+        for each in pending.pop().steps:
+            if each.target is location:
+                return True
+            if each.target not in seen:
+                seen.add(each.target)
+                pending.append(each.target)
+    return False
 
 
 #: Comparisons that are false where another one of the same operands is true.
