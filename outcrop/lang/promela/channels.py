@@ -247,16 +247,17 @@ class ChannelLowering(ExpressionLowering):
         """Returns the statements that put a message into a buffered channel."""
         span, types = node.span, use.channel.types
         count = build.load(self.length_place(use, span))
-        values = [build.reduced(self.integer(each), types[at]) for at, each in enumerate(node.arguments)]
+        values = [self.integer(each) for each in node.arguments]
         values += [build.number(0, span)] * (len(types) - len(values))
         body: list[Statement] = []
         at: Expression = count
-        if node.is_sorted:
+        if node.is_sorted:  # by the values as they are sent, like SPIN, not by those that fit the channel
             values = [self.kept(each, body) for each in values]
             at = self._insertion(use, values, body, span)
         message = self.message(use, at, span)
         for number, value in enumerate(values):
-            body.append(Assign(span=span, target=self.part(message, number, use, span), value=value))
+            fitting = build.reduced(value, types[number])
+            body.append(Assign(span=span, target=self.part(message, number, use, span), value=fitting))
         body.append(self._counted(use, BinaryOperator.ADD, span))
         newest = build.binary(BinaryOperator.SUBTRACT, count, build.number(1, span), span)
         last = self.message(use, newest, span)
@@ -265,19 +266,29 @@ class ChannelLowering(ExpressionLowering):
 
     def _insertion(self, use: Use, values: list[Expression], body: list[Statement], span: Span) -> Expression:
         """Makes room before the first message that is greater; returns where."""
-        local = self.frame.add("place", Range(0, use.channel.capacity))
-        place = LocalPlace(type=local.type, span=span, local=local)
-        at, one = build.load(place), build.number(1, span)
-        body.append(Assign(span=span, target=place, value=build.load(self.length_place(use, span))))
-        before = build.binary(BinaryOperator.SUBTRACT, at, one, span)
-        greater = self._greater(self.message(use, before, span), values, 0, use, span)
-        has_more = build.binary(BinaryOperator.GREATER, at, build.number(0, span), span, BOOLEAN)
-        source = self.message(use, before, span)
-        move = Assign(span=span, target=self.message(use, at, span), value=build.load(source))
-        step = Assign(span=span, target=place, value=before)
-        condition = build.logical(BinaryOperator.AND, has_more, greater, span)
-        body.append(While(span=span, condition=condition, body=(move, step), limit=None))
+        one, length = build.number(1, span), build.load(self.length_place(use, span))
+        place, end = (self._slot(name, use, span) for name in ("place", "end"))
+        at, free = build.load(place), build.load(end)
+        is_inside = build.binary(BinaryOperator.LESS, at, length, span, BOOLEAN)
+        greater = self._greater(self.message(use, at, span), values, 0, use, span)
+        passes = build.logical(BinaryOperator.AND, is_inside, build.negation(greater, span), span)
+        following = Assign(span=span, target=place, value=build.binary(BinaryOperator.ADD, at, one, span))
+        before = build.binary(BinaryOperator.SUBTRACT, free, one, span)
+        moved = build.load(self.message(use, before, span))
+        move = Assign(span=span, target=self.message(use, free, span), value=moved)
+        is_behind = build.binary(BinaryOperator.GREATER, free, at, span, BOOLEAN)
+        body += (
+            Assign(span=span, target=place, value=build.number(0, span)),
+            While(span=span, condition=passes, body=(following,), limit=None),
+            Assign(span=span, target=end, value=length),
+            While(span=span, condition=is_behind, body=(move, Assign(span=span, target=end, value=before)), limit=None),
+        )
         return at
+
+    def _slot(self, name: str, use: Use, span: Span) -> LocalPlace:
+        """Returns a new local for a place in a channel."""
+        local = self.frame.add(name, Range(0, use.channel.capacity))
+        return LocalPlace(type=local.type, span=span, local=local)
 
     def _greater(self, message: Place, values: list[Expression], at: int, use: Use, span: Span) -> Expression:
         """Returns whether a message is greater than values, compared from the first on."""
