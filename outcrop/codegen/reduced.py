@@ -1,12 +1,15 @@
 """Partial-order reduction in C: the relations between rule instances as tables, and ``model_expand`` on top of them.
 
-native/stubborn.h has the algorithm. Emitted are what it needs: which instances are active, one firing, and the cheapest
-enabling set of a disabled instance, for which the conjuncts of its guard are tested one by one.
+native/stubborn.h has the algorithm. Emitted are what it needs: which instances are active, one firing, and the enabling
+sets of a disabled instance. Which of these there are in a state, the value of one leaf decides, or a conjunct of the
+guard, which is tested.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import reduce
+from operator import or_
 
 from outcrop.codegen.code import Unit
 from outcrop.codegen.functions import write_condition
@@ -122,25 +125,42 @@ def _write_numbers(system: System, reduction: Reduction) -> list[str]:
     return lines
 
 
+#: The number of no row, and that of the conjunct of an option that the value of a leaf decides.
+_NO_ROW, _DECIDED = 0xFFFFFFFF, 0xFF
+
+#: A choice of a disabled instance: sets to add, each with the instances that it keeps disabled.
+_Choice = tuple[tuple[int, int], ...]
+
+
 class _Rows:
-    """Enabling sets, each once, and an index of them by value."""
+    """Sets of instances, each once, and the choices by the value of a leaf, each sequence once."""
 
     def __init__(self, words: int) -> None:
         self.words = words
-        self._rows: dict[int, int] = {}
-        self.index: list[int] = []
+        self._rows: dict[int, int] = {0: 0}
+        self._choices: list[str] = []
+        self._first: dict[tuple[_Choice, ...], int] = {}
 
-    def number(self, row: int) -> int:
+    def _number(self, row: int) -> int:
         return self._rows.setdefault(row, len(self._rows))
 
-    def add(self, rows: Sequence[int]) -> int:
-        """Adds the rows of an option; returns where they begin in the index."""
-        numbers = [self.number(row) for row in rows]
-        self.index += numbers
-        return len(self.index) - len(numbers)
+    def add(self, choices: Sequence[_Choice]) -> int:
+        """Adds choices; returns where they begin among all of them."""
+        first = self._first.setdefault(tuple(choices), len(self._choices))
+        if first == len(self._choices):
+            self._choices += map(self._choice, choices)
+        return first
+
+    def _choice(self, choice: _Choice) -> str:
+        pairs = [(self._number(row), self._number(settled)) for row, settled in choice]
+        (row, settled), (other, also_settled) = [*pairs, (_NO_ROW, 0), (_NO_ROW, 0)][:2]
+        return f"{{{{{row:#x}, {other:#x}}}, {{{settled}, {also_settled}}}}}"
 
     def lines(self) -> list[str]:
-        return [*_table("enabling_rows", self._rows, self.words), *_numbers("uint32_t", "row_of", self.index)]
+        return [
+            *_table("enabling_rows", self._rows, self.words),
+            f"static const Choice choices[] = {{{', '.join(self._choices)}}};",
+        ]
 
 
 # --- Instances ---------------------------------------------------------------------------------------------
@@ -184,79 +204,108 @@ def _write_fire(codes: list[RuleCode]) -> list[str]:
 
 
 def _write_enabling(unit: Unit, codes: list[RuleCode], reduction: Reduction, rows: _Rows) -> list[str]:
-    """Returns the relations of all phases, and the function that finds the cheapest enabling set."""
-    tested: dict[int, list[int]] = {}
-    for each in reduction.instances:
-        tested.setdefault(each.rule, sorted({option.conjunct for option in each.options}))
+    """Returns the relations of all phases, and the function that tests conjuncts."""
+    tested: dict[int, set[int]] = {}
+    for phase in reduction.phases:
+        for each in phase.instances:
+            conjuncts = {option.conjunct for option in each.options if option.conjunct is not None}
+            tested.setdefault(each.rule, set()).update(conjuncts)
     lines: list[str] = []
     cases: list[str] = []
     for code in codes:
         nodes = split_guard(code.rule)
         body = _parameters(code)
-        for at, conjunct in enumerate(tested[code.number]):
+        for conjunct in sorted(tested[code.number]):
             name = f"{code.name}_conjunct_{conjunct}"
             lines += write_condition(unit, name, code.rule.parameters, [nodes[conjunct]]).lines
             call = f"{name}({arguments_of('state', len(code.rule.parameters))})"
-            body += braced(f"if ({call} == 0)", [f"CONSIDER({2 * at}); CONSIDER({2 * at + 1});"])
+            body.append(f"found |= (uint64_t)({call} == 0) << {conjunct};")
         if tested[code.number]:
             cases += braced(f"case {code.number}:", [*body, "break;"])
-    options: list[str] = []
-    phases = [_write_phase(unit, at, each, rows, tested, options) for at, each in enumerate(reduction.phases)]
+    phases = [_write_phase(unit, at, each, rows) for at, each in enumerate(reduction.phases)]
     body = [
-        "const Option *const options = all_options + phase->first_option[instance];",
-        "const Instances *best = &enabling_rows[phase->otherwise[instance]];",
-        "uint32_t least = UINT32_MAX;",
+        "uint64_t found = 0;",
         *braced("switch (rule_of[instance])", cases),
-        "(void)options, (void)least, (void)context, (void)state, (void)active, (void)set;",
-        "return best;",
+        "(void)context, (void)state;",
+        "return found;",
     ]
-    signature = (
-        "static NOINLINE const Instances *enabling_set(const uint8_t *state, Context *context, const Phase *phase, "
-        "uint32_t instance, const Instances *active, const Instances *set)"
-    )
+    signature = "static NOINLINE uint64_t false_conjuncts(const uint8_t *state, Context *context, uint32_t instance)"
     return [
+        *_TYPES,
         *rows.lines(),
-        *_PHASE,
         *(line for lines, _ in phases for line in lines),
         f"static const Phase phases[] = {{{', '.join(row for _, row in phases)}}};",
-        f"static const Option all_options[] = {{{', '.join(options or ['{0, 0, 0}'])}}};",
         *lines,
         "",
-        '#include "stubborn_cost.h"',
         *braced(signature, body),
         *_write_phase_of(unit, reduction),
     ]
 
 
-_PHASE = (
+_TYPES = (
+    f"#define NO_ROW UINT32_C({_NO_ROW:#x})",
+    f"#define DECIDED {_DECIDED}",
     "typedef struct {",
-    "  uint32_t row, bit, width; /* row_of[row + the packed value at bit] */",
+    "  uint32_t row[2], settled[2]; /* of enabling_rows: sets to add, and what each of them keeps disabled */",
+    "} Choice;",
+    "typedef struct {",
+    "  uint32_t first, bit; /* choices[first + the packed value at bit] */",
+    "  uint8_t width, conjunct;",
     "} Option;",
     "typedef struct {",
     "  const Instances *dependents;",
     "  Instances starts;",
     "  const uint32_t *otherwise, *first_option;",
+    "  const Option *options;",
     "} Phase;",
 )
 
 
-def _write_phase(
-    unit: Unit, at: int, phase: Phase, rows: _Rows, tested: dict[int, list[int]], options: list[str]
-) -> tuple[list[str], str]:
-    """Returns the tables of a phase, and its row in the table of phases. Adds its options to those of all phases."""
-    first_option = []
+def _write_phase(unit: Unit, at: int, phase: Phase, rows: _Rows) -> tuple[list[str], str]:
+    """Returns the tables of a phase, and its row in the table of phases."""
+    settled = _settled(phase)
+    first_option, options = [0], []
     for each in phase.instances:
+        options += [_option(unit, option, rows, settled) for option in each.options]
         first_option.append(len(options))
-        for conjunct in tested[each.rule]:
-            found = [option for option in each.options if option.conjunct == conjunct]
-            options += [_option(unit, option, rows) for option in (*found, *found)[:2]]
     lines = [
         *_table(f"dependents_{at}", phase.dependents, rows.words),
-        *_numbers("uint32_t", f"otherwise_{at}", [rows.number(each.otherwise) for each in phase.instances]),
+        *_numbers("uint32_t", f"otherwise_{at}", [rows.add([((each.otherwise, 0),)]) for each in phase.instances]),
         *_numbers("uint32_t", f"first_option_{at}", first_option),
+        f"static const Option options_{at}[] = {{{', '.join(options or ['{0, 0, 0, 0}'])}}};",
     ]
     starts = _row(phase.starts, rows.words)
-    return lines, f"{{dependents_{at}, {starts}, otherwise_{at}, first_option_{at}}}"
+    return lines, f"{{dependents_{at}, {starts}, otherwise_{at}, first_option_{at}, options_{at}}}"
+
+
+def _settled(phase: Phase) -> dict[tuple[int, int, int], int]:
+    """Returns, for each leaf, its value and a set that there is then, the instances with the same set or a part of it:
+    where that set was added, they stay disabled at no cost."""
+    users: dict[tuple[int, int], dict[int, int]] = {}
+    for each in phase.instances:
+        for option in each.options:
+            if option.conjunct is None and option.leaf is not None:
+                for value, rows in enumerate(option.sets):
+                    for row in rows:
+                        found = users.setdefault((option.leaf, value), {})
+                        found[row] = found.get(row, 0) | each.bit
+    settled = {}
+    for (leaf, value), found in users.items():
+        for whole in found:
+            parts = (instances for row, instances in found.items() if not row & ~whole)
+            settled[leaf, value, whole] = reduce(or_, parts)
+    return settled
+
+
+def _option(unit: Unit, option: Option, rows: _Rows, settled: dict[tuple[int, int, int], int]) -> str:
+    bit, width, _ = (0, 0, None) if option.leaf is None else unit.layout.leaves[option.leaf]
+    if option.conjunct is not None or option.leaf is None:
+        choices: list[_Choice] = [tuple((row, 0) for row in found) for found in option.sets]
+        return f"{{{rows.add(choices)}, {bit}, {width}, {option.conjunct}}}"
+    choices = [
+        tuple((row, settled[option.leaf, value, row]) for row in found) for value, found in enumerate(option.sets)
+    ]
+    return f"{{{rows.add(choices)}, {bit}, {width}, {_DECIDED}}}"
 
 
 def _write_phase_of(unit: Unit, reduction: Reduction) -> list[str]:
@@ -278,10 +327,3 @@ def _test(unit: Unit, leaf: int, values: frozenset[int]) -> str:
     if 1 << width <= _WORD:  # a greater shift is undefined
         return f"(UINT64_C({sum(1 << each for each in values):#x}) >> {value} & 1)"
     return "(" + " || ".join(f"{value} == {each}" for each in sorted(values)) + ")"
-
-
-def _option(unit: Unit, option: Option, rows: _Rows) -> str:
-    bit = width = 0
-    if option.leaf is not None:
-        bit, width, _ = unit.layout.leaves[option.leaf]
-    return f"{{{rows.add(option.rows)}, {bit}, {width}}}"

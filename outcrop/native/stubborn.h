@@ -1,13 +1,16 @@
 /* Partial-order reduction: the choice of the rule instances that a state fires, as in outcrop/reduction/stubborn.py.
  *
  * A set of instances is INSTANCE_WORDS words. Emitted before this: the Phase of a state, with `dependents` (instances
- * that do not accord with an enabled one) and `starts` (instances with which a set may begin), and the functions
+ * that do not accord with an enabled one), `starts` (instances with which a set may begin) and the Options of each
+ * instance (its necessary enabling sets), and the functions
  *   phase_of(state);
  *   fire_instance(expansion, state, instance): returns whether the instance led to a state;
- *   enabling_set(state, context, phase, instance, active, set): returns a set without which a disabled instance stays
- *     so. */
+ *   false_conjuncts(state, context, instance): returns which conjuncts of a guard are false, as bits. */
 #ifndef OUTCROP_STUBBORN_H
 #define OUTCROP_STUBBORN_H
+
+/* An enabled instance costs as much as this many disabled ones. NOTHING: the row of the empty set. */
+enum { COST_OF_ENABLED = 1024, NOTHING = 0 };
 
 /* Counters after those of the cover goals. */
 enum { COUNTER_STATES, COUNTER_REDUCED, COUNTER_ENABLED, COUNTER_FIRED, REDUCTION_COUNTERS };
@@ -36,6 +39,56 @@ static inline uint32_t take_waiting(Instances *waiting, const Instances *active)
   return INSTANCE_COUNT;
 }
 
+/* Returns what adding a row to a set costs. */
+static inline uint32_t cost_of(const Instances *row, const Instances *active, const Instances *set) {
+  uint32_t enabled = 0, all = 0;
+  for (int i = 0; i < INSTANCE_WORDS; i++) {
+    const uint64_t added = row->words[i] & ~set->words[i];
+    all += (uint32_t)__builtin_popcountll(added);
+    enabled += (uint32_t)__builtin_popcountll(added & active->words[i]);
+  }
+  return enabled * COST_OF_ENABLED + all;
+}
+
+/* Returns the cheapest necessary enabling set of a disabled instance, and sets `settled` to those instances that it
+ * surely keeps disabled, too. */
+static const Instances *enabling_set(const uint8_t *state, Context *context, const Phase *phase, uint32_t instance,
+                                     const Instances *active, const Instances *set, const Instances **settled) {
+  const Option *option = phase->options + phase->first_option[instance];
+  const Option *const end = phase->options + phase->first_option[instance + 1];
+  const Instances *best = &enabling_rows[choices[phase->otherwise[instance]].row[0]];
+  uint32_t least = UINT32_MAX;
+  uint64_t is_false = 0;
+  for (int are_known = 0; option < end; option++) {
+    const Choice *const choice = &choices[option->first + get_bits(state, option->bit, option->width)];
+    if (choice->row[0] == NO_ROW) continue;
+    if (option->conjunct != DECIDED) {
+      if (!are_known) is_false = false_conjuncts(state, context, instance), are_known = 1;
+      if (!(is_false >> option->conjunct & 1)) continue;
+    }
+    for (int at = 0; at < 2 && choice->row[at] != NO_ROW; at++) {
+      const uint32_t cost = cost_of(&enabling_rows[choice->row[at]], active, set);
+      if (cost >= least) continue;
+      least = cost;
+      best = &enabling_rows[choice->row[at]];
+      *settled = &enabling_rows[choice->settled[at]];
+      if (!cost) return best;
+    }
+  }
+  return best;
+}
+
+/* Returns whether a set can have fewer than `limit` active instances, if it begins with one that has these dependents. */
+static inline int may_be_smaller(const Instances *dependents, const Instances *active, const Instances *hopeless,
+                                 uint32_t limit) {
+  uint32_t count = 1;
+  for (int i = 0; i < INSTANCE_WORDS; i++) {
+    if (dependents->words[i] & hopeless->words[i]) return 0;
+    count += (uint32_t)__builtin_popcountll(dependents->words[i] & active->words[i]);
+  }
+  return count < limit;
+}
+
 /* Closes a set that begins with one active instance. Returns the number of active ones in it; `limit` if there would be
  * as many or more, or if it meets one of `hopeless`, from which that was found before. */
 static uint32_t close_set(const uint8_t *state, Context *context, const Phase *phase, uint32_t start,
@@ -45,9 +98,10 @@ static uint32_t close_set(const uint8_t *state, Context *context, const Phase *p
   memset(set, 0, sizeof *set);
   set->words[start >> 6] = waiting.words[start >> 6] = UINT64_C(1) << (start & 63);
   while ((instance = take_waiting(&waiting, active)) != INSTANCE_COUNT) {
-    const Instances *row = active->words[instance >> 6] >> (instance & 63) & 1
-                               ? &phase->dependents[instance]
-                               : enabling_set(state, context, phase, instance, active, set);
+    const Instances *settled = &enabling_rows[NOTHING];
+    const Instances *const row = active->words[instance >> 6] >> (instance & 63) & 1
+                                     ? &phase->dependents[instance]
+                                     : enabling_set(state, context, phase, instance, active, set, &settled);
     for (int i = 0; i < INSTANCE_WORDS; i++) {
       const uint64_t added = row->words[i] & ~set->words[i];
       if (added & hopeless->words[i]) return limit;
@@ -56,6 +110,8 @@ static uint32_t close_set(const uint8_t *state, Context *context, const Phase *p
       count += (uint32_t)__builtin_popcountll(added & active->words[i]);
     }
     if (count >= limit) return limit;
+    /* These would choose the same set next, at no cost. */
+    for (int i = 0; i < INSTANCE_WORDS; i++) waiting.words[i] &= ~settled->words[i];
   }
   return count;
 }
@@ -85,8 +141,10 @@ static void fire_stubborn(const uint8_t *state, Expansion *expansion, const Inst
 #endif
   for (int word = 0; word < INSTANCE_WORDS && best > 1 && !failed; word++)
     for (uint64_t left = active->words[word] & phase->starts.words[word]; left && best > 1; left &= left - 1) {
+      const uint32_t start = (uint32_t)(word * 64 + __builtin_ctzll(left));
+      const int is_worth_it = may_be_smaller(&phase->dependents[start], active, &hopeless, best);
       const uint32_t count =
-          close_set(state, context, phase, (uint32_t)(word * 64 + __builtin_ctzll(left)), active, &hopeless, best, &set);
+          is_worth_it ? close_set(state, context, phase, start, active, &hopeless, best, &set) : best;
       if (count >= best) {
         hopeless.words[word] |= left & -left;
         continue;

@@ -15,11 +15,11 @@ from outcrop.reduction.leaves import Effects, Known, Values, mask_of
 
 @dataclass(frozen=True)
 class Option:
-    """A necessary enabling set of an instance whose conjunct ``conjunct`` is false: ``rows[v]`` where the leaf ``leaf``
-    has the packed value v, or ``rows[0]``, if ``leaf`` is None."""
+    """Necessary enabling sets of a disabled instance: those of ``sets[v]`` where the leaf ``leaf`` has the packed value
+    v, or of ``sets[0]``, if ``leaf`` is None. If ``conjunct`` is not None, only where that conjunct is false."""
 
-    conjunct: int
-    rows: tuple[int, ...]
+    conjunct: int | None
+    sets: tuple[tuple[int, ...], ...]
     leaf: int | None = None
 
 

@@ -107,10 +107,11 @@ class Phase:
         """Returns the cheapest necessary enabling set of a disabled instance."""
         best, least = instance.otherwise, None
         for option in instance.options:
-            if is_false(instance, option.conjunct):
-                row = option.rows[0 if option.leaf is None else packed(option.leaf)]
-                new = row & ~whole
-                cost = (new & active).bit_count() * COST_OF_ENABLED + new.bit_count()
-                if least is None or cost < least:
-                    best, least = row, cost
+            rows = option.sets[0 if option.leaf is None else packed(option.leaf)]
+            if rows and (option.conjunct is None or is_false(instance, option.conjunct)):
+                for row in rows:
+                    new = row & ~whole
+                    cost = (new & active).bit_count() * COST_OF_ENABLED + new.bit_count()
+                    if least is None or cost < least:
+                        best, least = row, cost
         return best

@@ -17,6 +17,9 @@ from outcrop.reduction.guards import Conjunct, Demands, tells_values, unless_fal
 from outcrop.reduction.instances import Instance, Option, packed
 from outcrop.reduction.leaves import bits
 
+#: Conjuncts of a guard that are tested.
+_MOST_TESTED = 64
+
 
 class Relations:
     """The instances of a System with what each reads, writes and demands."""
@@ -140,23 +143,29 @@ class Relations:
         for each in self.instances:
             each.otherwise = self.writers_of(each.guard_reads)
             earlier = failing = 0  # what decides whether an earlier conjunct fails, and with it the instance
-            for number, conjunct in enumerate(each.conjuncts):
+            for number, conjunct in enumerate(each.conjuncts[:_MOST_TESTED]):
                 if conjunct.can_be_tested:
                     each.options += self._options(number, conjunct, self.writers_of(failing))
                 earlier |= conjunct.reads
                 if conjunct.can_fail:
                     failing = earlier  # a conjunct fails only if those before it are true
+            each.options.sort(key=lambda option: option.conjunct is not None)  # the cheaper tests first
 
     def _options(self, number: int, conjunct: Conjunct, failing: int) -> Iterator[Option]:
         leaves = bits(conjunct.reads)
         if len(leaves) != 1 or not tells_values(self.system.leaf_types[leaves[0]]):
-            yield Option(number, (self.writers_of(conjunct.reads) | failing,))
+            yield Option(number, ((self.writers_of(conjunct.reads) | failing,),))
             return
         (leaf,) = leaves
-        yield Option(number, tuple(row | failing for row in self._by_value(leaf)), leaf)
+        rows = [row | failing for row in self._by_value(leaf)]
         wanted = unless_false([conjunct]).get(leaf)
-        if wanted is not None:
-            yield Option(number, (self._storing(leaf, wanted) | failing,))
+        if wanted is None:
+            yield Option(number, tuple((row,) for row in rows), leaf)
+            return
+        # With another value of the leaf the guard is false, without a look at the conjunct.
+        storing = self._storing(leaf, wanted) | failing
+        sets = (() if wanted >> value & 1 else _smallest(row, storing) for value, row in enumerate(rows))
+        yield Option(None, tuple(sets), leaf)
 
     def _storing(self, leaf: int, wanted: int) -> int:
         """Returns the instances that may store one of some packed values."""
@@ -184,6 +193,13 @@ class Relations:
     @cached_property
     def _rows(self) -> dict[int, list[int]]:
         return {}
+
+
+def _smallest(one: int, other: int) -> tuple[int, ...]:
+    """Returns two sets, or the one that is a part of the other."""
+    if not one & ~other:
+        return (one,)
+    return (other,) if not other & ~one else (one, other)
 
 
 # --- What properties read ----------------------------------------------------------------------------------

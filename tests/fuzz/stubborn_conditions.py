@@ -155,9 +155,9 @@ class Conditions:
         kinds = self._interpreter.system.leaf_types
         yield instance.otherwise
         for option in instance.options:
-            if self._moves.is_false(state, instance, option.conjunct):
-                leaf = option.leaf
-                yield option.rows[0 if leaf is None else encode(kinds[leaf], state[leaf])]
+            rows = option.sets[0 if option.leaf is None else encode(kinds[option.leaf], state[option.leaf])]
+            if rows and (option.conjunct is None or self._moves.is_false(state, instance, option.conjunct)):
+                yield from rows
 
     def broken_rank(self, states: Iterable[State]) -> str:
         """Returns a cycle of steps that are said to increase the rank of states."""
