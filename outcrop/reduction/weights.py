@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 #: A row of (parameter, factor): the products, of which the least or the greatest counts.
 Side = tuple[tuple[int, int], ...]
@@ -48,8 +49,9 @@ class Sum:
         else:
             self.choices.append(term)
 
-    @property
+    @cached_property
     def size(self) -> int:
+        """The number of products, once all terms are there."""
         return len(self.slope) + sum(each.size for each in self.choices)
 
     def value(self, numbers: Sequence[float]) -> float:
@@ -62,8 +64,9 @@ class Sum:
 
 
 def _value(numbers: Sequence[float], term: Term) -> float:
-    after = min(numbers[at] * factor for at, factor in term.after)
-    gain = after - max(numbers[at] * factor for at, factor in term.before)
+    # A list is faster than a generator here, and most of the analysis is spent here.
+    after = min([numbers[at] * factor for at, factor in term.after])
+    gain = after - max([numbers[at] * factor for at, factor in term.before])
     return gain if term.is_certain or gain < 0 else 0
 
 
@@ -109,11 +112,11 @@ def _relaxed(numbers: list[float], first: Sum, readers: dict[int, list[Sum]]) ->
         if lacking <= 1e-9:
             continue
         moves += 1
-        for at in _move(numbers, each, lacking):
-            for other in (first, *readers.get(at, ())):
-                if other.number not in queued:
-                    queued.add(other.number)
-                    waiting.append(other)
+        moved = _move(numbers, each, lacking)
+        for other in (first, *(reader for at in moved for reader in readers.get(at, ()))) if moved else ():
+            if other.number not in queued:
+                queued.add(other.number)
+                waiting.append(other)
     return numbers, spent
 
 
