@@ -48,10 +48,17 @@ _RANKED = 1_000
 visited: Counter[str] = Counter()
 
 
+def load_options(text: str, random: Random) -> LoadOptions:
+    """Returns options of loading, with the formulas that comments name."""
+    outside = [line.removeprefix(FORMULA) for line in text.splitlines() if line.startswith(FORMULA)]
+    formulas = formula_texts(None, [whole(Source("--ltl", each)) for each in outside])
+    return LoadOptions(own=(MurphiOptions(random.choice(list(UndefinedReads))), LoopOptions(100)), formulas=formulas)
+
+
 def reduced_disagreement(text: str, name: str, seed: int, native: bool = True) -> str:
     """Returns what searches with and without reduction disagree about; "" if they agree."""
     random = Random(seed)
-    load = LoadOptions(own=(MurphiOptions(random.choice(list(UndefinedReads))), LoopOptions(100)))
+    load = load_options(text, random)
     system, _ = load_text(text, name, load)
     if system.of_kind(PropertyKind.LIVENESS):
         return ""
@@ -158,9 +165,7 @@ def _native_difference(
 def reduced_formula_disagreement(text: str, name: str, seed: int, native: bool = True) -> str:
     """Returns a formula that is decided otherwise with reduction; "" if there is none."""
     random = Random(seed)
-    outside = [line.removeprefix(FORMULA) for line in text.splitlines() if line.startswith(FORMULA)]
-    formulas = formula_texts(None, [whole(Source("--ltl", each)) for each in outside])
-    load = LoadOptions(own=(MurphiOptions(random.choice(list(UndefinedReads))), LoopOptions(100)), formulas=formulas)
+    load = load_options(text, random)
     system, _ = load_text(text, name, load)
     system = dataclasses.replace(system, automaton=None)
     for symmetry in sorted({False, bool(system.scalarsets) and system.allows_symmetry}):

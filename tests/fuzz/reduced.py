@@ -2,13 +2,16 @@
 
 Each seed is a model in Murphi, DVE or Promela, with or without a formula. The interpreter searches it in full and
 reduced and verifies the conditions of the reduction (compare_reduced.py); with ``--native``, compiled code too.
+With ``--emitted``, only the emitted code is compared with the interpreter, state by state (compare_emitted.py): tens of
+models a second with ``--tcc``, and with ``--sanitize`` by a program that ends at undefined behaviour.
 Prints what disagrees, and how much the models were reduced."""
 
 from __future__ import annotations
 
-import argparse
 import sys
 import time
+import traceback
+from argparse import ArgumentParser, Namespace
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -19,6 +22,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 sys.path.insert(0, str(Path(__file__).parent))
 
 from compare import compared
+from compare_emitted import emitted_disagreement
 from compare_reduced import reduced_disagreement, reduced_formula_disagreement, visited
 from generator import generate
 from generator.processes import generate_processes, generate_processes_dve
@@ -29,7 +33,7 @@ from optimisation import compile_quickly
 
 from outcrop.codegen import compiler
 from outcrop.errors import ModelError
-from outcrop.reduction import prepare
+from outcrop.reduction import prepare, weights
 
 #: For each kind, the suffix of a model, its generator, and whether it has a formula.
 KINDS: dict[str, tuple[str, Callable[[int], str], bool]] = {
@@ -66,7 +70,10 @@ class Statistics:
     def __str__(self) -> str:
         lines = []
         for kind, count in self.models.items():
-            sizes = sorted(self.sizes.get(kind, [(0, 0)]))
+            if kind not in self.sizes:
+                lines.append(f"{kind}: {count} models")
+                continue
+            sizes = sorted(self.sizes[kind])
             smaller = sum(part <= 0.9 * full for full, part in sizes)
             states, left = (sum(each) for each in zip(*sizes, strict=True))
             middle = sizes[len(sizes) // 2][0]
@@ -78,39 +85,48 @@ class Statistics:
         return "\n".join([*lines, f"searches: {searches}", f"{self.problems} problems"])
 
 
-def problem(kind: str, text: str, seed: int, native: bool) -> str:
+def problem(kind: str, text: str, seed: int, chosen: Namespace) -> str:
     """Returns what is wrong with a model; "" if nothing is."""
     suffix, _, has_formula = KINDS[kind]
+    name = f"model.{suffix}"
     compare = reduced_formula_disagreement if has_formula else reduced_disagreement
     with TemporaryDirectory() as directory:
         compiler.cache_directory = lambda: Path(directory)  # type: ignore[assignment]
         try:
-            return compare(text, f"model.{suffix}", seed, native=native)
+            if chosen.emitted or chosen.sanitize:
+                return emitted_disagreement(text, name, seed, has_formula, chosen.tcc, chosen.sanitize)
+            return compare(text, name, seed, native=chosen.native)
         except ModelError as error:
             compared[f"refused {kind}"] += 1
             return "" if kind == "pml" else f"rejected: {error}"
         except Exception as error:
-            return f"{type(error).__name__}: {error}"
+            where = traceback.extract_tb(error.__traceback__)[-1]
+            return f"{type(error).__name__} in {where.name}, line {where.lineno}: {error}"
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = ArgumentParser(description=__doc__)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--models", type=int, default=100)
     parser.add_argument("--minutes", type=float, default=600.0)
     parser.add_argument("--only", nargs="*", default=list(KINDS))
     parser.add_argument("--native", action="store_true", help="run compiled searches too")
+    parser.add_argument("--emitted", action="store_true", help="compare emitted code state by state, and nothing else")
+    parser.add_argument("--tcc", action="store_true", help="compile with tcc where it can, for --emitted")
+    parser.add_argument("--sanitize", action="store_true", help="--emitted with address and undefined sanitizers")
     parser.add_argument("--keep", type=Path, help="directory for models with problems")
     chosen = parser.parse_args()
     sys.setrecursionlimit(100_000)
     compile_quickly()
     prepare._LEAST_SHARE = 1 << 30  # one reduced state of a sample is enough
+    if chosen.emitted or chosen.sanitize:
+        weights._MOST_WORK = 50_000  # better ranks take most of the time, and any will do
     begun = noted = time.monotonic()
     statistics, seed = Statistics(), chosen.seed
     while seed < chosen.seed + chosen.models and time.monotonic() < begun + 60 * chosen.minutes:
         kind = chosen.only[seed % len(chosen.only)]
         text = KINDS[kind][1](seed)
-        found = problem(kind, text, seed, chosen.native)
+        found = problem(kind, text, seed, chosen)
         statistics.add(kind)
         if found:
             statistics.problems += 1
