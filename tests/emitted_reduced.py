@@ -131,7 +131,7 @@ class Reference:
             leaf = variable.offset + random.randrange(variable.type.leaf_count)
             kind = self.system.leaf_types[leaf]
             if not isinstance(kind, Real) and None not in state[variable.offset :][: variable.type.leaf_count]:
-                leaves[leaf] = _value(kind, random)
+                leaves[leaf] = _value(kind, state[leaf], random)
         return self.interpreter.normalise(tuple(leaves))
 
     def sample(self, most: int, changed: int, random: Random) -> dict[State, Expansion]:
@@ -151,11 +151,17 @@ class Reference:
         return replace(expansion, firings=firings)
 
 
-def _value(kind: Simple, random: Random) -> Leaf:
-    roll = random.random()
+def _value(kind: Simple, present: Leaf, random: Random) -> Leaf:
+    """Returns a value of a type: one that differs by a multiple of 64 from the present one, or at an edge."""
+    assert isinstance(present, int)
+    low, high, roll = kind.low, kind.low + kind.cardinality - 1, random.random()
     if roll < 0.4:
-        return kind.low + random.choice([each for each in _EDGES if each < kind.cardinality])
-    return kind.low + random.randrange(min(kind.cardinality, 4)) if roll < 0.7 else kind.low + kind.cardinality - 1
+        found = [present + 64 * each for each in (-4, -2, -1, 1, 2, 4)]
+    elif roll < 0.8:
+        found = [low + each for each in _EDGES]
+    else:
+        found = [low, low + 1, low + 2, high]
+    return random.choice([each for each in found if low <= each <= high] or [low, high])
 
 
 def difference(program: ReducedProgram, reference: Reference, expected: dict[State, Expansion]) -> str:

@@ -29,6 +29,7 @@ from generator.processes import generate_processes, generate_processes_dve
 from generator.promela import PromelaModel
 from generator.rare import generate_rare
 from generator.rings import generate_ring
+from generator.wide import generate_wide
 from optimisation import compile_quickly
 
 from outcrop.codegen import compiler
@@ -47,8 +48,16 @@ KINDS: dict[str, tuple[str, Callable[[int], str], bool]] = {
     "ring pml": ("pml", lambda seed: generate_ring(Random(seed)), False),
     "processes m": ("m", lambda seed: generate_processes(Random(seed)), False),
     "processes dve": ("dve", lambda seed: generate_processes_dve(Random(seed)), False),
+    "wide m": ("m", lambda seed: generate_wide(Random(seed), "m"), False),
+    "wide dve": ("dve", lambda seed: generate_wide(Random(seed), "dve"), False),
+    "wide pml": ("pml", lambda seed: generate_wide(Random(seed), "pml"), False),
+    "wide m ltl": ("m", lambda seed: generate_wide(Random(seed), "m", True), True),
+    "wide dve ltl": ("dve", lambda seed: generate_wide(Random(seed), "dve", True), True),
+    "wide pml ltl": ("pml", lambda seed: generate_wide(Random(seed), "pml", True), True),
     "any m": ("m", lambda seed: generate(Random(seed)), False),
 }
+#: Kinds that seeds choose from by default. New ones are not among them, so that old seeds keep their models.
+_DEFAULT = [kind for kind in KINDS if not kind.startswith("wide")]
 _SECONDS_BETWEEN_NOTES = 300.0
 
 
@@ -109,13 +118,18 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--models", type=int, default=100)
     parser.add_argument("--minutes", type=float, default=600.0)
-    parser.add_argument("--only", nargs="*", default=list(KINDS))
+    parser.add_argument("--only", nargs="*", default=_DEFAULT, help="kinds, or first words of them such as wide")
     parser.add_argument("--native", action="store_true", help="run compiled searches too")
     parser.add_argument("--emitted", action="store_true", help="compare emitted code state by state, and nothing else")
     parser.add_argument("--tcc", action="store_true", help="compile with tcc where it can, for --emitted")
     parser.add_argument("--sanitize", action="store_true", help="--emitted with address and undefined sanitizers")
     parser.add_argument("--keep", type=Path, help="directory for models with problems")
     chosen = parser.parse_args()
+    kinds = [
+        kind
+        for each in chosen.only
+        for kind in ([each] if each in KINDS else [one for one in KINDS if one.startswith(f"{each} ")])
+    ]
     sys.setrecursionlimit(100_000)
     compile_quickly()
     prepare._LEAST_SHARE = 1 << 30  # one reduced state of a sample is enough
@@ -124,7 +138,7 @@ def main() -> int:
     begun = noted = time.monotonic()
     statistics, seed = Statistics(), chosen.seed
     while seed < chosen.seed + chosen.models and time.monotonic() < begun + 60 * chosen.minutes:
-        kind = chosen.only[seed % len(chosen.only)]
+        kind = kinds[seed % len(kinds)]
         text = KINDS[kind][1](seed)
         found = problem(kind, text, seed, chosen)
         statistics.add(kind)

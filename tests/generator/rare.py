@@ -12,17 +12,17 @@ from random import Random
 #: Shared variables, and the number of their values.
 _SHARED = {"x": 3, "y": 3, "z": 2, "w": 2}
 #: Signs in formulas, as Promela writes them.
-_SIGNS = {"{": "(", "}": ")", " M ": " U ", " R ": " V ", " -> ": " implies ", "G": "[]", "F": "<>"}
+SIGNS = {"{": "(", "}": ")", " M ": " U ", " R ": " V ", " -> ": " implies ", "G": "[]", "F": "<>"}
 
 
 def generate_rare(random: Random, language: str, formulas: bool = False) -> str:
     """Returns a model in the language with the suffix ``m``, ``dve`` or ``pml``; with formulas, one of these."""
-    made: _Rare = {"m": _Murphi, "dve": _Dve, "pml": _Promela}[language](random)
+    made: Rare = {"m": _Murphi, "dve": _Dve, "pml": _Promela}[language](random)
     made.can_fail = not formulas or made.chance(0.2)  # a run that fails says little about formulas
     return made.model(formulas)
 
 
-class _Rare:
+class Rare:
     equal, unequal, both, either, negation = "==", "!=", "&&", "||", "!"
 
     def __init__(self, random: Random) -> None:
@@ -139,7 +139,7 @@ class _Rare:
         return inner(self.random.randint(1, 4))
 
 
-class _Murphi(_Rare):
+class _Murphi(Rare):
     equal, both, either = "=", "&", "|"
 
     def own(self, process: int) -> str:
@@ -205,7 +205,7 @@ class _Murphi(_Rare):
         return super().failing_test(process)
 
 
-class _Dve(_Rare):
+class _Dve(Rare):
     both, either, negation = "and", "or", "not "
 
     def model(self, formulas: bool) -> str:
@@ -249,7 +249,7 @@ class _Dve(_Rare):
         return f"L{source} -> L{target} {{ {' '.join(parts)} }}"
 
 
-class _Promela(_Rare):
+class _Promela(Rare):
     def model(self, formulas: bool) -> str:
         lines = ["byte x, y, z, w; byte table[3]; byte one[1];"]
         if self.has_queue:
@@ -260,7 +260,7 @@ class _Promela(_Rare):
         if formulas:
             conditions = [self.test_of(self.shared()), self.test_of(self.shared()), self.combination(), "x == y"]
             text = self.formula(conditions)
-            for before, after in _SIGNS.items():
+            for before, after in SIGNS.items():
                 text = text.replace(before, after)
             lines.append(f"ltl f {{ {text} }}")
         return "\n".join(lines) + "\n"
