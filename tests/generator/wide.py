@@ -8,7 +8,7 @@ begins behind it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 
 from generator.rare import SIGNS, Rare
@@ -59,8 +59,9 @@ class _Wide(Rare):
     def __init__(self, random: Random) -> None:
         super().__init__(random)
         self.processes = random.choice((2, 2, 3))
-        self.locations = random.randint(2, 6 - self.processes)
+        self.locations = random.randint(3, 7 - self.processes)
         self.shared_variables = [self._variable(name) for name in ("x", "y", "z")]
+        self.shared_variables[0] = self._small_until_early(self.shared_variables[0])
         self.own_variables = [self._variable(f"own{number}") for number in range(self.processes)]
         self.size = random.choice(_SIZES)  #: of array a, and b of twice as many
         self.elements = self._variable("element")
@@ -78,11 +79,18 @@ class _Wide(Rare):
         first = self.random.choice([each for each in edges if low <= each <= high])
         pool = [first, first + 64, first - 64, first + 128, self.random.choice(edges), self.random.choice(edges)]
         pool = [each for each in dict.fromkeys(pool) if low <= each <= high]
-        if self.chance(0.4):  # few bits in most states, and more in early ones
+        if self.chance(0.5):  # few bits in most states, and more in early ones
             pool = [low + each for each in self.random.sample(range(6), 3)]
         pool = pool[:1] + self.random.sample(pool[1:], min(2, len(pool) - 1))
         early = [each + by for each in pool for by in (64, -64, 128) if low <= each + by <= high]
         return _Variable(name, kind, low, high, tuple(pool), self.random.choice(early or pool))
+
+    def _small_until_early(self, variable: _Variable) -> _Variable:
+        """Returns a variable whose values have few bits, but for an early one that differs by a multiple of 64."""
+        low = variable.low
+        pool = (low + self.random.randrange(3), low + self.random.randrange(3, 6))
+        early = [each for each in (pool[0] + 64, pool[1] + 64, pool[0] + 128) if each <= variable.high]
+        return replace(variable, pool=pool, early=self.random.choice(early)) if early else variable
 
     def all_variables(self) -> list[_Variable]:
         return [*self.shared_variables, *self.own_variables, self.counter]
@@ -118,6 +126,9 @@ class _Wide(Rare):
         return f"{name} {self.choice(self.equal, self.equal, '<', '>')} {value}"
 
     def test(self, process: int) -> str:
+        if self.chance(0.15):  # true only after one choice of the first process
+            early = self.random.choice([*self.shared_variables, self.shared_variables[0], self.own_variables[process]])
+            return f"{early.name} {self.equal} {early.early}"
         roll = self.random.random()
         if roll < 0.15:
             return f"({self.test(process)} {self.choice(self.both, self.either)} {self.test(process)})"
@@ -139,7 +150,7 @@ class _Wide(Rare):
 
     def assignment(self, process: int) -> tuple[str, str]:
         name, variable = self.place(process)
-        if self.chance(0.9):
+        if self.chance(0.95):
             return name, str(self.random.choice(variable.pool))
         if self.chance(0.5):
             wrap = max(2, min(variable.high, 128))
@@ -147,7 +158,10 @@ class _Wide(Rare):
         return name, self.random.choice((f"{name} - 1", "k", self.random.choice(self.shared_variables).name))
 
     def assignments(self, process: int) -> list[tuple[str, str]]:
-        return [self.assignment(process) for _ in range(self.random.choice((0, 1, 1, 2)))]
+        found = [self.assignment(process) for _ in range(self.random.choice((0, 1, 1, 2)))]
+        if self.chance(0.3):
+            found.append((self.shared_variables[0].name, str(self.random.choice(self.shared_variables[0].pool))))
+        return found
 
     def combination(self) -> str:
         chosen = self.random.sample([*self.shared_variables, *self.own_variables], 2)
@@ -188,7 +202,8 @@ class _Murphi(_Wide):
     equal, both, either = "=", "&", "|"
 
     def bounds(self) -> tuple[str, int, int]:
-        low, high = self.random.choice(_RANGES)
+        # Values of at most 1,024 are told apart in a box.
+        low, high = self.random.choice(_RANGES if self.chance(0.3) else [each for each in _RANGES if each[1] < 1024])
         return f"{low}..{high}", low, high
 
     def model(self, formulas: bool) -> str:
