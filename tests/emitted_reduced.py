@@ -15,7 +15,7 @@ from emitted_model import HERE, NATIVE, compile_c
 
 from outcrop.codegen.c import Emitted, emit
 from outcrop.ir.interpreter import Interpreter
-from outcrop.ir.layout import Leaf, State
+from outcrop.ir.layout import Layout, Leaf, State
 from outcrop.ir.system import Rule, System
 from outcrop.ir.types import Real, Simple
 from outcrop.reduction.instances import instances_of
@@ -33,9 +33,9 @@ _EDGES = (0, 1, 2, 62, 63, 64, 65, 126, 127, 128, 129, 254, 255, 256, 257)
 
 @dataclass(frozen=True)
 class Expansion:
-    """What a state fires: instances with their successors, whether something failed, and the gain of the counters."""
+    """What a state fires: instances with packed successors, whether something failed, and the gain of the counters."""
 
-    firings: Counter[tuple[int, State]]
+    firings: Counter[tuple[int, bytes]]
     has_failed: bool
     counters: tuple[int, ...]
 
@@ -48,7 +48,7 @@ class ReducedProgram:
     ) -> None:
         """Compiles it. ``tiny``: by tcc, which takes a twentieth of the time, or by the C compiler if tcc cannot."""
         emitted: Emitted = emit(system, symmetry, instances=True, reduction=reduction)
-        self._layout = emitted.layout
+        self.layout = emitted.layout
         self.symmetry = symmetry
         made = _compile_tiny(emitted.source, directory) if tiny else None
         self.is_tiny = made is not None
@@ -58,20 +58,19 @@ class ReducedProgram:
     def expand(self, states: Sequence[State]) -> Iterator[Expansion]:
         """Yields what each state fires."""
         self.states += len(states)
-        packed = b"".join(map(self._layout.pack, states))
+        packed = b"".join(map(self.layout.pack, states))
         done = subprocess.run([self._program], input=packed, capture_output=True, timeout=_SECONDS, check=False)
         assert done.returncode == 0, f"exit code {done.returncode}: {done.stderr.decode()[:4000]}"
         at = 0
         for _ in states:
-            firings: Counter[tuple[int, State]] = Counter()
+            firings: Counter[tuple[int, bytes]] = Counter()
             while True:
                 is_firing, number = struct.unpack_from("=QQ", done.stdout, at)
                 at += 16
                 if not is_firing:
                     break
-                successor = done.stdout[at : at + self._layout.byte_count]
-                at += self._layout.byte_count
-                firings[number, self._layout.unpack(successor)] += 1
+                firings[number, done.stdout[at : at + self.layout.byte_count]] += 1
+                at += self.layout.byte_count
             yield Expansion(firings, bool(number), struct.unpack_from(f"={len(COUNTERS)}Q", done.stdout, at))
             at += 8 * len(COUNTERS)
         assert at == len(done.stdout)
@@ -95,31 +94,37 @@ class Reference:
         self.system = system
         self.interpreter = Interpreter(system, symmetry)
         self._moves = self.interpreter.selection = ReducedMoves(self.interpreter, reduction)
+        self._layout = Layout(system)
+        self._packed: dict[State, bytes] = {}  #: each successor, in order of discovery
         self._numbers = {(rule, each): at for at, (_, rule, each) in enumerate(instances_of(system))}
 
     def expand(self, state: State) -> Expansion:
         before = self._moves.counters
-        firings: Counter[tuple[int, State]] = Counter()
+        firings: Counter[tuple[int, bytes]] = Counter()
         has_failed = False
         for each in self.interpreter.successors(state):
             has_failed |= each.fault is not None
             if each.successor is not None:
                 # The automaton alone moves where nothing is enabled.
                 origin = self._numbers[each.origin, each.arguments] if isinstance(each.origin, Rule) else -1
-                firings[origin, each.successor] += 1
+                firings[origin, self._pack(each.successor)] += 1
         gained = tuple(now - then for now, then in zip(self._moves.counters, before, strict=True))
         return Expansion(firings, has_failed, gained)
 
+    def _pack(self, state: State) -> bytes:
+        if state not in self._packed:
+            self._packed[state] = self._layout.pack(state)
+        return self._packed[state]
+
     def visited(self, most: int) -> dict[State, Expansion]:
         """Returns states of the reduced search, up to a number of them, and what each fires."""
-        pending = [each.successor for each in self.interpreter.start_states() if each.successor is not None]
+        for start in self.interpreter.start_states():
+            if start.successor is not None:
+                self._pack(start.successor)
         found: dict[State, Expansion] = {}
-        for state in pending:
-            if state not in found:
+        while len(found) < min(most, len(self._packed)):
+            for state in list(self._packed)[len(found) : most]:
                 found[state] = self.expand(state)
-                if len(found) == most:
-                    break
-                pending += [successor for _, successor in found[state].firings]
         return found
 
     def changed(self, state: State, random: Random) -> State:
@@ -145,9 +150,9 @@ class Reference:
 
     def normal(self, expansion: Expansion) -> Expansion:
         """Returns an expansion with the interpreter's representatives, where native code has chosen others."""
-        firings: Counter[tuple[int, State]] = Counter()
+        firings: Counter[tuple[int, bytes]] = Counter()
         for (instance, successor), count in expansion.firings.items():
-            firings[instance, self.interpreter.normalise(successor)] += count
+            firings[instance, self._pack(self.interpreter.normalise(self._layout.unpack(successor)))] += count
         return replace(expansion, firings=firings)
 
 
@@ -166,10 +171,16 @@ def _value(kind: Simple, present: Leaf, random: Random) -> Leaf:
 
 def difference(program: ReducedProgram, reference: Reference, expected: dict[State, Expansion]) -> str:
     """Returns a state in which emitted code does not do what is expected of it; "" if there is none."""
+
+    def shown(expansion: Expansion) -> str:
+        firings = sorted(expansion.firings.elements())
+        steps = ", ".join(f"{instance} to {program.layout.unpack(successor)}" for instance, successor in firings)
+        return f"[{steps}], fails {expansion.has_failed}, counters {expansion.counters}"
+
     for (state, wanted), got in zip(expected.items(), program.expand(list(expected)), strict=True):
         found = reference.normal(got) if program.symmetry else got
         if wanted.firings and all(instance < 0 for instance, _ in wanted.firings):
             found = replace(found, firings=Counter({(-1, each): n for (_, each), n in found.firings.items()}))
         if found != wanted:
-            return f"in {state}: emitted code fires {found}, the interpreter {wanted}"
+            return f"in {state}: emitted code fires {shown(found)}, the interpreter {shown(wanted)}"
     return ""

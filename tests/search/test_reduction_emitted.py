@@ -14,6 +14,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "fuzz"))
 from compare_emitted import emitted_disagreement
 from generator.processes import generate_processes, generate_processes_dve
 from generator.rare import generate_rare
+from generator.wide import generate_wide
 
 _MODELS: dict[str, tuple[str, Callable[[int], str], bool]] = {
     "rare m": ("m", lambda seed: generate_rare(Random(seed), "m"), False),
@@ -21,6 +22,9 @@ _MODELS: dict[str, tuple[str, Callable[[int], str], bool]] = {
     "rare pml": ("pml", lambda seed: generate_rare(Random(seed), "pml"), False),
     "rare pml ltl": ("pml", lambda seed: generate_rare(Random(seed), "pml", True), True),
     "processes m": ("m", lambda seed: generate_processes(Random(seed)), False),
+    "wide m": ("m", lambda seed: generate_wide(Random(seed), "m"), False),
+    "wide dve": ("dve", lambda seed: generate_wide(Random(seed), "dve"), False),
+    "wide pml": ("pml", lambda seed: generate_wide(Random(seed), "pml"), False),
     "processes dve ltl": ("dve", lambda seed: generate_processes_dve(Random(seed), True), True),
 }
 
@@ -28,7 +32,7 @@ _MODELS: dict[str, tuple[str, Callable[[int], str], bool]] = {
 @pytest.mark.parametrize("kind", _MODELS)
 def test_emitted_code_fires_what_the_interpreter_does(kind: str) -> None:
     suffix, generate, has_formulas = _MODELS[kind]
-    assert emitted_disagreement(generate(1), f"model.{suffix}", 1, has_formulas) == ""
+    assert emitted_disagreement(generate(8), f"model.{suffix}", 8, has_formulas) == ""
 
 
 def test_emitted_code_that_reduces_has_no_undefined_behaviour() -> None:
