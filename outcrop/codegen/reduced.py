@@ -141,7 +141,7 @@ class _Rows:
         self._choices: list[str] = []
         self._first: dict[tuple[_Choice, ...], int] = {}
 
-    def _number(self, row: int) -> int:
+    def number(self, row: int) -> int:
         return self._rows.setdefault(row, len(self._rows))
 
     def add(self, choices: Sequence[_Choice]) -> int:
@@ -152,7 +152,7 @@ class _Rows:
         return first
 
     def _choice(self, choice: _Choice) -> str:
-        pairs = [(self._number(row), self._number(settled)) for row, settled in choice]
+        pairs = [(self.number(row), self.number(settled)) for row, settled in choice]
         (row, settled), (other, also_settled) = [*pairs, (_NO_ROW, 0), (_NO_ROW, 0)][:2]
         return f"{{{{{row:#x}, {other:#x}}}, {{{settled}, {also_settled}}}}}"
 
@@ -255,7 +255,7 @@ _TYPES = (
     "typedef struct {",
     "  const Instances *dependents;",
     "  Instances starts;",
-    "  const uint32_t *otherwise, *first_option;",
+    "  const uint32_t *otherwise, *first_option, *later;",
     "  const Option *options;",
     "} Phase;",
 )
@@ -272,10 +272,11 @@ def _write_phase(unit: Unit, at: int, phase: Phase, rows: _Rows) -> tuple[list[s
         *_table(f"dependents_{at}", phase.dependents, rows.words),
         *_numbers("uint32_t", f"otherwise_{at}", [rows.add([((each.otherwise, 0),)]) for each in phase.instances]),
         *_numbers("uint32_t", f"first_option_{at}", first_option),
+        *_numbers("uint32_t", f"later_{at}", [rows.number(each) for each in phase.later]),
         f"static const Option options_{at}[] = {{{', '.join(options or ['{0, 0, 0, 0}'])}}};",
     ]
     starts = _row(phase.starts, rows.words)
-    return lines, f"{{dependents_{at}, {starts}, otherwise_{at}, first_option_{at}, options_{at}}}"
+    return lines, f"{{dependents_{at}, {starts}, otherwise_{at}, first_option_{at}, later_{at}, options_{at}}}"
 
 
 def _settled(phase: Phase) -> dict[tuple[int, int, int], int]:

@@ -1,8 +1,8 @@
 /* Partial-order reduction: the choice of the rule instances that a state fires, as in outcrop/reduction/stubborn.py.
  *
  * A set of instances is INSTANCE_WORDS words. Emitted before this: the Phase of a state, with `dependents` (instances
- * that do not accord with an enabled one), `starts` (instances with which a set may begin) and the Options of each
- * instance (its necessary enabling sets), and the functions
+ * that do not accord with an enabled one), `starts` (instances with which a set may begin), `later` (those with a later
+ * priority than an instance) and the Options of each instance (its necessary enabling sets), and the functions
  *   phase_of(state);
  *   fire_instance(expansion, state, instance): returns whether the instance led to a state;
  *   false_conjuncts(state, context, instance): returns which conjuncts of a guard are false, as bits. */
@@ -93,6 +93,7 @@ static inline int may_be_smaller(const Instances *dependents, const Instances *a
  * as many or more, or if it meets one of `hopeless`, from which that was found before. */
 static uint32_t close_set(const uint8_t *state, Context *context, const Phase *phase, uint32_t start,
                           const Instances *active, const Instances *hopeless, uint32_t limit, Instances *set) {
+  const Instances *const later = &enabling_rows[phase->later[start]];
   Instances waiting = {{0}};
   uint32_t count = 1, instance;
   memset(set, 0, sizeof *set);
@@ -106,7 +107,7 @@ static uint32_t close_set(const uint8_t *state, Context *context, const Phase *p
       const uint64_t added = row->words[i] & ~set->words[i];
       if (added & hopeless->words[i]) return limit;
       set->words[i] |= added;
-      waiting.words[i] |= added;
+      waiting.words[i] |= added & ~later->words[i]; /* those stay disabled as long as `start` is active */
       count += (uint32_t)__builtin_popcountll(added & active->words[i]);
     }
     if (count >= limit) return limit;

@@ -18,7 +18,7 @@ from outcrop.ir.layout import State
 from outcrop.ir.system import StartState, System, has_symmetry
 from outcrop.ir.types import Array, Enum, Multiset, Range, Record, Simple, Type
 from outcrop.reduction.effects import Tracer
-from outcrop.reduction.instances import Instance, instances_of, packed, traced_instance
+from outcrop.reduction.instances import Instance, instances_of, packed, trace_body, traced_instance
 from outcrop.reduction.leaves import Known, Values, bits
 
 Path = tuple[object, ...]
@@ -41,10 +41,10 @@ class Box:
     live: int
 
     @property
-    def used(self) -> float:
-        """The number of leaves that an instance uses, on average."""
+    def used(self) -> int:
+        """The number of leaves that the live instances use, counted for each of them."""
         alive = (each.effects for each in self.instances if self.live >> each.number & 1)
-        return sum((effects.reads | effects.writes).bit_count() for effects in alive) / max(1, self.live.bit_count())
+        return sum((effects.reads | effects.writes).bit_count() for effects in alive)
 
     def tests(self, system: System) -> dict[int, frozenset[int]]:
         """Returns packed values of leaves such that the states with these values are a box, with the same instances
@@ -122,15 +122,21 @@ class _Closing:
             assert not isinstance(value, float)
             self.add(leaf, frozenset([value]))
 
-    def closed(self) -> Box:
+    def closed(self, traced: list[Instance] | None = None) -> Box:
+        """Returns the box. ``traced``: the instances of a wider one. With these nothing is traced, which is faster, but
+        the box may be wider than it need be."""
         known = self._known()
         rows = list(instances_of(self._system))
-        instances = [traced_instance(self._system, *row, at, known, self._values) for at, row in enumerate(rows)]
+        instances = traced or [
+            traced_instance(self._system, *row, at, known, self._values) for at, row in enumerate(rows)
+        ]
         live = done = 0
         while True:
             changed = 0
             for each in instances:
-                if not done >> each.number & 1 and self._may_fire(each):
+                if not done >> each.number & 1 and (live >> each.number & 1 or self._may_fire(each)):
+                    if traced is None:
+                        trace_body(self._system, rows[each.number][1], each, known, self._values)
                     live |= each.bit
                     done |= each.bit
                     for leaf in bits(each.effects.writes):
@@ -138,7 +144,7 @@ class _Closing:
             if not changed:
                 return Box(tuple(self._values), known, instances, live)
             known = self._known()
-            for at, each in enumerate(instances):
+            for at, each in enumerate(instances if traced is None else ()):
                 if each.assumed & changed:  # it may have known a value that is one of several now
                     instances[at] = traced_instance(self._system, *rows[at], at, known, self._values)
                     done &= ~each.bit
@@ -202,26 +208,32 @@ def widest_box(system: System) -> Box:
 
 
 def narrower_box(system: System, widest: Box, interpreter: Interpreter) -> Box | None:
-    """Returns a box in which instances use fewer elements of arrays, if there is one behind a few steps; None
-    otherwise."""
-    best, least = None, widest.used
-    is_vague = not system.scalarsets and any(each.effects.indices for each in widest.instances)
-    tries = _MOST_TRACED // max(1, len(widest.instances))
+    """Returns a box with fewer live instances, or in which they use fewer elements of arrays, if there is one behind a
+    few steps; None otherwise."""
+    best, least = None, _LARGEST_SHARE * widest.used
+    is_vague = any(each.effects.indices for each in widest.instances)
+    tries = 0 if system.scalarsets else _MOST_TRACED // max(1, len(widest.instances))
     for number, state in enumerate(_walk(interpreter), 1):
-        if not (is_vague and tries):
+        if not tries:
             break
-        if number in _TRIED_AFTER:
-            tries -= 1
-            closing = _Closing(system, _MOST_TESTED)
-            closing.add_state(state)
-            if system.error_state is not None:
-                closing.add_start(system.error_state)
-            box = closing.closed()
-            if box.used < _LARGEST_SHARE * least:
-                best, least = box, box.used
-            elif best is not None:
-                break
+        if number not in _TRIED_AFTER or not (is_vague or _box_from(system, state, widest.instances).used < least):
+            continue
+        tries -= 1
+        box = _box_from(system, state)
+        if box.used < least:
+            best, least = box, _LARGEST_SHARE * box.used
+        elif best is not None:
+            break
     return best
+
+
+def _box_from(system: System, state: State, traced: list[Instance] | None = None) -> Box:
+    """Returns a box with a state and all that can follow it."""
+    closing = _Closing(system, _MOST_TESTED)
+    closing.add_state(state)
+    if system.error_state is not None:
+        closing.add_start(system.error_state)
+    return closing.closed(traced)
 
 
 def _starts(system: System) -> tuple[StartState, ...]:

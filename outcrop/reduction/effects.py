@@ -64,10 +64,9 @@ from outcrop.ir.nodes import (
 )
 from outcrop.ir.system import Function, Instantiable, Rule, System
 from outcrop.ir.types import Array, Multiset, Simple, Type
-from outcrop.ir.walk import walk
 from outcrop.reduction.folding import combined, converted, negated
 from outcrop.reduction.leaves import Effects, Known, Location, Stored, Values, bits, mask_of
-from outcrop.reduction.reachable import assigned_in, assigned_locals
+from outcrop.reduction.reachable import assigned_in, assigned_locals, may_return
 
 #: Nodes that are looked at for one instance. With more, the instance reads and writes everything.
 _MOST_NODES = 50_000
@@ -139,7 +138,7 @@ class Tracer:
             case FieldPlace():
                 base = self.place(node.base)
                 shift = node.record.offsets[node.field_index]
-                return replace(base, starts=tuple(each + shift for each in base.starts))
+                return Location(tuple([each + shift for each in base.starts]), base.multiset, base.size)
             case IndexPlace():
                 return self._element(node)
             case SlotPlace():
@@ -167,7 +166,8 @@ class Tracer:
         positions: Sequence[int] = (0, *range(count))
         if position is not None and 0 <= position < count:
             positions = (position,)
-        return replace(base, starts=tuple(start + each * size for start in base.starts for each in positions))
+        starts = [start + each * size for start in base.starts for each in positions]
+        return Location(tuple(starts), base.multiset, base.size)
 
     def leaves(self, location: Location, kind: Type) -> int:
         if location.multiset is not None:
@@ -311,8 +311,7 @@ class Tracer:
     def _block(self, statements: Sequence[Statement], is_certain: bool) -> None:
         for each in statements:
             self._statement(each, is_certain)
-            if is_certain and any(isinstance(node, Return) for node in walk(each)):
-                is_certain = False
+            is_certain = is_certain and not may_return(each)
 
     def _statement(self, node: Statement, is_certain: bool) -> None:
         self._spend()

@@ -83,6 +83,18 @@ def split_guard(rule: Rule) -> list[Expression]:
     return [guard] if writes_state(guard) else list(conjuncts(guard))
 
 
+@lru_cache(maxsize=2048)
+def _is_pure(rule: Rule) -> bool:
+    """Returns whether no conjunct of a guard may see what an earlier one has written."""
+    return not writes_state(rule.guard)
+
+
+@lru_cache(maxsize=2048)
+def _plain_conjuncts(rule: Rule) -> list[bool]:
+    """Returns for each conjunct whether it calls and binds nothing."""
+    return [not any(isinstance(each, Call | Let) for each in walk(node)) for node in split_guard(rule)]
+
+
 def _silenced(node: Any) -> Any:
     """Returns the node without notes: testing a conjunct by itself must not be seen."""
     is_noted = isinstance(node, Load) and node.undefined is Undefined.NOTE
@@ -95,11 +107,10 @@ def conjuncts_of(
     """Returns the conjuncts of the guard of an instance. Each is evaluated only where those before it are true, so that
     their demands tell values. ``values``: those that each leaf may have, ``known``: where that is one."""
     found = []
-    is_pure = not writes_state(rule.guard)  # otherwise a conjunct may see what an earlier one has written
+    is_pure = _is_pure(rule)
     known, demands = known if is_pure else {}, Demands()
-    for node in split_guard(rule):
+    for node, is_plain in zip(split_guard(rule), _plain_conjuncts(rule), strict=True):
         reads = Tracer(system, rule, arguments, known).condition(node).reads
-        is_plain = not any(isinstance(each, Call | Let) for each in walk(node))
         is_safe = is_comparison = False
         try:
             if is_plain:
@@ -313,6 +324,7 @@ def _is_plain_load(node: Expression, tracer: Tracer) -> bool:
     return isinstance(node, Load) and all(tracer.value(each) is not None for each in indices)
 
 
+@lru_cache(maxsize=4096)
 def _satisfying(kind: Simple, operator: BinaryOperator, value: int, may_be_undefined: bool) -> int:
     """Returns the packed values of a leaf that compare so with a constant."""
     mask = 1 if may_be_undefined and operator is not BinaryOperator.EQUAL else 0

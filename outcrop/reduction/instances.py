@@ -25,7 +25,7 @@ class Option:
 
 @dataclass
 class Instance:
-    """An instance of a rule. ``effects`` are those of guard and body together."""
+    """An instance of a rule. ``effects`` are those of guard and body together, or of a guard that is never true."""
 
     number: int
     rule: int
@@ -61,7 +61,7 @@ def traced_instance(
     known: Known,
     values: Sequence[Values],
 ) -> Instance:
-    """Returns an instance, where leaves have some values, and some are known."""
+    """Returns an instance with its guard traced, where leaves have some values, and some are known."""
     conjuncts = conjuncts_of(system, rule, arguments, known, values)
     guard_reads = assumed = 0
     demands: Demands = {}
@@ -69,13 +69,18 @@ def traced_instance(
         guard_reads |= each.reads
         assumed |= _assumed(each.known, demands, each.reads)
         demands = both(demands, each.demands)
-    inside = refined(known, demands, system.leaf_types, values)
-    effects = _body_effects(system, rule, arguments, inside)
-    assumed |= _assumed(inside, demands, effects.reads)
-    effects.reads |= guard_reads
-    ends = _ends(system, rule, arguments, inside)
+    effects = Effects(guard_reads)
     failing = unless_false(conjuncts)
-    return Instance(at, number, arguments, effects, guard_reads, assumed, ends, demands, failing, conjuncts)
+    return Instance(at, number, arguments, effects, guard_reads, assumed, {}, demands, failing, conjuncts)
+
+
+def trace_body(system: System, rule: Rule, each: Instance, known: Known, values: Sequence[Values]) -> None:
+    """Adds the effects of the body to an instance that may fire."""
+    inside = refined(known, each.demands, system.leaf_types, values)
+    each.effects = _body_effects(system, rule, each.arguments, inside)
+    each.assumed |= _assumed(inside, each.demands, each.effects.reads)
+    each.effects.reads |= each.guard_reads
+    each.ends = _ends(system, rule, each.arguments, inside)
 
 
 def _assumed(known: Known, demands: Demands, reads: int) -> int:

@@ -40,8 +40,11 @@ class Unreduced:
 def reduction_of(system: System, symmetry: bool, samples: bool = True) -> Reduction | Unreduced:
     """Returns the reduction that preserves the properties of a System: those of states or, in a product, the runs of
     the automaton. That must not count steps. With ``samples``, a model that would gain nothing is not reduced."""
-    found = _reduction(system, symmetry)
-    if isinstance(found, Unreduced) or not samples or _pays(system, found, symmetry):
+    if (unreduced := _unreduced(system)) is not None:
+        return unreduced
+    interpreter = Interpreter(system, symmetry and system.allows_symmetry)
+    found = _reduction(system, interpreter)
+    if not samples or _pays(interpreter, found):
         return found
     return Unreduced("almost no state of a sample could be reduced", len(found.instances), found.blamed)
 
@@ -56,9 +59,8 @@ def reported(outcome: Outcome, reduction: Reduction | Unreduced, covers: int) ->
     return replace(outcome, covered=outcome.covered[:covers], reduction=report)
 
 
-def _pays(system: System, reduction: Reduction, symmetry: bool) -> bool:
+def _pays(interpreter: Interpreter, reduction: Reduction) -> bool:
     """Returns whether enough states of short walks are reduced. The walks depend on the model alone."""
-    interpreter = Interpreter(system, symmetry and system.allows_symmetry)
     moves = interpreter.selection = ReducedMoves(interpreter, reduction)
     steps = max(_FEWEST_STEPS, min(_MOST_STEPS, _MOST_GUARDS // max(1, len(reduction.instances))))
     starts = [firing.successor for firing in interpreter.start_states() if firing.successor is not None]
@@ -75,7 +77,8 @@ def _pays(system: System, reduction: Reduction, symmetry: bool) -> bool:
     return 0 < moves.choices <= moves.reduced * _LEAST_SHARE
 
 
-def _reduction(system: System, symmetry: bool) -> Reduction | Unreduced:
+def _unreduced(system: System) -> Unreduced | None:
+    """Returns the reason why a System cannot be reduced, if there is one."""
     count = sum(rule.instance_count for rule in system.rules)
     if count > MOST_INSTANCES:
         return Unreduced(f"it has {count:,} rule instances, and at most {MOST_INSTANCES:,} are compared", count)
@@ -85,9 +88,13 @@ def _reduction(system: System, symmetry: bool) -> Reduction | Unreduced:
         return Unreduced("runs continue after a failure, which changes the whole state", count)
     if any(rule.guard is not None and _is_observable(rule.guard) for rule in system.rules):
         return Unreduced("a guard prints or counts when it is evaluated", count)
+    return None
+
+
+def _reduction(system: System, interpreter: Interpreter) -> Reduction:
     groups = [] if system.product is not None else groups_of(system)
     widest = widest_box(system)
-    narrower = narrower_box(system, widest, Interpreter(system, symmetry and system.allows_symmetry))
+    narrower = narrower_box(system, widest, interpreter)
     boxes = [widest] if narrower is None else [narrower, widest]
     relations = [Relations(system, each, groups) for each in boxes]
     phases = tuple(_phase(each, each.box is not widest) for each in relations)
@@ -102,7 +109,7 @@ def _phase(relations: Relations, is_tested: bool) -> Phase:
     dependents = tuple(map(relations.dependents, relations.instances))
     starts = ascending(relations, dependents) & ~visible
     tests = box.tests(system) if is_tested else {}
-    return Phase(tuple(tests.items()), tuple(relations.instances), dependents, starts, is_strict)
+    return Phase(tuple(tests.items()), tuple(relations.instances), dependents, starts, relations.later, is_strict)
 
 
 def _seen(system: System) -> int:

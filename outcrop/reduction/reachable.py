@@ -1,4 +1,4 @@
-"""Traversals of statements: with the functions that they call, and for the locals that they change."""
+"""Traversals of statements: with the functions that they call, and for returns and the locals that they change."""
 
 from __future__ import annotations
 
@@ -6,7 +6,22 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
-from outcrop.ir.nodes import Assign, Bind, Call, Clear, Local, LocalPlace, MultisetAdd, Undefine
+from outcrop.ir.nodes import (
+    Assign,
+    Bind,
+    Call,
+    Clear,
+    For,
+    If,
+    Local,
+    LocalPlace,
+    MultisetAdd,
+    Return,
+    Statement,
+    Switch,
+    Undefine,
+    While,
+)
 from outcrop.ir.system import Function, Rule
 from outcrop.ir.walk import walk
 
@@ -36,3 +51,18 @@ def assigned_locals(node: Any) -> Iterator[Local]:
                 yield each.target.local
         elif isinstance(each, Call):
             yield from (argument.local for argument in each.arguments if isinstance(argument, LocalPlace))
+
+
+def may_return(node: Statement) -> bool:
+    """Returns whether a statement may end the function or rule that it is in."""
+    blocks: list[tuple[Statement, ...]] = []
+    match node:
+        case Return():
+            return True
+        case If():
+            blocks = [*(body for _, body in node.branches), node.otherwise]
+        case Switch():
+            blocks = [*(body for _, body in node.cases), node.otherwise]
+        case For() | While():
+            blocks = [node.body]
+    return any(may_return(each) for block in blocks for each in block)

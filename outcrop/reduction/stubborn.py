@@ -44,12 +44,14 @@ class Reduction:
 @dataclass(frozen=True)
 class Phase:
     """The relations in the states of a box. ``tests``: packed values that single leaves have in it. ``starts``: those
-    instances that a set may begin with. ``is_strict``: a set may have no other enabled instances than these."""
+    instances that a set may begin with. ``later``: for each instance, those with a later priority. ``is_strict``: a set
+    may have no other enabled instances than ``starts``."""
 
     tests: tuple[tuple[int, frozenset[int]], ...]
     instances: tuple[Instance, ...]
     dependents: tuple[int, ...]
     starts: int
+    later: tuple[int, ...]
     is_strict: bool
 
     def stubborn_set(self, active: int, is_false: Callable[[Instance, int], bool], packed: Callable[[int], int]) -> int:
@@ -79,7 +81,7 @@ class Phase:
         """Returns the stubborn set around an instance; 0 if it has ``limit`` active ones or more, or meets one of
         ``hopeless``, from which that was found before."""
         whole = waiting = 1 << start
-        count = 1
+        count, later = 1, self.later[start]
         while waiting:
             ready = waiting & active or waiting
             low = ready & -ready
@@ -90,7 +92,7 @@ class Phase:
                 row = self._enabling(self.instances[number], whole, active, is_false, packed)
             new = row & ~whole
             whole |= new
-            waiting |= new
+            waiting |= new & ~later  # those stay disabled as long as an active member of the set is
             count += (new & active).bit_count()
             if count >= limit or new & hopeless:
                 return 0

@@ -45,6 +45,16 @@ class Relations:
                     each.effects.reads |= before
                     each.guard_reads |= before
 
+    @property
+    def later(self) -> tuple[int, ...]:
+        """For each instance, those of rules with a later priority."""
+        found: dict[int, int] = {}
+        for each in self.instances:
+            level = self.system.rules[each.rule].priority
+            found[level] = found.get(level, 0) | each.bit
+        behind = {level: sum(mask for other, mask in found.items() if other > level) for level in found}
+        return tuple(behind[self.system.rules[each.rule].priority] for each in self.instances)
+
     # --- Readers and writers -----------------------------------------------------------------------------------
 
     @cached_property
