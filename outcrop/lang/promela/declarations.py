@@ -53,7 +53,7 @@ class DeclarationLowering(RuleLowering):
         self._typedefs: dict[str, Record] = {}
         self._mtype = Range(0, 0, "mtype")
         self._channel_type = BYTE
-        self._written: set[str] = set()  #: names that are assigned or received into
+        self.written: set[str] = set()  #: names that are assigned or received into
         self._leaf_count = 0
 
     # --- Types -----------------------------------------------------------------------------------------------------
@@ -103,7 +103,7 @@ class DeclarationLowering(RuleLowering):
     def find_written(self, model: syntax.Model) -> None:
         """Finds channel names that are variables after all, because something is stored into them."""
         for proctype in model.proctypes:
-            self._written |= set(_stored_names(proctype.body))
+            self.written |= set(syntax.stored_names(proctype.body))
 
     # --- Names -----------------------------------------------------------------------------------------------------
 
@@ -127,7 +127,7 @@ class DeclarationLowering(RuleLowering):
         initial = each.initial
         if isinstance(initial, syntax.ChannelValue):
             channel = self._channel(each, initial, proctype)
-            if channel is None or each.name.text not in self._written:
+            if channel is None or each.name.text not in self.written:
                 return channel
             # The name is a variable that has the number of the channel at first.
             numbers = tuple(InitialChannel(channel, at, span=each.name.span) for at in range(channel.width))
@@ -177,7 +177,7 @@ class DeclarationLowering(RuleLowering):
             self.proctypes[tree.name.text] = ProctypeSymbol(tree, graph)
         self._count()
         started = [each for proctype in self.proctypes.values() for each in runs_of(proctype.graph)]
-        self.set_priorities(started, self.preprocessor.uses("set_priority") or "_priority" in self._written)
+        self.set_priorities(started, self.preprocessor.uses("set_priority") or "_priority" in self.written)
         for proctype in self.proctypes.values():
             self._declare_inside(proctype)
         if model.trace is not None and self.options.of(PromelaOptions).claims:
@@ -324,6 +324,7 @@ class DeclarationLowering(RuleLowering):
         """Yields the start of a process that exists from the beginning."""
         self.process = self.self_of(proctype, pid, span)
         yield from self.initialised(self.process)
+        yield from self.begin_claims(span)
         yield self.enter(self.process, proctype.graph.start, span)
 
 
@@ -335,26 +336,3 @@ def _location_names(locations: list[Location]) -> list[str]:
             name = next(f"{name}.{number}" for number in range(2, 10_000) if f"{name}.{number}" not in names)
         names.append(name)
     return names
-
-
-def _stored_names(node: object) -> Iterator[str]:
-    """Yields the names that statements store into."""
-    match node:
-        case syntax.Assignment():
-            yield node.target.name.text
-        case syntax.Receive():
-            yield from (each.name.text for each in node.arguments if isinstance(each, syntax.Reference))
-        case syntax.Block():
-            for step in node.steps:
-                yield from _stored_names(step)
-        case syntax.Choice():
-            for option in node.options:
-                yield from _stored_names(option)
-        case syntax.Unless():
-            yield from _stored_names(node.main)
-            yield from _stored_names(node.escape)
-        case syntax.Labelled():
-            yield from _stored_names(node.statement)
-        case syntax.Spliced():
-            yield from _stored_names(node.before[0])
-            yield from _stored_names(node.last)

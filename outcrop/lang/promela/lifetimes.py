@@ -30,6 +30,9 @@ class LifetimeLowering(EventLowering):
     def begin_priority(self, node: syntax.Run, created: Self, span: Span) -> list[Statement]:
         raise NotImplementedError
 
+    def begin_claims(self, span: Span) -> list[Statement]:
+        raise NotImplementedError
+
     def run(self, node: syntax.Run, target: Place | None) -> list[Statement]:
         span = node.span
         proctype = self.proctypes.get(node.proctype.text)
@@ -59,6 +62,7 @@ class LifetimeLowering(EventLowering):
             field = FieldPlace(type=symbol.type, span=span, base=created.place, field_index=symbol.field)
             body.append(Assign(span=span, target=field, value=build.reduced(value, symbol.type)))
         body += self.initialised(created)
+        body += self.begin_claims(span)
         body += self.begin_priority(node, created, span)
         body.append(self.enter(created, proctype.graph.start, span))
         self.process = me

@@ -242,6 +242,9 @@ class MoveLowering(DeterministicLowering):
 
     def effects(self, step: Step, use: Use | None) -> list[Statement]:
         """Returns what a step of ``self.process`` does, but for entering its new location."""
+        return [*self.claim_checks(step.action), *self._done(step, use)]
+
+    def _done(self, step: Step, use: Use | None) -> list[Statement]:
         span = step.span
         match step.action:
             case syntax.Test(condition=syntax.Run() as run):
