@@ -17,7 +17,6 @@ from outcrop.lang.promela.messages import expand_messages
 from outcrop.lang.promela.mtypes import hold_names_only, numbered
 from outcrop.lang.promela.preprocessor import Preprocessor
 from outcrop.lang.promela.processes import count_processes, runs_of
-from outcrop.lang.promela.rules import RuleLowering
 from outcrop.lang.promela.scope import (
     BIT,
     BOOL,
@@ -28,11 +27,13 @@ from outcrop.lang.promela.scope import (
     ChannelSymbol,
     ConstantSymbol,
     InitialChannel,
+    InitialValue,
     ProctypeSymbol,
     Symbol,
     VariableSymbol,
 )
 from outcrop.lang.promela.scopes import resolve_scopes
+from outcrop.lang.promela.structures import StructureLowering
 from outcrop.lang.report import did_you_mean
 from outcrop.options import LoadOptions
 from outcrop.source import Source, Span
@@ -44,13 +45,12 @@ _LARGEST_ARRAY = 65_536
 MAX_LEAVES = 100_000
 
 
-class DeclarationLowering(RuleLowering):
+class DeclarationLowering(StructureLowering):
     def __init__(self, source: Source, options: LoadOptions, preprocessor: Preprocessor) -> None:
         super().__init__(source, options, preprocessor)
         self.variables: list[Variable] = []
         self.channels: list[ChannelSymbol] = []
         self.constants: dict[str, int | float | str] = {}
-        self._typedefs: dict[str, Record] = {}
         self._mtype = Range(0, 0, "mtype")
         self._channel_type = BYTE
         self.written: set[str] = set()  #: names that are assigned or received into
@@ -66,19 +66,11 @@ class DeclarationLowering(RuleLowering):
         if labels:
             most = 2 ** len(labels).bit_length() - 1 if hold_names_only(model) else 255
             self._mtype = Range(0, most, "mtype", labels=("0", *(labels[each] for each in sorted(labels))))
-        for typedef in model.typedefs:
-            fields: list[tuple[str, Type]] = []
-            for declaration in typedef.fields:
-                fields += [
-                    (each.name.text, kind)
-                    for each in declaration.declarators
-                    if (kind := self.type_of(declaration.type, each)) is not None
-                ]
-            self._typedefs[typedef.name.text] = Record(tuple(fields), typedef.name.text)
+        self.make_typedefs(model)
 
     def type_of(self, name: syntax.Name, declarator: syntax.Declarator) -> Type | None:
         """Returns the type of a variable; None, and an error reported, where it has none."""
-        kind: Type | None = _NUMBERS.get(name.text) or self._typedefs.get(name.text)
+        kind: Type | None = _NUMBERS.get(name.text) or self.typedefs.get(name.text)
         if name.text == "mtype":
             kind = self._mtype
         elif name.text == "chan":
@@ -87,7 +79,7 @@ class DeclarationLowering(RuleLowering):
             bits = 32 if declarator.bits is None else self.constant(declarator.bits, "the number of bits") or 1
             kind = Range(0, 2 ** min(bits, 32) - 1, f"unsigned:{bits}")
         if kind is None:
-            hint = did_you_mean(name.text, (*_NUMBERS, *self._typedefs))
+            hint = did_you_mean(name.text, (*_NUMBERS, *self.typedefs))
             self.report.error(f"unknown type '{name.text}'", name.span, hint)
             return None
         if declarator.size is not None:
@@ -124,18 +116,22 @@ class DeclarationLowering(RuleLowering):
     def _symbol(
         self, declaration: syntax.Declaration, each: syntax.Declarator, proctype: ProctypeSymbol | None
     ) -> Symbol | None:
-        initial = each.initial
-        if isinstance(initial, syntax.ChannelValue):
-            channel = self._channel(each, initial, proctype)
+        initial: InitialValue = None
+        if isinstance(each.initial, syntax.ChannelValue):
+            channel = self.make_channel(each, each.initial, proctype)
             if channel is None or each.name.text not in self.written:
                 return channel
             # The name is a variable that has the number of the channel at first.
             numbers = tuple(InitialChannel(channel, at, span=each.name.span) for at in range(channel.width))
             initial = numbers[0] if channel.size is None else numbers
+        elif declaration.type.text in self.typedefs:
+            initial = self.structure_values(declaration.type, each, proctype)
+        else:
+            initial = each.initial
         kind = self.type_of(declaration.type, each)
         return None if kind is None else VariableSymbol(each.name.text, kind, each.name.span, initial=initial)
 
-    def _channel(
+    def make_channel(
         self, each: syntax.Declarator, value: syntax.ChannelValue, proctype: ProctypeSymbol | None
     ) -> ChannelSymbol | None:
         capacity = self.constant(value.capacity, "the capacity of a channel")
@@ -219,7 +215,8 @@ class DeclarationLowering(RuleLowering):
                     continue
                 self._enter_name(proctype.names, each.name, symbol)
                 if isinstance(symbol, VariableSymbol):
-                    if not is_first and not isinstance(each.initial, syntax.ChannelValue):
+                    is_number = declaration.type.text not in self.typedefs
+                    if is_number and not is_first and not isinstance(each.initial, syntax.ChannelValue):
                         symbol.initial = None
                     proctype.fields.append(symbol)
         expand_messages(proctype.graph, lambda name: self._type_named(name, proctype))

@@ -22,7 +22,7 @@ from outcrop.lang.promela import syntax
 from outcrop.lang.promela.channels import Use
 from outcrop.lang.promela.control import Location
 from outcrop.lang.promela.events import EventLowering
-from outcrop.lang.promela.scope import Self
+from outcrop.lang.promela.scope import FieldValues, InitialValue, Self
 from outcrop.source import Span
 
 
@@ -81,10 +81,17 @@ class LifetimeLowering(EventLowering):
             place = FieldPlace(type=symbol.type, span=symbol.span, base=process.place, field_index=symbol.field)
             yield from self.initial_values(place, symbol.initial, symbol.span)
 
-    def initial_values(
-        self, place: Place, initial: syntax.Expression | tuple[syntax.Expression, ...], span: Span
-    ) -> Iterator[Statement]:
-        if isinstance(place.type, Array):
+    def initial_values(self, place: Place, initial: InitialValue, span: Span) -> Iterator[Statement]:
+        if initial is None:
+            return
+        if isinstance(place.type, Record):
+            parts = initial.values if isinstance(initial, FieldValues) else ()
+            for number, each in enumerate(parts):
+                kind = place.type.fields[number][1]
+                yield from self.initial_values(
+                    FieldPlace(type=kind, span=span, base=place, field_index=number), each, span
+                )
+        elif isinstance(place.type, Array):
             element = place.type.element
             values = initial if isinstance(initial, tuple) else (initial,) * place.type.index.cardinality
             for at, each in enumerate(values[: place.type.index.cardinality]):
