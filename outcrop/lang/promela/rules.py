@@ -177,7 +177,7 @@ class RuleLowering(WayLowering):
             more, values, stores = self.met(step, use, meeting, other)
             tests += more
             self.process = other
-            checks = self.claim_checks(taken.met.action)
+            checks = self.checks(taken.met.action, use)
             effects += [*checks, *values, *stores, self.enter(other, taken.met.target, step.span)]
         self.process = me
         if is_last or taken.met is not None:
