@@ -26,6 +26,7 @@ from outcrop.lang.promela.syntax import (
     Number,
     Print,
     Receive,
+    Reference,
     Send,
     SetPriority,
     Statement,
@@ -49,6 +50,7 @@ class Inline:
 class StatementParser(LoopParser):
     inlines: dict[str, Inline]
     typedefs: set[str]
+    _result: Reference | None = None  #: the variable that takes the value of the inline which is being read
 
     # --- Declarations ------------------------------------------------------------------------------------------
 
@@ -176,8 +178,10 @@ class StatementParser(LoopParser):
                 return Labelled(label, self._skip(start), span=self.span_from(start))
             inner = self.statement()
             return Labelled(label, inner, span=self.span_from(start))
-        if kind == NAME and self.text in self.inlines and self.ahead() == "(":
-            return self._inlined()
+        if kind == NAME and self.at_call():
+            return self._inlined(None)
+        if kind == NAME and self.text == "return":
+            return self._return()
         match kind:
             case "if" | "do":
                 return self._choice()
@@ -231,6 +235,8 @@ class StatementParser(LoopParser):
                 return Receive(reference, arguments, following == "??", keeps, span=self.span_from(start))
             if following == "=":
                 self.take()
+                if self.at_call():
+                    return self._inlined(reference)
                 return Assignment(reference, self.expression(), span=self.span_from(start))
             if following in ("++", "--"):
                 self.take()
@@ -284,7 +290,19 @@ class StatementParser(LoopParser):
 
     # --- What stands for other statements -------------------------------------------------------------------------
 
-    def _inlined(self) -> Statement:
+    def at_call(self) -> bool:
+        return self.kind == NAME and self.text in self.inlines and self.ahead() == "("
+
+    def _return(self) -> Statement:
+        """Reads the result of an inline, which is stored like any value; what follows is executed as well."""
+        start = self.at
+        token = self.take()
+        if self._result is None:
+            hint = "write 'variable = name(...)' where the inline is called"
+            self.fail("'return' stands outside of any inline whose value is stored", hint, token.span)
+        return Assignment(self._result, self.expression(), span=self.span_from(start))
+
+    def _inlined(self, result: Reference | None) -> Statement:
         """Replaces a call by the body of its inline, between braces, and reads that."""
         start = self.at
         token = self.take()
@@ -319,4 +337,8 @@ class StatementParser(LoopParser):
         opening, closing = replace(token, kind="{", text="{"), replace(token, kind="}", text="}")
         self.tokens[start : self.at] = [opening, *body, closing]
         self.at = start
-        return self.block("")
+        outer, self._result = self._result, result
+        try:
+            return self.block("")
+        finally:
+            self._result = outer
