@@ -1,8 +1,8 @@
-"""Errors in a run that SPIN reports as well: messages with too few values, and assertions in never claims."""
+"""Errors that SPIN reports as well: in the text of a model, in messages with too few values, and in never claims."""
 
 from __future__ import annotations
 
-from pathlib import Path
+import re
 
 import pytest
 
@@ -75,6 +75,52 @@ def test_an_endless_atomic_sequence_of_a_claim_is_refused() -> None:
         outcrop.loads(f"{_TOGGLE} never {{ atomic {{ do :: true :: false -> break od }} }}", "m.pml")
 
 
-def test_a_result_needs_a_variable(tmp_path: Path) -> None:
+def test_a_result_needs_a_variable() -> None:
     with pytest.raises(ModelError, match="'return' stands outside of any inline whose value is stored"):
         outcrop.loads("inline f(a) { return a } active proctype P() { f(1) }", "m.pml")
+
+
+_BODY = "byte x, y; active proctype P() {{ {} }}"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'c_decl { \\#include "a.h" typedef struct { int a; } T; } byte x; active proctype P() { x = 1 }',
+        _BODY.format("c_code [now.x > 0] { char c = '\\n'; if (c) { now.x++; } }; x = 1"),
+        _BODY.format("do :: c_expr { now.x $ 3 } -> x = 1 od"),
+        _BODY.format("x = c_expr { `now.x` } + 1"),
+    ],
+)
+def test_embedded_c_is_refused_once_at_its_place(text: str) -> None:
+    with pytest.raises(ModelError) as caught:
+        outcrop.loads(text, "m.pml")
+    (found,) = caught.value.diagnostics
+    assert found.span is not None
+    assert "is not supported: it is C, not Promela" in found.message
+    assert found.span.text in ("c_decl", "c_code", "c_expr")
+    assert found.hint
+
+
+@pytest.mark.parametrize(
+    ("statements", "message"),
+    [
+        ("x = 1 y = 2", "expected ';' or '->' before the next statement, found 'y'"),
+        ("(x == 0) (y == 0)", "expected ';' or '->' before the next statement, found '('"),
+        ("if :: x = 1 fi y = 2", "expected ';' or '->' before the next statement, found 'y'"),
+        ("if :: else -> x = 1 :: else -> y = 1 fi", "there are two options 'else'"),
+        ("x!1", "'x' is not a channel"),
+        ("xs x; x = 1", "'x' is not a channel"),
+    ],
+)
+def test_what_spin_refuses(statements: str, message: str) -> None:
+    with pytest.raises(ModelError, match=re.escape(message)):
+        outcrop.loads(_BODY.format(statements), "m.pml")
+
+
+def test_a_new_line_and_a_brace_separate_statements() -> None:
+    text = _BODY.format("x = 1\n y = x\n if :: y -> { x = 2 } y = 3 fi\n L: assert(x == 2 && y == 3)")
+    assert verdict_of(text) == "holds"
+    outcrop.loads("typedef T { byte a\n bit b; short c } T t; active proctype P() { t.a = 1 }", "m.pml")
+    with pytest.raises(ModelError, match="expected ';' before the next field"):
+        outcrop.loads("typedef T { byte a bit b } T t; active proctype P() { t.a = 1 }", "m.pml")

@@ -129,7 +129,10 @@ class DeclarationLowering(StructureLowering):
         else:
             initial = each.initial
         kind = self.type_of(declaration.type, each)
-        return None if kind is None else VariableSymbol(each.name.text, kind, each.name.span, initial=initial)
+        if kind is None:
+            return None
+        is_channel = declaration.type.text not in _NUMBERS
+        return VariableSymbol(each.name.text, kind, each.name.span, initial=initial, is_channel=is_channel)
 
     def make_channel(
         self, each: syntax.Declarator, value: syntax.ChannelValue, proctype: ProctypeSymbol | None
@@ -204,7 +207,8 @@ class DeclarationLowering(StructureLowering):
             for each in declaration.declarators:
                 kind = self.type_of(declaration.type, each)
                 if kind is not None:
-                    parameter = VariableSymbol(each.name.text, kind, each.name.span)
+                    is_channel = declaration.type.text not in _NUMBERS
+                    parameter = VariableSymbol(each.name.text, kind, each.name.span, is_channel=is_channel)
                     self._enter_name(proctype.names, each.name, parameter)
                     proctype.parameters.append(parameter)
                     proctype.fields.append(parameter)

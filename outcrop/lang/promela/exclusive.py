@@ -84,6 +84,9 @@ class ExclusiveLowering(PriorityLowering):
                 hint = did_you_mean(each.text, (*proctype.names, *self.globals))
                 self.report.error(f"unknown name '{each.text}'", each.span, hint)
                 return None
+            if isinstance(symbol, VariableSymbol) and not symbol.is_channel and each is channel.name:
+                self.report.error(f"'{each.text}' is not a channel", each.span, "name a variable of type 'chan'")
+                return None
             if isinstance(symbol, VariableSymbol) and each.text in (own if is_own else written):
                 return each.text
         return ""

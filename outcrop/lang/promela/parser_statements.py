@@ -141,11 +141,20 @@ class StatementParser(LoopParser):
     def sequence(self) -> tuple[Statement, ...]:
         steps: list[Statement] = []
         while True:
+            is_separated = not steps or self.kind in _SEPARATORS or self.follows_separated()
             while self.kind in _SEPARATORS:
                 self.take()
             if self.kind in _ENDS:
                 return tuple(steps)
+            if not is_separated:
+                self.fail_expected("';' or '->' before the next statement")
             steps.append(self.step())
+
+    def follows_separated(self) -> bool:
+        """Returns whether a statement may begin without a separator: behind a brace, and on a line of its own."""
+        before, here = self.tokens[self.at - 1], self.tokens[self.at]
+        is_elsewhere = before.span.source is not here.span.source or before.span.line != here.span.line
+        return before.kind == "}" or is_elsewhere or bool(before.hidden or here.hidden)
 
     def step(self) -> Statement:
         start = self.at
@@ -260,6 +269,9 @@ class StatementParser(LoopParser):
                 self.fail_expected("a statement after '::'")
         if not options:
             self.fail_expected(f"'::' after '{word}'")
+        others = [each.steps[0] for each in options if isinstance(each.steps[0], Else)]
+        if len(others) > 1:
+            self.report("there are two options 'else'", others[1].span, "keep one of them")
         self.expect("od" if word == "do" else "fi", f"at the end of '{word}'")
         return Choice(tuple(options), word == "do", span=self.span_from(start))
 

@@ -28,6 +28,7 @@ class VariableSymbol:
     variable: Variable | None = None
     field: int | None = None
     initial: InitialValue = None
+    is_channel: bool = True  #: whether it can hold the number of a channel
 
 
 @dataclass(frozen=True)
