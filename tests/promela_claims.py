@@ -54,7 +54,7 @@ CLAIMS = [
         ("gone", "proctype P() { xs c } init { run P(); _nr_pr == 1; c!1 }", False, True),
         # SPIN: a receive that blocks counts as well.
         ("blocked", "active proctype P() { xr c; c?x } active proctype Q() { c?x }", False, True),
-        # SPIN: a channel without a buffer cannot be claimed.
+        # SPIN: every claim about a channel without a buffer is an error.
         ("rendezvous", "chan r = [0] of { byte }; active proctype P() { xs r; r!1 } init { r?x }", False, True),
         ("rendezvous of others", "chan r = [0] of { byte }; active proctype P() { xs r; r!1 }"
          " active proctype Q() { r!2 } init { r?x; r?x }", True, False),
