@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from compare_spin import Comparison, NotAccepted, Verifier, counts_in, has_spin
 from generator.promela import PromelaModel
+from promela_claims import CLAIMS
 from promela_words import read_words
 
 import outcrop
@@ -38,6 +39,16 @@ def test_the_recorded_counts_are_those_of_spin(tmp_path: Path) -> None:
         assert counts_in(verifier.run("-A", "-E")) == (word.states, word.transitions), word.name
         assert verifier.finds("-E") == word.fails, word.name
         assert word.hides_ends or verifier.finds("-A") == word.blocks, word.name
+
+
+@pytest.mark.skipif(not has_spin(), reason="SPIN is not installed")
+def test_claims_are_violated_where_spin_says_so(tmp_path: Path) -> None:
+    for number, each in enumerate(CLAIMS):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        verifier = Verifier(folder, each.text)
+        found = verifier.finds("-E", flags=("-DSAFETY", "-UNOREDUCE"))
+        assert found == (each.is_violated != each.differs), each.name
 
 
 TRAILS = (

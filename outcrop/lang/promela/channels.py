@@ -28,7 +28,7 @@ from outcrop.ir.types import BOOLEAN, INTEGER, Array, Range, Record, Type
 from outcrop.lang import build
 from outcrop.lang.promela import syntax
 from outcrop.lang.promela.expressions import ExpressionLowering
-from outcrop.lang.promela.scope import ChannelSymbol, ConstantSymbol, InitialChannel, Self
+from outcrop.lang.promela.scope import ChannelSymbol, ConstantSymbol, InitialChannel, Self, VariableSymbol
 from outcrop.source import Span
 
 _COUNT, _MESSAGES = 0, 1
@@ -99,6 +99,10 @@ class ChannelLowering(ExpressionLowering):
                 index = build.number(0, node.span)
             return [Use(symbol, None, self.offset_of(symbol, index, self.process, node.span))]
         if symbol is None:
+            return []
+        if isinstance(symbol, VariableSymbol) and not symbol.is_channel:
+            note = ("it is declared here", symbol.span)
+            self.report.error(f"'{node.name.text}' is not a channel", node.span, "name a variable of type 'chan'", note)
             return []
         place = self.target(node)
         if place is None:

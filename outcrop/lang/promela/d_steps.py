@@ -8,14 +8,14 @@ from outcrop.lang import build
 from outcrop.lang.promela import syntax
 from outcrop.lang.promela.channels import Use
 from outcrop.lang.promela.control import Graph, Location, Step
-from outcrop.lang.promela.priorities import PriorityLowering
+from outcrop.lang.promela.exclusive import ExclusiveLowering
 from outcrop.source import Span
 
 #: Steps that one execution of a d_step may take.
 _MOST_STEPS = 1_000_000
 
 
-class DeterministicLowering(PriorityLowering):
+class DeterministicLowering(ExclusiveLowering):
     def tests(self, step: Step, use: Use | None) -> list[Expression]:
         raise NotImplementedError
 

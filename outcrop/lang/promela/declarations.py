@@ -17,7 +17,6 @@ from outcrop.lang.promela.messages import expand_messages
 from outcrop.lang.promela.mtypes import hold_names_only, numbered
 from outcrop.lang.promela.preprocessor import Preprocessor
 from outcrop.lang.promela.processes import count_processes, runs_of
-from outcrop.lang.promela.rules import RuleLowering
 from outcrop.lang.promela.scope import (
     BIT,
     BOOL,
@@ -28,11 +27,13 @@ from outcrop.lang.promela.scope import (
     ChannelSymbol,
     ConstantSymbol,
     InitialChannel,
+    InitialValue,
     ProctypeSymbol,
     Symbol,
     VariableSymbol,
 )
 from outcrop.lang.promela.scopes import resolve_scopes
+from outcrop.lang.promela.structures import StructureLowering
 from outcrop.lang.report import did_you_mean
 from outcrop.options import LoadOptions
 from outcrop.source import Source, Span
@@ -44,16 +45,15 @@ _LARGEST_ARRAY = 65_536
 MAX_LEAVES = 100_000
 
 
-class DeclarationLowering(RuleLowering):
+class DeclarationLowering(StructureLowering):
     def __init__(self, source: Source, options: LoadOptions, preprocessor: Preprocessor) -> None:
         super().__init__(source, options, preprocessor)
         self.variables: list[Variable] = []
         self.channels: list[ChannelSymbol] = []
         self.constants: dict[str, int | float | str] = {}
-        self._typedefs: dict[str, Record] = {}
         self._mtype = Range(0, 0, "mtype")
         self._channel_type = BYTE
-        self._written: set[str] = set()  #: names that are assigned or received into
+        self.written: set[str] = set()  #: names that are assigned or received into
         self._leaf_count = 0
 
     # --- Types -----------------------------------------------------------------------------------------------------
@@ -66,19 +66,11 @@ class DeclarationLowering(RuleLowering):
         if labels:
             most = 2 ** len(labels).bit_length() - 1 if hold_names_only(model) else 255
             self._mtype = Range(0, most, "mtype", labels=("0", *(labels[each] for each in sorted(labels))))
-        for typedef in model.typedefs:
-            fields: list[tuple[str, Type]] = []
-            for declaration in typedef.fields:
-                fields += [
-                    (each.name.text, kind)
-                    for each in declaration.declarators
-                    if (kind := self.type_of(declaration.type, each)) is not None
-                ]
-            self._typedefs[typedef.name.text] = Record(tuple(fields), typedef.name.text)
+        self.make_typedefs(model)
 
     def type_of(self, name: syntax.Name, declarator: syntax.Declarator) -> Type | None:
         """Returns the type of a variable; None, and an error reported, where it has none."""
-        kind: Type | None = _NUMBERS.get(name.text) or self._typedefs.get(name.text)
+        kind: Type | None = _NUMBERS.get(name.text) or self.typedefs.get(name.text)
         if name.text == "mtype":
             kind = self._mtype
         elif name.text == "chan":
@@ -87,7 +79,7 @@ class DeclarationLowering(RuleLowering):
             bits = 32 if declarator.bits is None else self.constant(declarator.bits, "the number of bits") or 1
             kind = Range(0, 2 ** min(bits, 32) - 1, f"unsigned:{bits}")
         if kind is None:
-            hint = did_you_mean(name.text, (*_NUMBERS, *self._typedefs))
+            hint = did_you_mean(name.text, (*_NUMBERS, *self.typedefs))
             self.report.error(f"unknown type '{name.text}'", name.span, hint)
             return None
         if declarator.size is not None:
@@ -103,7 +95,7 @@ class DeclarationLowering(RuleLowering):
     def find_written(self, model: syntax.Model) -> None:
         """Finds channel names that are variables after all, because something is stored into them."""
         for proctype in model.proctypes:
-            self._written |= set(_stored_names(proctype.body))
+            self.written |= set(syntax.stored_names(proctype.body))
 
     # --- Names -----------------------------------------------------------------------------------------------------
 
@@ -124,18 +116,25 @@ class DeclarationLowering(RuleLowering):
     def _symbol(
         self, declaration: syntax.Declaration, each: syntax.Declarator, proctype: ProctypeSymbol | None
     ) -> Symbol | None:
-        initial = each.initial
-        if isinstance(initial, syntax.ChannelValue):
-            channel = self._channel(each, initial, proctype)
-            if channel is None or each.name.text not in self._written:
+        initial: InitialValue = None
+        if isinstance(each.initial, syntax.ChannelValue):
+            channel = self.make_channel(each, each.initial, proctype)
+            if channel is None or each.name.text not in self.written:
                 return channel
             # The name is a variable that has the number of the channel at first.
             numbers = tuple(InitialChannel(channel, at, span=each.name.span) for at in range(channel.width))
             initial = numbers[0] if channel.size is None else numbers
+        elif declaration.type.text in self.typedefs:
+            initial = self.structure_values(declaration.type, each, proctype)
+        else:
+            initial = each.initial
         kind = self.type_of(declaration.type, each)
-        return None if kind is None else VariableSymbol(each.name.text, kind, each.name.span, initial=initial)
+        if kind is None:
+            return None
+        is_channel = declaration.type.text not in _NUMBERS
+        return VariableSymbol(each.name.text, kind, each.name.span, initial=initial, is_channel=is_channel)
 
-    def _channel(
+    def make_channel(
         self, each: syntax.Declarator, value: syntax.ChannelValue, proctype: ProctypeSymbol | None
     ) -> ChannelSymbol | None:
         capacity = self.constant(value.capacity, "the capacity of a channel")
@@ -177,7 +176,7 @@ class DeclarationLowering(RuleLowering):
             self.proctypes[tree.name.text] = ProctypeSymbol(tree, graph)
         self._count()
         started = [each for proctype in self.proctypes.values() for each in runs_of(proctype.graph)]
-        self.set_priorities(started, self.preprocessor.uses("set_priority") or "_priority" in self._written)
+        self.set_priorities(started, self.preprocessor.uses("set_priority") or "_priority" in self.written)
         for proctype in self.proctypes.values():
             self._declare_inside(proctype)
         if model.trace is not None and self.options.of(PromelaOptions).claims:
@@ -208,7 +207,8 @@ class DeclarationLowering(RuleLowering):
             for each in declaration.declarators:
                 kind = self.type_of(declaration.type, each)
                 if kind is not None:
-                    parameter = VariableSymbol(each.name.text, kind, each.name.span)
+                    is_channel = declaration.type.text not in _NUMBERS
+                    parameter = VariableSymbol(each.name.text, kind, each.name.span, is_channel=is_channel)
                     self._enter_name(proctype.names, each.name, parameter)
                     proctype.parameters.append(parameter)
                     proctype.fields.append(parameter)
@@ -219,7 +219,8 @@ class DeclarationLowering(RuleLowering):
                     continue
                 self._enter_name(proctype.names, each.name, symbol)
                 if isinstance(symbol, VariableSymbol):
-                    if not is_first and not isinstance(each.initial, syntax.ChannelValue):
+                    is_number = declaration.type.text not in self.typedefs
+                    if is_number and not is_first and not isinstance(each.initial, syntax.ChannelValue):
                         symbol.initial = None
                     proctype.fields.append(symbol)
         expand_messages(proctype.graph, lambda name: self._type_named(name, proctype))
@@ -324,6 +325,7 @@ class DeclarationLowering(RuleLowering):
         """Yields the start of a process that exists from the beginning."""
         self.process = self.self_of(proctype, pid, span)
         yield from self.initialised(self.process)
+        yield from self.begin_claims(span)
         yield self.enter(self.process, proctype.graph.start, span)
 
 
@@ -335,26 +337,3 @@ def _location_names(locations: list[Location]) -> list[str]:
             name = next(f"{name}.{number}" for number in range(2, 10_000) if f"{name}.{number}" not in names)
         names.append(name)
     return names
-
-
-def _stored_names(node: object) -> Iterator[str]:
-    """Yields the names that statements store into."""
-    match node:
-        case syntax.Assignment():
-            yield node.target.name.text
-        case syntax.Receive():
-            yield from (each.name.text for each in node.arguments if isinstance(each, syntax.Reference))
-        case syntax.Block():
-            for step in node.steps:
-                yield from _stored_names(step)
-        case syntax.Choice():
-            for option in node.options:
-                yield from _stored_names(option)
-        case syntax.Unless():
-            yield from _stored_names(node.main)
-            yield from _stored_names(node.escape)
-        case syntax.Labelled():
-            yield from _stored_names(node.statement)
-        case syntax.Spliced():
-            yield from _stored_names(node.before[0])
-            yield from _stored_names(node.last)

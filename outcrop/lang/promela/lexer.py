@@ -45,6 +45,11 @@ _TOKEN = re.compile(
 )
 
 
+#: The beginning of embedded C behind one of the words for it, with the condition that ``c_code`` may have.
+_C_BEGINNING = re.compile(r"\s*(?:\[[^\]]*\]\s*)?\{")
+_BRACE = re.compile(r"[{}]")
+
+
 @dataclass(frozen=True, slots=True)
 class Token:
     """``kind`` is a keyword, an operator, or one of the names above."""
@@ -56,14 +61,18 @@ class Token:
 
 
 def tokenize(source: Source) -> list[Token]:
-    """Returns the tokens of a source; text that cannot be one is JUNK."""
+    """Returns the tokens of a source; text that cannot be one is JUNK. Embedded C is left out, but for its first word,
+    which the parser refuses."""
     tokens: list[Token] = []
+    end_of_c = 0
     for match in _TOKEN.finditer(source.text, 1 if source.text.startswith("\ufeff") else 0):
         kind, text = match.lastgroup, match.group()
-        if kind == "blank":
+        if kind == "blank" or match.start() < end_of_c:
             continue
         span = Span(source, match.start(), match.end())
         if kind == "name":
+            if text in ("c_code", "c_decl", "c_expr"):
+                end_of_c = _end_of_c(source.text, match.end())
             tokens.append(Token(text if text in KEYWORDS else NAME, text, span))
         elif kind == "operator":
             tokens.append(Token(text, text, span))
@@ -72,6 +81,17 @@ def tokenize(source: Source) -> list[Token]:
         else:
             tokens.append(Token(JUNK, text, span))
     return tokens
+
+
+def _end_of_c(text: str, at: int) -> int:
+    """Returns where embedded C ends whose braces begin at a place; the place itself if none do."""
+    beginning = _C_BEGINNING.match(text, at)
+    depth = 0
+    for brace in _BRACE.finditer(text, at) if beginning else ():
+        depth += 1 if brace.group() == "{" else -1
+        if not depth:
+            return brace.end()
+    return at
 
 
 def problem(token: Token) -> Diagnostic:

@@ -22,12 +22,15 @@ from outcrop.lang.promela import syntax
 from outcrop.lang.promela.channels import Use
 from outcrop.lang.promela.control import Location
 from outcrop.lang.promela.events import EventLowering
-from outcrop.lang.promela.scope import Self
+from outcrop.lang.promela.scope import FieldValues, InitialValue, Self
 from outcrop.source import Span
 
 
 class LifetimeLowering(EventLowering):
     def begin_priority(self, node: syntax.Run, created: Self, span: Span) -> list[Statement]:
+        raise NotImplementedError
+
+    def begin_claims(self, span: Span) -> list[Statement]:
         raise NotImplementedError
 
     def run(self, node: syntax.Run, target: Place | None) -> list[Statement]:
@@ -59,6 +62,7 @@ class LifetimeLowering(EventLowering):
             field = FieldPlace(type=symbol.type, span=span, base=created.place, field_index=symbol.field)
             body.append(Assign(span=span, target=field, value=build.reduced(value, symbol.type)))
         body += self.initialised(created)
+        body += self.begin_claims(span)
         body += self.begin_priority(node, created, span)
         body.append(self.enter(created, proctype.graph.start, span))
         self.process = me
@@ -77,10 +81,17 @@ class LifetimeLowering(EventLowering):
             place = FieldPlace(type=symbol.type, span=symbol.span, base=process.place, field_index=symbol.field)
             yield from self.initial_values(place, symbol.initial, symbol.span)
 
-    def initial_values(
-        self, place: Place, initial: syntax.Expression | tuple[syntax.Expression, ...], span: Span
-    ) -> Iterator[Statement]:
-        if isinstance(place.type, Array):
+    def initial_values(self, place: Place, initial: InitialValue, span: Span) -> Iterator[Statement]:
+        if initial is None:
+            return
+        if isinstance(place.type, Record):
+            parts = initial.values if isinstance(initial, FieldValues) else ()
+            for number, each in enumerate(parts):
+                kind = place.type.fields[number][1]
+                yield from self.initial_values(
+                    FieldPlace(type=kind, span=span, base=place, field_index=number), each, span
+                )
+        elif isinstance(place.type, Array):
             element = place.type.element
             values = initial if isinstance(initial, tuple) else (initial,) * place.type.index.cardinality
             for at, each in enumerate(values[: place.type.index.cardinality]):

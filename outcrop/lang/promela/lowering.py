@@ -67,6 +67,7 @@ class _ModelLowering(TemporalLowering):
             return
         self.number_channels()
         self.make_variables(tree)
+        self.find_claims(self.written)
         self._end_steps()
         ways = self.all_ways()
         if any(each.ending is Ending.PRIVILEGED for each in ways):

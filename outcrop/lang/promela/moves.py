@@ -12,6 +12,7 @@ from outcrop.ir.nodes import (
     Assign,
     BinaryOperator,
     Constant,
+    Error,
     Expression,
     Put,
     Statement,
@@ -242,6 +243,22 @@ class MoveLowering(DeterministicLowering):
 
     def effects(self, step: Step, use: Use | None) -> list[Statement]:
         """Returns what a step of ``self.process`` does, but for entering its new location."""
+        return [*self.checks(step.action, use), *self._done(step, use)]
+
+    def checks(self, action: syntax.Statement | None, use: Use | None) -> list[Statement]:
+        """Returns what may be wrong with a statement of ``self.process``: violated claims, and values left out."""
+        found = self.claim_checks(action)
+        if use is None or not self.options.of(PromelaOptions).assertions:
+            return found
+        is_left = isinstance(action, syntax.Receive) and action.keeps
+        if isinstance(action, syntax.Send | syntax.Receive) and not is_left:
+            wanted, given = len(use.channel.types), len(action.arguments)
+            if given < wanted:  # without assertions, values that are not sent are zero
+                message = f"the messages of channel '{use.channel.name}' have {wanted} values, not {given}"
+                found.append(Error(span=action.span, message=message))
+        return found
+
+    def _done(self, step: Step, use: Use | None) -> list[Statement]:
         span = step.span
         match step.action:
             case syntax.Test(condition=syntax.Run() as run):

@@ -198,6 +198,8 @@ class Parser(StatementParser):
         fields: list[Declaration] = []
         while self.kind != "}":
             fields.append(self.declaration())
+            if self.kind not in (";", "}") and not self.follows_separated():
+                self.fail_expected("';' before the next field")
             while self.accept(";"):
                 pass
         self.expect("}", "after the fields")

@@ -26,6 +26,7 @@ from outcrop.lang.promela.syntax import (
     Number,
     Print,
     Receive,
+    Reference,
     Send,
     SetPriority,
     Statement,
@@ -49,6 +50,7 @@ class Inline:
 class StatementParser(LoopParser):
     inlines: dict[str, Inline]
     typedefs: set[str]
+    _result: Reference | None = None  #: the variable that takes the value of the inline which is being read
 
     # --- Declarations ------------------------------------------------------------------------------------------
 
@@ -139,11 +141,20 @@ class StatementParser(LoopParser):
     def sequence(self) -> tuple[Statement, ...]:
         steps: list[Statement] = []
         while True:
+            is_separated = not steps or self.kind in _SEPARATORS or self.follows_separated()
             while self.kind in _SEPARATORS:
                 self.take()
             if self.kind in _ENDS:
                 return tuple(steps)
+            if not is_separated:
+                self.fail_expected("';' or '->' before the next statement")
             steps.append(self.step())
+
+    def follows_separated(self) -> bool:
+        """Returns whether a statement may begin without a separator: behind a brace, and on a line of its own."""
+        before, here = self.tokens[self.at - 1], self.tokens[self.at]
+        is_elsewhere = before.span.source is not here.span.source or before.span.line != here.span.line
+        return before.kind == "}" or is_elsewhere or bool(before.hidden or here.hidden)
 
     def step(self) -> Statement:
         start = self.at
@@ -176,8 +187,10 @@ class StatementParser(LoopParser):
                 return Labelled(label, self._skip(start), span=self.span_from(start))
             inner = self.statement()
             return Labelled(label, inner, span=self.span_from(start))
-        if kind == NAME and self.text in self.inlines and self.ahead() == "(":
-            return self._inlined()
+        if kind == NAME and self.at_call():
+            return self._inlined(None)
+        if kind == NAME and self.text == "return":
+            return self._return()
         match kind:
             case "if" | "do":
                 return self._choice()
@@ -231,6 +244,8 @@ class StatementParser(LoopParser):
                 return Receive(reference, arguments, following == "??", keeps, span=self.span_from(start))
             if following == "=":
                 self.take()
+                if self.at_call():
+                    return self._inlined(reference)
                 return Assignment(reference, self.expression(), span=self.span_from(start))
             if following in ("++", "--"):
                 self.take()
@@ -254,6 +269,9 @@ class StatementParser(LoopParser):
                 self.fail_expected("a statement after '::'")
         if not options:
             self.fail_expected(f"'::' after '{word}'")
+        others = [each.steps[0] for each in options if isinstance(each.steps[0], Else)]
+        if len(others) > 1:
+            self.report("there are two options 'else'", others[1].span, "keep one of them")
         self.expect("od" if word == "do" else "fi", f"at the end of '{word}'")
         return Choice(tuple(options), word == "do", span=self.span_from(start))
 
@@ -284,7 +302,19 @@ class StatementParser(LoopParser):
 
     # --- What stands for other statements -------------------------------------------------------------------------
 
-    def _inlined(self) -> Statement:
+    def at_call(self) -> bool:
+        return self.kind == NAME and self.text in self.inlines and self.ahead() == "("
+
+    def _return(self) -> Statement:
+        """Reads the result of an inline, which is stored like any value; what follows is executed as well."""
+        start = self.at
+        token = self.take()
+        if self._result is None:
+            hint = "write 'variable = name(...)' where the inline is called"
+            self.fail("'return' stands outside of any inline whose value is stored", hint, token.span)
+        return Assignment(self._result, self.expression(), span=self.span_from(start))
+
+    def _inlined(self, result: Reference | None) -> Statement:
         """Replaces a call by the body of its inline, between braces, and reads that."""
         start = self.at
         token = self.take()
@@ -319,4 +349,8 @@ class StatementParser(LoopParser):
         opening, closing = replace(token, kind="{", text="{"), replace(token, kind="}", text="}")
         self.tokens[start : self.at] = [opening, *body, closing]
         self.at = start
-        return self.block("")
+        outer, self._result = self._result, result
+        try:
+            return self.block("")
+        finally:
+            self._result = outer

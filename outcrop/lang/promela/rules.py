@@ -167,7 +167,7 @@ class RuleLowering(WayLowering):
             return [self.is_youngest(me, step.span)], self.effects(step, None)
         tests = self.tests(step, use)
         tests += self.escape_test(step)
-        effects: list[Statement] = []
+        effects = self.effects(step, use)
         if taken.met is not None and taken.other is not None:
             assert use is not None
             other = actors[taken.other]
@@ -176,9 +176,10 @@ class RuleLowering(WayLowering):
             )
             more, values, stores = self.met(step, use, meeting, other)
             tests += more
-            effects += [*values, *stores, self.enter(other, taken.met.target, step.span)]
+            self.process = other
+            checks = self.checks(taken.met.action, use)
+            effects += [*checks, *values, *stores, self.enter(other, taken.met.target, step.span)]
         self.process = me
-        effects += self.effects(step, use)
         if is_last or taken.met is not None:
             effects.append(self.enter(me, step.target, step.span))
         return tests, effects

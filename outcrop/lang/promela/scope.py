@@ -27,7 +27,19 @@ class VariableSymbol:
     span: Span
     variable: Variable | None = None
     field: int | None = None
-    initial: syntax.Expression | tuple[syntax.Expression, ...] | None = None
+    initial: InitialValue = None
+    is_channel: bool = True  #: whether it can hold the number of a channel
+
+
+@dataclass(frozen=True)
+class FieldValues:
+    """Initial values of a structure, one for each field."""
+
+    values: tuple[InitialValue, ...]
+
+
+#: An initial value: a number, those of the elements of an array, or of the fields of a structure. None: zero.
+InitialValue = syntax.Expression | tuple["InitialValue", ...] | FieldValues | None
 
 
 @dataclass(eq=False)

@@ -364,3 +364,12 @@ def walk(node: Any) -> Iterator[Any]:
         for part in fields(node):
             if part.name != "span":
                 yield from walk(getattr(node, part.name))
+
+
+def stored_names(node: Any) -> Iterator[str]:
+    """Yields the names that the statements of a tree store into."""
+    for each in walk(node):
+        if isinstance(each, Assignment):
+            yield each.target.name.text
+        elif isinstance(each, Receive):
+            yield from (one.name.text for one in each.arguments if isinstance(one, Reference))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 
 from outcrop.errors import ModelError
@@ -39,6 +40,8 @@ _OPERATORS = {
 }
 _NO_PROGRESS = proposition_of("np_", verbatim=True)
 _ACCEPTING = proposition_of("a process is at an accept label", verbatim=True)
+#: Steps of an atomic sequence of a never claim.
+_MOST_ATOMIC = 30
 _TEMPORAL = frozenset("GFXUWR") | {"->", "<->"}
 
 
@@ -122,8 +125,9 @@ class TemporalLowering(DeclarationLowering):
         edges: list[Edge] = []
         for location in graph.locations:
             for step in location.steps:
-                guard = self._claim_guard(location, step)
-                edges.append(Edge(location.number, step.target.number, guard, step.span))
+                for tests, target in self._claim_moves(step, []):
+                    goal = graph.end if target is None else target
+                    edges.append(Edge(location.number, goal.number, build.conjunction(tests), step.span))
         end = graph.end.number
         edges.append(Edge(end, end, None, body.span))
         accepting = {each.number for each in graph.locations if "accept" in each.kinds}
@@ -138,20 +142,38 @@ class TemporalLowering(DeclarationLowering):
             frame=self.frame.finish(),
         )
 
-    def _claim_guard(self, location: Location, step: Step) -> Expression | None:
+    def _claim_moves(
+        self, step: Step, tests: list[Expression], turns: int = 0
+    ) -> Iterator[tuple[list[Expression], Location | None]]:
+        """Yields the moves of a claim that begin with a step: their tests, and where they lead. None: an assertion of
+        the claim fails. An atomic sequence is one move, and is not taken where it blocks, as in SPIN."""
+        if turns > _MOST_ATOMIC:
+            hint = "let its loops stand outside of 'atomic'"
+            self.report.error("an atomic sequence of a never claim is too long", step.span, hint)
+            return
+        tests = [*tests, *self._claim_tests(step)]
+        if isinstance(step.action, syntax.Assertion) and self.options.of(PromelaOptions).assertions:
+            holds = self.condition(step.action.condition)
+            yield [*tests, build.negation(holds, step.span)], None
+            tests.append(holds)
+        if not step.stays_atomic:
+            yield tests, step.target
+            return
+        for following in step.target.steps:
+            yield from self._claim_moves(following, tests, turns + 1)
+
+    def _claim_tests(self, step: Step) -> list[Expression]:
         match step.action:
-            case None:
-                return None
+            case None | syntax.Assertion() | syntax.Print():
+                return []
             case syntax.Test(condition=condition):
-                return build.conjunction([self.condition(condition)])
+                return [self.condition(condition)]
             case syntax.Else():
-                others = [each for each in location.steps if each is not step]
-                tests = [self._claim_guard(location, each) or build.truth(True, step.span) for each in others]
-                return build.conjunction([build.negation(each, step.span) for each in tests])
-            case syntax.Assertion(condition=condition):
-                return build.conjunction([self.condition(condition)])
+                others = [each for each in step.source.steps if each is not step]
+                tests = [build.conjunction(self._claim_tests(each)) or build.truth(True, step.span) for each in others]
+                return [build.negation(each, step.span) for each in tests]
         self.report.error("a never claim can only test", step.span, "move assignments and messages into a process")
-        return None
+        return []
 
 
 def _is_temporal(node: syntax.Expression) -> bool:

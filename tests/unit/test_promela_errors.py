@@ -1,0 +1,126 @@
+"""Errors that SPIN reports as well: in the text of a model, in messages with too few values, and in never claims."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+import outcrop
+from outcrop.errors import ModelError
+
+_CHANNELS = "chan c = [1] of { byte, byte }; chan r = [0] of { byte, byte }; byte x; "
+_TOGGLE = "byte x; active proctype P() { do :: x = 1 - x od } "
+
+
+def verdict_of(text: str, **options: bool) -> str:
+    return str(outcrop.loads(text, "m.pml", **options).check(engine="interpreter", deadlock="off").verdict)
+
+
+@pytest.mark.parametrize(
+    ("statements", "verdict"),
+    [
+        ("c!1,2; c?x,_", "holds"),
+        ("c!1; c?x,_", "violated"),
+        ("c!!1; c?x,_", "violated"),
+        ("chan v = c; v!1; c?x,_", "violated"),
+        ("c!1,2; c?x", "violated"),
+        ("c!1,2; c?1", "violated"),
+        ("c!1,2; c??x", "violated"),
+        ("c!1,2; c?<x>; c??<1>; c?[1]; c?x,_", "holds"),
+        ("if :: false -> c!1 :: else fi", "holds"),
+    ],
+)
+def test_messages_have_as_many_values_as_their_channel(statements: str, verdict: str) -> None:
+    text = f"{_CHANNELS} active proctype P() {{ {statements} }}"
+    assert verdict_of(text) == verdict
+    assert verdict_of(text, assertions=False) == "holds"
+
+
+@pytest.mark.parametrize(("send", "receive"), [("r!1", "r?x,_"), ("r!1,2", "r?x"), ("r!1,2", "r?1")])
+def test_a_rendezvous_has_as_many_values_as_its_channel(send: str, receive: str) -> None:
+    text = f"{_CHANNELS} active proctype P() {{ {send} }} active proctype Q() {{ {receive} }}"
+    result = outcrop.loads(text, "m.pml").check(engine="interpreter", deadlock="off")
+    assert [each.message for each in result.violations] == ["the messages of channel 'r' have 2 values, not 1"]
+
+
+@pytest.mark.parametrize(
+    ("claim", "verdict"),
+    [
+        ("do :: x == 1 -> assert(x == 1) :: else od", "violated"),  # the process moves in between
+        ("do :: x == 1 -> assert(x == 0) :: else od", "holds"),
+        ("do :: atomic { x == 1 -> assert(x == 0) } :: else od", "violated"),
+        ("do :: atomic { x == 1 -> assert(x == 1) } :: else od", "holds"),
+        ("do :: assert(x < 2) od", "holds"),
+        ("do :: assert(x == 0) :: else -> assert(false) od", "violated"),
+        ("do :: atomic { x == 1 -> x == 0 } -> break :: else od", "holds"),
+        ("do :: atomic { x == 1 -> x == 1 } -> break :: else od", "violated"),
+        ("do :: atomic { true -> if :: x == 1 -> x == 1 :: x == 0 -> assert(x == 1) fi } od", "violated"),
+        ('do :: printf("x") od', "holds"),
+        # What spin -f writes for [] (x == 0) and [] (x < 2).
+        ("T: do :: atomic { (!(x == 0)) -> assert(!(!(x == 0))) } :: (1) -> goto T od; accept_all: skip", "violated"),
+        ("T: do :: atomic { (!(x < 2)) -> assert(!(!(x < 2))) } :: (1) -> goto T od; accept_all: skip", "holds"),
+    ],
+)
+def test_assertions_of_never_claims_are_checked(claim: str, verdict: str) -> None:
+    assert verdict_of(f"{_TOGGLE} never {{ {claim} }}") == verdict
+
+
+def test_assertions_of_never_claims_can_be_left_out() -> None:
+    assert verdict_of(f"{_TOGGLE} never {{ do :: assert(x == 0) od }}", assertions=False) == "holds"
+
+
+def test_an_endless_atomic_sequence_of_a_claim_is_refused() -> None:
+    with pytest.raises(ModelError, match="an atomic sequence of a never claim is too long"):
+        outcrop.loads(f"{_TOGGLE} never {{ atomic {{ do :: true :: false -> break od }} }}", "m.pml")
+
+
+def test_a_result_needs_a_variable() -> None:
+    with pytest.raises(ModelError, match="'return' stands outside of any inline whose value is stored"):
+        outcrop.loads("inline f(a) { return a } active proctype P() { f(1) }", "m.pml")
+
+
+_BODY = "byte x, y; active proctype P() {{ {} }}"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'c_decl { \\#include "a.h" typedef struct { int a; } T; } byte x; active proctype P() { x = 1 }',
+        _BODY.format("c_code [now.x > 0] { char c = '\\n'; if (c) { now.x++; } }; x = 1"),
+        _BODY.format("do :: c_expr { now.x $ 3 } -> x = 1 od"),
+        _BODY.format("x = c_expr { `now.x` } + 1"),
+    ],
+)
+def test_embedded_c_is_refused_once_at_its_place(text: str) -> None:
+    with pytest.raises(ModelError) as caught:
+        outcrop.loads(text, "m.pml")
+    (found,) = caught.value.diagnostics
+    assert found.span is not None
+    assert "is not supported: it is C, not Promela" in found.message
+    assert found.span.text in ("c_decl", "c_code", "c_expr")
+    assert found.hint
+
+
+@pytest.mark.parametrize(
+    ("statements", "message"),
+    [
+        ("x = 1 y = 2", "expected ';' or '->' before the next statement, found 'y'"),
+        ("(x == 0) (y == 0)", "expected ';' or '->' before the next statement, found '('"),
+        ("if :: x = 1 fi y = 2", "expected ';' or '->' before the next statement, found 'y'"),
+        ("if :: else -> x = 1 :: else -> y = 1 fi", "there are two options 'else'"),
+        ("x!1", "'x' is not a channel"),
+        ("xs x; x = 1", "'x' is not a channel"),
+    ],
+)
+def test_what_spin_refuses(statements: str, message: str) -> None:
+    with pytest.raises(ModelError, match=re.escape(message)):
+        outcrop.loads(_BODY.format(statements), "m.pml")
+
+
+def test_a_new_line_and_a_brace_separate_statements() -> None:
+    text = _BODY.format("x = 1\n y = x\n if :: y -> { x = 2 } y = 3 fi\n L: assert(x == 2 && y == 3)")
+    assert verdict_of(text) == "holds"
+    outcrop.loads("typedef T { byte a\n bit b; short c } T t; active proctype P() { t.a = 1 }", "m.pml")
+    with pytest.raises(ModelError, match="expected ';' before the next field"):
+        outcrop.loads("typedef T { byte a bit b } T t; active proctype P() { t.a = 1 }", "m.pml")
