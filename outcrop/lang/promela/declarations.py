@@ -14,7 +14,7 @@ from outcrop.lang.promela.events import EventTrace
 from outcrop.lang.promela.identical import mark_identical
 from outcrop.lang.promela.language import PromelaOptions
 from outcrop.lang.promela.messages import expand_messages
-from outcrop.lang.promela.mtypes import hold_names_only, numbered
+from outcrop.lang.promela.mtypes import hold_names_only, is_mtype, labels_of, numbered
 from outcrop.lang.promela.preprocessor import Preprocessor
 from outcrop.lang.promela.processes import count_processes, runs_of
 from outcrop.lang.promela.rules import RuleLowering
@@ -51,7 +51,8 @@ class DeclarationLowering(RuleLowering):
         self.channels: list[ChannelSymbol] = []
         self.constants: dict[str, int | float | str] = {}
         self._typedefs: dict[str, Record] = {}
-        self._mtype = Range(0, 0, "mtype")
+        self._most = 0  #: largest value of an mtype
+        self._labels: dict[str, tuple[str, ...]] = {}  #: names of the values of each mtype
         self._channel_type = BYTE
         self._written: set[str] = set()  #: names that are assigned or received into
         self._leaf_count = 0
@@ -59,13 +60,12 @@ class DeclarationLowering(RuleLowering):
     # --- Types -----------------------------------------------------------------------------------------------------
 
     def types(self, model: syntax.Model) -> None:
-        labels: dict[int, str] = {}
+        most = 0
         for name, number in numbered(model.mtypes):
             self.globals[name.text] = ConstantSymbol(number, name.span)
-            labels[number] = f"{labels[number]}/{name.text}" if number in labels else name.text
-        if labels:
-            most = 2 ** len(labels).bit_length() - 1 if hold_names_only(model) else 255
-            self._mtype = Range(0, most, "mtype", labels=("0", *(labels[each] for each in sorted(labels))))
+            most = max(most, number)
+        self._most = 2 ** most.bit_length() - 1 if hold_names_only(model) else 255
+        self._labels = labels_of(model.mtypes)
         for typedef in model.typedefs:
             fields: list[tuple[str, Type]] = []
             for declaration in typedef.fields:
@@ -79,8 +79,8 @@ class DeclarationLowering(RuleLowering):
     def type_of(self, name: syntax.Name, declarator: syntax.Declarator) -> Type | None:
         """Returns the type of a variable; None, and an error reported, where it has none."""
         kind: Type | None = _NUMBERS.get(name.text) or self._typedefs.get(name.text)
-        if name.text == "mtype":
-            kind = self._mtype
+        if is_mtype(name):
+            kind = Range(0, self._most, name.text, self._labels.get(name.text, ()))
         elif name.text == "chan":
             kind = self._channel_type
         elif name.text == "unsigned":

@@ -23,7 +23,7 @@ from outcrop.lang.promela.channels import Use
 from outcrop.lang.promela.control import Step
 from outcrop.lang.promela.d_steps import DeterministicLowering
 from outcrop.lang.promela.language import PromelaOptions
-from outcrop.lang.promela.scope import ProctypeSymbol, Self
+from outcrop.lang.promela.scope import ConstantSymbol, ProctypeSymbol, Self
 from outcrop.source import Span
 
 _CONVERSION = re.compile(r"%[-0-9]*([a-zA-Z%])")
@@ -286,6 +286,17 @@ class MoveLowering(DeterministicLowering):
         assert isinstance(target.type, Range)
         return [Assign(span=node.span, target=target, value=build.reduced(value, target.type))]
 
+    def _shown(self, argument: syntax.Expression, conversion: str) -> str | Expression:
+        """Returns what a conversion of ``printf`` prints: names of an mtype for ``%e`` alone, otherwise numbers."""
+        if conversion != "e":
+            return build.binary(
+                BinaryOperator.ADD, self.integer(argument), build.number(0, argument.span), argument.span
+            )
+        name = argument.name.text if isinstance(argument, syntax.Reference) else ""
+        is_local = self.process is not None and name in self.process.proctype.names
+        is_constant = isinstance(self.globals.get(name), ConstantSymbol) and not is_local
+        return name if is_constant else self.expression(argument)
+
     def _print(self, node: syntax.Print) -> Iterator[Statement]:
         text = _ESCAPE.sub(lambda match: _ESCAPES.get(match[1], match[1]), node.text)
         at, arguments = 0, iter(node.arguments)
@@ -298,6 +309,6 @@ class MoveLowering(DeterministicLowering):
                 continue
             argument = next(arguments, None)
             if argument is not None:
-                yield Put(span=node.span, argument=self.expression(argument))
+                yield Put(span=node.span, argument=self._shown(argument, match[1]))
         if at < len(text):
             yield Put(span=node.span, argument=text[at:])
