@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 from outcrop.errors import UsageError
 from outcrop.ir.layout import State
 from outcrop.ir.nodes import Variable
-from outcrop.ir.system import ProcessText, System
+from outcrop.ir.system import ProcessText, StatementLine, System
 from outcrop.ir.types import Type
 from outcrop.outcome import CompressionReport, Event, LayerReport, RankReport, ReductionReport
 from outcrop.source import Diagnostic, Span
@@ -85,7 +85,7 @@ class Step:
     printed: str = ""  #: output of the rule's ``put`` statements
     arguments: tuple[Argument, ...] = ()  #: the parameters of the rule with their values
     processes: tuple[str, ...] = ()  #: processes that take part in the step, in languages with processes
-    statements: tuple[str, ...] = ()  #: a line for each statement of the step, where a rule may stand for several
+    statements: tuple[StatementLine, ...] = ()  #: what the step executes, in languages where a rule may be several
 
 
 @dataclass(frozen=True)
@@ -140,6 +140,7 @@ class Violation:
     trace: Trace | None
     property: str = ""  #: name of the violated property, if it has one
     failing_step: str = ""  #: for an error inside a rule, the label of that rule, which has no resulting state
+    failing: tuple[StatementLine, ...] = ()  #: statements of that rule up to the one that fails
     printed: str = ""  #: output of that rule before it failed
     because: tuple[str, ...] = ()  #: the parts of the property that are false, outermost first
     condition: Span | None = None  #: the condition that should be true

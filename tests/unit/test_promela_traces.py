@@ -48,3 +48,93 @@ def test_fields_of_a_message_keep_their_order_in_charts(tmp_path: Path) -> None:
     made = charted(tmp_path, FRUIT + "active proctype P() { q!two,7,true,pear; assert(false) }")
     sent = [arrow.text for row in made.rows for arrow in row.arrows if arrow.kind is ArrowKind.SENT]
     assert sent == ["two, 7, true, pear"]
+
+
+def spoken(tmp_path: Path, text: str) -> list[str]:
+    """Returns the trace of a violation in SPIN's words."""
+    found = violated(tmp_path, text)
+    assert found.trace is not None
+    return render(found.trace, TraceStyle.SPIN, found.failing)
+
+
+def test_traces_are_those_of_spin(tmp_path: Path) -> None:
+    # The lines of statements are what spin -t -p prints for the trail of pan (-o3).
+    text = """#define twice(x) x++; x = x * 2
+inline add(a, b) {
+  a = a + b; if :: a > 3 -> a = 0 :: else -> skip fi
+}
+mtype = { ack, nak }; chan meet = [0] of { mtype, byte }; chan q = [2] of { mtype, bool };
+byte g; bool b;
+init {
+  byte n = 2; mtype k;
+  twice(g); add(g, n);
+  d_step { g = 1; b = true };
+  atomic { n = g; q!nak, b; q!ack(0) };
+  run Q(n);
+  meet?k, n;
+  for (n : 1 .. 1) { skip };
+  (_nr_pr == 1);
+  assert(k == nak && -n != 3)
+}
+proctype Q(byte c) { meet!ack(c + 4) }
+"""
+    assert spoken(tmp_path, text) == [
+        "  1:\tproc  0 (:init::1) m.pml:9 (state 1)\t[g = (g+1)]",
+        "\t\tg = 1",
+        "  2:\tproc  0 (:init::1) m.pml:9 (state 2)\t[g = (g*2)]",
+        "\t\tg = 2",
+        "  3:\tproc  0 (:init::1) m.pml:3 (state 3)\t[g = (g+n)]",
+        "\t\tg = 4",
+        "  4:\tproc  0 (:init::1) m.pml:3 (state 4)\t[((g>3))]",
+        "  5:\tproc  0 (:init::1) m.pml:3 (state 5)\t[g = 0]",
+        "\t\tg = 0",
+        "  6:\tproc  0 (:init::1) m.pml:10 (state 13)\t[g = 1]",
+        "  6:\tproc  0 (:init::1) m.pml:10 (state 12)\t[b = 1]",
+        "\t\tg = 1",
+        "\t\tb = 1",
+        "  7:\tproc  0 (:init::1) m.pml:11 (state 14)\t[n = g]",
+        "  8:\tproc  0 (:init::1) m.pml:11 (state 15)\t[q!nak,b]",
+        "  9:\tproc  0 (:init::1) m.pml:11 (state 16)\t[q!ack,0]",
+        "\t\tqueue (q): [nak,1][ack,0]",
+        "\t\t:init:(0):n = 1",
+        " 10:\tproc  0 (:init::1) m.pml:12 (state 18)\t[(run Q(n))]",
+        "\t\tQ(1):c = 1",
+        " 11:\tproc  1 (Q:1) m.pml:18 (state 1)\t[meet!ack,(c+4)]",
+        " 12:\tproc  0 (:init::1) m.pml:13 (state 19)\t[meet?k,n]",
+        "\t\t:init:(0):n = 5",
+        "\t\t:init:(0):k = ack",
+        " 13: proc 1 terminates",
+        " 14:\tproc  0 (:init::1) m.pml:14 (state 20)\t[n = 1]",
+        "\t\t:init:(0):n = 1",
+        " 15:\tproc  0 (:init::1) m.pml:14 (state 21)\t[((n<=1))]",
+        " 16:\tproc  0 (:init::1) m.pml:14 (state 22)\t[(1)]",
+        " 17:\tproc  0 (:init::1) m.pml:14 (state 23)\t[n = (n+1)]",
+        "\t\t:init:(0):n = 2",
+        " 18:\tproc  0 (:init::1) m.pml:14 (state 24)\t[else]",
+        " 19:\tproc  0 (:init::1) m.pml:15 (state 29)\t[((_nr_pr==1))]",
+        " 20:\tproc  0 (:init::1) m.pml:16 (state 30)\t[assert(((k==nak)&&(-(n)!=3)))]",
+        "spin: trail ends after 20 steps",
+    ]
+
+
+def test_a_rule_with_processes_as_parameters_names_them(tmp_path: Path) -> None:
+    text = "byte x, y; active [9] proctype P() { atomic { _pid == 7 -> x = _pid; assert(y == 1); y = 2 } }"
+    assert [each.partition(" m.pml")[0] for each in spoken(tmp_path, text)] == [
+        "  1:\tproc  7 (P:1)",
+        "  2:\tproc  7 (P:1)",
+        "  3:\tproc  7 (P:1)",
+        "spin: trail ends after 3 steps",
+    ], "the statement behind the one that fails is not executed"
+
+
+def test_rules_have_different_names(tmp_path: Path) -> None:
+    text = (
+        "#define twice(x) x++; x = x * 2\n#define small(x) (x < 3)\nbyte g, i;\n"
+        "active proctype P() { do :: small(g) -> twice(g); for (i : 1 .. 2) { skip } :: atomic { g > 3 -> g = 1 } od }"
+    )
+    path = tmp_path / "m.pml"
+    path.write_text(text)
+    names = [each.name.partition(" ")[2] for each in outcrop.load(path).check(engine="interpreter").coverage]
+    assert sorted(names) == sorted(
+        ["small(g)", "g = (g+1)", "g = (g*2)", "i = 1", "((i<=2))", "skip", "i = (i+1)", "else", "g > 3 ... (2 steps)"]
+    ), "and none begins inside an atomic sequence that stops nowhere"

@@ -281,7 +281,7 @@ class StatementParser(LoopParser):
                 text += self.take().text[1:-1]
             self.accept(",")
         arguments = self._arguments()
-        return Print(text, arguments, span=self.span_from(start))
+        return Print(text, arguments, word == "printm", span=self.span_from(start))
 
     # --- What stands for other statements -------------------------------------------------------------------------
 
@@ -315,7 +315,11 @@ class StatementParser(LoopParser):
         body = [
             replace(part, hidden=part.hidden | hidden)
             for each in inline.body
-            for part in (values[each.text] if each.kind == NAME and each.text in values else [each])
+            for part in (
+                [replace(part, parameter=each.span) for part in values[each.text]]
+                if each.kind == NAME and each.text in values
+                else [each]
+            )
         ]
         opening, closing = replace(token, kind="{", text="{"), replace(token, kind="}", text="}")
         self.tokens[start : self.at] = [opening, *body, closing]

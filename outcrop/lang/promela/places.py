@@ -34,7 +34,13 @@ def process_text(proctype: ProctypeSymbol) -> ProcessText:
         if is_listed(each) and not each.begins_with_jump and (each.leads is None or is_listed(each.leads))
     )
     starts = bool(proctype.active)
-    return ProcessText(proctype.name, len(graph.elements), graph.start.state, starts, places)
+    title = proctype_title(proctype)
+    return ProcessText(proctype.name, len(graph.elements), graph.start.state, starts, places, proctype.pids, title)
+
+
+def proctype_title(proctype: ProctypeSymbol) -> str:
+    """Returns the name of a proctype in SPIN's traces."""
+    return f":{proctype.name}:" if proctype.tree.is_init else proctype.name
 
 
 def _parts(whole: Element) -> Iterator[Element]:
