@@ -75,6 +75,15 @@ class Argument:
 
 
 @dataclass(frozen=True)
+class Message:
+    """A message that a step hands over. ``source`` and ``target``: numbers of the processes of the step, from 0."""
+
+    source: int
+    target: int
+    text: str
+
+
+@dataclass(frozen=True)
 class Step:
     """A step of a trace. ``label``: the rule or startstate with its parameter values. ``state``: the state after it."""
 
@@ -85,6 +94,7 @@ class Step:
     printed: str = ""  #: output of the rule's ``put`` statements
     arguments: tuple[Argument, ...] = ()  #: the parameters of the rule with their values
     processes: tuple[str, ...] = ()  #: processes that take part in the step, in languages with processes
+    messages: tuple[Message, ...] = ()  #: messages that the step hands over, which no state shows
     statements: tuple[StatementLine, ...] = ()  #: what the step executes, in languages where a rule may be several
 
 

@@ -83,6 +83,18 @@ class Executed:
 
 
 @dataclass(frozen=True)
+class Handed:
+    """A message that a rule hands from one process to another in a rendezvous. ``after``: the statements of the body
+    before it. ``source`` and ``target``: numbers of the processes in the rule, in the order in which they come in."""
+
+    after: int
+    source: int
+    target: int
+    values: tuple[Expression, ...]
+    types: tuple[Simple, ...]
+
+
+@dataclass(frozen=True)
 class StatementLine:
     """A statement that a rule executes, as SPIN shows it. ``process``: its number, or the parameter of the rule that
     has it; None: unknown. ``text``: empty where the process ends. ``is_inner``: inside a d_step, behind its first."""
@@ -107,6 +119,7 @@ class Rule(Instantiable):
     processes: tuple[str, ...] = ()  #: processes that take part in the step, in languages with processes
     ends: tuple[QueueEnd, ...] = ()  #: queues of which the step uses one end only
     statements: tuple[StatementLine, ...] = ()  #: statements of the step, in languages where a rule may be several
+    handed: tuple[Handed, ...] = ()  #: messages of the step that are never in the state
     executed: tuple[Executed, ...] = ()  #: the same statements, as a trail file numbers them
     reaches: frozenset[tuple[str, int]] = frozenset()  #: texts and states that it leads processes to
 

@@ -19,7 +19,7 @@ from outcrop.ir.symmetry import Normaliser
 from outcrop.ir.system import PropertyKind, Rule, StatementLine, System
 from outcrop.options import CheckOptions, Deadlock
 from outcrop.outcome import Finding, FindingKind
-from outcrop.result import Argument, Step, Trace, Violation, ViolationKind, fault_of
+from outcrop.result import Argument, Message, Step, Trace, Violation, ViolationKind, fault_of
 from outcrop.source import Span
 from outcrop.trace.explain import because
 
@@ -64,9 +64,7 @@ class Replay:
     def explain_run(self, finding: Finding, firings: Sequence[Firing]) -> Violation:
         """Returns the violation at the end of another run, which leads to a finding of the same kind."""
         before: list[State | None] = [None, *(each.successor for each in firings[:-1])]
-        steps = [
-            step_of(each, self._interpreter.printed(each, state)) for each, state in zip(firings, before, strict=True)
-        ]
+        steps = [replayed(self._interpreter, each, state) for each, state in zip(firings, before, strict=True)]
         return self._violation(finding, steps)
 
     def fault_at(self, finding: Finding, packed: bytes) -> object:
@@ -118,7 +116,13 @@ class Replay:
         interpreter = self._interpreter
         firings = interpreter.start_states() if state is None else interpreter.successors(state)
         firing = step_to(target, firings, self._canonical)
-        return step_of(firing, interpreter.printed(firing, state))
+        return replayed(interpreter, firing, state)
+
+
+def replayed(interpreter: Interpreter, firing: Firing, before: State | None) -> Step:
+    """Returns a firing in a state as a step of a trace, with its output and the messages that it hands over."""
+    messages = tuple(Message(*each) for each in interpreter.handed(firing, before))
+    return replace(step_of(firing, interpreter.printed(firing, before)), messages=messages)
 
 
 def step_of(firing: Firing, printed: str) -> Step:
@@ -129,7 +133,8 @@ def step_of(firing: Firing, printed: str) -> Step:
         return Step(firing.label, firing.successor, origin.span, printed=printed)
     processes = origin.processes if isinstance(origin, Rule) else ()
     statements = tuple(statements_of(firing))
-    return Step(firing.label, firing.successor, origin.span, (), printed, arguments_of(firing), processes, statements)
+    arguments = arguments_of(firing)
+    return Step(firing.label, firing.successor, origin.span, (), printed, arguments, processes, (), statements)
 
 
 def statements_of(firing: Firing) -> Iterator[StatementLine]:

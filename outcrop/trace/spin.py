@@ -92,7 +92,7 @@ def _changed(name: str, kind: Type, before: Sequence[Leaf], after: Sequence[Leaf
     if before == after:
         return
     if isinstance(kind, Record) and [each for each, _ in kind.fields] == ["length", "messages"]:
-        yield f"queue ({name}): {_messages(kind, after)}"
+        yield f"queue ({name}): {_messages(kind, after)}".rstrip()
     elif isinstance(kind, Record):
         for (field, inner), start in zip(kind.fields, kind.offsets, strict=True):
             end = start + inner.leaf_count

@@ -270,7 +270,7 @@ def test_promela_has_a_lane_for_each_instance(tmp_path: Path) -> None:
     assert made.kind == "process" and made.lanes == ("P[0]", "P[1]", "P[2]", "shared") and made.idle == (2,)
     arrows = [(row.rule, *row.arrows) for row in made.rows if row.arrows]
     assert [(str(each.kind), each.source, each.target, each.text) for _, *some in arrows for each in some] == [
-        ("exchanged", 0, 1, "call!7"),
+        ("exchanged", 0, 1, "7"),
         *[("sent", 0, 1, "ask, 4")] * 2,
         *[("received", 0, 1, "ask, 4")] * 2,
     ]

@@ -138,3 +138,34 @@ def test_rules_have_different_names(tmp_path: Path) -> None:
     assert sorted(names) == sorted(
         ["small(g)", "g = (g+1)", "g = (g*2)", "i = 1", "((i<=2))", "skip", "i = (i+1)", "else", "g > 3 ... (2 steps)"]
     ), "and none begins inside an atomic sequence that stops nowhere"
+
+
+def test_a_rendezvous_shows_the_values_of_its_message(tmp_path: Path) -> None:
+    text = (
+        "mtype = { req, rsp }; chan a = [0] of { mtype, byte }; chan b = [0] of { byte };\n"
+        "proctype W(byte id) { byte v; a?req(v); atomic { b!v + id; a!rsp, v * 2 } }\n"
+        "init { byte x = 5, y; mtype m; run W(3); atomic { a!req(x); b?y }; a?m,y; assert(y != 10) }"
+    )
+    made = charted(tmp_path, text)
+    server, client = made.lanes.index("W"), made.lanes.index("init")
+    assert [(arrow.text, arrow.source, arrow.target) for row in made.rows for arrow in row.arrows] == [
+        ("req, 5", client, server),
+        ("8", server, client),
+        ("rsp, 10", server, client),
+    ]
+
+
+def test_messages_of_processes_that_are_parameters(tmp_path: Path) -> None:
+    text = (
+        "chan c = [0] of { byte }; byte got;\n"
+        "active [4] proctype P() { byte n = 3; if :: _pid == 3 -> c!n + 1 :: _pid == 1 -> c?got; assert(false) fi }"
+    )
+    made = charted(tmp_path, text)
+    arrows = [arrow for row in made.rows for arrow in row.arrows]
+    assert [(each.text, made.lanes[each.source], made.lanes[each.target]) for each in arrows] == [("4", "P[3]", "P[1]")]
+
+
+def test_charts_leave_out_what_the_end_of_a_process_clears(tmp_path: Path) -> None:
+    made = charted(tmp_path, "active proctype Q() { (_nr_pr == 1); assert(false) } active proctype P() { byte n = 3 }")
+    changes = [(change.name, change.after) for row in made.rows for change in row.changes]
+    assert changes == [("at", "-"), ("at", "line 1.2")], "neither n nor the number of processes"

@@ -190,8 +190,9 @@ class MoveLowering(DeterministicLowering):
 
     def met(
         self, step: Step, use: Use, meeting: Meeting, other: Self
-    ) -> tuple[list[Expression], list[Statement], list[Statement]]:
-        """Returns the tests of a rendezvous beyond those of our own step, and what it stores: values, then targets."""
+    ) -> tuple[list[Expression], list[Statement], list[Statement], list[Expression]]:
+        """Returns the tests of a rendezvous beyond those of our own step, what it stores (values, then targets), and
+        the message."""
         me, span = self.process, step.span
         assert me is not None
         sender, receiver = (me, other) if isinstance(step.action, syntax.Send) else (other, me)
@@ -229,9 +230,9 @@ class MoveLowering(DeterministicLowering):
         # While a message waits to be received, only another receive can be taken in place of this one.
         for rival in meeting.step.rivals:
             if isinstance(rival.action, syntax.Receive) and self._may_meet(other.proctype, rival, use):
-                instead, _, _ = self.met(step, use, Meeting(meeting.proctype, rival, meeting.channel), other)
+                instead, _, _, _ = self.met(step, use, Meeting(meeting.proctype, rival, meeting.channel), other)
                 tests.append(build.negation(build.conjunction(instead) or build.truth(True, span), span))
-        return tests, values, stores
+        return tests, values, stores, sent
 
     def provided(self) -> list[Expression]:
         assert self.process is not None

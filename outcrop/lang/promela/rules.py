@@ -19,7 +19,7 @@ from outcrop.ir.nodes import (
     Variable,
     While,
 )
-from outcrop.ir.system import Executed, Parameter, QueueEnd, Rule, StatementLine
+from outcrop.ir.system import Executed, Handed, Parameter, QueueEnd, Rule, StatementLine
 from outcrop.ir.types import BOOLEAN, INTEGER
 from outcrop.lang import build
 from outcrop.lang.frames import FrameBuilder
@@ -42,6 +42,7 @@ _MOST_TURNS = 1_000_000
 
 class RuleLowering(WayLowering):
     privilege: Variable | None = None  #: the process that is inside an atomic sequence, plus one
+    _sent: tuple[Expression, ...] = ()  #: the message of the last rendezvous
 
     def all_ways(self) -> list[Way]:
         ways: list[Way] = []
@@ -101,6 +102,7 @@ class RuleLowering(WayLowering):
         first = actors[0]
         guards.append(self.is_at(first, [way.taken[0].step.source.number + 1], span))
         guards += self._allowed(first, span)
+        handed: list[Handed] = []
         own = 0, 0  # guards before those of the first step, and statements up to its last one
         for number, taken in enumerate(way.taken):
             tests = self._take(taken, actors, body, is_last=number == len(way.taken) - 1)
@@ -114,6 +116,8 @@ class RuleLowering(WayLowering):
                     if getattr(whole, "value", None) == 0:
                         return None
                     body.append(Assume(span=taken.step.span, condition=whole, message="it goes on so", is_guard=True))
+            if taken.met is not None and taken.other is not None and taken.channel is not None:
+                handed.append(Handed(len(body), taken.actor, taken.other, self._sent, taken.channel.types))
             body += tests[1]
             self.is_timeout = False  # the second step of a sequence does not wait for the others to stop
         if not self._finish(way, actors, body):
@@ -129,7 +133,7 @@ class RuleLowering(WayLowering):
         ends = self._ends(way.taken[0], first, (*guards[: own[0]], *body[own[1] :]))
         rule = Rule(named, parameters, frame, span, guard, tuple(body), priority, names, ends, lines)
         executed = tuple(_executed(taken, actors) for taken in way.taken)
-        return replace(rule, executed=executed, reaches=frozenset(reached(way, self.proctypes)))
+        return replace(rule, executed=executed, handed=tuple(handed), reaches=frozenset(reached(way, self.proctypes)))
 
     def _lines(self, taken: Taken, actors: list[Self]) -> Iterator[StatementLine]:
         """Yields the statements of a step as SPIN shows them in a trail."""
@@ -192,8 +196,9 @@ class RuleLowering(WayLowering):
             meeting = next(
                 each for each in self.meetings(step, use) if each.proctype is other.proctype and each.step is taken.met
             )
-            more, values, stores = self.met(step, use, meeting, other)
+            more, values, stores, sent = self.met(step, use, meeting, other)
             tests += more
+            self._sent = tuple(sent)
             effects += [*values, *stores, self.enter(other, taken.met.target, step.span)]
         self.process = me
         effects += self.effects(step, use)
