@@ -164,6 +164,8 @@ def test_the_command(ping: Path, tmp_path: Path, capsys: pytest.CaptureFixture[s
         place = tmp_path / f"ping{suffix}"
         assert main(["trace", str(tmp_path / "ping.json"), "-o", str(place)]) == 0
         assert place.read_text().startswith(begin)
+    assert main(["trace", str(tmp_path / "ping.json"), "-o", str(tmp_path / "ping.png")]) == 2
+    assert "unknown suffix" in capsys.readouterr().err and not (tmp_path / "ping.png").exists()
     assert main(["trace", str(tmp_path / "ping.json"), "--violation", "7"]) == 2
     assert "there is no violation 7" in capsys.readouterr().err
     assert main(["check", str(ping), "--engine", "interpreter", "--chart", "--trace", "off"]) == 1

@@ -169,3 +169,23 @@ def test_charts_leave_out_what_the_end_of_a_process_clears(tmp_path: Path) -> No
     made = charted(tmp_path, "active proctype Q() { (_nr_pr == 1); assert(false) } active proctype P() { byte n = 3 }")
     changes = [(change.name, change.after) for row in made.rows for change in row.changes]
     assert changes == [("at", "-"), ("at", "line 1.2")], "neither n nor the number of processes"
+
+
+def test_expressions_name_variables_of_init(tmp_path: Path) -> None:
+    path = tmp_path / "m.pml"
+    path.write_text("init { byte x; x = 3; x = 4; there: skip }")
+    model = outcrop.load(path, invariants=["init:x < 4 || !init@there"])
+    assert model.check(engine="interpreter").verdict == "violated"
+
+
+def test_values_of_channels_have_names(tmp_path: Path) -> None:
+    text = (
+        "typedef T { chan c }; chan row[2] = [1] of { chan }; chan one = [1] of { byte, chan };\n"
+        "proctype P(chan in) { chan own = [1] of { byte }; T t; t.c = own; in?in; one!7,t.c; assert(in == 0) }\n"
+        "init { chan none; row[1]!row[0]; run P(row[1]) }"
+    )
+    trace = violated(tmp_path, text).trace
+    assert trace is not None
+    lines = {each.strip() for each in render(trace, TraceStyle.FULL)}
+    assert {"row[1].messages[0]: row[0]", "P.in: row[1]", "P.in: row[0]", "P.t.c: P.own", "init.none: 0"} <= lines
+    assert any(each.endswith("queue (one): [7,P.own]") for each in render(trace, TraceStyle.SPIN))

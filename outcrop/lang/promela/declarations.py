@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from outcrop.ir.nodes import Assign, Expression, For, LocalPlace, Statement, TypeDomain, Variable
 from outcrop.ir.types import Array, Enum, Range, Record, Type
@@ -22,6 +23,7 @@ from outcrop.lang.promela.scope import (
     BIT,
     BOOL,
     BYTE,
+    CHAN,
     INT,
     PID,
     SHORT,
@@ -31,6 +33,8 @@ from outcrop.lang.promela.scope import (
     ProctypeSymbol,
     Symbol,
     VariableSymbol,
+    with_channel,
+    with_channels,
 )
 from outcrop.lang.promela.scopes import resolve_scopes
 from outcrop.lang.report import did_you_mean
@@ -53,7 +57,6 @@ class DeclarationLowering(RuleLowering):
         self._typedefs: dict[str, Record] = {}
         self._most = 0  #: largest value of an mtype
         self._labels: dict[str, tuple[str, ...]] = {}  #: names of the values of each mtype
-        self._channel_type = BYTE
         self._written: set[str] = set()  #: names that are assigned or received into
         self._leaf_count = 0
 
@@ -82,7 +85,7 @@ class DeclarationLowering(RuleLowering):
         if is_mtype(name):
             kind = Range(0, self._most, name.text, self._labels.get(name.text, ()))
         elif name.text == "chan":
-            kind = self._channel_type
+            kind = CHAN
         elif name.text == "unsigned":
             bits = 32 if declarator.bits is None else self.constant(declarator.bits, "the number of bits") or 1
             kind = Range(0, 2 ** min(bits, 32) - 1, f"unsigned:{bits}")
@@ -246,8 +249,22 @@ class DeclarationLowering(RuleLowering):
             message = f"the model has {base - 1:,} channels; at most 255 are possible"
             self.report.error(message, self.channels[-1].span, "use fewer, or make arrays of channels smaller")
 
+    def _name_channels(self) -> None:
+        """Lets the types of variables and messages show the names of channels."""
+        titles = ("0", *(title for channel in self.channels for title in channel.titles))
+        for channel in self.channels:
+            channel.types = tuple(with_channel(each, titles) for each in channel.types)
+        for names in (self.globals, *(each.names for each in self.proctypes.values())):
+            for symbol in names.values():
+                if isinstance(symbol, VariableSymbol):
+                    symbol.type = with_channels(symbol.type, titles)
+        for proctype in self.proctypes.values():
+            fields = ((each.name, each.type) for each in proctype.fields)
+            proctype.record = replace(proctype.record, fields=(proctype.record.fields[0], *fields))
+
     def make_variables(self, model: syntax.Model) -> None:
         nowhere = Span(self.source, 0, 0)
+        self._name_channels()
         for symbol in self.globals.values():
             if isinstance(symbol, VariableSymbol):
                 symbol.variable = self._variable(symbol.name, symbol.type, symbol.span)
