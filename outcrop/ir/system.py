@@ -138,11 +138,20 @@ class TextPlace:
 
 
 @dataclass(frozen=True)
+class Stop:
+    """A place where a process can be between two steps. ``may_end``: a run may end there."""
+
+    state: int
+    span: Span
+    may_end: bool
+
+
+@dataclass(frozen=True)
 class ProcessText:
     """The text that processes execute, in languages where unreached code is listed by place.
 
     ``starts``: whether a process is at state ``start`` from the beginning. ``processes``: the numbers that its
-    processes can have. ``title``: its name in traces.
+    processes can have. ``title``: its name in traces. ``stops``: by the value of the first field of a process, from 1.
     """
 
     name: str
@@ -152,6 +161,8 @@ class ProcessText:
     places: tuple[TextPlace, ...]
     processes: range = range(0)
     title: str = ""
+    priority: int = 1
+    stops: tuple[Stop, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,6 +9,7 @@ from outcrop.ir.layout import Leaf, State
 from outcrop.ir.system import StatementLine, System
 from outcrop.ir.types import Array, Range, Record, Type
 from outcrop.result import Step, Trace
+from outcrop.source import Span
 from outcrop.trace.values import show
 
 _CYCLE = "  <<<<<START OF CYCLE>>>>>"
@@ -39,6 +40,7 @@ def spin_lines(trace: Trace, failing: Sequence[StatementLine] = ()) -> Iterator[
         count += not line.is_inner
         yield f"{count:>3}:{_text(line)}"
     yield f"spin: trail ends after {count} steps"
+    yield from values.processes(before, count)
 
 
 def _statements(step: Step) -> Sequence[StatementLine | str]:
@@ -49,8 +51,11 @@ def _text(line: StatementLine) -> str:
     who = "-" if line.process is None else line.process
     if not line.text:
         return f" proc {who} terminates"
-    place = f"{Path(line.span.source.name).name}:{line.span.line}"
-    return f"\tproc {who:>2} ({line.name}:{line.priority}) {place} (state {line.state})\t[{line.text}]"
+    return f"\tproc {who:>2} ({line.name}:{line.priority}) {_place(line.span)} (state {line.state})\t[{line.text}]"
+
+
+def _place(span: Span) -> str:
+    return f"{Path(span.source.name).name}:{span.line}"
 
 
 class _Values:
@@ -59,6 +64,25 @@ class _Values:
     def __init__(self, system: System) -> None:
         self._variables = [each for each in system.variables if each.name not in _OWN]
         self._processes = {each.name: each for each in system.texts}
+
+    def processes(self, state: State, count: int) -> Iterator[str]:
+        """Yields where the processes are, the youngest first."""
+        found = {}
+        for each in self._variables:
+            text = self._processes.get(each.name)
+            if text is None:
+                continue
+            size = each.type.leaf_count // len(text.processes) if isinstance(each.type, Array) else each.type.leaf_count
+            for at, pid in enumerate(text.processes):
+                where = int(state[each.offset + at * size] or 0)
+                if where:
+                    found[pid] = text, text.stops[where - 1]
+        if found:
+            yield f"#processes: {len(found)}"
+        for pid, (text, stop) in sorted(found.items(), reverse=True):
+            ending = " <valid end state>" if stop.may_end else ""
+            place = f"{_place(stop.span)} (state {stop.state}){ending}"
+            yield f"{count:>3}:\tproc {pid:>2} ({text.title}:{text.priority}) {place}"
 
     def changes(self, before: State, after: State) -> Iterator[str]:
         """Yields a line for each channel and each variable that differs."""

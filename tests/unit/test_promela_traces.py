@@ -114,17 +114,33 @@ proctype Q(byte c) { meet!ack(c + 4) }
         " 19:\tproc  0 (:init::1) m.pml:15 (state 29)\t[((_nr_pr==1))]",
         " 20:\tproc  0 (:init::1) m.pml:16 (state 30)\t[assert(((k==nak)&&(-(n)!=3)))]",
         "spin: trail ends after 20 steps",
+        "#processes: 1",
+        " 20:\tproc  0 (:init::1) m.pml:16 (state 30)",
     ]
 
 
 def test_a_rule_with_processes_as_parameters_names_them(tmp_path: Path) -> None:
     text = "byte x, y; active [9] proctype P() { atomic { _pid == 7 -> x = _pid; assert(y == 1); y = 2 } }"
-    assert [each.partition(" m.pml")[0] for each in spoken(tmp_path, text)] == [
+    assert [each.partition(" m.pml")[0] for each in spoken(tmp_path, text)][:4] == [
         "  1:\tproc  7 (P:1)",
         "  2:\tproc  7 (P:1)",
         "  3:\tproc  7 (P:1)",
         "spin: trail ends after 3 steps",
     ], "the statement behind the one that fails is not executed"
+
+
+def test_traces_end_with_the_places_of_the_processes(tmp_path: Path) -> None:
+    text = (
+        "byte x; active [2] proctype P() { end: do :: _pid == 1 && x == 0 -> run Q() od }\n"
+        "proctype Q() { x = 1; x == 7 }"
+    )
+    assert spoken(tmp_path, text)[-5:] == [
+        "spin: trail ends after 3 steps",
+        "#processes: 3",
+        "  3:\tproc  2 (Q:1) m.pml:2 (state 2)",
+        "  3:\tproc  1 (P:1) m.pml:1 (state 3) <valid end state>",
+        "  3:\tproc  0 (P:1) m.pml:1 (state 3) <valid end state>",
+    ]
 
 
 def test_rules_have_different_names(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from outcrop.ir.system import ProcessText, TextPlace
+from outcrop.ir.system import ProcessText, Stop, TextPlace
 from outcrop.lang.promela import syntax
 from outcrop.lang.promela.atomic import Way
 from outcrop.lang.promela.control import Step, first_of
@@ -35,7 +35,9 @@ def process_text(proctype: ProctypeSymbol) -> ProcessText:
     )
     starts = bool(proctype.active)
     title = proctype_title(proctype)
-    return ProcessText(proctype.name, len(graph.elements), graph.start.state, starts, places, proctype.pids, title)
+    stops = tuple(Stop(each.state, each.span, each.is_end or "end" in each.kinds) for each in graph.locations)
+    more = (proctype.pids, title, proctype.priority or 1, stops)
+    return ProcessText(proctype.name, len(graph.elements), graph.start.state, starts, places, *more)
 
 
 def proctype_title(proctype: ProctypeSymbol) -> str:
