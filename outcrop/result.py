@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 from outcrop.errors import UsageError
 from outcrop.ir.layout import State
 from outcrop.ir.nodes import Variable
-from outcrop.ir.system import ProcessText, System
+from outcrop.ir.system import ProcessText, StatementLine, System
 from outcrop.ir.types import Type
 from outcrop.outcome import CompressionReport, Event, LayerReport, RankReport, ReductionReport
 from outcrop.source import Diagnostic, Span
@@ -75,6 +75,15 @@ class Argument:
 
 
 @dataclass(frozen=True)
+class Message:
+    """A message that a step hands over. ``source`` and ``target``: numbers of the processes of the step, from 0."""
+
+    source: int
+    target: int
+    text: str
+
+
+@dataclass(frozen=True)
 class Step:
     """A step of a trace. ``label``: the rule or startstate with its parameter values. ``state``: the state after it."""
 
@@ -85,7 +94,8 @@ class Step:
     printed: str = ""  #: output of the rule's ``put`` statements
     arguments: tuple[Argument, ...] = ()  #: the parameters of the rule with their values
     processes: tuple[str, ...] = ()  #: processes that take part in the step, in languages with processes
-    statements: tuple[str, ...] = ()  #: a line for each statement of the step, where a rule may stand for several
+    messages: tuple[Message, ...] = ()  #: messages that the step hands over, which no state shows
+    statements: tuple[StatementLine, ...] = ()  #: what the step executes, in languages where a rule may be several
 
 
 @dataclass(frozen=True)
@@ -140,6 +150,7 @@ class Violation:
     trace: Trace | None
     property: str = ""  #: name of the violated property, if it has one
     failing_step: str = ""  #: for an error inside a rule, the label of that rule, which has no resulting state
+    failing: tuple[StatementLine, ...] = ()  #: statements of that rule up to the one that fails
     printed: str = ""  #: output of that rule before it failed
     because: tuple[str, ...] = ()  #: the parts of the property that are false, outermost first
     condition: Span | None = None  #: the condition that should be true

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from typing import Any
 
 from outcrop.cli.files import keep_apart, write
@@ -45,9 +46,16 @@ def _violation(document: dict[str, Any], number: int) -> dict[str, Any]:
     return violation
 
 
+def _format_of(output: str | None) -> str:
+    """Returns the format that the suffix of a file names. Raises UsageError for an unknown suffix."""
+    suffix = Path(output or "").suffix.lower()
+    if suffix and suffix not in _SUFFIXES:
+        raise UsageError(f"'{output}' has an unknown suffix; use one of {', '.join(_SUFFIXES)}, or give --format")
+    return _SUFFIXES.get(suffix, "text")
+
+
 def _text(arguments: argparse.Namespace, document: dict[str, Any], violation: dict[str, Any]) -> str:
-    suffix = "." + (arguments.output or "").rpartition(".")[2].lower()
-    layout = arguments.format or _SUFFIXES.get(suffix, "text")
+    layout = arguments.format or _format_of(arguments.output)
     drawn = chart(document, violation, arguments.lanes, arguments.message)
     match layout:
         case "mermaid":

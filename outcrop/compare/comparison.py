@@ -23,7 +23,7 @@ from outcrop.ir.system import System
 from outcrop.kernels.refine import Numbers, Part
 from outcrop.options import CheckOptions
 from outcrop.result import Trace, Verdict
-from outcrop.trace.replay import step_of
+from outcrop.trace.replay import replayed
 
 #: Most states of a level that are followed to show a run.
 _MOST_SHOWN = 2_000
@@ -180,6 +180,6 @@ def _shown(
     steps, state = [], next(iter(levels[-1]))
     for level in reversed(levels):
         before, firing = level[state]
-        steps.append(step_of(firing, interpreter.printed(firing, before)))
+        steps.append(replayed(interpreter, firing, before))
         state = before if before is not None else state
     return Trace(system, tuple(reversed(steps)))

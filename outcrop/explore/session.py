@@ -14,7 +14,7 @@ from outcrop.ir.layout import State
 from outcrop.ir.system import System
 from outcrop.result import Step, Trace
 from outcrop.trace.render import changes, whole
-from outcrop.trace.replay import step_of
+from outcrop.trace.replay import replayed
 from outcrop.trace.values import items
 
 
@@ -111,7 +111,7 @@ class Session:
         firing = choice.firing
         if firing.successor is None:
             raise UsageError(f"this choice fails and leads to no state: {choice.failure}")
-        step = step_of(firing, self.interpreter.printed(firing, self.state))
+        step = replayed(self.interpreter, firing, self.state)
         self._go([*self.steps, step], forget=True)
         return step
 

@@ -22,7 +22,7 @@ _HELP = """\
   state [TEXT]    show the whole state, or the variables whose names contain the text
   diff            show what the last step changed
   print EXPR      evaluate an expression of the model's language in this state (also: = EXPR)
-  trace           show the trace so far
+  trace [STYLE]   show the trace so far: diff, full, or in SPIN's words (spin)
   back [N]        undo a step, or N steps
   forward [N]     redo undone steps
   jump N          go to step N of the trace; the start state is 0
@@ -98,7 +98,10 @@ class Shell:
         yield from (f"  {line}" for line in self.evaluate(self.session, rest).split("\n"))
 
     def _trace(self, rest: str) -> Iterator[str]:
-        yield from render(self.session.trace(), TraceStyle.FULL if rest == "full" else TraceStyle.DIFF)
+        styles = {"": TraceStyle.DIFF, **{str(each): each for each in TraceStyle if each is not TraceStyle.OFF}}
+        if rest not in styles:
+            raise UsageError(f"'{rest}' is not a style; write 'trace', 'trace full' or 'trace spin'")
+        yield from render(self.session.trace(), styles[rest])
 
     def _back(self, rest: str) -> Iterator[str]:
         if len(self.session.steps) < 2 and len(self.session.choices()) == 0:

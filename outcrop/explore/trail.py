@@ -15,7 +15,7 @@ from outcrop.ir.interpreter import Firing, Interpreter
 from outcrop.ir.layout import State
 from outcrop.ir.system import Rule
 from outcrop.result import Step
-from outcrop.trace.replay import step_of
+from outcrop.trace.replay import replayed
 
 _LINE = re.compile(r"(-?\d+):(-?\d+):(-?\d+)")
 #: First numbers of lines that are not statements: a claim is checked, statements were merged.
@@ -150,6 +150,6 @@ def _steps(interpreter: Interpreter, start: Firing, came: _Came, place: _Place) 
     before = came[place]
     while before is not None:
         place, firing = before
-        steps.append(step_of(firing, interpreter.printed(firing, place[0])))
+        steps.append(replayed(interpreter, firing, place[0]))
         before = came[place]
-    return [step_of(start, interpreter.printed(start, None)), *reversed(steps)]
+    return [replayed(interpreter, start, None), *reversed(steps)]

@@ -151,6 +151,23 @@ class Interpreter:
         more = len(text) - _LONGEST_PRINTED
         return f"{text[:_LONGEST_PRINTED]}\n... and {more:,} more characters\n" if more > 0 else text
 
+    def handed(self, firing: Firing, before: State | None) -> list[tuple[int, int, str]]:
+        """Returns the messages that a firing hands over: the numbers of the two processes in the rule, and the
+        values."""
+        rule, found = firing.origin, []
+        if before is None or not isinstance(rule, Rule) or not rule.handed:
+            return []
+        working, frame = list(before), Instances(rule, self.executor).frame(firing.arguments)
+        done = 0
+        with self.executor.recording(), suppress(Fault, Abandoned):
+            for each in rule.handed:
+                self.executor.block(rule.body[done : each.after])(working, frame)
+                done = each.after
+                values = [self.executor.expression(value)(working, frame) for value in each.values]
+                shown = [kind.show(value) for kind, value in zip(each.types, values, strict=True)]
+                found.append((each.source, each.target, ", ".join(shown)))
+        return found
+
     def successors(self, state: State) -> Iterator[Firing]:
         """Yields the effect of each enabled rule instance of the best priority. A guard that fails is a failing firing,
         but does not enable its priority. In a product the automaton moves along."""

@@ -82,6 +82,32 @@ class Executed:
     repeats: bool = False
 
 
+@dataclass(frozen=True)
+class Handed:
+    """A message that a rule hands from one process to another in a rendezvous. ``after``: the statements of the body
+    before it. ``source`` and ``target``: numbers of the processes in the rule, in the order in which they come in."""
+
+    after: int
+    source: int
+    target: int
+    values: tuple[Expression, ...]
+    types: tuple[Simple, ...]
+
+
+@dataclass(frozen=True)
+class StatementLine:
+    """A statement that a rule executes, as SPIN shows it. ``process``: its number, or the parameter of the rule that
+    has it; None: unknown. ``text``: empty where the process ends. ``is_inner``: inside a d_step, behind its first."""
+
+    process: int | str | None
+    name: str
+    priority: int
+    span: Span
+    state: int
+    text: str
+    is_inner: bool = False
+
+
 @dataclass(frozen=True, eq=False)
 class Rule(Instantiable):
     """A rule. Without a ``guard`` it is always enabled. Of the enabled rules in a state, only those with the smallest
@@ -92,7 +118,8 @@ class Rule(Instantiable):
     priority: int = 0
     processes: tuple[str, ...] = ()  #: processes that take part in the step, in languages with processes
     ends: tuple[QueueEnd, ...] = ()  #: queues of which the step uses one end only
-    statements: tuple[str, ...] = ()  #: a line for each statement of the step, where a rule may stand for several
+    statements: tuple[StatementLine, ...] = ()  #: statements of the step, in languages where a rule may be several
+    handed: tuple[Handed, ...] = ()  #: messages of the step that are never in the state
     executed: tuple[Executed, ...] = ()  #: the same statements, as a trail file numbers them
     reaches: frozenset[tuple[str, int]] = frozenset()  #: texts and states that it leads processes to
 
@@ -111,10 +138,20 @@ class TextPlace:
 
 
 @dataclass(frozen=True)
+class Stop:
+    """A place where a process can be between two steps. ``may_end``: a run may end there."""
+
+    state: int
+    span: Span
+    may_end: bool
+
+
+@dataclass(frozen=True)
 class ProcessText:
     """The text that processes execute, in languages where unreached code is listed by place.
 
-    ``starts``: whether a process is at state ``start`` from the beginning.
+    ``starts``: whether a process is at state ``start`` from the beginning. ``processes``: the numbers that its
+    processes can have. ``title``: its name in traces. ``stops``: by the value of the first field of a process, from 1.
     """
 
     name: str
@@ -122,6 +159,10 @@ class ProcessText:
     start: int
     starts: bool
     places: tuple[TextPlace, ...]
+    processes: range = range(0)
+    title: str = ""
+    priority: int = 1
+    stops: tuple[Stop, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)

@@ -280,7 +280,7 @@ def violation_lines(
         return
     yield ""
     yield paint.strong(_trace_heading(violation))
-    for line in render(violation.trace, style):
+    for line in render(violation.trace, style, violation.failing):
         yield paint.change(line) if line.startswith("    ") else paint.strong(line)
     yield _ending(violation)
     yield from (f"    {line}" for line in printed(violation.printed))

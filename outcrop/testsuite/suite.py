@@ -25,7 +25,7 @@ from outcrop.kernels.observe import StepNamer
 from outcrop.kernels.states import States
 from outcrop.result import Step, Trace
 from outcrop.testsuite.goals import Goals, goals_of
-from outcrop.trace.replay import step_of
+from outcrop.trace.replay import replayed, step_of
 
 Goal = tuple[int, int]
 
@@ -160,11 +160,11 @@ def _chosen(
     candidates = [_run(goals, edge, rows, parents, instances) for edge in ends]
     runs = sorted(_without_redundant(_greedy(candidates)), key=lambda run: len(run.states))
     names = {goals.name(*key) for key in (goals.all_keys or set()) - edges.keys()}
-    replayed = _Replay(system)
+    replay = _Replay(system)
     return Suite(
         system,
         cover,
-        tuple(replayed.trace(run) for run in runs),
+        tuple(replay.trace(run) for run in runs),
         len(edges),
         tuple(sorted(names)),
         visited.count,
@@ -244,4 +244,4 @@ class _Replay:
             for each in self._interpreter.successors(before)
             if each.origin is rule and each.arguments == arguments and each.successor == after
         )
-        return step_of(firing, self._interpreter.printed(firing, before))
+        return replayed(self._interpreter, firing, before)

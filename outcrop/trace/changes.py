@@ -12,6 +12,11 @@ from typing import Any
 from outcrop.trace.lanes import Lanes, Tree, typed_text, value_text
 from outcrop.trace.messages import Networks, message_text
 
+#: Number of the processes of a model in Promela. The lanes show which of them are there.
+_PROCESS_COUNT = "_nr_pr"
+#: The place of a process that has ended in Promela. Its variables are cleared, which is no change that it makes.
+_GONE = "-"
+
 #: Longest text of a change or message, in characters; longer texts are cut.
 _LONGEST_TEXT = 120
 
@@ -47,6 +52,8 @@ def changes(
     walk = _Walk(lanes, networks)
     for each in variables:
         name = each["name"]
+        if lanes.are_processes and name == _PROCESS_COUNT:
+            continue
         lane = lanes.of_variable(name)
         short = name
         if lane is not None:
@@ -65,8 +72,11 @@ class _Walk:
         if old == new or path in self.networks.of_path or self._counts_messages(kind, path):
             return
         if kind["kind"] == "record":
+            is_gone = lane is not None and isinstance(new, dict) and new.get("at") == _GONE and not name
             for each in kind["fields"]:
                 field_name = each["name"]
+                if is_gone and field_name != "at":
+                    continue
                 inner = f"{path}.{field_name}", f"{name}.{field_name}" if name else field_name
                 yield from self.inside(each["type"], *inner, lane, old[field_name], new[field_name])
         elif kind["kind"] == "array":

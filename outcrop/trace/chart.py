@@ -165,7 +165,14 @@ class _Drawing:
         return self.lanes.of_text(argument["type"], argument["value"]) is not None
 
     def _meeting(self, meta: dict[str, Any], actors: Sequence[int]) -> Iterator[Arrow]:
-        """Yields the arrow of a rendezvous of two processes."""
+        """Yields the arrows of messages that processes hand over; for a rendezvous of two whose message the document
+        does not have, one with its statement."""
+        messages = meta.get("messages", ())
+        if self.lanes.are_processes and messages:
+            for each in messages:
+                ends = [actors[at] if at < len(actors) else None for at in (each["from"], each["to"])]
+                yield Arrow(ArrowKind.EXCHANGED, ends[0], ends[1], cut(each["text"]))
+            return
         if self.lanes.are_processes and len(actors) == 2:
             text = self._rule(meta).rstrip("!?") or "meets"
             yield Arrow(ArrowKind.EXCHANGED, actors[0], actors[1], cut(text))

@@ -85,6 +85,8 @@ def _step(step: Step) -> dict[str, Any]:
         meta["arguments"] = [asdict(each) for each in step.arguments]
     if step.processes:
         meta["processes"] = list(step.processes)
+    if step.messages:
+        meta["messages"] = [{"from": each.source, "to": each.target, "text": each.text} for each in step.messages]
     if step.printed:
         meta["printed"] = step.printed
     return meta

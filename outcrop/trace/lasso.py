@@ -20,7 +20,7 @@ from outcrop.ir.system import System, TemporalProperty
 from outcrop.ltl.words import Lasso, holds
 from outcrop.outcome import Finding
 from outcrop.result import Step, Trace, Violation, ViolationKind
-from outcrop.trace.replay import step_of, step_to
+from outcrop.trace.replay import replayed, step_to
 
 Canonical = Callable[[State], State]
 
@@ -45,7 +45,7 @@ def explain_lasso(
     _confirm(interpreter, run, loop_start)
     before = [None, *map(_state, run)]
     steps = [
-        replace(step_of(each, interpreter.printed(each, state)), state=_state(each)[: shown.leaf_count])
+        replace(replayed(interpreter, each, state), state=_state(each)[: shown.leaf_count])
         for each, state in zip(run, before, strict=False)
     ]
     subject = property_instance.property

@@ -240,10 +240,13 @@ def _is_channel(network: Network) -> bool:
 
 
 def message_text(kind: Tree, value: Any, skipped: set[str]) -> str:
-    """Returns a message on one line: the values of enumerations as they are, other fields with their names."""
+    """Returns a message on one line: the values of enumerations as they are, other fields with their names. Fields
+    that are numbered, as in Promela, keep their order."""
     if kind["kind"] != "record":
         return "" if isinstance(value, dict) and "#map" in value else typed_text(kind, value)
     fields = [each for each in kind["fields"] if each["name"] not in skipped and not _is_blank(value[each["name"]])]
+    if fields and all(each["name"].isdigit() for each in fields):
+        return ", ".join(_short(each["type"], value[each["name"]]) for each in fields)
     kinds = [each for each in fields if each["type"]["kind"] == "enum" or each["type"].get("labels")]
     first = [typed_text(each["type"], value[each["name"]]) for each in kinds]
     others = [each for each in fields if each not in kinds]

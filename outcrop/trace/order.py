@@ -16,7 +16,7 @@ from outcrop.ir.interpreter import Firing, Interpreter
 from outcrop.ir.layout import State
 from outcrop.ir.system import Rule
 from outcrop.result import Trace
-from outcrop.trace.replay import step_of
+from outcrop.trace.replay import replayed
 from outcrop.trace.switches import StepLanes, Switches
 
 #: Steps further on that may be moved to the front, and the longest trace that is reordered.
@@ -120,6 +120,6 @@ def _trace(interpreter: Interpreter, trace: Trace, moves: Sequence[Move]) -> Tra
     for rule, arguments in moves:
         firing = interpreter.fire(rule, arguments, state)
         assert isinstance(firing, Firing) and firing.successor is not None
-        steps.append(step_of(firing, interpreter.printed(firing, state)))
+        steps.append(replayed(interpreter, firing, state))
         state = firing.successor
     return replace(trace, steps=tuple(steps))

@@ -9,9 +9,10 @@ from enum import StrEnum
 
 from outcrop.ir.automaton import STUTTER
 from outcrop.ir.layout import Leaf, State
-from outcrop.ir.system import System
+from outcrop.ir.system import StatementLine, System
 from outcrop.ir.types import Array, Multiset, Record, Simple, Type
 from outcrop.result import Trace
+from outcrop.trace.spin import spin_lines
 from outcrop.trace.values import Item, elements, items, show
 
 #: Characters that a terminal would interpret.
@@ -25,12 +26,12 @@ class TraceStyle(StrEnum):
     OFF = "off"
 
 
-def render(trace: Trace, style: TraceStyle = TraceStyle.DIFF) -> list[str]:
-    """Returns the lines of a trace."""
+def render(trace: Trace, style: TraceStyle = TraceStyle.DIFF, failing: Sequence[StatementLine] = ()) -> list[str]:
+    """Returns the lines of a trace. ``failing``: the statements of the step that fails after it, for SPIN's style."""
     if style is TraceStyle.OFF or not trace.steps:
         return []
     if style is TraceStyle.SPIN:
-        return list(_as_spin(trace))
+        return list(spin_lines(trace, failing))
     parts = items(trace.system)
     lines: list[str] = []
     before: State | None = None
@@ -54,27 +55,6 @@ def render(trace: Trace, style: TraceStyle = TraceStyle.DIFF) -> list[str]:
         shown = [*changes(parts, before, trace.closing.state), *printed(trace.closing.printed)]
         lines += [" " * (margin + 4) + each for each in shown]
     return lines
-
-
-def _as_spin(trace: Trace) -> Iterator[str]:
-    """Yields a trace in the form of ``spin -t -p -g``."""
-    parts = items(trace.system)
-    before = trace.steps[0].state
-    if trace.loop_start == 0:
-        yield "<<<<<START OF CYCLE>>>>>"
-    following = trace.steps[1:] if trace.closing is None else [*trace.steps[1:], trace.closing]
-    for number, step in enumerate(following, start=1):
-        for line in step.statements or (step.label,):
-            yield f"{number:>3}:\t{line}"
-        for item in parts:
-            now = show(item.type, item.slice(step.state))
-            if not item.name.endswith(".at") and now != show(item.type, item.slice(before)):
-                yield f"\t\t{item.name} = {now}"
-        yield from (f"\t\t{each}" for each in printed(step.printed))
-        before = step.state
-        if number == trace.loop_start:
-            yield "<<<<<START OF CYCLE>>>>>"
-    yield f"spin: trail ends after {len(following)} steps"
 
 
 def printed(text: str) -> list[str]:

@@ -16,10 +16,10 @@ from outcrop.ir.faults import Fault, FaultKind
 from outcrop.ir.interpreter import Failure, Firing, Interpreter
 from outcrop.ir.layout import Layout, State
 from outcrop.ir.symmetry import Normaliser
-from outcrop.ir.system import PropertyKind, Rule, System
+from outcrop.ir.system import PropertyKind, Rule, StatementLine, System
 from outcrop.options import CheckOptions, Deadlock
 from outcrop.outcome import Finding, FindingKind
-from outcrop.result import Argument, Step, Trace, Violation, ViolationKind, fault_of
+from outcrop.result import Argument, Message, Step, Trace, Violation, ViolationKind, fault_of
 from outcrop.source import Span
 from outcrop.trace.explain import because
 
@@ -64,9 +64,7 @@ class Replay:
     def explain_run(self, finding: Finding, firings: Sequence[Firing]) -> Violation:
         """Returns the violation at the end of another run, which leads to a finding of the same kind."""
         before: list[State | None] = [None, *(each.successor for each in firings[:-1])]
-        steps = [
-            step_of(each, self._interpreter.printed(each, state)) for each, state in zip(firings, before, strict=True)
-        ]
+        steps = [replayed(self._interpreter, each, state) for each, state in zip(firings, before, strict=True)]
         return self._violation(finding, steps)
 
     def fault_at(self, finding: Finding, packed: bytes) -> object:
@@ -118,7 +116,13 @@ class Replay:
         interpreter = self._interpreter
         firings = interpreter.start_states() if state is None else interpreter.successors(state)
         firing = step_to(target, firings, self._canonical)
-        return step_of(firing, interpreter.printed(firing, state))
+        return replayed(interpreter, firing, state)
+
+
+def replayed(interpreter: Interpreter, firing: Firing, before: State | None) -> Step:
+    """Returns a firing in a state as a step of a trace, with its output and the messages that it hands over."""
+    messages = tuple(Message(*each) for each in interpreter.handed(firing, before))
+    return replace(step_of(firing, interpreter.printed(firing, before)), messages=messages)
 
 
 def step_of(firing: Firing, printed: str) -> Step:
@@ -128,8 +132,26 @@ def step_of(firing: Firing, printed: str) -> Step:
     if isinstance(origin, Automaton):
         return Step(firing.label, firing.successor, origin.span, printed=printed)
     processes = origin.processes if isinstance(origin, Rule) else ()
-    statements = origin.statements if isinstance(origin, Rule) else ()
-    return Step(firing.label, firing.successor, origin.span, (), printed, arguments_of(firing), processes, statements)
+    statements = tuple(statements_of(firing))
+    arguments = arguments_of(firing)
+    return Step(firing.label, firing.successor, origin.span, (), printed, arguments, processes, (), statements)
+
+
+def statements_of(firing: Firing) -> Iterator[StatementLine]:
+    """Yields the statements that a firing executes, with the numbers of their processes. One that fails executes them
+    up to the one that does."""
+    if not isinstance(firing.origin, Rule):
+        return
+    values = {each.name: int(each.value) if each.value.isdigit() else None for each in arguments_of(firing)}
+    failing = None if firing.fault is None else firing.fault.span
+    for each in firing.origin.statements:
+        yield replace(each, process=values.get(each.process)) if isinstance(each.process, str) else each
+        if failing is not None and _contains(each.span, failing):
+            return
+
+
+def _contains(whole: Span, part: Span) -> bool:
+    return whole.source is part.source and whole.start <= part.start and part.end <= whole.end
 
 
 def arguments_of(firing: Firing) -> tuple[Argument, ...]:
@@ -167,7 +189,7 @@ def _failed(interpreter: Interpreter, firing: Firing, trace: Trace | None) -> Vi
     assert firing.fault is not None
     violation = _of_fault(firing.fault, trace)
     printed = interpreter.printed(firing, None if trace is None else trace.steps[-1].state)
-    return replace(violation, failing_step=firing.label, printed=printed)
+    return replace(violation, failing_step=firing.label, failing=tuple(statements_of(firing)), printed=printed)
 
 
 def _of_fault(fault: Fault, trace: Trace | None, name: str = "") -> Violation:

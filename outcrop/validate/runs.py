@@ -8,7 +8,7 @@ from outcrop.ir.system import System
 from outcrop.kernels.observe import Label
 from outcrop.result import Step, Trace
 from outcrop.source import Span
-from outcrop.trace.replay import step_of
+from outcrop.trace.replay import replayed, step_of
 from outcrop.validate.explain import Explainer
 from outcrop.validate.follow import Followed, Follower, Numbered
 from outcrop.validate.options import Start
@@ -86,6 +86,6 @@ def _trace(system: System, explainer: Explainer, first: State, moves: list[Move]
     for number, after in moves:
         rule, arguments = explainer.instances[number]
         firing = Firing(rule, arguments, after, after)
-        steps.append(step_of(firing, interpreter.printed(firing, state)))
+        steps.append(replayed(interpreter, firing, state))
         state = after
     return Trace(system, tuple(steps))

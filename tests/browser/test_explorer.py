@@ -32,10 +32,23 @@ invariant "small" forall n: Node do count[n] < 3 end;
 """
 
 
+#: A process whose statements have commas.
+COMMAS = 'chan q = [2] of { byte, byte }; active proctype P() { if :: q!1, 2 :: printf("so, n: %d, m", 3) fi }'
+
+
 @pytest.fixture
 def address(tmp_path: Path) -> Iterator[str]:
-    (tmp_path / "turns.m").write_text(TURNS)
-    system, _, lower = load_open(read_source(tmp_path / "turns.m"), LoadOptions())
+    yield from _served(tmp_path / "turns.m", TURNS)
+
+
+@pytest.fixture
+def promela(tmp_path: Path) -> Iterator[str]:
+    yield from _served(tmp_path / "commas.pml", COMMAS)
+
+
+def _served(path: Path, text: str) -> Iterator[str]:
+    path.write_text(text)
+    system, _, lower = load_open(read_source(path), LoadOptions())
     document = explorer_document(system)
     explorer = Explorer(system, lower, LoadOptions(), document, engine="interpreter")
     with Server(0, *explorer_page(document), explorer.answer) as server:
@@ -108,6 +121,14 @@ def test_exploring(browser: Any, address: str) -> None:
     assert page.all(".seen-node.here")
     assert browser.get_log("browser") == []
     assert browser.execute_script("return window.pwned") is None and page.all("img, i") == []
+
+
+def test_statements_stay_whole(browser: Any, promela: str) -> None:
+    page = Explored(browser, promela)
+    assert [each.text.split("\n")[-1] for each in page.all(".choice")] == [
+        "P:1 q!1, 2",
+        'P:1 printf("so, n: %d, m", 3)',
+    ]
 
 
 def test_fits_a_phone(browser: Any, address: str) -> None:

@@ -53,6 +53,21 @@ def test_chart(shown: Any) -> None:
     assert len(shown.texts(".lane-name")) == len(shown.all(".lanes-legend button")) == 1
 
 
+def test_nothing_covers_the_bar_while_the_page_scrolls(shown: Any) -> None:
+    covered = shown.script("""
+        const bar = document.querySelector(".controls"), chart = document.querySelector(".lanes-body"), found = [];
+        for (let down = 0; down < chart.clientHeight; down += 7) {
+          window.scrollTo(0, bar.parentElement.offsetTop + down);
+          const box = bar.getBoundingClientRect();
+          for (let x = box.left + 2; x < box.right; x += 9) {
+            const top = document.elementFromPoint(x, box.bottom - 6);
+            if (top && !bar.contains(top) && box.top === 0) found.push(top.className);
+          }
+        }
+        return found;""")
+    assert covered == []
+
+
 def test_source_and_alternatives(shown: Any) -> None:
     assert "hear" in " ".join(shown.texts(".source-panel li.fired"))
     assert "known[n][m]" in "".join(shown.texts(".source-panel .false"))

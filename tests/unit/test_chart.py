@@ -164,6 +164,8 @@ def test_the_command(ping: Path, tmp_path: Path, capsys: pytest.CaptureFixture[s
         place = tmp_path / f"ping{suffix}"
         assert main(["trace", str(tmp_path / "ping.json"), "-o", str(place)]) == 0
         assert place.read_text().startswith(begin)
+    assert main(["trace", str(tmp_path / "ping.json"), "-o", str(tmp_path / "ping.png")]) == 2
+    assert "unknown suffix" in capsys.readouterr().err and not (tmp_path / "ping.png").exists()
     assert main(["trace", str(tmp_path / "ping.json"), "--violation", "7"]) == 2
     assert "there is no violation 7" in capsys.readouterr().err
     assert main(["check", str(ping), "--engine", "interpreter", "--chart", "--trace", "off"]) == 1
@@ -270,7 +272,7 @@ def test_promela_has_a_lane_for_each_instance(tmp_path: Path) -> None:
     assert made.kind == "process" and made.lanes == ("P[0]", "P[1]", "P[2]", "shared") and made.idle == (2,)
     arrows = [(row.rule, *row.arrows) for row in made.rows if row.arrows]
     assert [(str(each.kind), each.source, each.target, each.text) for _, *some in arrows for each in some] == [
-        ("exchanged", 0, 1, "call!7"),
+        ("exchanged", 0, 1, "7"),
         *[("sent", 0, 1, "ask, 4")] * 2,
         *[("received", 0, 1, "ask, 4")] * 2,
     ]

@@ -146,6 +146,8 @@ def test_commands(shell: Shell) -> None:
     assert says(shell, "state at").strip() == "at: high"
     assert "no variable" in says(shell, "state zz")
     assert "Rule up fired." in says(shell, "trace")
+    assert "spin: trail ends after" in says(shell, "trace spin")
+    assert "not a style" in says(shell, "trace sideways")
     assert "Step 0" in says(shell, "back")
     assert "VIOLATION" in says(shell, "up", "up", "up")
     assert "FAILS" in says(shell, "jump 2")

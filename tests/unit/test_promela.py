@@ -14,7 +14,6 @@ from outcrop.explore.saved import read
 from outcrop.explore.session import Session
 from outcrop.lang import load_text
 from outcrop.options import LoadOptions
-from outcrop.trace.render import TraceStyle, render
 
 MODELS = Path(os.environ.get("OUTCROP_MODELS", "/nowhere")) / "models" / "promela"
 #: Rows whose counts are those of a product with a formula or a never claim.
@@ -179,16 +178,6 @@ def test_identical_processes_count_once(tmp_path: Path) -> None:
         orbits.add((node.state[:first], *sorted((one, other)), node.state[first + 4 :]))
     reduced = outcrop.load(path, process_symmetry=True).check(engine="interpreter", deadlock="off")
     assert len(graph.nodes) > len(orbits) == reduced.states
-
-
-def test_traces_name_process_line_and_statement_as_spin_does(tmp_path: Path) -> None:
-    path = tmp_path / "m.pml"
-    path.write_text("byte x;\nactive proctype P() { x = 1; x = 2 }\nactive proctype Q() { (x == 2); assert(false) }\n")
-    result = outcrop.load(path).check(engine="interpreter")
-    lines = render(result.violations[0].trace, TraceStyle.SPIN)
-    assert lines[0] == "  1:\tproc  0 (P:1) m.pml:2 (state 1)\t[x = 1]"
-    assert "\t\tx = 2" in lines
-    assert any(each.endswith("proc  1 (Q:1) m.pml:3 (state 1)\t[(x == 2)]") for each in lines)
 
 
 def test_atomic_sequences_leave_nothing_out_of_the_verdict(tmp_path: Path) -> None:

@@ -7,8 +7,10 @@ sequence, it is a step of its own. A location of a choice or a block has the ste
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from outcrop.lang.promela import syntax
 from outcrop.lang.promela.elements import BLOCKS, SPECIAL_LABELS, Element, ElementBuilder, Goal, Kind, Numbers, Sequence
@@ -47,6 +49,7 @@ class Step:
     graph: Graph | None = None  #: the steps inside, for a d_step
     escape: int = 0
     identity: int = 0  #: SPIN's number for the statement, among those of all proctypes
+    number: int = 0  #: SPIN's number for the statement, within its proctype
 
     def leaving(self, location: Location) -> Step:
         """Returns this step as one that leaves another location."""
@@ -71,6 +74,15 @@ class Graph:
     labels: dict[str, Location]
     declarations: list[tuple[syntax.Declaration, bool]]  #: and whether its values are set at the start
     elements: list[Element] = field(default_factory=list)
+
+    def is_shared(self, span: Span) -> bool:
+        """Returns whether several statements stand at a place: those of a macro, or of a ``for``."""
+        return self._statements[span.start, span.end] > 1
+
+    @cached_property
+    def _statements(self) -> Counter[tuple[int, int]]:
+        places = {each.identity: each.span for location in self.locations for each in location.steps}
+        return Counter((each.start, each.end) for each in places.values())
 
 
 class GraphBuilder:
@@ -230,7 +242,8 @@ class GraphBuilder:
             action = each.action if each.kind in (Kind.STEP, Kind.D_STEP) else None
             graph = self._d_step(each) if each.kind is Kind.D_STEP else None
             target = self._following(each)
-            yield Step(here, target, action, each.span, each.is_atomic, each.region, graph, identity=each.identity)
+            numbers = {"identity": each.identity, "number": each.number}
+            yield Step(here, target, action, each.span, each.is_atomic, each.region, graph, **numbers)
 
     def _d_step(self, element: Element) -> Graph:
         """Returns the graph inside a d_step. Its end is whatever lies outside."""

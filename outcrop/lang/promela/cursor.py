@@ -36,8 +36,12 @@ class Cursor(cursor.Cursor):
         return self.tokens[self.at].span
 
     def span_from(self, start: int) -> Span:
-        """Returns the stretch from the token number ``start`` to the last token taken."""
-        first, last = self.tokens[start].span, self.tokens[max(self.at - 1, start)].span
+        """Returns the stretch from the token number ``start`` to the last token taken. One that the body of an inline
+        and arguments make up together lies in the body."""
+        taken = self.tokens[start : max(self.at, start + 1)]
+        first, last = taken[0].span, taken[-1].span
+        if any(each.parameter is None for each in taken):
+            first, last = taken[0].parameter or first, taken[-1].parameter or last
         return first.to(last) if first.source is last.source else first
 
     def take(self) -> Token:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from outcrop.ir.nodes import Assign, Expression, For, LocalPlace, Statement, TypeDomain, Variable
 from outcrop.ir.types import Array, Enum, Range, Record, Type
@@ -14,13 +15,14 @@ from outcrop.lang.promela.events import EventTrace
 from outcrop.lang.promela.identical import mark_identical
 from outcrop.lang.promela.language import PromelaOptions
 from outcrop.lang.promela.messages import expand_messages
-from outcrop.lang.promela.mtypes import hold_names_only, numbered
+from outcrop.lang.promela.mtypes import hold_names_only, is_mtype, labels_of, numbered
 from outcrop.lang.promela.preprocessor import Preprocessor
 from outcrop.lang.promela.processes import count_processes, runs_of
 from outcrop.lang.promela.scope import (
     BIT,
     BOOL,
     BYTE,
+    CHAN,
     INT,
     PID,
     SHORT,
@@ -31,6 +33,8 @@ from outcrop.lang.promela.scope import (
     ProctypeSymbol,
     Symbol,
     VariableSymbol,
+    with_channel,
+    with_channels,
 )
 from outcrop.lang.promela.scopes import resolve_scopes
 from outcrop.lang.promela.structures import StructureLowering
@@ -51,30 +55,29 @@ class DeclarationLowering(StructureLowering):
         self.variables: list[Variable] = []
         self.channels: list[ChannelSymbol] = []
         self.constants: dict[str, int | float | str] = {}
-        self._mtype = Range(0, 0, "mtype")
-        self._channel_type = BYTE
+        self._most = 0  #: largest value of an mtype
+        self._labels: dict[str, tuple[str, ...]] = {}  #: names of the values of each mtype
         self.written: set[str] = set()  #: names that are assigned or received into
         self._leaf_count = 0
 
     # --- Types -----------------------------------------------------------------------------------------------------
 
     def types(self, model: syntax.Model) -> None:
-        labels: dict[int, str] = {}
+        most = 0
         for name, number in numbered(model.mtypes):
             self.globals[name.text] = ConstantSymbol(number, name.span)
-            labels[number] = f"{labels[number]}/{name.text}" if number in labels else name.text
-        if labels:
-            most = 2 ** len(labels).bit_length() - 1 if hold_names_only(model) else 255
-            self._mtype = Range(0, most, "mtype", labels=("0", *(labels[each] for each in sorted(labels))))
+            most = max(most, number)
+        self._most = 2 ** most.bit_length() - 1 if hold_names_only(model) else 255
+        self._labels = labels_of(model.mtypes)
         self.make_typedefs(model)
 
     def type_of(self, name: syntax.Name, declarator: syntax.Declarator) -> Type | None:
         """Returns the type of a variable; None, and an error reported, where it has none."""
         kind: Type | None = _NUMBERS.get(name.text) or self.typedefs.get(name.text)
-        if name.text == "mtype":
-            kind = self._mtype
+        if is_mtype(name):
+            kind = Range(0, self._most, name.text, self._labels.get(name.text, ()))
         elif name.text == "chan":
-            kind = self._channel_type
+            kind = CHAN
         elif name.text == "unsigned":
             bits = 32 if declarator.bits is None else self.constant(declarator.bits, "the number of bits") or 1
             kind = Range(0, 2 ** min(bits, 32) - 1, f"unsigned:{bits}")
@@ -247,8 +250,22 @@ class DeclarationLowering(StructureLowering):
             message = f"the model has {base - 1:,} channels; at most 255 are possible"
             self.report.error(message, self.channels[-1].span, "use fewer, or make arrays of channels smaller")
 
+    def _name_channels(self) -> None:
+        """Lets the types of variables and messages show the names of channels."""
+        titles = ("0", *(title for channel in self.channels for title in channel.titles))
+        for channel in self.channels:
+            channel.types = tuple(with_channel(each, titles) for each in channel.types)
+        for names in (self.globals, *(each.names for each in self.proctypes.values())):
+            for symbol in names.values():
+                if isinstance(symbol, VariableSymbol):
+                    symbol.type = with_channels(symbol.type, titles)
+        for proctype in self.proctypes.values():
+            fields = ((each.name, each.type) for each in proctype.fields)
+            proctype.record = replace(proctype.record, fields=(proctype.record.fields[0], *fields))
+
     def make_variables(self, model: syntax.Model) -> None:
         nowhere = Span(self.source, 0, 0)
+        self._name_channels()
         for symbol in self.globals.values():
             if isinstance(symbol, VariableSymbol):
                 symbol.variable = self._variable(symbol.name, symbol.type, symbol.span)

@@ -58,6 +58,7 @@ class Token:
     text: str
     span: Span
     hidden: frozenset[str] = field(default=frozenset())  #: macros that it comes from, which are not expanded again
+    parameter: Span | None = None  #: where the parameter of an inline stands that it replaces
 
 
 def tokenize(source: Source) -> list[Token]:

@@ -72,7 +72,7 @@ class _ModelLowering(TemporalLowering):
         ways = self.all_ways()
         if any(each.ending is Ending.PRIVILEGED for each in ways):
             self.make_privilege()
-        self._rules = [rule for way in ways for rule in self.rules_of(way)]
+        self._rules = self.entered([(way, self.rules_of(way)) for way in ways])
         self.formulas(tree)
         self.cycles()
         for invariant in self.options.invariants:
@@ -96,7 +96,8 @@ class _ModelLowering(TemporalLowering):
             if can_end(proctype.graph):
                 end = proctype.graph.end
                 gone = Location(end.span, number=-1)
-                end.steps = [Step(end, gone, None, end.span, identity=proctype.graph.elements[-1].identity)]
+                last = proctype.graph.elements[-1]
+                end.steps = [Step(end, gone, None, end.span, identity=last.identity, number=last.number)]
 
     def _given_invariant(self, span: Span) -> None:
         self.process, self.frame = None, FrameBuilder()

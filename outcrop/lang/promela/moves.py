@@ -24,7 +24,7 @@ from outcrop.lang.promela.channels import Use
 from outcrop.lang.promela.control import Step
 from outcrop.lang.promela.d_steps import DeterministicLowering
 from outcrop.lang.promela.language import PromelaOptions
-from outcrop.lang.promela.scope import ProctypeSymbol, Self
+from outcrop.lang.promela.scope import ConstantSymbol, ProctypeSymbol, Self
 from outcrop.source import Span
 
 _CONVERSION = re.compile(r"%[-0-9]*([a-zA-Z%])")
@@ -191,8 +191,9 @@ class MoveLowering(DeterministicLowering):
 
     def met(
         self, step: Step, use: Use, meeting: Meeting, other: Self
-    ) -> tuple[list[Expression], list[Statement], list[Statement]]:
-        """Returns the tests of a rendezvous beyond those of our own step, and what it stores: values, then targets."""
+    ) -> tuple[list[Expression], list[Statement], list[Statement], list[Expression]]:
+        """Returns the tests of a rendezvous beyond those of our own step, what it stores (values, then targets), and
+        the message."""
         me, span = self.process, step.span
         assert me is not None
         sender, receiver = (me, other) if isinstance(step.action, syntax.Send) else (other, me)
@@ -230,9 +231,9 @@ class MoveLowering(DeterministicLowering):
         # While a message waits to be received, only another receive can be taken in place of this one.
         for rival in meeting.step.rivals:
             if isinstance(rival.action, syntax.Receive) and self._may_meet(other.proctype, rival, use):
-                instead, _, _ = self.met(step, use, Meeting(meeting.proctype, rival, meeting.channel), other)
+                instead, _, _, _ = self.met(step, use, Meeting(meeting.proctype, rival, meeting.channel), other)
                 tests.append(build.negation(build.conjunction(instead) or build.truth(True, span), span))
-        return tests, values, stores
+        return tests, values, stores, sent
 
     def provided(self) -> list[Expression]:
         assert self.process is not None
@@ -303,6 +304,17 @@ class MoveLowering(DeterministicLowering):
         assert isinstance(target.type, Range)
         return [Assign(span=node.span, target=target, value=build.reduced(value, target.type))]
 
+    def _shown(self, argument: syntax.Expression, conversion: str) -> str | Expression:
+        """Returns what a conversion of ``printf`` prints: names of an mtype for ``%e`` alone, otherwise numbers."""
+        if conversion != "e":
+            return build.binary(
+                BinaryOperator.ADD, self.integer(argument), build.number(0, argument.span), argument.span
+            )
+        name = argument.name.text if isinstance(argument, syntax.Reference) else ""
+        is_local = self.process is not None and name in self.process.proctype.names
+        is_constant = isinstance(self.globals.get(name), ConstantSymbol) and not is_local
+        return name if is_constant else self.expression(argument)
+
     def _print(self, node: syntax.Print) -> Iterator[Statement]:
         text = _ESCAPE.sub(lambda match: _ESCAPES.get(match[1], match[1]), node.text)
         at, arguments = 0, iter(node.arguments)
@@ -315,6 +327,6 @@ class MoveLowering(DeterministicLowering):
                 continue
             argument = next(arguments, None)
             if argument is not None:
-                yield Put(span=node.span, argument=self.expression(argument))
+                yield Put(span=node.span, argument=self._shown(argument, match[1]))
         if at < len(text):
             yield Put(span=node.span, argument=text[at:])

@@ -20,6 +20,20 @@ def numbered(lists: list[syntax.MtypeList]) -> Iterator[tuple[syntax.Name, int]]
             yield name, used[each.subtype]
 
 
+def is_mtype(kind: syntax.Name) -> bool:
+    """Returns whether the name of a type is ``mtype``, or that of a named mtype: ``mtype:fruit``."""
+    return kind.text.partition(":")[0] == "mtype"
+
+
+def labels_of(lists: list[syntax.MtypeList]) -> dict[str, tuple[str, ...]]:
+    """Returns the names of the values from 0 on, for the name of each mtype."""
+    labels: dict[str, list[str]] = {"mtype": ["0"]}
+    for each in lists:
+        known = labels.setdefault(f"mtype:{each.subtype}" if each.subtype else "mtype", ["0"])
+        known += [name.text for name in reversed(each.names)]
+    return {name: tuple(known) if len(known) > 1 else () for name, known in labels.items()}
+
+
 def hold_names_only(model: syntax.Model) -> bool:
     """Returns whether everything that is stored into an ``mtype`` is a name or comes from another ``mtype``."""
     return _Stores(model).are_names()
@@ -34,11 +48,11 @@ class _Stores:
         self._nodes = [model.declarations, model.typedefs, model.proctypes]
         for node in syntax.walk(self._nodes):
             if isinstance(node, syntax.Declaration):
-                kind = self._variables if node.type.text == "mtype" else self._others
+                kind = self._variables if is_mtype(node.type) else self._others
                 kind |= {each.name.text for each in node.declarators}
             if isinstance(node, syntax.ChannelValue):
                 for at, name in enumerate(node.types):
-                    self._positions.setdefault(at, set()).add(name.text == "mtype")
+                    self._positions.setdefault(at, set()).add(is_mtype(name))
 
     def are_names(self) -> bool:
         if self._variables & self._others:
@@ -57,7 +71,7 @@ class _Stores:
                 return all(False not in self._positions.get(at, ()) or not self._is_mtype(each) for at, each in pairs)
             case syntax.Run():
                 return not self._variables or not node.arguments or all(map(self._is_name, node.arguments))
-            case syntax.Declaration() if node.type.text == "mtype":
+            case syntax.Declaration() if is_mtype(node.type):
                 values = [each.initial for each in node.declarators if each.initial is not None]
                 return all(map(self._is_name, values))
         return True

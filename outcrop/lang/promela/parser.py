@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from outcrop.errors import ModelError
 from outcrop.lang.cursor import Abandoned, GivenUp
 from outcrop.lang.promela.lexer import DIRECTIVE, END_OF_FILE, NAME, Token, tokenize
@@ -45,6 +47,9 @@ def parse_expression(span: Span, proctypes: frozenset[str], preprocessor: Prepro
     """Returns the expression that stands alone in a stretch of some source."""
     diagnostics: list[Diagnostic] = []
     tokens = preprocessor.expanded(tokenize(span.alone()))
+    for at, each in enumerate(tokens[:-1]):  # init:x is a variable of init, init[0]@label a place in it
+        if each.kind == "init" and tokens[at + 1].kind in (":", "@", "["):
+            tokens[at] = replace(each, kind=NAME)
     parser = Parser(span.source, tokens, diagnostics)
     parser.proctype_names = proctypes
     try:

@@ -64,16 +64,19 @@ class StatementParser(LoopParser):
         while self.kind in ("hidden", "show", "local"):
             self.take()
         token = self.take()
-        if token.kind == "mtype" and self.accept(":"):
-            self.name("the name of the mtype")
         if token.kind not in TYPES and token.text not in self.typedefs:
             self.at -= 1
             self.fail_expected("a type")
-        kind = Name(token.text, token.span)
+        kind = self._type_name(token)
         declarators = [self._declarator(kind)]
         while self.accept(","):
             declarators.append(self._declarator(kind))
         return Declaration(kind, tuple(declarators), self.span_from(start))
+
+    def _type_name(self, token: Token) -> Name:
+        """Returns the name of a type that begins with a token: ``mtype:fruit`` for a named mtype."""
+        is_named = token.kind == "mtype" and self.accept(":")
+        return Name(f"mtype:{self.name('the name of the mtype').text}" if is_named else token.text, token.span)
 
     def _declarator(self, kind: Name) -> Declarator:
         name = self.name("the name of a variable")
@@ -121,9 +124,7 @@ class StatementParser(LoopParser):
             if token.kind not in TYPES and token.text not in self.typedefs:
                 self.at -= 1
                 self.fail_expected("a type")
-            if token.kind == "mtype" and self.accept(":"):
-                self.name("the name of the mtype")
-            types.append(Name(token.text, token.span))
+            types.append(self._type_name(token))
             if not self.accept(","):
                 break
         self.expect("}", "after the types of a message")
@@ -298,7 +299,7 @@ class StatementParser(LoopParser):
                 text += self.take().text[1:-1]
             self.accept(",")
         arguments = self._arguments()
-        return Print(text, arguments, span=self.span_from(start))
+        return Print(text, arguments, word == "printm", span=self.span_from(start))
 
     # --- What stands for other statements -------------------------------------------------------------------------
 
@@ -344,7 +345,11 @@ class StatementParser(LoopParser):
         body = [
             replace(part, hidden=part.hidden | hidden)
             for each in inline.body
-            for part in (values[each.text] if each.kind == NAME and each.text in values else [each])
+            for part in (
+                [replace(part, parameter=each.span) for part in values[each.text]]
+                if each.kind == NAME and each.text in values
+                else [each]
+            )
         ]
         opening, closing = replace(token, kind="{", text="{"), replace(token, kind="}", text="}")
         self.tokens[start : self.at] = [opening, *body, closing]

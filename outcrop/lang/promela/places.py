@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from outcrop.ir.system import ProcessText, TextPlace
+from outcrop.ir.system import ProcessText, Stop, TextPlace
 from outcrop.lang.promela import syntax
 from outcrop.lang.promela.atomic import Way
 from outcrop.lang.promela.control import Step, first_of
@@ -34,7 +34,15 @@ def process_text(proctype: ProctypeSymbol) -> ProcessText:
         if is_listed(each) and not each.begins_with_jump and (each.leads is None or is_listed(each.leads))
     )
     starts = bool(proctype.active)
-    return ProcessText(proctype.name, len(graph.elements), graph.start.state, starts, places)
+    title = proctype_title(proctype)
+    stops = tuple(Stop(each.state, each.span, each.is_end or "end" in each.kinds) for each in graph.locations)
+    more = (proctype.pids, title, proctype.priority or 1, stops)
+    return ProcessText(proctype.name, len(graph.elements), graph.start.state, starts, places, *more)
+
+
+def proctype_title(proctype: ProctypeSymbol) -> str:
+    """Returns the name of a proctype in SPIN's traces."""
+    return f":{proctype.name}:" if proctype.tree.is_init else proctype.name
 
 
 def _parts(whole: Element) -> Iterator[Element]:

@@ -198,9 +198,10 @@ class Preprocessor:
             elif macro.parameters is None:
                 pending += self._placed(token, list(macro.body))[::-1]
             elif pending and pending[-1].kind == "(":
-                arguments = self._arguments(token, pending)
+                arguments, end = self._arguments(token, pending)
                 body = self._substituted(macro, arguments, token.span)
-                pending += self._placed(token, body)[::-1]
+                whole = token.span.to(end) if end.source is token.span.source else token.span
+                pending += self._placed(replace(token, span=whole), body)[::-1]
             else:
                 result.append(token)
         return result
@@ -209,22 +210,23 @@ class Preprocessor:
         hidden = used.hidden | {used.text}
         return [replace(each, span=used.span, hidden=each.hidden | hidden) for each in body]
 
-    def _arguments(self, name: Token, pending: list[Token]) -> list[list[Token]]:
-        """Takes the arguments of a macro, parentheses included, off the tokens to come."""
+    def _arguments(self, name: Token, pending: list[Token]) -> tuple[list[list[Token]], Span]:
+        """Takes the arguments of a macro, parentheses included, off the tokens to come. Returns them, and where they
+        end."""
         pending.pop()
         arguments: list[list[Token]] = [[]]
         depth = 0
         while pending:
             token = pending.pop()
             if token.kind == ")" and depth == 0:
-                return arguments if arguments != [[]] else []
+                return (arguments if arguments != [[]] else []), token.span
             if token.kind == "," and depth == 0:
                 arguments.append([])
                 continue
             depth += (token.kind in "([{") - (token.kind in ")]}")
             arguments[-1].append(token)
         self._error(f"the arguments of '{name.text}' are not closed", name.span, "a ')' is missing")
-        return arguments
+        return arguments, name.span
 
     def _substituted(self, macro: Macro, arguments: list[list[Token]], span: Span) -> list[Token]:
         assert macro.parameters is not None

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
 from math import prod
-from pathlib import Path
 
 from outcrop.ir.nodes import (
     Assign,
@@ -20,16 +19,17 @@ from outcrop.ir.nodes import (
     Variable,
     While,
 )
-from outcrop.ir.system import Executed, Parameter, QueueEnd, Rule
+from outcrop.ir.system import Executed, Handed, Parameter, QueueEnd, Rule, StatementLine
 from outcrop.ir.types import BOOLEAN, INTEGER
 from outcrop.lang import build
 from outcrop.lang.frames import FrameBuilder
 from outcrop.lang.promela import syntax
 from outcrop.lang.promela.atomic import Ending, Taken, Way, WayLowering
-from outcrop.lang.promela.control import Step
+from outcrop.lang.promela.control import Location, Step
 from outcrop.lang.promela.expressions import has_timeout
-from outcrop.lang.promela.places import reached
+from outcrop.lang.promela.places import proctype_title, reached
 from outcrop.lang.promela.scope import Self
+from outcrop.lang.promela.words import in_d_step, statement_words
 from outcrop.source import Span
 
 #: Characters of a statement that the name of its rule shows.
@@ -42,6 +42,7 @@ _MOST_TURNS = 1_000_000
 
 class RuleLowering(WayLowering):
     privilege: Variable | None = None  #: the process that is inside an atomic sequence, plus one
+    _sent: tuple[Expression, ...] = ()  #: the message of the last rendezvous
 
     def all_ways(self) -> list[Way]:
         ways: list[Way] = []
@@ -77,6 +78,21 @@ class RuleLowering(WayLowering):
         self.is_timeout = False
         return rules
 
+    def entered(self, rules: list[tuple[Way, list[Rule]]]) -> list[Rule]:
+        """Returns the rules that begin where a process can stop. Most places inside atomic sequences are none."""
+        leading: dict[Location, set[Location]] = {}
+        for way, found in rules:
+            if found:
+                leading.setdefault(way.taken[0].step.source, set()).update(_stops(way))
+        pending = [each.graph.start for each in self.proctypes.values()]
+        reached: set[Location] = set()
+        while pending:
+            here = pending.pop()
+            if here not in reached:
+                reached.add(here)
+                pending += leading.get(here, ())
+        return [rule for way, found in rules if way.taken[0].step.source in reached for rule in found]
+
     def _rule(self, way: Way, pids: tuple[int, ...] | None, priority: int) -> Rule | None:
         self.frame = FrameBuilder()
         span = way.taken[0].step.span
@@ -86,6 +102,7 @@ class RuleLowering(WayLowering):
         first = actors[0]
         guards.append(self.is_at(first, [way.taken[0].step.source.number + 1], span))
         guards += self._allowed(first, span)
+        handed: list[Handed] = []
         own = 0, 0  # guards before those of the first step, and statements up to its last one
         for number, taken in enumerate(way.taken):
             tests = self._take(taken, actors, body, is_last=number == len(way.taken) - 1)
@@ -99,6 +116,8 @@ class RuleLowering(WayLowering):
                     if getattr(whole, "value", None) == 0:
                         return None
                     body.append(Assume(span=taken.step.span, condition=whole, message="it goes on so", is_guard=True))
+            if taken.met is not None and taken.other is not None and taken.channel is not None:
+                handed.append(Handed(len(body), taken.actor, taken.other, self._sent, taken.channel.types))
             body += tests[1]
             self.is_timeout = False  # the second step of a sequence does not wait for the others to stop
         if not self._finish(way, actors, body):
@@ -114,18 +133,21 @@ class RuleLowering(WayLowering):
         ends = self._ends(way.taken[0], first, (*guards[: own[0]], *body[own[1] :]))
         rule = Rule(named, parameters, frame, span, guard, tuple(body), priority, names, ends, lines)
         executed = tuple(_executed(taken, actors) for taken in way.taken)
-        return replace(rule, executed=executed, reaches=frozenset(reached(way, self.proctypes)))
+        return replace(rule, executed=executed, handed=tuple(handed), reaches=frozenset(reached(way, self.proctypes)))
 
-    def _lines(self, taken: Taken, actors: list[Self]) -> Iterator[str]:
+    def _lines(self, taken: Taken, actors: list[Self]) -> Iterator[StatementLine]:
         """Yields the statements of a step as SPIN shows them in a trail."""
         steps = [(taken.actor, each) for each in taken.loop or (taken.step,)]
         if taken.met is not None and taken.other is not None:
             steps.append((taken.other, taken.met))
         for actor, step in steps:
-            pid = getattr(actors[actor].pid, "value", "-")
-            place = f"{Path(self.source.name).name}:{step.span.line} (state {step.source.state})"
-            text = "-end-" if step.source.is_end else " ".join(step.span.text.split())
-            yield f"proc {pid:>2} ({actors[actor].proctype.name}:1) {place}\t[{text}]"
+            process = actors[actor]
+            who = (_number(process), proctype_title(process.proctype), process.proctype.priority or 1)
+            for number, each in enumerate(in_d_step(step)):
+                text = "" if step.source.is_end else " ".join(each.span.text.split())
+                if each.action is not None:
+                    text = statement_words(each.action)
+                yield StatementLine(*who, each.span, each.number if number else step.number, text, number > 0)
 
     def _actors(self, way: Way, pids: tuple[int, ...] | None, span: Span) -> list[Self]:
         actors = []
@@ -174,9 +196,10 @@ class RuleLowering(WayLowering):
             meeting = next(
                 each for each in self.meetings(step, use) if each.proctype is other.proctype and each.step is taken.met
             )
-            more, values, stores = self.met(step, use, meeting, other)
+            more, values, stores, sent = self.met(step, use, meeting, other)
             tests += more
             self.process = other
+            self._sent = tuple(sent)
             checks = self.checks(taken.met.action, use)
             effects += [*checks, *values, *stores, self.enter(other, taken.met.target, step.span)]
         self.process = me
@@ -234,6 +257,16 @@ class RuleLowering(WayLowering):
         return True
 
 
+def _stops(way: Way) -> Iterator[Location]:
+    """Yields where a way leaves its processes, or may leave them: where it ends, meets another, or turns a loop."""
+    for taken in way.taken:
+        if taken.loop:
+            yield taken.loop[0].source
+        if taken.met is not None:
+            yield from (taken.step.target, taken.met.target)
+    yield way.taken[-1].step.target
+
+
 def _executed(taken: Taken, actors: list[Self]) -> Executed:
     """Returns the statements of a step by SPIN's numbers."""
     moves = [(taken.actor, each.identity) for each in taken.loop or (taken.step,)]
@@ -259,12 +292,15 @@ def _process_name(process: Self) -> str:
 
 
 def _name(way: Way, processes: tuple[str, ...]) -> str:
-    """Returns the name of a rule: its processes, and the line and text of its first statement."""
+    """Returns the name of a rule: its processes, and the line and text of its first statement. Where several
+    statements stand at one place of the file, SPIN's words tell them apart."""
     first = way.taken[0]
     who = " -> ".join(processes)
     if first.step.source.is_end:
         return f"{who}: -end-"
     text = " ".join(first.step.span.text.split())
+    if way.actors[first.actor].graph.is_shared(first.step.span) and first.step.action is not None:
+        text = statement_words(first.step.action)
     if len(text) > _LONGEST_TEXT:
         text = text[: _LONGEST_TEXT - 3] + "..."
     more = f" ... ({len(way.taken)} steps)" if len(way.taken) > 1 else ""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from outcrop.ir.nodes import Expression, Local, Place, Variable
-from outcrop.ir.types import Enum, Range, Record, Scalarset, Type
+from outcrop.ir.types import Array, Enum, Range, Record, Scalarset, Type
 from outcrop.lang.promela import syntax
 from outcrop.lang.promela.control import Graph
 from outcrop.source import Span
@@ -13,6 +13,7 @@ from outcrop.source import Span
 BIT = Range(0, 1, "bit")
 BOOL = Range(0, 1, "bool", labels=("false", "true"))
 BYTE = Range(0, 255, "byte")
+CHAN = Range(0, 255, "chan")
 PID = Range(0, 255, "pid")
 SHORT = Range(-32768, 32767, "short")
 INT = Range(-(2**31), 2**31 - 1, "int")
@@ -67,6 +68,33 @@ class ChannelSymbol:
     @property
     def count(self) -> int:
         return self.width * (1 if self.proctype is None else len(self.proctype.pids))
+
+    @property
+    def titles(self) -> list[str]:
+        """The names of the channels, by number."""
+        owners = [""]
+        if self.proctype is not None:
+            several = len(self.proctype.pids) > 1
+            owners = [f"{self.proctype.name}{f'[{pid}]' if several else ''}." for pid in self.proctype.pids]
+        own = self.name.rpartition(".")[2] if self.proctype is not None else self.name
+        indices = [""] if self.size is None else [f"[{at}]" for at in range(self.size)]
+        return [f"{owner}{own}{index}" for owner in owners for index in indices]
+
+
+def with_channel(kind: Range, titles: tuple[str, ...]) -> Range:
+    """Returns a type of numbers; if its values are channels, they have names."""
+    return replace(kind, labels=titles) if kind.name == CHAN.name else kind
+
+
+def with_channels(kind: Type, titles: tuple[str, ...]) -> Type:
+    """Returns a type in which values of channel variables have names."""
+    if isinstance(kind, Range):
+        return with_channel(kind, titles)
+    if isinstance(kind, Array):
+        return replace(kind, element=with_channels(kind.element, titles))
+    if isinstance(kind, Record):
+        return replace(kind, fields=tuple((name, with_channels(each, titles)) for name, each in kind.fields))
+    return kind
 
 
 @dataclass(frozen=True)

@@ -217,8 +217,11 @@ class SetPriority(Statement):
 
 @dataclass(frozen=True)
 class Print(Statement):
+    """A ``printf`` or, if ``is_name``, a ``printm``."""
+
     text: str
     arguments: tuple[Expression, ...]
+    is_name: bool = False
 
 
 @dataclass(frozen=True)

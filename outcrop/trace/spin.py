@@ -1,0 +1,147 @@
+"""Traces in SPIN's words: as ``spin -t -p -g -l`` prints them, with the values that changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from outcrop.ir.layout import Leaf, State
+from outcrop.ir.system import StatementLine, System
+from outcrop.ir.types import Array, Range, Record, Type
+from outcrop.result import Step, Trace
+from outcrop.source import Span
+from outcrop.trace.values import show
+
+_CYCLE = "  <<<<<START OF CYCLE>>>>>"
+#: Variables of the state that a model does not declare.
+_OWN = frozenset(("_nr_pr", "_last", "atomic", "trace", "notrace"))
+
+
+def spin_lines(trace: Trace, failing: Sequence[StatementLine] = ()) -> Iterator[str]:
+    """Yields the lines of a trace. ``failing``: statements of the step that fails, up to the one that does.
+
+    As in SPIN, each statement of an atomic sequence has a number, and a d_step has one for all of its statements.
+    """
+    values = _Values(trace.system)
+    before = trace.steps[0].state
+    if trace.loop_start == 0:
+        yield _CYCLE
+    count = 0
+    for number, step in enumerate(trace.steps[1:] if trace.closing is None else [*trace.steps[1:], trace.closing], 1):
+        for line in _statements(step):
+            count += isinstance(line, str) or not line.is_inner
+            yield f"{count:>3}:{line if isinstance(line, str) else _text(line)}"
+        yield from (f"\t\t{each}" for each in values.changes(before, step.state))
+        yield from (f"          {each}" for each in step.printed.removesuffix("\n").split("\n") if each)
+        before = step.state
+        if number == trace.loop_start:
+            yield _CYCLE
+    for line in failing:
+        count += not line.is_inner
+        yield f"{count:>3}:{_text(line)}"
+    yield f"spin: trail ends after {count} steps"
+    yield from values.processes(before, count)
+
+
+def _statements(step: Step) -> Sequence[StatementLine | str]:
+    return step.statements or (f"\t{step.label}",)
+
+
+def _text(line: StatementLine) -> str:
+    who = "-" if line.process is None else line.process
+    if not line.text:
+        return f" proc {who} terminates"
+    return f"\tproc {who:>2} ({line.name}:{line.priority}) {_place(line.span)} (state {line.state})\t[{line.text}]"
+
+
+def _place(span: Span) -> str:
+    return f"{Path(span.source.name).name}:{span.line}"
+
+
+class _Values:
+    """The variables of a model by their names in SPIN."""
+
+    def __init__(self, system: System) -> None:
+        self._variables = [each for each in system.variables if each.name not in _OWN]
+        self._processes = {each.name: each for each in system.texts}
+
+    def processes(self, state: State, count: int) -> Iterator[str]:
+        """Yields where the processes are, the youngest first."""
+        found = {}
+        for each in self._variables:
+            text = self._processes.get(each.name)
+            if text is None:
+                continue
+            size = each.type.leaf_count // len(text.processes) if isinstance(each.type, Array) else each.type.leaf_count
+            for at, pid in enumerate(text.processes):
+                where = int(state[each.offset + at * size] or 0)
+                if where:
+                    found[pid] = text, text.stops[where - 1]
+        if found:
+            yield f"#processes: {len(found)}"
+        for pid, (text, stop) in sorted(found.items(), reverse=True):
+            ending = " <valid end state>" if stop.may_end else ""
+            place = f"{_place(stop.span)} (state {stop.state}){ending}"
+            yield f"{count:>3}:\tproc {pid:>2} ({text.title}:{text.priority}) {place}"
+
+    def changes(self, before: State, after: State) -> Iterator[str]:
+        """Yields a line for each channel and each variable that differs."""
+        for each in self._variables:
+            text = self._processes.get(each.name)
+            rows = [state[each.offset : each.offset + each.type.leaf_count] for state in (before, after)]
+            if rows[0] == rows[1]:
+                continue
+            if text is None:
+                yield from _changed(each.name, each.type, *rows)
+            elif isinstance(each.type, Array):
+                size = each.type.element.leaf_count
+                for at, pid in enumerate(text.processes):
+                    parts = [row[at * size : (at + 1) * size] for row in rows]
+                    yield from _of_process(f"{text.title}({pid})", each.type.element, *parts)
+            else:
+                yield from _of_process(f"{text.title}({text.processes[0]})", each.type, *rows)
+
+
+def _of_process(name: str, kind: Type, before: Sequence[Leaf], after: Sequence[Leaf]) -> Iterator[str]:
+    """Yields the changes of the variables of a process; none where it has ended. The first field is where it is."""
+    assert isinstance(kind, Record)
+    if not after[0]:
+        return
+    for (field, inner), start in list(zip(kind.fields, kind.offsets, strict=True))[1:]:
+        end = start + inner.leaf_count
+        yield from _changed(f"{name}:{field}", inner, before[start:end], after[start:end])
+
+
+def _changed(name: str, kind: Type, before: Sequence[Leaf], after: Sequence[Leaf]) -> Iterator[str]:
+    if before == after:
+        return
+    if isinstance(kind, Record) and [each for each, _ in kind.fields] == ["length", "messages"]:
+        yield f"queue ({name}): {_messages(kind, after)}".rstrip()
+    elif isinstance(kind, Record):
+        for (field, inner), start in zip(kind.fields, kind.offsets, strict=True):
+            end = start + inner.leaf_count
+            yield from _changed(f"{name}.{field}", inner, before[start:end], after[start:end])
+    elif isinstance(kind, Array):
+        size = kind.element.leaf_count
+        for at in range(kind.index.cardinality):
+            rows = before[at * size : (at + 1) * size], after[at * size : (at + 1) * size]
+            yield from _changed(f"{name}[{kind.index.show(kind.index.low + at)}]", kind.element, *rows)
+    else:
+        yield f"{name} = {_value(kind, after)}"
+
+
+def _messages(kind: Record, row: Sequence[Leaf]) -> str:
+    """Returns the messages of a channel, the oldest first: ``[ack,1][nak,0]``."""
+    messages = kind.fields[1][1]
+    assert isinstance(messages, Array)
+    leaves = list(messages.element.leaves())
+    parts = [row[1 + at * len(leaves) :][: len(leaves)] for at in range(int(row[0] or 0))]
+    return "".join(
+        f"[{','.join(_value(kind, [leaf]) for kind, leaf in zip(leaves, part, strict=True))}]" for part in parts
+    )
+
+
+def _value(kind: Type, row: Sequence[Leaf]) -> str:
+    """Returns a value; truth values are numbers in SPIN."""
+    is_truth = isinstance(kind, Range) and kind.labels == ("false", "true")
+    return str(row[0]) if is_truth else show(kind, row)
