@@ -9,6 +9,13 @@ REDUCTION = {
         ("(queue, not appends)", "(queue, appends)"),
         # A property is taken apart that is no conjunction.
         ("if each.kind is PropertyKind.INVARIANT else [(each.condition, {})]", "if each.condition else []"),
+        # Instances of the same priority wait; a value that permits a guard is taken for one that does not.
+        ("if other > level) for level in found", "if other >= level) for level in found"),
+        ("sets = (() if wanted >> value & 1 else", "sets = (() if not wanted >> value & 1 else"),
+    ),
+    "codegen/reduced.py": (
+        # Instances are taken for settled that need more.
+        ("if not row & ~whole)", "if row & whole)"),
     ),
     "reduction/instances.py": (
         # A value that is demanded only later.
@@ -17,6 +24,8 @@ REDUCTION = {
     "reduction/boxes.py": (
         # Values that states are not tested for.
         ("            tested |= each.assumed\n", "            tested |= 0\n"),
+        # An instance that is traced again, but without its body.
+        ("                    done &= ~each.bit\n", ""),
     ),
     "reduction/effects.py": (
         # A counter that was written before.
