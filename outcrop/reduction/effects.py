@@ -63,7 +63,7 @@ from outcrop.ir.nodes import (
     Witnessed,
 )
 from outcrop.ir.system import Function, Instantiable, Rule, System
-from outcrop.ir.types import Array, Multiset, Simple, Type
+from outcrop.ir.types import Array, Multiset, Real, Simple, Type
 from outcrop.reduction.folding import combined, converted, negated
 from outcrop.reduction.leaves import Effects, Known, Location, Stored, Values, bits, mask_of
 from outcrop.reduction.reachable import assigned_in, assigned_locals, may_return
@@ -247,7 +247,8 @@ class Tracer:
             return left
         if node.operator is BinaryOperator.IMPLIES and left == 0:
             return 1
-        return combined(node.operator, left, self.value(node.right))
+        right = self.value(node.right)
+        return None if isinstance(node.type, Real) else combined(node.operator, left, right)
 
     def _conditional(self, node: Conditional) -> int | None:
         condition = self.value(node.condition)

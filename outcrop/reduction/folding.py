@@ -46,6 +46,26 @@ def combined(operator: BinaryOperator, left: int | None, right: int | None) -> i
             return _fitting(left - right)
         case BinaryOperator.MULTIPLY:
             return _fitting(left * right)
+    return _of_naturals(operator, left, right) if left >= 0 and right >= 0 else None
+
+
+def _of_naturals(operator: BinaryOperator, left: int, right: int) -> int | None:
+    """Returns the values of operations that depend on signs, or fail for some operands."""
+    match operator:
+        case BinaryOperator.DIVIDE if right:
+            return left // right
+        case BinaryOperator.REMAINDER if right:
+            return left % right
+        case BinaryOperator.BIT_AND:
+            return left & right
+        case BinaryOperator.BIT_OR:
+            return left | right
+        case BinaryOperator.BIT_XOR:
+            return left ^ right
+        case BinaryOperator.SHIFT_LEFT if right < 62:
+            return _fitting(left << right)
+        case BinaryOperator.SHIFT_RIGHT:
+            return left >> right
     return None
 
 

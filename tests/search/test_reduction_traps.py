@@ -4,10 +4,12 @@ formulas and from errors, queues, priorities, and what processes of Promela see 
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
 
 import pytest
 from reduced_models import both, model_of
 
+from outcrop.ir.arithmetic import COMPARISONS, INTEGER_OPERATIONS
 from outcrop.ir.nodes import BinaryOperator
 from outcrop.reduction.boxes import widest_box
 from outcrop.reduction.folding import combined
@@ -375,6 +377,34 @@ def test_a_known_value_outside_of_its_type_is_never_stored() -> None:
     assert widest_box(model_of(text).system).values[1] == {6}
 
 
+def test_constants_are_combined_as_the_interpreter_does() -> None:
+    numbers = (-3, -1, 0, 1, 2, 3, 7, 61, 62, 64, 2**31, 2**40)
+    folded = set()
+    for sign, apply in (COMPARISONS | INTEGER_OPERATIONS).items():
+        for left, right in product(numbers, repeat=2):
+            value = combined(sign, left, right)
+            if value is not None:
+                assert value == apply(left, right)
+                folded.add(sign)
+    assert folded == COMPARISONS.keys() | INTEGER_OPERATIONS.keys()
+    assert combined(BinaryOperator.REMAINDER, 5, 0) is None
+
+
 def test_a_constant_that_overflows_has_no_value() -> None:
     assert combined(BinaryOperator.MULTIPLY, 6, 7) == 42
     assert combined(BinaryOperator.MULTIPLY, 2**40, 2**40) is None
+
+
+def test_an_element_that_is_computed_from_a_parameter_is_known() -> None:
+    full, reduced = both(
+        """
+        var at: array [0..5] of 0..2;
+        startstate begin for p: 0..5 do at[p] := 0; end; end;
+        ruleset p: 0..2 do
+          rule "first" at[p * 2] = 0 ==> at[p * 2] := 1; end;
+          rule "next" at[p * 2] = 1 & at[(p * 2 + 7) % 6] = 0 ==> at[(p * 2 + 7) % 6] := 1; end;
+        end;
+        """,
+        deadlock="off",
+    )
+    assert full.states and reduced.states and reduced.states < full.states / 2
