@@ -50,7 +50,7 @@ def align(bit: int, to: int) -> int:
 def size(kind: Type) -> int:
     """Returns the size of a type in bits, a multiple of its alignment."""
     if isinstance(kind, Simple):
-        return width(kind)
+        return align(width(kind), alignment(kind))
     if isinstance(kind, Record):
         end = 0
         for _, each in kind.fields:
