@@ -8,10 +8,10 @@
 MODELS is the folder with models/promela. ``rows`` compares with the counts that EXPECTED.csv holds; where a model has a
 formula or a never claim, SPIN's figure is one of a product, and the model alone is counted again with -DNOCLAIM.
 ``speed`` runs ``pan`` (gcc -O2, -DSAFETY -DNOREDUCE -DNOFAIR -DNOCLAIM, and -DCOLLAPSE for its bytes) with a hash
-table and a stack that fit the model, and the search in RAM. ``verdict`` leaves -DNOREDUCE and -o1 -o2 -o3 out, and both sides stop at the first error. It measures the
-search, and all that leads to the verdict: ``spin -a``, gcc and ``pan``, or loading, analysis, compilation and search.
-``bytes`` takes the peak memory of `outcrop check --strategy ram --compress FORM` less that of `--depth 0`, and what
-``pan`` reports for its states.
+table and a stack that fit the model, and the search in RAM. ``verdict`` leaves -DNOREDUCE and -o1 -o2 -o3 out, and
+both sides stop at the first error. It measures the search, and all that leads to the verdict: ``spin -a``, gcc and
+``pan``, or loading, analysis, compilation and search. ``bytes`` takes the peak memory of `outcrop check --strategy
+ram --compress FORM` less that of `--depth 0`, and what ``pan`` reports for its states.
 """
 
 from __future__ import annotations
