@@ -250,11 +250,20 @@ class ExpressionLowering(IntegerLowering):
             hint = "leave --process-symmetry out"
             self.report.error(f"the processes of '{name.text}' have no numbers under symmetry", name.span, hint)
             return None
-        if pid is None:
-            hint = f"write {name.text}[pid]"
-            self.report.error(f"there are several processes of proctype '{name.text}'", name.span, hint)
-            return None
-        return self.self_of(proctype, self.integer(pid), name.span)
+        number = self._first(proctype, name.span) if pid is None else self.integer(pid)
+        return self.self_of(proctype, number, name.span)
+
+    def _first(self, proctype: ProctypeSymbol, span: Span) -> Expression:
+        """Returns the least number of a process of a proctype, which SPIN takes where a reference gives none."""
+        message = f"'{proctype.name}' is only one of several processes here, that with the least number"
+        self.report.warning(message, span, f"write {proctype.name}[pid] to name another one")
+        *others, last = proctype.pids
+        first: Expression = build.number(last, span)
+        for each in reversed(others):
+            number = build.number(each, span)
+            exists = build.negation(self.is_at(self.self_of(proctype, number, span), [0], span), span)
+            first = Conditional(type=INTEGER, span=span, condition=exists, then=number, otherwise=first)
+        return first
 
     def self_of(self, proctype: ProctypeSymbol, pid: Expression, span: Span, local: Local | None = None) -> Self:
         assert proctype.variable is not None
