@@ -34,8 +34,6 @@ from pathlib import Path
 import outcrop
 from outcrop.errors import OutcropError
 
-#: Options that a model needs in addition to the common ones.
-NEEDS = {"p248": {"processes": 14}}
 #: Flags of SPIN's compiler that leave the state space as the model has it.
 UNREDUCED = ("-o1", "-o2", "-o3")
 SAFETY = ("-O2", "-w", "-DSAFETY", "-DNOREDUCE", "-DNOFAIR", "-DNOCLAIM")
@@ -84,7 +82,7 @@ def expected(models: Path, most: int, only: str) -> list[dict[str, str]]:
 
 
 def load(path: Path) -> outcrop.Model:
-    return outcrop.load(path, assertions=False, claims=False, **NEEDS.get(path.stem, {}))
+    return outcrop.load(path, assertions=False, claims=False)
 
 
 def check(model: outcrop.Model) -> outcrop.Result:
@@ -163,7 +161,7 @@ def verdict(models: Path, least: int, most: int, only: str, repeat: int) -> None
             pan.run(errors="-c1")
             whole = [_children() - began]
             began = time.process_time() + _children()
-            model = outcrop.load(path, claims=False, **NEEDS.get(path.stem, {}))
+            model = outcrop.load(path, claims=False)
             reduced = {"strategy": "ram", "threads": 1, "reduce": "por"}
             model.check(**reduced)
             whole.append(time.process_time() + _children() - began)
@@ -209,7 +207,6 @@ def _peak(path: Path, *options: str) -> int:
     """Returns the peak memory of a check, in bytes."""
     command = [sys.executable, "-m", "outcrop", "check", str(path), "--assertions", "off", "--claims", "off", "--json"]
     command += ["--deadlock", "off", "--strategy", "ram", "--threads", "1", "--engine", "native", *options]
-    command += [f"--{name}={value}" for name, value in NEEDS.get(path.stem, {}).items()]
     return int(json.loads(subprocess.run(command, capture_output=True, check=False).stdout)["peak_rss_bytes"])
 
 

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 from outcrop.check.conclusion import conclude, violations_of
 from outcrop.check.engines import EngineOutcome, search, settled
+from outcrop.check.guesses import with_better_guesses
 from outcrop.check.kept import keeping, write_kept
 from outcrop.check.reducing import refuse_what_changes
 from outcrop.check.refusals import refuse_invariants, refuse_unused_options
@@ -51,7 +52,7 @@ from outcrop.options import (
     given_options,
     is_remote,
 )
-from outcrop.outcome import Progress, Stop
+from outcrop.outcome import Event, Progress, Stop
 from outcrop.reading import read_source as read_source
 from outcrop.report.json import document
 from outcrop.report.notebook import html, result_page, system_html
@@ -134,8 +135,8 @@ def _loaded(
     system, warnings = front_end(source.name)(source, options)
     require_start_state(system)
 
-    def reload(others: Mapping[str, object]) -> Model:
-        return _loaded(source, {**constants, **others}, own, formulas, invariants)
+    def reload(others: Mapping[str, object], **options: object) -> Model:
+        return _loaded(source, {**constants, **others}, {**own, **options}, formulas, invariants)
 
     return Model(system, tuple(warnings), options, reload)
 
@@ -202,8 +203,8 @@ class Model:
     system: System
     warnings: tuple[Diagnostic, ...]  #: warnings of the front-end
     options: LoadOptions
-    #: Loads the same model with other constants.
-    reload: Callable[[Mapping[str, object]], Model] | None = field(default=None, repr=False, compare=False)
+    #: Loads the same model with other constants, and other options of its language by name.
+    reload: Callable[..., Model] | None = field(default=None, repr=False, compare=False)
 
     def __repr__(self) -> str:
         system = self.system
@@ -263,6 +264,16 @@ class Model:
             'depth bound reached'
         """
         asked = _changed(options or CheckOptions(), changes)
+        tell = partial(_tell, progress)
+        return with_better_guesses(self, asked, tell, partial(Model._check_selected, progress=progress, output=output))
+
+    def _check_selected(
+        self,
+        asked: CheckOptions,
+        progress: Callable[[Progress], None] | None,
+        output: Callable[[str], object] | None,
+    ) -> Result:
+        """Checks those properties of the model that the options name."""
         selection = select(self.system, asked.properties)
         chosen = dataclasses.replace(asked, properties=selection.formulas)
         model = dataclasses.replace(self, system=selection.system, warnings=(*self.warnings, *selection.notes()))
@@ -289,8 +300,8 @@ class Model:
         if self.system.says_where_runs_end and chosen.deadlock is Deadlock.STUTTERING:
             chosen = dataclasses.replace(chosen, deadlock=Deadlock.STUCK)
         chosen, event = settled(keeping(chosen))
-        if event is not None and progress is not None:
-            progress(Progress(level=0, states=0, rules_fired=0, frontier=0, seconds=0.0, event=event))
+        if event is not None:
+            _tell(progress, event)
         if chosen.engine is Engine.INTERPRETER and chosen.strategy in names(finds_cycles=True):
             raise UsageError(f"the interpreter has no strategy {chosen.strategy}; leave out --strategy")
         refuse_invariants(self.system, self.options, chosen)
@@ -351,6 +362,12 @@ class Model:
             # The search for bad states has already printed everything.
             options = dataclasses.replace(left, checkpoint=None, resume=None, keep_states=None, prints=False)
         return run_checks(checks, self.options, options, progress, output)
+
+
+def _tell(progress: Callable[[Progress], None] | None, event: Event) -> None:
+    """Reports an event that comes before a search."""
+    if progress is not None:
+        progress(Progress(level=0, states=0, rules_fired=0, frontier=0, seconds=0.0, event=event))
 
 
 # --- Options -----------------------------------------------------------------------------------------------

@@ -79,6 +79,7 @@ class EventKind(StrEnum):
     NOT_COPIED = "not copied"  #: the checkpoint could not be copied to its remote place, and is kept here
     DISK_FULL = "disk full"  #: the disk is full, or its budget is spent
     DISK_FAILED = "disk failed"  #: the disk returned errors or wrong data
+    ENLARGED = "enlarged"  #: a bound that was guessed was too small, and the search began again with a larger one
     INTERPRETED = "interpreted"  #: there is no C compiler, so that the interpreter searches
     INTERRUPTED = "interrupted"  #: a signal ended the search
     UNLISTED = "unlisted"  #: the list of violations is full, and the search continues

@@ -170,8 +170,8 @@ class Session:
         ]
         if not fitting:
             raise UsageError(
-                f"the trace does not fit the model: no rule leads to its state {number}; load it with the model, and "
-                "the constants, of the check that saved it"
+                f"the trace does not fit the model: no rule leads to its state {number}; load it with the model, the "
+                "constants and the options of the check that saved it"
             )
         rule = saved.get("#meta", {}).get("rule")
         return next((each for each in fitting if each.label == rule), fitting[0])

@@ -249,6 +249,16 @@ class Function:
     writes_state: bool = False
 
 
+@dataclass(frozen=True)
+class Guess:
+    """A bound that the front-end guessed. A run that passes it ends in an error that names the option."""
+
+    option: str
+    value: int
+    larger: tuple[int, ...]  #: values to try instead, ascending
+    remedy: str  #: end of the message of the error
+
+
 @dataclass(frozen=True, eq=False)
 class System:
     """A model, ready to be interpreted, printed or compiled."""
@@ -273,6 +283,7 @@ class System:
     forgives_failures: bool = False  #: whether reaching the error state is not reported
     orders_scalarsets: bool = False  #: whether a rule depends on an order of scalarset values
     texts: tuple[ProcessText, ...] = ()  #: texts of the processes, in languages where unreached code is listed by place
+    guess: Guess | None = None
 
     @cached_property
     def leaf_types(self) -> tuple[Simple, ...]:

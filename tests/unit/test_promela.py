@@ -14,12 +14,11 @@ from outcrop.explore.saved import read
 from outcrop.explore.session import Session
 from outcrop.lang import load_text
 from outcrop.options import LoadOptions
+from outcrop.outcome import EventKind
 
 MODELS = Path(os.environ.get("OUTCROP_MODELS", "/nowhere")) / "models" / "promela"
 #: Rows whose counts are those of a product with a formula or a never claim.
 PRODUCTS = ("p123", "ex_3a", "diskhead", "zune", "LTL/", "werkplaats")
-#: Rows that need more processes than the default.
-PROCESSES = {"p248": 14}
 MOST_STATES = 2_000
 
 
@@ -40,8 +39,7 @@ def counted() -> list[tuple[str, int, int]]:
 def test_state_spaces_are_those_of_spin(name: str, states: int, transitions: int) -> None:
     if name == "none":
         pytest.skip("no models")
-    processes = PROCESSES.get(Path(name).stem)
-    model = outcrop.load(MODELS / name, assertions=False, processes=processes)
+    model = outcrop.load(MODELS / name, assertions=False)
     result = model.check(deadlock="off", engine="interpreter" if states < 300 else "native")
     # SPIN counts the arrival at the initial state as a transition.
     assert (result.states, result.rules_fired + 1) == (states, transitions)
@@ -194,13 +192,30 @@ def test_constants_replace_macros(tmp_path: Path) -> None:
     assert (larger.states, larger.constants) == (11, {"N": 4})
 
 
-def test_processes_past_the_limit_are_an_error_that_names_the_option(tmp_path: Path) -> None:
-    path = tmp_path / "m.pml"
-    path.write_text("proctype P(byte n) { if :: n < 12 -> run P(n + 1) :: else fi } init { run P(0) }\n")
-    result = outcrop.load(path).check(engine="interpreter")
-    assert str(result.verdict) == "violated"
+def test_a_guessed_number_of_processes_grows_until_it_is_enough() -> None:
+    text = "proctype P(byte n) {{ if :: n < {most} -> run P(n + 1) :: else fi }} init {{ run P(0) }}"
+    result = outcrop.loads(text.format(most=12), "m.pml").check(engine="interpreter")
+    assert (str(result.verdict), result.options["processes"]) == ("holds", 17)
+    assert [(each.kind, each.data) for each in result.events] == [(EventKind.ENLARGED, {"before": 9, "after": 17})]
+    endless = outcrop.loads(text.format(most=200), "m.pml").check(engine="interpreter")
+    assert str(endless.verdict) == "violated"
+    assert "--processes" in endless.violations[0].message
+    assert [each.data["after"] for each in endless.events] == [17, 33, 65]
+
+
+def test_processes_past_a_given_limit_are_an_error_that_names_the_option() -> None:
+    text = "proctype P(byte n) { if :: n < 12 -> run P(n + 1) :: else fi } init { run P(0) }"
+    result = outcrop.loads(text, "m.pml", processes=9).check(engine="interpreter")
+    assert (str(result.verdict), result.events) == ("violated", [])
     assert "--processes" in result.violations[0].message
-    assert str(outcrop.load(path, processes=20).check(engine="interpreter").verdict) == "holds"
+    assert str(outcrop.loads(text, "m.pml", processes=20).check(engine="interpreter").verdict) == "holds"
+
+
+def test_a_reference_to_one_of_several_processes_is_warned_of() -> None:
+    text = "active [2] proctype P() { A: skip } ltl p { !(P@A && P[0]@A) }"
+    model = outcrop.loads(text, "m.pml")
+    assert [each.hint for each in model.warnings] == ["write P[pid] to name another one"]
+    assert str(model.check(engine="interpreter").verdict) == "violated"
 
 
 def test_a_never_claim_is_an_automaton(tmp_path: Path) -> None:

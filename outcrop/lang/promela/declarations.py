@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from outcrop.ir.nodes import Assign, Expression, For, LocalPlace, Statement, TypeDomain, Variable
+from outcrop.ir.system import Guess
 from outcrop.ir.types import Array, Enum, Range, Record, Type
 from outcrop.lang import build
 from outcrop.lang.promela import syntax
@@ -13,7 +14,8 @@ from outcrop.lang.promela.control import GraphBuilder, Location
 from outcrop.lang.promela.elements import Numbers
 from outcrop.lang.promela.events import EventTrace
 from outcrop.lang.promela.identical import mark_identical
-from outcrop.lang.promela.language import PromelaOptions
+from outcrop.lang.promela.language import MOST_PROCESSES, PromelaOptions
+from outcrop.lang.promela.lifetimes import MORE_PROCESSES
 from outcrop.lang.promela.messages import expand_messages
 from outcrop.lang.promela.mtypes import hold_names_only, is_mtype, labels_of, numbered
 from outcrop.lang.promela.preprocessor import Preprocessor
@@ -43,8 +45,8 @@ from outcrop.options import LoadOptions
 from outcrop.source import Source, Span
 
 _NUMBERS: dict[str, Range] = {"bit": BIT, "bool": BOOL, "byte": BYTE, "pid": PID, "short": SHORT, "int": INT}
-#: Processes beside the active ones, where their number cannot be found.
-_MORE_PROCESSES = 8
+#: Processes beside the active ones, where their number cannot be found: a guess, and others to try if it is passed.
+_MORE_PROCESSES, *_EVEN_MORE = 8, 16, 32, 64
 _LARGEST_ARRAY = 65_536
 MAX_LEAVES = 100_000
 
@@ -59,6 +61,7 @@ class DeclarationLowering(StructureLowering):
         self._labels: dict[str, tuple[str, ...]] = {}  #: names of the values of each mtype
         self.written: set[str] = set()  #: names that are assigned or received into
         self._leaf_count = 0
+        self.guess: Guess | None = None  #: of the number of processes
 
     # --- Types -----------------------------------------------------------------------------------------------------
 
@@ -197,10 +200,14 @@ class DeclarationLowering(StructureLowering):
             active[name] = count
         constants = {name: symbol.value for name, symbol in self.globals.items() if isinstance(symbol, ConstantSymbol)}
         given = self.options.of(PromelaOptions).processes
-        limit = given or sum(active.values()) + _MORE_PROCESSES
+        least = sum(active.values())
+        limit = given or least + _MORE_PROCESSES
         graphs = {name: (each.tree, each.graph) for name, each in self.proctypes.items()}
         census = count_processes(graphs, active, constants, limit)
         self.most_processes = max(census.most, 1)
+        if census.is_guessed and given is None:
+            larger = tuple(least + each for each in _EVEN_MORE if least + each <= MOST_PROCESSES)
+            self.guess = Guess("processes", limit, larger, MORE_PROCESSES)
         for name, proctype in self.proctypes.items():
             proctype.active = census.active.get(name, range(0))
             proctype.pids = census.pids.get(name, range(0))

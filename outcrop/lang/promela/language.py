@@ -7,14 +7,18 @@ from dataclasses import dataclass
 from outcrop.declared import option
 from outcrop.lang.language import Language
 
+#: As in SPIN.
+MOST_PROCESSES = 255
+
 
 @dataclass(frozen=True)
 class PromelaOptions:
     processes: int | None = option(
         None,
-        "processes of a Promela model at a time, where 'run' stands in a loop (default: 8 beside the active ones)",
+        "processes of a Promela model at a time, where 'run' stands in a loop (default: 8 beside the active ones, and"
+        " up to 64 where a check finds these too few)",
         least=1,
-        most=255,
+        most=MOST_PROCESSES,
         convert=int,
         shown="N",
     )

@@ -25,6 +25,9 @@ from outcrop.lang.promela.events import EventLowering
 from outcrop.lang.promela.scope import FieldValues, InitialValue, Self
 from outcrop.source import Span
 
+#: The remedy for a run that needs more processes than there is room for.
+MORE_PROCESSES = "allow more with --processes"
+
 
 class LifetimeLowering(EventLowering):
     def begin_priority(self, node: syntax.Run, created: Self, span: Span) -> list[Statement]:
@@ -52,7 +55,7 @@ class LifetimeLowering(EventLowering):
             build.binary(BinaryOperator.GREATER, pid, build.number(high, span), span, BOOLEAN),
         )
         outside = build.logical(BinaryOperator.OR, *tests, span)
-        message = f"no room for another process of proctype '{proctype.name}': allow more with --processes"
+        message = f"no room for another process of proctype '{proctype.name}': {MORE_PROCESSES}"
         body: list[Statement] = [If(span=span, branches=((outside, (Error(span=span, message=message),)),))]
         values = [self.kept(self.integer(each), body) for each in node.arguments]
         created = self.self_of(proctype, pid, span)

@@ -154,6 +154,7 @@ class _ModelLowering(TemporalLowering):
             temporal=tuple(self.temporal),
             automaton=self.automaton,
             texts=tuple(map(process_text, self.proctypes.values())),
+            guess=self.guess,
         )
 
 
