@@ -16,17 +16,15 @@ from typing import Any
 
 import outcrop
 
-#: Seconds that one run of the verifier may take, and states that are worth a comparison.
-_SECONDS = 5
-MOST_STATES = 100_000
-#: States that the interpreter searches in a moment.
-MOST_INTERPRETED = 3_000
-MOST_IN_CYCLES = 500
 _ENDLESS = "max search depth too small"
 _PLACE = re.compile(r"^\t[\w.]+:\d+, state (\d+)\b", re.MULTILINE)
 
 
+#: Options for ``load`` without assertions, and without what the model claims of its runs.
 _SILENT: dict[str, Any] = {"assertions": False}
+_CLAIMLESS: dict[str, Any] = {"claims": False}
+#: Flags of a verifier that looks for bad states alone.
+_SAFETY = ("-DSAFETY",)
 
 
 class NotAccepted(Exception):
@@ -41,35 +39,61 @@ def _compiler() -> str | None:
     return shutil.which("tcc") or shutil.which("gcc")
 
 
+@dataclass(frozen=True)
+class Limits:
+    """What one run of a verifier may take, and how many states are worth a comparison."""
+
+    seconds: float = 5.0
+    depth: int = 100_000
+    states: int = 100_000  #: by compiled searches, and with cycles
+    interpreted: int = 3_000
+    interpreted_cycles: int = 500
+
+
 @dataclass
 class Verifier:
-    """SPIN's verifiers of a model, each compiled when it is first asked for."""
+    """SPIN's verifiers of the model ``m.pml`` in a folder, each compiled when it is first asked for."""
 
     folder: Path
     text: str
+    name: str = "m.pml"
+    limits: Limits = Limits()
     _made: set[str] = field(default_factory=set)
+    _said: str = ""
 
     def __post_init__(self) -> None:
-        (self.folder / "m.pml").write_text(self.text)
-        command = ["spin", "-a", "-o1", "-o2", "-o3", "m.pml"]
+        (self.folder / self.name).write_text(self.text, encoding="utf-8", errors="surrogateescape")
+        command = ["spin", "-a", "-o1", "-o2", "-o3", self.name]
         try:
             spin = subprocess.run(
-                command, cwd=self.folder, capture_output=True, text=True, timeout=_SECONDS, check=False
+                command,
+                cwd=self.folder,
+                capture_output=True,
+                timeout=self.limits.seconds,
+                check=False,
+                encoding="latin-1",
             )
         except subprocess.TimeoutExpired:  # a formula that it translates for minutes
             raise NotAccepted("too long") from None
         if spin.returncode or "Error" in spin.stdout or not (self.folder / "pan.c").exists():
             raise NotAccepted(spin.stdout)
+        self._said = spin.stdout
 
     def run(self, *options: str, flags: tuple[str, ...] = ()) -> str:
         """Returns the output of the verifier that has these flags."""
         name = "-".join(("pan", *flags))
         if name not in self._made:
             self._compile(name, *flags)
-        command = [f"./{name}", "-c0", "-m100000", "-w16", *options]
+        hash_table = f"-w{self.limits.states.bit_length() - 1}"
+        command = [f"./{name}", "-c0", f"-m{self.limits.depth}", hash_table, *options]
         try:
             done = subprocess.run(
-                command, cwd=self.folder, capture_output=True, timeout=_SECONDS, check=False, encoding="latin-1"
+                command,
+                cwd=self.folder,
+                capture_output=True,
+                timeout=self.limits.seconds,
+                check=False,
+                encoding="latin-1",
             )
         except subprocess.TimeoutExpired:
             raise NotAccepted("too long") from None
@@ -83,10 +107,18 @@ class Verifier:
         optimise = () if compiler.endswith("tcc") else ("-O0",)
         if "priority" in self.text:  # SPIN leaves most bits of a priority out when it compresses a state
             flags = (*flags, "-DNOCOMP")
-        command = [compiler, *optimise, "-w", "-DNOREDUCE", "-DNFAIR=3", *flags, "-o", name, "pan.c"]
+        command = [compiler, *optimise, "-w", "-DNOREDUCE", "-DNFAIR=3", "-DVECTORSZ=8192", *flags, "-o", name, "pan.c"]
         if subprocess.run(command, cwd=self.folder, capture_output=True, check=False).returncode:
             raise NotAccepted("the verifier does not compile")
         self._made.add(name)
+
+    @cached_property
+    def claims(self) -> tuple[str, ...]:
+        """The names of the claims of the model; "" for the only one, if it has just one."""
+        count = re.search(r"^\t#define NCLAIMS\t(\d+)$", (self.folder / "pan.h").read_text("latin-1"), re.MULTILINE)
+        if not count or count[1] == "1":
+            return ("",) if count else ()
+        return tuple(re.findall(r"^ltl (\w+):", self._said, re.MULTILINE))
 
     def finds(self, *options: str, flags: tuple[str, ...] = ()) -> bool:
         """Returns whether the verifier finds an error."""
@@ -100,24 +132,26 @@ class Comparison:
     folder: Path
     text: str
     engine: str = "interpreter"
+    name: str = "m.pml"
+    limits: Limits = Limits()
+    loading: dict[str, Any] = field(default_factory=dict)  #: options for ``load`` that the model needs
 
     @cached_property
     def spin(self) -> Verifier:
-        return Verifier(self.folder, self.text)
+        return Verifier(self.folder, self.text, self.name, self.limits)
 
     def check(self, *, loading: dict[str, Any] | None = None, **options: Any) -> outcrop.Result:
-        model = outcrop.load(self.folder / "m.pml", **(loading or {}))
+        model = outcrop.load(self.folder / self.name, **self.loading, **(loading or {}))
         if self.engine == "native":
             options.setdefault("strategy", "auto")
         return model.check(engine=self.engine, **options)
 
     def counts(self) -> str:
         """Compares states and transitions."""
-        output = self.spin.run("-A", "-E")
-        theirs = counts_in(output)
-        if theirs[0] > (MOST_STATES if self.engine == "native" else MOST_INTERPRETED):
+        theirs = counts_in(self._run("-A", "-E", flags=_SAFETY))
+        if theirs[0] > (self.limits.states if self.engine == "native" else self.limits.interpreted):
             raise NotAccepted("many states")
-        ours = self.check(loading={"assertions": False}, deadlock="off")
+        ours = self.check(loading=_SILENT | _CLAIMLESS, deadlock="off")
         counted = ours.states, ours.rules_fired + 1
         if counted != theirs:
             return f"counts: SPIN has {theirs}, we {counted}"
@@ -125,10 +159,10 @@ class Comparison:
 
     def unreached(self) -> str:
         """Compares the states of unreached code. SPIN gives some of them the line where their text ends."""
-        theirs = _unreached(self.spin.run("-A", "-E"))
+        theirs = _unreached(self._run("-A", "-E", flags=_SAFETY))
         ours = {
             each.name: {place.state for place in each.places}
-            for each in self.check(loading={"assertions": False}, deadlock="off").unreached
+            for each in self.check(loading=_SILENT | _CLAIMLESS, deadlock="off").unreached
         }
         for name, places in theirs.items():
             own = ours.get(name, set())
@@ -138,35 +172,48 @@ class Comparison:
 
     def verdicts(self) -> str:
         """Compares the verdicts about assertions and invalid end states."""
-        asked = (
-            ("assertions", self.spin.finds("-E"), {}, {"deadlock": "off"}),
-            ("invalid end states", self.spin.finds("-A"), _SILENT, {}),
+        asked: tuple[tuple[str, str, dict[str, Any], dict[str, Any]], ...] = (
+            ("assertions", "-E", {}, {"deadlock": "off"}),
+            ("invalid end states", "-A", _SILENT, {}),
         )
-        return next(filter(None, (self._differs(*each) for each in asked)), "")
+        for what, option, loading, options in asked:
+            if different := self._differs(what, self._finds(option, flags=_SAFETY), loading | _CLAIMLESS, options):
+                return different
+        return ""
 
     def cycles(self) -> str:
         """Compares the verdicts about acceptance cycles and progress, with and without fairness."""
         self._few_states()
+        silent = _SILENT | _CLAIMLESS
         for fair in self._fairness():
             options = ("-A", "-E", "-f") if fair == "weak" else ("-A", "-E")
             more = {"deadlock": "off", "fair": fair}
-            found = self.spin.finds("-a", *options)
-            different = self._differs(f"acceptance, {fair}", found, {**_SILENT, "acceptance": True}, more)
-            found = self.spin.finds("-l", *options, flags=("-DNP",))
-            different = different or self._differs(f"progress, {fair}", found, {**_SILENT, "progress": True}, more)
+            found = self._finds("-a", *options)
+            different = self._differs(f"acceptance, {fair}", found, {**silent, "acceptance": True}, more)
+            found = self._finds("-l", *options, flags=("-DNP",))
+            different = different or self._differs(f"progress, {fair}", found, {**silent, "progress": True}, more)
             if different:
                 return different
         return ""
 
     def formula(self) -> str:
-        """Compares the verdict about the claim of the model, with and without fairness."""
+        """Compares the verdicts about the claims of the model, with and without fairness."""
         self._few_states()
         for fair in self._fairness():
-            found = self.spin.finds("-a", "-E", *(("-f",) if fair == "weak" else ()))
-            different = self._differs(f"claim, {fair}", found, _SILENT, {"deadlock": "off", "fair": fair})
-            if different:
-                return different
+            for name in self.spin.claims:
+                options = ("-a", "-E", *(("-f",) if fair == "weak" else ()), *(("-N", name) if name else ()))
+                more = {"deadlock": "off", "fair": fair, **({"properties": (name,)} if name else {})}
+                different = self._differs(f"claim {name}, {fair}", self.spin.finds(*options), _SILENT, more)
+                if different:
+                    return different
         return ""
+
+    def _run(self, *options: str, flags: tuple[str, ...] = ()) -> str:
+        """Returns the output of the verifier of the model without its claims."""
+        return self.spin.run(*options, flags=(*flags, "-DNOCLAIM") if self.spin.claims else flags)
+
+    def _finds(self, *options: str, flags: tuple[str, ...] = ()) -> bool:
+        return _count(self._run(*options, flags=flags), "errors", is_before=True) > 0
 
     def _fairness(self) -> tuple[str, ...]:
         """Returns the fairness assumptions under which SPIN finds all cycles of the model."""
@@ -174,7 +221,7 @@ class Comparison:
 
     def _few_states(self) -> None:
         output = self.spin.run("-A", "-E", flags=("-DSAFETY", "-DNOCLAIM"))
-        if counts_in(output)[0] > (MOST_STATES if self.engine == "native" else MOST_IN_CYCLES):
+        if counts_in(output)[0] > (self.limits.states if self.engine == "native" else self.limits.interpreted_cycles):
             raise NotAccepted("many states")
 
     def _differs(self, what: str, found: bool, loading: dict[str, Any], options: dict[str, Any]) -> str:
