@@ -6,6 +6,7 @@ Apart from times and memory, the same check prints the same text.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -236,13 +237,14 @@ def _per_rank(result: Result) -> list[str]:
 
 
 def _never_fired(result: Result) -> str:
-    names = [rule.name for rule in result.coverage if not rule.fired]
+    names = Counter(rule.name for rule in result.coverage if not rule.fired)
     if not names:
         return ""
-    shown = ", ".join(names[:_MOST_NAMES])
-    rest = f", and {len(names) - _MOST_NAMES:,} more" if len(names) > _MOST_NAMES else ""
+    shown = [f"{name} ({count:,} rules)" if count > 1 else name for name, count in names.items()][:_MOST_NAMES]
+    left = names.total() - sum(list(names.values())[:_MOST_NAMES])
+    rest = f", and {left:,} more" if left else ""
     never = "never fired" if result.verdict is Verdict.HOLDS else "did not fire before the search ended"
-    return f"Rules that {never} ({len(names):,} of {len(result.coverage):,}): {shown}{rest}"
+    return f"Rules that {never} ({names.total():,} of {len(result.coverage):,}): {', '.join(shown)}{rest}"
 
 
 def _unreached(result: Result) -> Iterator[str]:

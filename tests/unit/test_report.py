@@ -89,6 +89,8 @@ def test_figures_and_rules_that_never_fired() -> None:
     assert "  state size   3 bits" in lines
     assert "Rules that never fired (1 of 2): down" in lines
     assert "Rules that did not fire before the search ended (1 of 2): down" in report(violated()).splitlines()
+    same = replace(result(), coverage=[each for each in result().coverage for _ in range(3)])
+    assert "Rules that never fired (3 of 6): down (3 rules)" in report(same).splitlines()
 
 
 def test_notes_are_shown() -> None:
