@@ -218,6 +218,18 @@ def test_a_reference_to_one_of_several_processes_is_warned_of() -> None:
     assert str(model.check(engine="interpreter").verdict) == "violated"
 
 
+def test_no_process_of_another_proctype_is_at_a_label() -> None:
+    text = """
+        byte n;
+        active proctype Main() { M: do :: n < 9 -> n++ od }
+        active [2] proctype P() { A: (n == 9) }
+        ltl others { [] !P[9]@A && [] !Main[1]@M && [] (n > 2 -> !P[n]@A) } ltl own { [] !P[n]@A }
+    """
+    result = outcrop.loads(text, "m.pml").check(engine="interpreter", max_errors=None, deadlock="off")
+    found = {each.name: each.status for each in result.properties}
+    assert (found["others"], found["own"], str(result.violations[0].kind)) == ("holds", "violated", "ltl")
+
+
 def test_a_never_claim_is_an_automaton(tmp_path: Path) -> None:
     path = tmp_path / "m.pml"
     model = "byte x; active proctype P() { do :: x = 1 - x od }\n"

@@ -296,7 +296,22 @@ class ExpressionLowering(IntegerLowering):
             message = f"proctype '{process.proctype.name}' has no label '{node.label.text}'"
             self.report.error(message, node.label.span, hint)
             return build.truth(False, node.span)
-        return self.is_at(process, [label.number + 1], node.span)
+        is_there = self.is_at(process, [label.number + 1], node.span)
+        if node.process is None:
+            return is_there
+        return build.logical(BinaryOperator.AND, self._can_be(process.proctype, node.process), is_there, node.span)
+
+    def _can_be(self, proctype: ProctypeSymbol, process: syntax.Expression) -> Expression:
+        """Returns whether a number is one that processes of a proctype can have."""
+        pid, span = self.integer(process), process.span
+        if isinstance(pid, Constant) and isinstance(pid.value, int):
+            return build.truth(pid.value in proctype.pids, span)
+        low, high = build.number(proctype.pids.start, span), build.number(proctype.pids.stop - 1, span)
+        tests = (
+            build.binary(BinaryOperator.GREATER_EQUAL, pid, low, span, BOOLEAN),
+            build.binary(BinaryOperator.LESS_EQUAL, pid, high, span, BOOLEAN),
+        )
+        return build.logical(BinaryOperator.AND, *tests, span)
 
     def _remote_variable(self, node: syntax.RemoteVariable) -> Expression:
         process = self.remote(node.proctype, node.process)
