@@ -40,19 +40,23 @@ def compared(path: Path, limits: Limits, parts: tuple[str, ...], processes: int)
             refusal = ""
             comparison.spin  # noqa: B018 - accepts the model, or raises
         except NotAccepted as error:
-            refusal = str(error).strip().splitlines()[0] if str(error).strip() else "refused"
+            refusal = _reason(error)
         for part in parts:
             try:
                 if difference := getattr(comparison, part)():
                     return "different", difference
                 done.append(part)
             except NotAccepted as error:
-                lines = str(error).strip().splitlines()
-                left.append(f"{part}: {lines[0] if lines else 'not accepted'}")
+                left.append(f"{part}: {_reason(error)}")
             except OutcropError as error:
                 what = str(error).strip().splitlines()[0]
                 return ("both refuse" if refusal and not done else "refused"), f"{what}; SPIN: {refusal or 'accepts'}"
     return ("equal" if done else "not compared"), "; ".join([", ".join(done), *left])
+
+
+def _reason(error: Exception) -> str:
+    lines = str(error).strip().splitlines() or ["not accepted"]
+    return next((line for line in lines if "rror" in line), lines[-1])
 
 
 def main() -> None:
