@@ -10,6 +10,7 @@ import pytest
 from compare_spin import Comparison, NotAccepted, Verifier, counts_in, has_spin
 from generator.promela import PromelaModel
 from promela_claims import CLAIMS
+from promela_labels import LABELS
 from promela_words import read_words
 
 import outcrop
@@ -49,6 +50,14 @@ def test_claims_are_violated_where_spin_says_so(tmp_path: Path) -> None:
         verifier = Verifier(folder, each.text)
         found = verifier.finds("-E", flags=("-DSAFETY", "-UNOREDUCE"))
         assert found == (each.is_violated != each.differs), each.name
+
+
+@pytest.mark.skipif(not has_spin(), reason="SPIN is not installed")
+def test_accept_labels_count_where_spin_says_so(tmp_path: Path) -> None:
+    for number, each in enumerate(LABELS):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        assert Verifier(folder, each.text).finds("-a", "-E") == each.is_violated, each.name
 
 
 TRAILS = (
