@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
-from compare_spin import Comparison, NotAccepted, Verifier, counts_in, has_spin
+from compare_spin import MOST_IN_CYCLES, Comparison, NotAccepted, Verifier, counts_in, has_spin
 from generator.promela import PromelaModel
 from promela_claims import CLAIMS
+from promela_labels import LABELS
 from promela_words import read_words
 
 import outcrop
@@ -51,6 +54,14 @@ def test_claims_are_violated_where_spin_says_so(tmp_path: Path) -> None:
         assert found == (each.is_violated != each.differs), each.name
 
 
+@pytest.mark.skipif(not has_spin(), reason="SPIN is not installed")
+def test_accept_labels_count_where_spin_says_so(tmp_path: Path) -> None:
+    for number, each in enumerate(LABELS):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        assert Verifier(folder, each.text).finds("-a", "-E") == each.is_violated, each.name
+
+
 TRAILS = (
     """byte x, n; chan c = [0] of { byte }; chan d = [2] of { byte };
 proctype W(byte k) { byte v; c?v; atomic { n++; x = x + v; d!v };
@@ -79,16 +90,34 @@ def test_trails_of_spin_lead_to_the_violation(text: str, options: str, tmp_path:
     assert fails if "assert" in text else not session.choices() and not session.interpreter.may_end(session.state)
 
 
-PAGES = ("reference/promela.md", "coming-from/spin.md")
-_MODEL = re.compile(r'```promela title="([\w.]+)"\n(.*?)```', re.DOTALL)
+REPOSITORY = Path(__file__).parents[2]
+_MODEL = re.compile(r'```promela(?: title="([\w.]+)")?\n(.*?)```', re.DOTALL)
+
+
+def _models() -> Iterator[Any]:
+    """Yields the models of the examples and of the manual, one for each block."""
+    for path in sorted((REPOSITORY / "examples").rglob("*.pml")):
+        yield pytest.param(path.read_text(), id=path.name)
+    for page in (REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").rglob("*.md"))):
+        for name, model in _MODEL.findall(page.read_text(encoding="utf-8")):
+            yield pytest.param(model, id=f"{page.stem}-{name}")
 
 
 @pytest.mark.skipif(not has_spin(), reason="SPIN is not installed")
-@pytest.mark.parametrize("page", PAGES)
-def test_spin_accepts_the_models_of_the_docs(page: str, tmp_path: Path) -> None:
-    models = _MODEL.findall((Path(__file__).parents[2] / "docs" / page).read_text())
-    assert models
-    for name, text in models:
-        (tmp_path / name).write_text(text)
-        done = subprocess.run(["spin", "-a", name], cwd=tmp_path, capture_output=True, text=True, timeout=20)
-        assert done.returncode == 0 and "Error" not in done.stdout + done.stderr, name
+@pytest.mark.parametrize("text", list(_models()))
+def test_models_of_the_manual_have_the_verdicts_and_counts_of_spin(text: str, tmp_path: Path) -> None:
+    comparison = Comparison(tmp_path, text)
+    verifier = comparison.spin
+    has_claim = "ltl " in text or "never " in text
+    found = verifier.finds(*(("-a",) if has_claim else ()), flags=("-UNOREDUCE",))  # as users run it
+    model = outcrop.load(tmp_path / "m.pml")
+    if any("--acceptance" in each.hint for each in model.warnings):  # the documented difference
+        model = outcrop.load(tmp_path / "m.pml", acceptance=True)
+    assert (str(model.check(engine="interpreter").verdict) == "violated") == found
+    counted = comparison.check(loading={"assertions": False, "claims": False}, deadlock="off")
+    assert counts_in(verifier.run("-A", "-E", flags=("-DSAFETY", "-DNOCLAIM"))) == (
+        counted.states,
+        counted.rules_fired + 1,
+    )
+    if counted.states <= MOST_IN_CYCLES:
+        assert comparison.cycles() == ""

@@ -20,7 +20,7 @@ class PromelaModel:
 
     With any of these its processes never end and need no condition, and in half of the models one process can always
     move: SPIN's search for fair cycles misses some that run beside a process that has ended or is not ``provided`` for,
-    and some where all processes wait. Models with a claim have no accept labels, which SPIN takes for part of it.
+    and some where all processes wait. Models with a formula have no accept labels, which SPIN takes for part of it.
     """
 
     def __init__(self, seed: int, purpose: str = "") -> None:
@@ -163,7 +163,7 @@ class PromelaModel:
     def _label(self) -> str:
         self._fresh += 1
         kind = self._random.choice(("L", "end", "accept", "progress"))
-        kind = "L" if kind == "accept" and self._purpose in ("ltl", "never") else kind
+        kind = "L" if kind == "accept" and self._purpose == "ltl" else kind
         return kind + str(self._fresh)
 
     def _target(self) -> str:

@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 
 import pytest
+from promela_labels import LABELS, Labels
 
 import outcrop
 from outcrop.errors import ModelError, UsageError
@@ -237,6 +238,22 @@ def test_a_never_claim_is_an_automaton(tmp_path: Path) -> None:
     assert result_of(path) == ("violated", "ltl")
     path.write_text(model + "never { do :: x == 2 -> goto accept :: x != 2 od; accept: do :: true od }")
     assert result_of(path) == ("holds", "")
+
+
+@pytest.mark.parametrize("labels", LABELS, ids=lambda labels: labels.name)
+def test_accept_labels_of_processes_count_beside_a_claim(labels: Labels) -> None:
+    model = outcrop.loads(labels.text, "m.pml", acceptance=labels.acceptance)
+    assert (str(model.check(engine="interpreter", deadlock="off").verdict) == "violated") == labels.is_violated
+
+
+def test_formulas_leave_accept_labels_out_with_a_warning() -> None:
+    text = "byte x; active proctype P() { accept: do :: x = 1 - x od }\n"
+    formula = "ltl f { [] (x < 2) }"
+    for options, warned in (({}, 1), ({"acceptance": True}, 0), ({"claims": False}, 0)):
+        model = outcrop.loads(text + formula, "m.pml", **options)
+        assert len([each for each in model.warnings if "--acceptance" in each.hint]) == warned
+    assert not outcrop.loads(text, "m.pml").warnings
+    assert str(outcrop.loads(text + formula, "m.pml").check(engine="interpreter").verdict) == "holds"
 
 
 def result_of(path: Path) -> tuple[str, str]:

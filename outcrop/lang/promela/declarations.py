@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from outcrop.ir.nodes import Assign, Expression, For, LocalPlace, Statement, TypeDomain, Variable
 from outcrop.ir.system import Guess
-from outcrop.ir.types import Array, Enum, Range, Record, Type
+from outcrop.ir.types import BOOLEAN, Array, Enum, Range, Record, Type
 from outcrop.lang import build
 from outcrop.lang.promela import syntax
 from outcrop.lang.promela.control import GraphBuilder, Location
@@ -303,6 +303,10 @@ class DeclarationLowering(StructureLowering):
             )
             self.report.error(message, symmetric[0].tree.name.span, "leave --process-symmetry out")
         self.privilege = self._variable("atomic", Range(0, self.most_processes), Span(self.source, 0, 0))
+
+    def make_passed(self) -> None:
+        """Makes the variable that says whether the last step passed an accept label inside an atomic sequence."""
+        self.passed = self._variable("(accept)", BOOLEAN, Span(self.source, 0, 0))
 
     def _variable(self, name: str, kind: Type, span: Span) -> Variable:
         variable = Variable(name, kind, self._leaf_count, span, is_defined=True)

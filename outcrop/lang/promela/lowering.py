@@ -21,6 +21,7 @@ from outcrop.lang.promela.control import Location, Step
 from outcrop.lang.promela.parser import parse, parse_expression
 from outcrop.lang.promela.places import process_text
 from outcrop.lang.promela.processes import can_end
+from outcrop.lang.promela.rules import passes_accept_label
 from outcrop.lang.promela.temporal import TemporalLowering
 from outcrop.lang.report import LowerExpression, Report, TooManyErrors, did_you_mean
 from outcrop.options import LoadOptions
@@ -72,6 +73,8 @@ class _ModelLowering(TemporalLowering):
         ways = self.all_ways()
         if any(each.ending is Ending.PRIVILEGED for each in ways):
             self.make_privilege()
+        if self.counts_accept_labels(tree) and any(map(passes_accept_label, ways)):
+            self.make_passed()
         self._rules = self.entered([(way, self.rules_of(way)) for way in ways])
         self.formulas(tree)
         self.cycles()
@@ -79,6 +82,7 @@ class _ModelLowering(TemporalLowering):
             self._given_invariant(invariant)
         for formula in self.options.formulas:
             self.given_formula(formula)
+        self.warn_of_labels()
 
     def _check_replacements(self) -> None:
         """Reports each -D that names no macro of the model."""

@@ -42,6 +42,7 @@ _MOST_TURNS = 1_000_000
 
 class RuleLowering(WayLowering):
     privilege: Variable | None = None  #: the process that is inside an atomic sequence, plus one
+    passed: Variable | None = None  #: whether the last step passed an accept label inside an atomic sequence
     _sent: tuple[Expression, ...] = ()  #: the message of the last rendezvous
 
     def all_ways(self) -> list[Way]:
@@ -245,6 +246,9 @@ class RuleLowering(WayLowering):
             body.append(Assume(span=span, condition=blocked, message="it blocks", is_guard=True))
         if self.last is not None:
             body.append(Assign(span=span, target=build.place(self.last, span), value=last.pid))
+        if self.passed is not None:
+            place = build.place(self.passed, span)
+            body.append(Assign(span=span, target=place, value=build.truth(passes_accept_label(way), span)))
         if self.privilege is not None:
             holder: Expression = build.number(0, span)
             if way.ending is Ending.PRIVILEGED:
@@ -265,6 +269,14 @@ def _stops(way: Way) -> Iterator[Location]:
         if taken.met is not None:
             yield from (taken.step.target, taken.met.target)
     yield way.taken[-1].step.target
+
+
+def passes_accept_label(way: Way) -> bool:
+    """Returns whether a process comes to an accept label before the last step of a way. SPIN counts that as a visit,
+    although it does not store the state."""
+    sources = [each.step.source for each in way.taken[1:]]
+    sources += [step.source for each in way.taken for step in each.loop[1:]]
+    return any("accept" in each.kinds for each in sources)
 
 
 def _executed(taken: Taken, actors: list[Self]) -> Executed:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 
 from outcrop.errors import ModelError
@@ -75,13 +76,42 @@ class TemporalLowering(DeclarationLowering):
     def _cycle(self, name: str, formula: Formula, proposition: Formula, span: Span) -> None:
         self.process, self.frame = None, FrameBuilder()
         if proposition is _ACCEPTING:
-            # A run that has ended at an accept label stays there for ever.
-            meaning = build.negation(self.no_process_at("accept", span), span)
+            meaning = self._at_accept_label(span)
         else:
             # A run that has ended is on no cycle.
             meaning = build.logical(BinaryOperator.AND, self.no_process_at("progress", span), self.can_move(span), span)
         frame = self.frame.finish()
         self.temporal.append(TemporalProperty(name, (), frame, span, formula, {proposition: meaning}))
+
+    def warn_of_labels(self) -> None:
+        """Warns where SPIN would also report cycles through accept labels of processes: where a formula is checked."""
+        options = self.options.of(PromelaOptions)
+        claims = [each for each in self.temporal if each.name not in ("progress", "acceptance")]
+        label = self._labelled("accept")
+        if claims and not options.acceptance and label is not None:
+            message = "formulas are checked alone, while SPIN also reports cycles through this accept label"
+            self.report.warning(message, label.span, "check those with --acceptance")
+
+    def counts_accept_labels(self, tree: syntax.Model) -> bool:
+        """Returns whether accept labels of processes matter."""
+        options = self.options.of(PromelaOptions)
+        return options.acceptance or (options.claims and tree.never is not None)
+
+    def _at_accept_label(self, span: Span) -> Expression:
+        """Returns whether a process is at an accept label, where a run that has ended stays for ever, or the last step
+        of a run that has not ended passed one."""
+        here = build.negation(self.no_process_at("accept", span), span)
+        if self.passed is None:
+            return here
+        passed: Expression = build.load(build.place(self.passed, span))
+        passed = build.logical(BinaryOperator.AND, passed, self.can_move(span), span)
+        return build.logical(BinaryOperator.OR, here, passed, span)
+
+    def _labelled(self, kind: str) -> Location | None:
+        """Returns the first place of the processes and of the event trace at a label of a kind."""
+        graphs = [each.graph for each in self.proctypes.values() if each.variable is not None]
+        graphs += [] if self.event_trace is None else [self.event_trace.graph]
+        return next((each for graph in graphs for each in graph.locations if kind in each.kinds), None)
 
     def _formula(self, node: syntax.Expression, meaning: dict[Formula, Expression]) -> Formula:
         if _is_temporal(node):
@@ -119,7 +149,8 @@ class TemporalLowering(DeclarationLowering):
     # --- Never claims ------------------------------------------------------------------------------------------------
 
     def _never(self, body: syntax.Block) -> Automaton:
-        """Returns the automaton of a never claim. Its end accepts whatever follows."""
+        """Returns the automaton of a never claim. Its end accepts whatever follows. As in SPIN, it also accepts runs
+        along the claim that visit accept labels of processes again and again."""
         graph = GraphBuilder(self.report).build(body)
         self.process, self.frame = None, FrameBuilder()
         edges: list[Edge] = []
@@ -132,15 +163,17 @@ class TemporalLowering(DeclarationLowering):
         edges.append(Edge(end, end, None, body.span))
         accepting = {each.number for each in graph.locations if "accept" in each.kinds}
         names = tuple(each.labels[0] if each.labels else f"line {each.span.line}" for each in graph.locations)
-        return Automaton(
+        claim = Automaton(
             name="never claim",
             states=names,
             initial=graph.start.number,
             accepting=frozenset(accepting | {end}),
             edges=tuple(edges),
             span=body.span,
-            frame=self.frame.finish(),
         )
+        if self._labelled("accept"):
+            claim = _accepting_at(self._at_accept_label(body.span), claim)
+        return replace(claim, frame=self.frame.finish())
 
     def _claim_moves(
         self, step: Step, tests: list[Expression], turns: int = 0
@@ -174,6 +207,32 @@ class TemporalLowering(DeclarationLowering):
                 return [build.negation(each, step.span) for each in tests]
         self.report.error("a never claim can only test", step.span, "move assignments and messages into a process")
         return []
+
+
+def _accepting_at(visited: Expression, claim: Automaton) -> Automaton:
+    """Returns the automaton that also accepts runs with infinitely many states in which ``visited`` is true. Each state
+    that does not accept gets a copy that does, which is entered where ``visited`` is true."""
+    others = [number for number in range(len(claim.states)) if number not in claim.accepting]
+    copies = {number: len(claim.states) + place for place, number in enumerate(others)}
+    edges = []
+    for edge in claim.edges:
+        guards: list[tuple[int, Expression | None]] = [(edge.target, edge.guard)]
+        if edge.target in copies:
+            tests = [] if edge.guard is None else [edge.guard]
+            missed = build.negation(visited, edge.span)
+            guards = [
+                (edge.target, build.conjunction([*tests, missed])),
+                (copies[edge.target], build.conjunction([*tests, visited])),
+            ]
+        for source in (edge.source, copies.get(edge.source)):
+            if source is not None:
+                edges += [Edge(source, target, guard, edge.span) for target, guard in guards]
+    return replace(
+        claim,
+        states=(*claim.states, *(f"{claim.states[number]}, after an accept label" for number in others)),
+        accepting=claim.accepting | frozenset(copies.values()),
+        edges=tuple(edges),
+    )
 
 
 def _is_temporal(node: syntax.Expression) -> bool:
