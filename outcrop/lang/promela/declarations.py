@@ -68,7 +68,7 @@ class DeclarationLowering(StructureLowering):
     def types(self, model: syntax.Model) -> None:
         most = 0
         for name, number in numbered(model.mtypes):
-            self.globals[name.text] = ConstantSymbol(number, name.span)
+            self._enter_name(self.globals, name, ConstantSymbol(number, name.span))
             most = max(most, number)
         self._most = 2 ** most.bit_length() - 1 if hold_names_only(model) else 255
         self._labels = labels_of(model.mtypes)
@@ -216,7 +216,10 @@ class DeclarationLowering(StructureLowering):
         for declaration in proctype.tree.parameters:
             for each in declaration.declarators:
                 kind = self.type_of(declaration.type, each)
-                if kind is not None:
+                if kind is not None and each.size is not None:
+                    hint = "give single values, or declare the array outside of the proctype"
+                    self.report.error("a parameter cannot be an array", each.name.span, hint)
+                elif kind is not None:
                     is_channel = declaration.type.text not in _NUMBERS
                     parameter = VariableSymbol(each.name.text, kind, each.name.span, is_channel=is_channel)
                     self._enter_name(proctype.names, each.name, parameter)

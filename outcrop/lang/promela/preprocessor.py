@@ -70,7 +70,7 @@ class Preprocessor:
             is_read = not parts or parts[-1].is_read
             if token.kind != DIRECTIVE:
                 if is_read and token.kind == JUNK:
-                    self.diagnostics.append(problem(token))
+                    self._refuse(token)
                 elif is_read:
                     pending.append(token)
                 continue
@@ -80,6 +80,12 @@ class Preprocessor:
         if parts:
             self._error("this conditional part is not closed", parts[-1].span, "end it with #endif")
         return result + self.expanded(pending)
+
+    def _refuse(self, token: Token) -> None:
+        """Reports what cannot be a token. A text that spans lines has two quotes that are not closed."""
+        mistake = problem(token)
+        if token.text[0] != '"' or all(each.message != mistake.message for each in self.diagnostics):
+            self.diagnostics.append(mistake)
 
     # --- Directives ------------------------------------------------------------------------------------------
 
@@ -231,8 +237,8 @@ class Preprocessor:
     def _substituted(self, macro: Macro, arguments: list[list[Token]], span: Span) -> list[Token]:
         assert macro.parameters is not None
         if len(arguments) != len(macro.parameters):
-            counts = f"{len(macro.parameters)} arguments, not {len(arguments)}"
-            self._error(f"this macro takes {counts}", span)
+            count = len(macro.parameters)
+            self._error(f"this macro takes {count} argument{'' if count == 1 else 's'}, not {len(arguments)}", span)
             return []
         values = dict(zip(macro.parameters, (self.expanded(each) for each in arguments), strict=True))
         return _pasted([part for each in macro.body for part in values.get(each.text, [each])])

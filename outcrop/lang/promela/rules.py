@@ -139,7 +139,7 @@ class RuleLowering(WayLowering):
         return replace(rule, executed=executed, handed=tuple(handed), reaches=frozenset(reached(way, self.proctypes)))
 
     def _is_never(self, process: Self, tests: list[Expression]) -> bool:
-        """Returns whether a step cannot happen, as ``timeout`` while others can move, and no test before it can fail."""
+        """Returns whether a step cannot happen, as ``timeout`` while others can move. No test before it may fail."""
         self.process = process
         return bool(tests) and getattr(tests[0], "value", None) == 0 and not self.allowed()
 
