@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 import outcrop
 from outcrop.api import Model
+from outcrop.cli.main import main
 from outcrop.errors import ModelError
+from outcrop.explore.graph import explore
+from outcrop.explore.picture import picture
 from outcrop.result import ViolationKind
 from outcrop.source import Diagnostic, Severity
 
@@ -133,3 +138,48 @@ def test_a_missing_end_shows_the_beginning(text: str, place: str) -> None:
 )
 def test_texts_that_spin_reads(text: str) -> None:
     assert model(text).check(engine="interpreter").verdict == "holds"
+
+
+@pytest.mark.parametrize(
+    ("kind", "message"),
+    [
+        ("progress", "non-progress cycle: a run avoids all progress labels from some point on"),
+        ("acceptance", "acceptance cycle: a run is at accept labels again and again"),
+    ],
+)
+def test_cycles_have_the_names_that_spin_gives_them(kind: str, message: str) -> None:
+    text = "byte x; active proctype P() { do :: x == 0 -> progress: x = 1; x = 0 :: x == 0 -> accept: skip od }"
+    (violation,) = model(text, **{kind: True}).check(engine="interpreter").violations
+    assert (violation.message, violation.span, violation.property) == (message, None, kind)
+
+
+@pytest.mark.parametrize(("kind", "word"), [("progress", "every"), ("acceptance", "no")])
+def test_a_warning_says_that_there_are_no_labels(kind: str, word: str) -> None:
+    loaded = model("byte x; active proctype P() { do :: x = 1 - x od }", **{kind: True})
+    (warning,) = loaded.warnings
+    assert f"no label that begins with '{kind[:6]}" in warning.message
+    assert f"so {word} cycle is a violation" in warning.message
+
+
+def test_statements_with_commas_are_whole_in_pictures() -> None:
+    text = "chan c = [1] of { byte, byte }; active proctype P() { byte x; do :: c!1,2; c?x,_ od }"
+    drawn = picture(explore(model(text).system, False, 100, None), None, ["P.at"], "property")
+    assert {each.label for each in drawn.lines} == {"P:1 c!1,2", "P:1 c?x,_"}
+
+
+def test_simulation_names_rules_of_one_name_once(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    path = tmp_path / "m.pml"
+    text = "byte x; active [2] proctype P() { x = 1; end: do :: x == 2; x = 3 :: x == 2; x = 3 od }"
+    path.write_text(text)
+    main(["simulate", str(path), "--walks", "1"])
+    assert "P[0]:1 x == 2 (2 rules), " in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("command", ["graph", "show", "locality"])
+def test_commands_that_load_a_model_take_the_options_of_its_language(
+    command: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    path = tmp_path / "m.pml"
+    path.write_text("proctype P() { skip } init { do :: run P() :: break od }")
+    assert main([command, str(path), "--processes", "2"]) == 0
+    assert "m.pml" in capsys.readouterr().out
