@@ -107,6 +107,9 @@ def guarantee(document: dict[str, Any]) -> str:
     if document["verdict"] == "unknown":
         return "States that were not reached may violate a property."
     if document["guarantee"] == "exact":
+        reduction = document.get("reduction")
+        if reduction is not None and not reduction["reason"]:
+            return "Exact: every state of the reduced system was explored, and the reduction preserves the verdict."
         of_product = "" if document.get("states_checked", "all") == "all" else " of the product"
         return f"Exact: every reachable state{of_product} was explored."
     return _capital(document["guarantee"]) + "."

@@ -317,3 +317,17 @@ def test_a_large_state_shows_what_changes(open_page: Open, tmp_path: Path) -> No
     shown.all(".tree details details summary")[0].click()
     assert "[7]" in shown.texts(".tree summary")
     assert shown.box(".steps [aria-current] span")["height"] < 30, "a number of two digits stays on one line"
+
+
+def test_shows_the_reduction_and_unreached_code(open_page: Open, tmp_path: Path) -> None:
+    model = tmp_path / "m.pml"
+    steps = "; ".join(["x++"] * 4)
+    model.write_text(f"active [3] proctype P() {{ byte x; {steps}; if :: x > 9 -> skip; x = 0 :: else fi }}\n")
+    _, path = report(model, tmp_path / "run.html", reduce="por")
+    shown = open_page(path)
+    assert shown.complaints() == []
+    assert "every state of the reduced system" in shown.text("header")
+    assert "of the states fired a part; on average 0.95 of 2.37 enabled" in shown.text(".figures")
+    (unreached,) = [each for each in shown.texts("section") if each.startswith("Unreached code")]
+    assert "P: 1 of 11 states, which no process reached" in unreached
+    assert "m.pml:1:" in unreached and "x = 0" in unreached

@@ -15,10 +15,18 @@ function figures(result) {
     result.peak_disk_bytes ? ["Disk", bytes(result.peak_disk_bytes)] : null,
     ["State size", plural(result.state_bits, "bit")],
     ["Search", result.strategy, [result.engine, result.threads > 1 && plural(result.threads, "thread"), result.ranks > 1 && plural(result.ranks, "rank")].filter(Boolean).join(", ")],
+    reductionRow(result.reduction),
   ];
   return h("dl", { class: "figures" }, rows.filter(Boolean).map(([name, value, note]) => h(
     "div", {}, h("dt", {}, name), h("dd", {}, value, note && [" ", h("small", {}, note)]),
   )));
+}
+
+function reductionRow(reduction) {
+  if (!reduction || reduction.reason || !reduction.states) return null;
+  const each = (count) => (count / reduction.states).toFixed(2);
+  const share = Math.round((100 * reduction.reduced) / reduction.states);
+  return ["Reduction", `${share}%`, `of the states fired a part; on average ${each(reduction.fired)} of ${each(reduction.enabled)} enabled`];
 }
 
 // --- Violations ---------------------------------------------------------------------------------------------------
@@ -172,7 +180,7 @@ function ruleSection(result) {
   if (has("new")) columns.push({ name: "To new states", isNumber: true, value: (rule) => rule.new, title: "firings that led to a state that no shorter run reaches" });
   const until = result.verdict === "holds" ? "never fired" : "did not fire before the search ended";
   const notes = [h("p", { class: "soft" }, never.length
-    ? [h("strong", {}, `${never.length} of ${plural(rules.length, "rule")} ${until}`), `: ${listed(never.map((rule) => rule.name))}.`]
+    ? [h("strong", {}, `${never.length} of ${plural(rules.length, "rule")} ${until}`), `: ${listed([...new Set(never.map((rule) => rule.name))])}.`]
     : `All ${plural(rules.length, "rule")} fired.`)];
   const idle = has("new") ? rules.filter((rule) => rule.fired && rule.new === 0) : [];
   if (idle.length) notes.push(h("p", { class: "soft" }, `${plural(idle.length, "rule")} fired, but only to states that shorter runs reach: ${listed(idle.map((rule) => rule.name))}.`));
@@ -189,6 +197,17 @@ function ruleSection(result) {
 
 function listed(names) {
   return names.length > 12 ? `${names.slice(0, 12).join(", ")}, and ${names.length - 12} more` : names.join(", ");
+}
+
+function unreachedSection(result) {
+  const texts = (result.unreached || []).filter((text) => text.places.length);
+  if (!texts.length) return null;
+  const until = result.verdict === "holds" ? "" : " before the search ended";
+  const parts = texts.map((text) => [
+    h("p", {}, h("span", { class: "mono" }, text.process), h("span", { class: "soft" }, `: ${text.places.length} of ${plural(text.states, "state")}, which no process reached${until}`)),
+    h("ul", {}, text.places.map((place) => h("li", {}, linked(result.source, place.position), h("span", { class: "soft" }, ` state ${place.state} `), h("code", {}, place.statements.join("; "))))),
+  ]);
+  return section("Unreached code", parts);
 }
 
 function propertySection(result) {
@@ -247,7 +266,7 @@ function main() {
   const faults = faultsOf(result);
   const violations = [faultIndex(faults), ...faults.map((each, index) => violationSection(result, each, index, faults.length, steppers))];
   const sections = [
-    figures(result), ...violations, propertySection(result), ruleSection(result), levelSection(result),
+    figures(result), ...violations, propertySection(result), unreachedSection(result), ruleSection(result), levelSection(result),
     resourceSection(result), localitySection(result), runSection(result), sourceSection(result),
   ];
   document.getElementById("report").replaceChildren(...sections.filter(Boolean));
