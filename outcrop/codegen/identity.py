@@ -40,7 +40,9 @@ def identity(system: System, load: LoadOptions, options: CheckOptions) -> dict[s
 
 
 def _shown(value: object) -> object:
-    """Returns the value of an option as on the command line: 0 if there is no limit."""
+    """Returns the value of an option as on the command line: 0 if there is no limit, or none was given."""
+    if isinstance(value, bool):
+        return "on" if value else "off"
     return str(value) if isinstance(value, str) else value or 0
 
 

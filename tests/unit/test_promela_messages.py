@@ -183,3 +183,23 @@ def test_commands_that_load_a_model_take_the_options_of_its_language(
     path.write_text("proctype P() { skip } init { do :: run P() :: break od }")
     assert main([command, str(path), "--processes", "2"]) == 0
     assert "m.pml" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("text", "obstacle"),
+    [
+        ("active [2] proctype P() { do :: skip od }", ""),
+        ("active [2] proctype P() { do :: _pid == 0 od }", "'P': it uses _pid"),
+        ("active [2] proctype P() { byte x; x = 1 }", "'P': its processes can end"),
+        ("active [2] proctype P() { chan c = [1] of { byte }; do :: c!1 od }", "'P': it declares channels"),
+        ("active [2] proctype P() { do :: a: skip od } active proctype Q() { P[0]@a }", "'P': one of its processes is"),
+        ("active [2] proctype P() { do :: skip od } active proctype Q() { enabled(0) }", "'enabled' in the model names"),
+        ("active [2] proctype P() { do :: skip od } init { run P() }", "'P': 'run' starts processes of it"),
+        ("active proctype P() { do :: skip od }", "several active processes: active [3]"),
+    ],
+)
+def test_process_symmetry_says_why_it_has_no_effect(text: str, obstacle: str) -> None:
+    loaded = model(text, process_symmetry=True)
+    hints = [each.hint for each in loaded.warnings if "--process-symmetry has no effect" in each.message]
+    assert len(hints) == bool(obstacle) and all(obstacle in each for each in hints)
+    assert bool(loaded.system.scalarsets) == (not obstacle)

@@ -190,7 +190,7 @@ class DeclarationLowering(StructureLowering):
             locations = Enum(tuple(_location_names(graph.locations)), f"location of {model.trace.word}")
             self.event_trace = EventTrace(model.trace, graph, locations, list(self.events_of(model.trace, graph)))
         if self.options.of(PromelaOptions).process_symmetry:
-            mark_identical(model, list(self.proctypes.values()), self.preprocessor.words)
+            mark_identical(model, list(self.proctypes.values()), self.preprocessor.words, self.report)
 
     def _count(self) -> None:
         active = {}

@@ -11,22 +11,42 @@ from outcrop.ir.types import Scalarset
 from outcrop.lang.promela import syntax
 from outcrop.lang.promela.processes import can_end
 from outcrop.lang.promela.scope import ProctypeSymbol
+from outcrop.lang.report import Report
 
 #: Words that name processes by their numbers.
 NAMING_WORDS = ("_last", "enabled", "get_priority", "set_priority", "pc_value")
 
 
-def mark_identical(model: syntax.Model, proctypes: list[ProctypeSymbol], words: set[str]) -> None:
-    """Gives each proctype with identical processes a scalarset."""
-    if any(each in words for each in NAMING_WORDS):
-        return
+def mark_identical(model: syntax.Model, proctypes: list[ProctypeSymbol], words: set[str], report: Report) -> None:
+    """Gives each proctype with identical processes a scalarset, and warns if there is none."""
     remote = {
         node.proctype.text
         for node in syntax.walk([model.proctypes, model.formulas, model.never])
         if isinstance(node, syntax.RemoteLabel | syntax.RemoteVariable)
     }
-    for number, proctype in enumerate(proctypes):
-        uses_pid = any(isinstance(each, syntax.Name) and each.text == "_pid" for each in syntax.walk(proctype.tree))
-        is_fixed = len(proctype.active) > 1 and proctype.active == proctype.pids and not can_end(proctype.graph)
-        if is_fixed and not uses_pid and not proctype.channels and proctype.name not in remote:
-            proctype.scalarset = Scalarset(proctype.name, len(proctype.pids), 1_000 + number)
+    several = [each for each in proctypes if len(each.pids) > 1]
+    obstacles = [(each, _obstacle(each, words, each.name in remote)) for each in several]
+    for proctype, obstacle in obstacles:
+        if not obstacle:
+            number = 1_000 + proctypes.index(proctype)
+            proctype.scalarset = Scalarset(proctype.name, len(proctype.pids), number)
+    if not any(each.scalarset for each in proctypes):
+        found = "; ".join(f"'{proctype.name}': {obstacle}" for proctype, obstacle in obstacles)
+        hint = found or "it is about proctypes with several active processes: active [3] proctype P()"
+        report.warning("--process-symmetry has no effect: no processes are identical", None, hint)
+
+
+def _obstacle(proctype: ProctypeSymbol, words: set[str], is_remote: bool) -> str:
+    """Returns why the processes of a proctype are not identical; "" if they are."""
+    naming = [each for each in NAMING_WORDS if each in words]
+    if naming:
+        return f"'{naming[0]}' in the model names processes by their numbers"
+    if proctype.active != proctype.pids:
+        return "'run' starts processes of it"
+    if can_end(proctype.graph):
+        return "its processes can end"
+    if any(isinstance(each, syntax.Name) and each.text == "_pid" for each in syntax.walk(proctype.tree)):
+        return "it uses _pid"
+    if proctype.channels:
+        return "it declares channels"
+    return "one of its processes is named, as in P[2]@label or P:x" if is_remote else ""
