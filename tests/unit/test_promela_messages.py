@@ -193,7 +193,7 @@ def test_commands_that_load_a_model_take_the_options_of_its_language(
         ("active [2] proctype P() { byte x; x = 1 }", "'P': its processes can end"),
         ("active [2] proctype P() { chan c = [1] of { byte }; do :: c!1 od }", "'P': it declares channels"),
         ("active [2] proctype P() { do :: a: skip od } active proctype Q() { P[0]@a }", "'P': one of its processes is"),
-        ("active [2] proctype P() { do :: skip od } active proctype Q() { enabled(0) }", "'enabled' in the model names"),
+        ("active [2] proctype P() { do :: skip od } active proctype Q() { enabled(0) }", "'enabled' in the model"),
         ("active [2] proctype P() { do :: skip od } init { run P() }", "'P': 'run' starts processes of it"),
         ("active proctype P() { do :: skip od }", "several active processes: active [3]"),
     ],
