@@ -14,9 +14,11 @@ from outcrop.ir.nodes import (
     Conditional,
     Constant,
     Expression,
+    FieldPlace,
     GlobalPlace,
     IndexPlace,
     Load,
+    LocalPlace,
     Place,
     Unary,
     UnaryOperator,
@@ -164,3 +166,42 @@ def next_number(value: Expression, span: Span) -> Expression:
 def variables_in(node: object) -> set[Variable]:
     """Returns the state variables that an expression or place reads or names."""
     return {each.variable for each in walk(node) if isinstance(each, GlobalPlace)}
+
+
+#: Operators that have a value for all operands.
+_TOTAL = frozenset(
+    (
+        BinaryOperator.AND,
+        BinaryOperator.OR,
+        BinaryOperator.EQUAL,
+        BinaryOperator.NOT_EQUAL,
+        BinaryOperator.LESS,
+        BinaryOperator.LESS_EQUAL,
+        BinaryOperator.GREATER,
+        BinaryOperator.GREATER_EQUAL,
+    )
+)
+
+
+def cannot_fail(node: Expression) -> bool:
+    """Returns whether an expression surely has a value, in a language whose variables are never undefined."""
+    match node:
+        case Constant():
+            return True
+        case Load():
+            return _is_there(node.place)
+        case Unary():
+            return node.operator is UnaryOperator.NOT and cannot_fail(node.operand)
+        case Binary():
+            return node.operator in _TOTAL and cannot_fail(node.left) and cannot_fail(node.right)
+    return False
+
+
+def _is_there(place: Place) -> bool:
+    if isinstance(place, IndexPlace):
+        kind, index = place.base.type, getattr(place.index, "value", None)
+        values = kind.index if isinstance(kind, Array) else None
+        if not isinstance(values, Range) or not isinstance(index, int):
+            return False
+        return values.low <= index <= values.high and _is_there(place.base)
+    return isinstance(place, GlobalPlace | LocalPlace) or (isinstance(place, FieldPlace) and _is_there(place.base))

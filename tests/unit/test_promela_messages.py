@@ -203,3 +203,12 @@ def test_process_symmetry_says_why_it_has_no_effect(text: str, obstacle: str) ->
     hints = [each.hint for each in loaded.warnings if "--process-symmetry has no effect" in each.message]
     assert len(hints) == bool(obstacle) and all(obstacle in each for each in hints)
     assert bool(loaded.system.scalarsets) == (not obstacle)
+
+
+def test_receivers_of_other_messages_get_no_rules() -> None:
+    text = (
+        "mtype = { yes, no }; chan c[2] = [0] of { mtype }; active proctype P() { c[0]!yes; c[1]!no }"
+        "active [2] proctype Q() { end: do :: c[_pid - 1]?yes :: c[_pid - 1]?no od }"
+    )
+    names = [each.name for each in model(text).check(engine="interpreter").coverage if "->" in each.name]
+    assert sorted(names) == ["P -> Q[1]:1 c[0]!yes", "P -> Q[2]:1 c[1]!no"]

@@ -10,6 +10,7 @@ from outcrop.ir.nodes import (
     BinaryOperator,
     Bind,
     Conditional,
+    Constant,
     Expression,
     FieldPlace,
     For,
@@ -210,8 +211,11 @@ class ChannelLowering(ExpressionLowering):
         """Yields what must be true of a message for a receive to take it."""
         for number, node in enumerate(arguments):
             if self.is_value(node):
-                value = self.integer(node)
-                yield build.binary(BinaryOperator.EQUAL, received(number), value, span, BOOLEAN)
+                value, other = self.integer(node), received(number)
+                if not (isinstance(value, Constant) and isinstance(other, Constant)):
+                    yield build.binary(BinaryOperator.EQUAL, other, value, span, BOOLEAN)
+                elif value.value != other.value:
+                    yield build.truth(False, span)
 
     def receivable(self, arguments: tuple[syntax.Expression, ...], is_random: bool, use: Use, span: Span) -> Expression:
         """Returns whether a buffered channel holds a message that a receive can take."""

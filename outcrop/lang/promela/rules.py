@@ -139,9 +139,15 @@ class RuleLowering(WayLowering):
         return replace(rule, executed=executed, handed=tuple(handed), reaches=frozenset(reached(way, self.proctypes)))
 
     def _is_never(self, process: Self, tests: list[Expression]) -> bool:
-        """Returns whether a step cannot happen, as ``timeout`` while others can move. No test before it may fail."""
+        """Returns whether a step cannot happen: ``timeout`` while others can move, or a message that the receiver does
+        not take. What is evaluated before must not fail, since a failing test is a violation."""
         self.process = process
-        return bool(tests) and getattr(tests[0], "value", None) == 0 and not self.allowed()
+        for test in (*self.allowed(), *tests):
+            if getattr(test, "value", None) == 0:
+                return True
+            if not build.cannot_fail(test):
+                return False
+        return False
 
     def _lines(self, taken: Taken, actors: list[Self]) -> Iterator[StatementLine]:
         """Yields the statements of a step as SPIN shows them in a trail."""
