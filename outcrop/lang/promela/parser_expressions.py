@@ -37,7 +37,7 @@ _LEVELS = (
 )
 _LEVEL = {operator: level for level, operators in enumerate(_LEVELS) for operator in operators}
 _CHANNEL_TESTS = ("len", "empty", "nempty", "full", "nfull")
-_ESCAPES = {"n": 10, "t": 9, "r": 13, "0": 0, "\\": 92, "'": 39, '"': 34}
+_ESCAPES = {"n": 10, "t": 9, "r": 13, "f": 12}
 #: Spellings of temporal operators.
 UNARY_TEMPORAL = {"[]": "G", "always": "G", "<>": "F", "eventually": "F", "X": "X", "next": "X"}
 _BINARY_TEMPORAL = {
@@ -59,7 +59,7 @@ class ExpressionParser(Cursor):
         start = self.at
         self.enter()
         left = self._operand()
-        while (level := _LEVEL.get(self.kind, -1)) >= loosest:
+        while (level := _LEVEL.get(self.kind, -1)) >= loosest and not (self.kind == "-" and self.begins_statement()):
             operator = self.take().kind
             right = self.expression(level + 1)
             left = Binary(operator, left, right, span=self.span_from(start))
@@ -222,7 +222,7 @@ class ExpressionParser(Cursor):
     def send_arguments(self) -> tuple[Expression, ...]:
         """Reads ``a, b`` or ``a(b)``."""
         first = self.expression()
-        if self.kind == "(":
+        if self.kind == "(" and not self.begins_statement():
             self.take()
             return (first, *self._arguments())
         arguments = [first]
@@ -231,20 +231,16 @@ class ExpressionParser(Cursor):
         return tuple(arguments)
 
     def receive_arguments(self) -> tuple[Expression, ...]:
-        """Reads ``a, b`` or ``a(b)``, where each may be ``eval(expression)``."""
-        first = self._received()
+        """Reads ``a, b``, ``a(b)`` or ``(a, b)``, where each may be ``eval(expression)``."""
         if self.accept("("):
-            arguments = [first]
-            while self.kind != ")":
-                arguments.append(self._received())
-                if not self.accept(","):
-                    break
+            inner = self.receive_arguments()
             self.expect(")", "after the arguments")
-            return tuple(arguments)
-        arguments = [first]
-        while self.accept(","):
-            arguments.append(self._received())
-        return tuple(arguments)
+            return inner
+        first = self._received()
+        rest: tuple[Expression, ...] = ()
+        if self.accept(",") or (self.kind == "(" and not self.begins_statement()):
+            rest = self.receive_arguments()
+        return (first, *rest)
 
     def _received(self) -> Expression:
         start = self.at
@@ -257,8 +253,6 @@ class ExpressionParser(Cursor):
             return self.reference("a variable")
         if self.kind in ("-", NUMBER, CHARACTER, "true", "false"):
             return self._operand()
-        if self.kind == "(":
-            return self._parenthesised()
         return self.fail_expected("a variable or a constant to receive")
 
     # --- Formulas ----------------------------------------------------------------------------------------------
