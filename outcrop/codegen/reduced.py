@@ -327,7 +327,7 @@ def _test(unit: Unit, leaf: int, values: frozenset[int]) -> str:
     value = f"get_bits(state, {bit}, {width})"
     if len(values) == 1:
         (only,) = values
-        return f"{value} == {only}"
+        return f"{value} == UINT64_C({only})"
     if 1 << width <= _WORD:  # a greater shift is undefined
         return f"(UINT64_C({sum(1 << each for each in values):#x}) >> {value} & 1)"
-    return "(" + " || ".join(f"{value} == {each}" for each in sorted(values)) + ")"
+    return "(" + " || ".join(f"{value} == UINT64_C({each})" for each in sorted(values)) + ")"
