@@ -29,7 +29,7 @@ from outcrop.check.guesses import with_better_guesses
 from outcrop.check.kept import keeping, write_kept
 from outcrop.check.reducing import refuse_what_changes
 from outcrop.check.refusals import refuse_invariants, refuse_unused_options
-from outcrop.check.selection import select
+from outcrop.check.selection import formulas_with_vacuity, select
 from outcrop.declared import choice, value_of
 from outcrop.errors import UsageError
 from outcrop.handle import Handle
@@ -309,9 +309,7 @@ class Model:
         refuse_what_changes(self.system, checks, chosen)
         searched = None
         violations: list[Violation] = []
-        # Whether the formulas are those of the checkpoint is not known here, so they get no vacuity check on resuming.
-        formulas = dict.fromkeys(each.property_instance.property for each in checks) if chosen.resume is None else ()
-        witnesses = vacuity(self.system, [each for each in formulas if each is not None], chosen.prints)
+        witnesses = vacuity(self.system, formulas_with_vacuity(checks, chosen), chosen.prints)
         visits_all = not checks or (self.system.automaton is None and chosen.strategy not in names(finds_cycles=True))
         refuse_unused_options(chosen, bool(checks), visits_all)
         if visits_all:
