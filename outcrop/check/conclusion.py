@@ -170,12 +170,13 @@ def _notes(
 
 
 def _put_note(system: System) -> list[Diagnostic]:
-    """Returns one note on all ``put`` statements, which a search skips."""
+    """Returns one note on all statements that print, which a search skips."""
     parts: tuple[Function | StartState | Rule, ...] = (*system.functions, *system.start_states, *system.rules)
     count = len({node.span.start for part in parts for node in walk(part.body) if isinstance(node, Put)})
     if not count:
         return []
-    subject = "1 put statement prints" if count == 1 else f"{count:,} put statements print"
+    word = "printf" if system.texts else "put"
+    subject = f"1 {word} statement prints" if count == 1 else f"{count:,} {word} statements print"
     text = f"{subject} nothing during a search; use --print to see {'its' if count == 1 else 'their'} output"
     return [Diagnostic(Severity.NOTE, text)]
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from outcrop.api import load
 from outcrop.cli.files import keep_apart, write
 from outcrop.cli.output import complain, emit
+from outcrop.cli.parser_declared import language_values
 from outcrop.errors import UsageError
 from outcrop.explore.formats import dot, graphml, mermaid, svg
 from outcrop.explore.graph import Graph, around, explore, unknown_names
@@ -41,7 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
     if not arguments.states:
         raise UsageError("--states must be at least 1")
     keep_apart((arguments.model, arguments.around), (arguments.output,))
-    model = load(arguments.model, dict(arguments.constants))
+    model = load(arguments.model, dict(arguments.constants), **language_values(arguments))
     chosen = [arguments.color] if arguments.color not in ("property", "level") else []
     for name in unknown_names(model.system, [*(arguments.show or ()), *arguments.by, *chosen]):
         raise UsageError(

@@ -8,6 +8,7 @@ from shutil import get_terminal_size
 from outcrop.api import load
 from outcrop.cli.files import dump, keep_apart, write
 from outcrop.cli.output import complain, emit
+from outcrop.cli.parser_declared import language_values
 from outcrop.options import CheckOptions
 from outcrop.tools.distances import measure
 from outcrop.tools.locality_report import chart, text
@@ -17,7 +18,7 @@ def run(arguments: argparse.Namespace) -> int:
     keep_apart((arguments.model,), (arguments.svg,))
     if arguments.svg:
         write(arguments.svg, "")
-    model = load(arguments.model, dict(arguments.constants))
+    model = load(arguments.model, dict(arguments.constants), **language_values(arguments))
     for warning in model.warnings:
         complain(warning.render(), bare=True)
     options = CheckOptions(

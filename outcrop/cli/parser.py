@@ -112,6 +112,7 @@ def build_parser() -> Parser:
     parser.verbs |= add_editors(verbs) | add_bridge(verbs) | add_compare(verbs) | add_manual(verbs) | add_shell(verbs)
     add_model(check, several=True)
     add_model(show)
+    add_language_options(show.add_argument_group("properties"))
     add_meaning(check)
     add_formulas(check)
     add_search(check)
@@ -302,7 +303,7 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
         "--print",
         dest="prints",
         action="store_true",
-        help="print the output of the model's put statements during the search, in no particular order",
+        help="print the output of the model (put, printf) during the search, in no particular order",
     )
     add_json(group)
     group.add_argument("-q", "--quiet", action="store_true", help="print only the verdict, and no progress")

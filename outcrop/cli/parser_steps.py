@@ -9,6 +9,7 @@ from typing import Any
 from outcrop.cli.argument_parser import Parser
 from outcrop.cli.formulas import add_formulas
 from outcrop.cli.parser import add_chart_options, add_limits, add_meaning, add_model, add_search
+from outcrop.cli.parser_declared import add_language_options
 from outcrop.cli.parser_shared import add_json
 from outcrop.cli.values import constant, count, names, unit
 from outcrop.options import CheckOptions
@@ -122,6 +123,7 @@ def _graph(verbs: Any) -> Parser:
         usage="%(prog)s MODEL [-D NAME=VALUE]... [options]",
     )
     add_model(parser)
+    add_language_options(parser.add_argument_group("properties"))
     parser.add_argument(
         "--format",
         choices=["dot", "svg", "png", "mermaid", "graphml", "json"],

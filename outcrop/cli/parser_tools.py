@@ -7,6 +7,7 @@ from typing import Any
 
 from outcrop.cli.argument_parser import Parser
 from outcrop.cli.parser import add_chart_options, add_meaning, add_model
+from outcrop.cli.parser_declared import add_language_options
 from outcrop.cli.parser_shared import (
     TRACE_WITH_SPIN,
     add_json,
@@ -84,6 +85,7 @@ def _locality(verbs: Any) -> Parser:
         usage="%(prog)s MODEL [-D NAME=VALUE]... [options]",
     )
     add_model(parser)
+    add_language_options(parser.add_argument_group("properties"))
     add_symmetry(parser)
     parser.add_argument("--self-loops", action="store_true", help="also count transitions from a state to itself")
     add_resources(parser)

@@ -9,6 +9,7 @@ from typing import Any
 from outcrop.api import load
 from outcrop.cli.files import dump
 from outcrop.cli.output import complain, emit
+from outcrop.cli.parser_declared import language_values
 from outcrop.ir.layout import Layout, size
 from outcrop.ir.printer import print_system
 from outcrop.ir.system import Instantiable, Property, System, TemporalProperty
@@ -18,7 +19,7 @@ from outcrop.trace.document import type_tree
 
 
 def run(arguments: argparse.Namespace) -> int:
-    model = load(arguments.model, dict(arguments.constants))
+    model = load(arguments.model, dict(arguments.constants), **language_values(arguments))
     for warning in model.warnings:
         complain(warning.render(), bare=True)
     if arguments.ir:

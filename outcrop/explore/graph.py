@@ -30,6 +30,7 @@ class Link:
     source: int
     target: int
     label: str
+    rule: str  #: the label without parameters
     in_trace: bool = False
 
 
@@ -165,6 +166,6 @@ class _Builder:
         target = self.add(state, node.distance + 1)
         if target is not None:
             in_trace = (node.state, state, firing.label) in self.trace
-            self.graph.links.append(Link(node.number, target, firing.label, in_trace))
+            self.graph.links.append(Link(node.number, target, firing.label, firing.rule, in_trace))
         elif self.interpreter.check(state).is_kept:
             self.graph.open_nodes.add(node.number)

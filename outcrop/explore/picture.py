@@ -129,7 +129,7 @@ def _quotient(graph: Graph, by: Sequence[str]) -> Picture:
     in_trace: set[tuple[int, int]] = set()
     for link in graph.links:
         ends = of_node[link.source].number, of_node[link.target].number
-        rules.setdefault(ends, {})[link.label.partition(", ")[0]] = None
+        rules.setdefault(ends, {})[link.rule] = None
         if link.in_trace:
             in_trace.add(ends)
     joined = [Line(*ends, _listed(list(names)), ends in in_trace) for ends, names in rules.items()]

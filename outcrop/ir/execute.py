@@ -195,7 +195,7 @@ class Executor(Evaluator):
             iterations = 0
             while condition(state, frame):
                 if iterations == node.limit:
-                    text = f"the while loop runs more than {node.limit:,} times"
+                    text = f"the loop runs more than {node.limit:,} times"
                     raise Fault(FaultKind.WHILE_LIMIT, text, node.span)
                 iterations += 1
                 returned = body(state, frame)

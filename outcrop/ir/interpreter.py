@@ -48,6 +48,11 @@ class Firing:
     def label(self) -> str:
         return self.origin.label(self.arguments)
 
+    @property
+    def rule(self) -> str:
+        """The label without parameters."""
+        return self.label if isinstance(self.origin, Automaton) else self.origin.name
+
 
 @dataclass(frozen=True, slots=True)
 class Failure:

@@ -199,6 +199,7 @@ class TemporalProperty(Instantiable):
     formula: Formula
     meaning: dict[Formula, Expression]
     has_scalarset_values: bool = False  #: whether propositions name single scalarset values
+    violation: str = ""  #: what a violation is, for a formula that does not stand in the model
 
     @property
     def names_scalarset_values(self) -> bool:

@@ -74,10 +74,10 @@ class Cursor:
             return True
         return False
 
-    def expect(self, kind: str, where: str) -> None:
+    def expect(self, kind: str, where: str, hint: str = "", *notes: tuple[str, Span]) -> None:
         """Takes a token of this kind, or fails with "expected 'kind' <where>, found ..."."""
         if not self.accept(kind):
-            self.fail_expected(f"'{kind}' {where}")
+            self.fail_expected(f"'{kind}' {where}", hint, *notes)
 
     def enter(self) -> None:
         self.nesting += 1
@@ -94,23 +94,23 @@ class Cursor:
         text = self.text
         return f"'{text if len(text) <= _LONGEST_QUOTE else text[: _LONGEST_QUOTE - 3] + '...'}'"
 
-    def fail_expected(self, what: str, hint: str = "") -> NoReturn:
-        self.fail(f"expected {what}, found {self.found()}", hint or self.hint())
+    def fail_expected(self, what: str, hint: str = "", *notes: tuple[str, Span]) -> NoReturn:
+        self.fail(f"expected {what}, found {self.found()}", hint or self.hint(), None, *notes)
 
-    def fail(self, message: str, hint: str = "", span: Span | None = None) -> NoReturn:
+    def fail(self, message: str, hint: str = "", span: Span | None = None, *notes: tuple[str, Span]) -> NoReturn:
         if self.kind == END_OF_FILE and self.error_count:
             raise GivenUp  # an earlier mistake has swallowed what is missing at the end
-        self.report(message, span or self.here(), hint)
+        self.report(message, span or self.here(), hint, *notes)
         raise Abandoned
 
     def give_up(self, message: str) -> NoReturn:
         self.report(message, self.here(), "split it into smaller parts")
         raise GivenUp
 
-    def report(self, message: str, span: Span, hint: str = "") -> None:
+    def report(self, message: str, span: Span, hint: str = "", *notes: tuple[str, Span]) -> None:
         self.error_count += 1
         if not (self._broken_lines and span.line in self._broken_lines):
-            self.diagnostics.append(Diagnostic(Severity.ERROR, message, span, hint))
+            self.diagnostics.append(Diagnostic(Severity.ERROR, message, span, hint, notes))
         if self.error_count >= MAX_ERRORS:
             raise GivenUp
 

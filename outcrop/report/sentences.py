@@ -1,6 +1,12 @@
-"""Parts of the sentence about a verdict that all reports share."""
+"""Parts of sentences that several reports share."""
 
 from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+#: Largest number of rules that are listed by name. Further ones are only counted.
+_MOST_NAMES = 20
 
 _RUNS = {"weak": "no weakly fair run", "strong": "no strongly fair run"}
 
@@ -15,3 +21,15 @@ def about_runs(fairness: str, formulas: int) -> str:
     """
     subject = "the formula" if formulas == 1 else f"any of the {formulas} formulas"
     return f"{_RUNS.get(fairness, 'no run')} violates {subject}"
+
+
+def rule_names(rules: Iterable[str]) -> str:
+    """Returns the names of rules, each once.
+
+    >>> rule_names(["go", "go", "stop"])
+    'go (2 rules), stop'
+    """
+    names = Counter(rules)
+    shown = [f"{name} ({count:,} rules)" if count > 1 else name for name, count in names.items()][:_MOST_NAMES]
+    left = names.total() - sum(list(names.values())[:_MOST_NAMES])
+    return ", ".join(shown) + (f", and {left:,} more" if left else "")

@@ -6,7 +6,6 @@ Apart from times and memory, the same check prints the same text.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,16 +14,13 @@ from outcrop.outcome import CompressionReport, ReductionReport, Stop
 from outcrop.report.chart_text import chart_text
 from outcrop.report.json import violation_document
 from outcrop.report.layers import layers_lines
-from outcrop.report.sentences import about_runs
+from outcrop.report.sentences import about_runs, rule_names
 from outcrop.report.table import table
 from outcrop.result import TRUST, FormulaResult, Result, Verdict, Violation
 from outcrop.source import Diagnostic, Severity
 from outcrop.trace.chart import chart
 from outcrop.trace.render import TraceStyle, fired, printed, render
 from outcrop.units import size
-
-#: Largest number of never-fired rules that are listed by name. Further ones are only counted.
-_MOST_NAMES = 20
 
 
 @dataclass(frozen=True)
@@ -237,14 +233,11 @@ def _per_rank(result: Result) -> list[str]:
 
 
 def _never_fired(result: Result) -> str:
-    names = Counter(rule.name for rule in result.coverage if not rule.fired)
+    names = [rule.name for rule in result.coverage if not rule.fired]
     if not names:
         return ""
-    shown = [f"{name} ({count:,} rules)" if count > 1 else name for name, count in names.items()][:_MOST_NAMES]
-    left = names.total() - sum(list(names.values())[:_MOST_NAMES])
-    rest = f", and {left:,} more" if left else ""
     never = "never fired" if result.verdict is Verdict.HOLDS else "did not fire before the search ended"
-    return f"Rules that {never} ({names.total():,} of {len(result.coverage):,}): {', '.join(shown)}{rest}"
+    return f"Rules that {never} ({len(names):,} of {len(result.coverage):,}): {rule_names(names)}"
 
 
 def _unreached(result: Result) -> Iterator[str]:

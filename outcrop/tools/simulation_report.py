@@ -7,6 +7,7 @@ from typing import Any
 
 from outcrop.outcome import Stop
 from outcrop.report.json import position, violation_document
+from outcrop.report.sentences import rule_names
 from outcrop.report.table import table
 from outcrop.report.text import Paint, violation_lines
 from outcrop.result import Verdict
@@ -55,7 +56,7 @@ def text(simulation: Simulation, style: TraceStyle, paint: Paint, coverage: bool
         blocks.append("\n".join(table(["rule", "instances", "enabled", "fired"], rows, "lr")))
     never = [each.name for each in simulation.coverage if not each.taken]
     if never and not coverage:
-        blocks.append(f"Rules that never fired ({len(never):,} of {len(simulation.coverage):,}): {', '.join(never)}")
+        blocks.append(f"Rules that never fired ({len(never):,} of {len(simulation.coverage):,}): {rule_names(never)}")
     if simulation.violation is not None:
         blocks.append("\n".join(violation_lines(simulation.violation, "Violation", style, paint)))
     return "\n\n".join(blocks)

@@ -65,6 +65,8 @@ def explain_lasso(
     label = subject.label(property_instance.arguments)
     instance = label.removeprefix(subject.name).removeprefix(", ")
     message = f'ltl "{subject.name}" is violated' + (f" for {instance}" if instance else "")
+    if subject.violation:
+        return Violation(ViolationKind.LTL, subject.violation, None, trace, label)
     return Violation(ViolationKind.LTL, message, subject.span, trace, label)
 
 

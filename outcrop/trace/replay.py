@@ -22,10 +22,12 @@ from outcrop.outcome import Finding, FindingKind
 from outcrop.result import Argument, Message, Step, Trace, Violation, ViolationKind, fault_of
 from outcrop.source import Span
 from outcrop.trace.explain import because
+from outcrop.trace.processes import processes_in, waiting
 
 #: Calls around an error that are listed; a recursion may have a thousand.
 _MOST_CALLS = 20
 
+_INVALID_END = "if a run may end there, put a label that begins with 'end' before the statement, or use --deadlock off"
 _FAULTS = {FaultKind.ASSERTION: ViolationKind.ASSERTION, FaultKind.ERROR: ViolationKind.ERROR}
 
 
@@ -204,6 +206,10 @@ def _deadlock(interpreter: Interpreter, last: State, trace: Trace, definition: D
     )
     if has_way_out or interpreter.may_end(last):
         raise InternalError("a trace does not replay: its last state is not a deadlock")
+    processes = [each for each in processes_in(interpreter.system, trace.steps[-1].state) if not each.stop.may_end]
+    if processes and not firings:
+        message = f"deadlock (invalid end state): {waiting(interpreter.system, processes)}"
+        return Violation(ViolationKind.DEADLOCK, message, processes[0].stop.span, trace, hint=_INVALID_END)
     message = "deadlock: no rule leads to a different state" if firings else "deadlock: no rule is enabled"
     return Violation(ViolationKind.DEADLOCK, message, None, trace, hint=_deadlock_hint(definition, bool(firings)))
 

@@ -10,6 +10,7 @@ from outcrop.ir.system import StatementLine, System
 from outcrop.ir.types import Array, Range, Record, Type
 from outcrop.result import Step, Trace
 from outcrop.source import Span
+from outcrop.trace.processes import processes_in
 from outcrop.trace.values import show
 
 _CYCLE = "  <<<<<START OF CYCLE>>>>>"
@@ -62,27 +63,19 @@ class _Values:
     """The variables of a model by their names in SPIN."""
 
     def __init__(self, system: System) -> None:
+        self._system = system
         self._variables = [each for each in system.variables if each.name not in _OWN]
         self._processes = {each.name: each for each in system.texts}
 
     def processes(self, state: State, count: int) -> Iterator[str]:
         """Yields where the processes are, the youngest first."""
-        found = {}
-        for each in self._variables:
-            text = self._processes.get(each.name)
-            if text is None:
-                continue
-            size = each.type.leaf_count // len(text.processes) if isinstance(each.type, Array) else each.type.leaf_count
-            for at, pid in enumerate(text.processes):
-                where = int(state[each.offset + at * size] or 0)
-                if where:
-                    found[pid] = text, text.stops[where - 1]
+        found = processes_in(self._system, state)
         if found:
             yield f"#processes: {len(found)}"
-        for pid, (text, stop) in sorted(found.items(), reverse=True):
-            ending = " <valid end state>" if stop.may_end else ""
-            place = f"{_place(stop.span)} (state {stop.state}){ending}"
-            yield f"{count:>3}:\tproc {pid:>2} ({text.title}:{text.priority}) {place}"
+        for each in reversed(found):
+            ending = " <valid end state>" if each.stop.may_end else ""
+            place = f"{_place(each.stop.span)} (state {each.stop.state}){ending}"
+            yield f"{count:>3}:\tproc {each.number:>2} ({each.text.title}:{each.text.priority}) {place}"
 
     def changes(self, before: State, after: State) -> Iterator[str]:
         """Yields a line for each channel and each variable that differs."""

@@ -223,7 +223,7 @@ def test_multiset_full() -> None:
 
 
 def test_large_numbers_in_messages_have_separators() -> None:
-    assert fails("var n: 0..9;", "while true do n := 1; end;")[1] == "the while loop runs more than 1,000 times"
+    assert fails("var n: 0..9;", "while true do n := 1; end;")[1] == "the loop runs more than 1,000 times"
 
 
 def test_multiset_count_and_remove() -> None:

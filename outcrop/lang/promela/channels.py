@@ -80,8 +80,7 @@ class ChannelLowering(ExpressionLowering):
         return left if factor == 1 else build.binary(BinaryOperator.MULTIPLY, left, build.number(factor, span), span)
 
     def channel_number(self, symbol: ChannelSymbol, node: syntax.Reference) -> Expression:
-        index = build.number(0, node.span) if node.index is None else self.integer(node.index)
-        offset = self.offset_of(symbol, index, self.process, node.span)
+        offset = self.offset_of(symbol, self.index_of(node, symbol.size is not None), self.process, node.span)
         return self._sum(BinaryOperator.ADD, offset, build.number(symbol.base, node.span), node.span)
 
     def initial_channel(self, node: InitialChannel) -> Expression:
@@ -94,7 +93,7 @@ class ChannelLowering(ExpressionLowering):
         channel, each that carries messages of this arity."""
         symbol = self.lookup(node.name)
         if isinstance(symbol, ChannelSymbol):
-            index = build.number(0, node.span) if node.index is None else self.integer(node.index)
+            index = self.index_of(node, symbol.size is not None)
             if symbol.size is None and node.index is not None:
                 index = build.number(0, node.span)
             return [Use(symbol, None, self.offset_of(symbol, index, self.process, node.span))]

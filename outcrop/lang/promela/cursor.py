@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from outcrop.lang import cursor
+from outcrop.lang.promela import hints
 from outcrop.lang.promela.lexer import END_OF_FILE, KEYWORDS, NAME, Token
 from outcrop.lang.promela.syntax import Name
 from outcrop.lang.report import did_you_mean
@@ -73,11 +74,21 @@ class Cursor(cursor.Cursor):
         token = self.take()
         return Name(token.text, token.span)
 
+    def expect_end(self, kind: str, where: str, beginning: str, start: int) -> None:
+        """Takes the end of what began with the token number ``start``, or fails and shows where that was."""
+        opening = self.tokens[start].span
+        is_far = opening.source is not self.here().source or opening.line != self.here().line
+        self.expect(kind, where, "", *([(beginning, opening)] if is_far else []))
+
     def hint(self) -> str:
+        before = self.tokens[max(self.at - 1, 0)]
         if self.kind == "=" and self.at:
-            return "a comparison is written '=='"
-        for near in (self.at, self.at - 1):
-            token = self.tokens[max(near, 0)]
+            return hints.of_assignment(before.kind)
+        if self.kind in hints.SIGNS:
+            return hints.SIGNS[self.kind]
+        for token in (self.tokens[self.at], before):
+            if token.kind == NAME and token.text in hints.WORDS:
+                return hints.WORDS[token.text]
             if token.kind == NAME and len(token.text) >= 3 and (hint := did_you_mean(token.text, KEYWORDS)):
                 return hint
         return ""

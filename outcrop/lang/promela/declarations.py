@@ -68,7 +68,7 @@ class DeclarationLowering(StructureLowering):
     def types(self, model: syntax.Model) -> None:
         most = 0
         for name, number in numbered(model.mtypes):
-            self.globals[name.text] = ConstantSymbol(number, name.span)
+            self._enter_name(self.globals, name, ConstantSymbol(number, name.span))
             most = max(most, number)
         self._most = 2 ** most.bit_length() - 1 if hold_names_only(model) else 255
         self._labels = labels_of(model.mtypes)

@@ -98,6 +98,11 @@ class ExpressionLowering(IntegerLowering):
             what = "a channel" if isinstance(symbol, ChannelSymbol) else "a constant"
             self.report.error(f"'{node.name.text}' is {what}, not a variable", node.name.span)
             return None
+        if symbol.field is None and symbol.variable is None:
+            hint = f"use a number, or a macro: #define {node.name.text} 2"
+            self.report.error(f"'{node.name.text}' is a variable, and a constant is needed here", node.span, hint)
+            return None
+        is_declared = node.name.span == symbol.span
         if symbol.field is None:
             assert symbol.variable is not None
             base: Place = build.place(symbol.variable, node.span)
@@ -105,15 +110,23 @@ class ExpressionLowering(IntegerLowering):
             owner = of or self.process
             assert owner is not None
             base = FieldPlace(type=symbol.type, span=node.span, base=owner.place, field_index=symbol.field)
-        return self._part(base, node)
+        return self._part(base, node, is_declared)
 
-    def _part(self, base: Place, node: syntax.Reference) -> Place | None:
+    def index_of(self, node: syntax.Reference, is_array: bool = True) -> Expression:
+        """Returns the index of an element. SPIN takes x[0] for x, but not x for x[0]."""
+        if node.index is not None:
+            return self.integer(node.index)
+        if is_array:
+            name = node.name.text
+            self.report.error(f"'{name}' is an array", node.name.span, f"add an index: {name}[0] is its first element")
+        return build.number(0, node.span)
+
+    def _part(self, base: Place, node: syntax.Reference, is_declared: bool = False) -> Place | None:
+        """Returns the place that a reference names. ``is_declared``: by a declaration, which sets the first element."""
         if isinstance(base.type, Array):
-            zero = build.number(0, node.span)
-            index = zero if node.index is None else self.integer(node.index)
+            index = self.index_of(node, not is_declared)
             base = IndexPlace(type=base.type.element, span=node.span, base=base, index=index)
         elif node.index is not None and not (isinstance(node.index, syntax.Number) and node.index.value == 0):
-            # SPIN takes x[0] for x.
             self.report.error(f"'{node.name.text}' is not an array", node.span, "leave out the index")
             return None
         if node.next is None:

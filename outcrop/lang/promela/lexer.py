@@ -33,12 +33,12 @@ _TOKEN = re.compile(
     (?P<blank> (?: [ \t\r\n\f\v] | \\\r?\n | /\*(?s:.*?)\*/ | //[^\n]* )++ )
   | (?P<name> [A-Za-z_][A-Za-z0-9_]*+ )
   | (?P<number> 0[xX][0-9A-Fa-f]++ | [0-9]++ )
+  | (?P<open> /\*(?s:.*+) | "(?:[^"\\\n]|\\.)*+(?!") )
   | (?P<operator> \.\. | <-> | -> | \+\+ | -- | == | != | <= | >= | << | >> | && | \|\| | :: | !! | \?\? | <> | \[\]
                 | \#\# | [-+*/%&|^~!?<>=;:,.(){}\[\]@] )
   | (?P<string> "(?:[^"\\\n]|\\.)*+" )
   | (?P<character> '(?:[^'\\\n]|\\.)' )
   | (?P<directive> \#(?: [^\n\\] | \\\r?\n | \\ )*+ )
-  | (?P<open> /\*(?s:.*+) )
   | (?P<junk> (?s:.) )
     """,
     re.VERBOSE,
@@ -101,8 +101,9 @@ def problem(token: Token) -> Diagnostic:
     if text.startswith("/*"):
         opening = Span(span.source, span.start, span.start + 2)
         return Diagnostic(Severity.ERROR, "this comment is not closed", opening, "a comment ends with '*/'")
-    if text in "\"'":
-        return Diagnostic(Severity.ERROR, "this quote is not closed on its line", span, "end it with the same quote")
+    if text[0] in "\"'":
+        opening = Span(span.source, span.start, span.start + 1)
+        return Diagnostic(Severity.ERROR, "this quote is not closed on its line", opening, "end it with the same quote")
     shown = text if text.isprintable() else f"the character U+{ord(text):04X}"
     return Diagnostic(
         Severity.ERROR,

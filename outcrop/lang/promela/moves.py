@@ -295,7 +295,7 @@ class MoveLowering(DeterministicLowering):
             source = self.place(node.value)
             if source is not None and source.type == whole.type:
                 return [Assign(span=node.span, target=whole, value=build.load(source))]
-        if whole is not None and isinstance(whole.type, Record) and isinstance(node.value, syntax.Number):
+        if whole is not None and isinstance(whole.type, Record) and node.value.span == node.target.span:
             return []  # a declaration after a statement, which sets nothing
         target = self.target(node.target)
         value = self.integer(node.value)

@@ -33,6 +33,8 @@ def parse(source: Source, constants: dict[str, str]) -> tuple[Model, Preprocesso
     """Returns the tree, the macros and the warnings. Raises ModelError with all mistakes."""
     preprocessor = Preprocessor(constants)
     tokens = [each for each in preprocessor.read(source) if each.kind != DIRECTIVE]
+    if preprocessor.diagnostics:  # mistakes in a text without the missing part would be consequences
+        raise ModelError(preprocessor.diagnostics)
     parser = Parser(source, tokens, preprocessor.diagnostics)
     try:
         parser.items()
@@ -70,6 +72,7 @@ class Parser(StatementParser):
         self.remote_labels = self.model.remote_labels
         self.inlines: dict[str, Inline] = {}
         self.typedefs: set[str] = set()
+        self.known_proctypes: set[str] = set()
         self.channel_names: set[str] = set()
         self.proctype_names = frozenset(
             self.tokens[at + 1].text for at, each in enumerate(self.tokens[:-1]) if each.kind in ("proctype", "init")
@@ -91,6 +94,7 @@ class Parser(StatementParser):
                 self.take()
             case "active" | "proctype" | "D_proctype":
                 self.model.proctypes.append(self._proctype())
+                self.known_proctypes.add(self.model.proctypes[-1].name.text)
             case "init":
                 self.model.proctypes.append(self._init())
             case "never":

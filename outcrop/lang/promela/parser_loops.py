@@ -32,6 +32,7 @@ from outcrop.source import Span
 
 #: Greatest difference of the bounds of a 'select' that becomes an 'if'.
 _MOST_OPTIONS = 32
+_BOUNDS = "a loop over numbers is written: for (i : 0 .. 3) { ... }"
 
 
 class LoopParser(ExpressionParser):
@@ -44,7 +45,7 @@ class LoopParser(ExpressionParser):
         """Reads ``for (i : a .. b) {...}``: ``i = a; do :: i <= b -> ...; i++ :: else -> break od``."""
         start = self.at
         self.take()
-        self.expect("(", "after 'for'")
+        self.expect("(", "after 'for'", _BOUNDS)
         variable = self.reference("a variable")
         if self.kind == NAME and self.text == "in":
             self.take()
@@ -55,9 +56,9 @@ class LoopParser(ExpressionParser):
             size = ArraySize(collection, span=collection.span)
             last: Expression = Binary("-", size, _one(collection.span), span=collection.span)
         else:
-            self.expect(":", "after the variable of 'for'")
+            self.expect(":", "after the variable of 'for'", _BOUNDS)
             first = self.expression()
-            self.expect("..", "between the bounds of 'for'")
+            self.expect("..", "between the bounds of 'for'", _BOUNDS)
             last = self.expression()
         self.expect(")", "after the bounds of 'for'")
         body = self.block("after 'for (...)'")

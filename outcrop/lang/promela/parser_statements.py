@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from outcrop.lang.promela import hints
 from outcrop.lang.promela.lexer import END_OF_FILE, NAME, NUMBER, STRING, Token
 from outcrop.lang.promela.parser_loops import LoopParser
 from outcrop.lang.promela.syntax import (
@@ -50,6 +51,7 @@ class Inline:
 class StatementParser(LoopParser):
     inlines: dict[str, Inline]
     typedefs: set[str]
+    known_proctypes: set[str]  #: those whose text has been read
     _result: Reference | None = None  #: the variable that takes the value of the inline which is being read
 
     # --- Declarations ------------------------------------------------------------------------------------------
@@ -79,6 +81,8 @@ class StatementParser(LoopParser):
         return Name(f"mtype:{self.name('the name of the mtype').text}" if is_named else token.text, token.span)
 
     def _declarator(self, kind: Name) -> Declarator:
+        if self.kind in TYPES and self.at and self.tokens[self.at - 1].kind == ",":
+            self.fail_expected("the name of a variable", "declarations with different types are separated by ';'")
         name = self.name("the name of a variable")
         if kind.text == "chan":
             self.channel_names.add(name.text)
@@ -136,7 +140,7 @@ class StatementParser(LoopParser):
         start = self.at
         self.expect("{", where)
         steps = self.sequence()
-        self.expect("}", "at the end of the block")
+        self.expect_end("}", "at the end of the block", "the block begins here", start)
         return Block(steps, kind, span=self.span_from(start))
 
     def sequence(self) -> tuple[Statement, ...]:
@@ -181,7 +185,7 @@ class StatementParser(LoopParser):
 
     def _statement(self) -> Statement:
         start, kind = self.at, self.kind
-        if kind == NAME and self.ahead() == ":" and self.ahead(2) != ":":
+        if kind == NAME and self.ahead() == ":" and not self.at_remote():
             label = self.name("a label")
             self.take()
             if self.kind in _ENDS or self.kind in _SEPARATORS:  # a label with nothing to label stands for skip
@@ -223,6 +227,10 @@ class StatementParser(LoopParser):
             case "c_code" | "c_decl" | "c_state" | "c_track" | "c_expr":
                 self.fail(f"'{kind}' is not supported: it is C, not Promela", "write the step in Promela itself")
         return self._simple(start)
+
+    def at_remote(self) -> bool:
+        """Returns whether ``P:x`` is here for an earlier proctype ``P``, which is no label, as in SPIN."""
+        return self.ahead(2) == NAME and self.text in self.known_proctypes
 
     def _skip(self, start: int) -> Test:
         span = self.span_from(start)
@@ -269,11 +277,11 @@ class StatementParser(LoopParser):
             if not options[-1].steps:
                 self.fail_expected("a statement after '::'")
         if not options:
-            self.fail_expected(f"'::' after '{word}'")
+            self.fail_expected(f"'::' after '{word}'", hints.WORDS["while" if word == "do" else "then"])
         others = [each.steps[0] for each in options if isinstance(each.steps[0], Else)]
         if len(others) > 1:
             self.report("there are two options 'else'", others[1].span, "keep one of them")
-        self.expect("od" if word == "do" else "fi", f"at the end of '{word}'")
+        self.expect_end("od" if word == "do" else "fi", f"at the end of '{word}'", f"'{word}' stands here", start)
         return Choice(tuple(options), word == "do", span=self.span_from(start))
 
     def _set_priority(self) -> Statement:
@@ -338,7 +346,8 @@ class StatementParser(LoopParser):
         if arguments == [[]]:
             arguments = []
         if len(arguments) != len(inline.parameters):
-            counts = f"{len(inline.parameters)} arguments, not {len(arguments)}"
+            count = len(inline.parameters)
+            counts = f"{count} argument{'' if count == 1 else 's'}, not {len(arguments)}"
             self.fail(f"inline '{token.text}' takes {counts}", "", token.span)
         values = dict(zip(inline.parameters, arguments, strict=True))
         hidden = token.hidden | {f"inline {token.text}"}

@@ -73,7 +73,7 @@ class Preprocessor:
             is_read = not parts or parts[-1].is_read
             if token.kind != DIRECTIVE:
                 if is_read and token.kind == JUNK:
-                    self.diagnostics.append(problem(token))
+                    self._refuse(token)
                 elif is_read:
                     pending.append(token)
                 continue
@@ -83,6 +83,12 @@ class Preprocessor:
         if parts:
             self._error("this conditional part is not closed", parts[-1].span, "end it with #endif")
         return result + self.expanded(pending)
+
+    def _refuse(self, token: Token) -> None:
+        """Reports what cannot be a token. A text that spans lines has two quotes that are not closed."""
+        mistake = problem(token)
+        if token.text[0] != '"' or all(each.message != mistake.message for each in self.diagnostics):
+            self.diagnostics.append(mistake)
 
     # --- Directives ------------------------------------------------------------------------------------------
 
@@ -249,7 +255,8 @@ class Preprocessor:
         if macro.is_variadic:
             arguments = _variadic(arguments, len(macro.parameters))
         if len(arguments) != len(macro.parameters):
-            self._error(f"this macro takes {len(macro.parameters)} arguments, not {len(arguments)}", span)
+            count = len(macro.parameters)
+            self._error(f"this macro takes {count} argument{'' if count == 1 else 's'}, not {len(arguments)}", span)
             return []
         values = dict(zip(macro.parameters, arguments, strict=True))
         result: list[Token] = []

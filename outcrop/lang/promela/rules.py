@@ -109,6 +109,8 @@ class RuleLowering(WayLowering):
             tests = self._take(taken, actors, body, is_last=number == len(way.taken) - 1)
             if number == 0:
                 own = len(guards), len(body) + len(tests[1])
+                if self._is_never(first, tests[0]):
+                    return None
                 guards += tests[0]
             else:
                 self.process = actors[taken.actor]
@@ -135,6 +137,11 @@ class RuleLowering(WayLowering):
         rule = Rule(named, parameters, frame, span, guard, tuple(body), priority, names, ends, lines)
         executed = tuple(_executed(taken, actors) for taken in way.taken)
         return replace(rule, executed=executed, handed=tuple(handed), reaches=frozenset(reached(way, self.proctypes)))
+
+    def _is_never(self, process: Self, tests: list[Expression]) -> bool:
+        """Returns whether a step cannot happen, as ``timeout`` while others can move. No test before it may fail."""
+        self.process = process
+        return bool(tests) and getattr(tests[0], "value", None) == 0 and not self.allowed()
 
     def _lines(self, taken: Taken, actors: list[Self]) -> Iterator[StatementLine]:
         """Yields the statements of a step as SPIN shows them in a trail."""

@@ -69,19 +69,31 @@ class TemporalLowering(DeclarationLowering):
         options, span = self.options.of(PromelaOptions), Span(self.source, 0, 0)
         again = partial(Formula, Operator.GLOBALLY), partial(Formula, Operator.FINALLY)
         if options.progress:
-            self._cycle("progress", again[0](again[1](Formula(Operator.NOT, _NO_PROGRESS))), _NO_PROGRESS, span)
-        if options.acceptance:
-            self._cycle("acceptance", again[1](again[0](Formula(Operator.NOT, _ACCEPTING))), _ACCEPTING, span)
-
-    def _cycle(self, name: str, formula: Formula, proposition: Formula, span: Span) -> None:
-        self.process, self.frame = None, FrameBuilder()
-        if proposition is _ACCEPTING:
-            meaning = self._at_accept_label(span)
-        else:
+            self.process, self.frame = None, FrameBuilder()
+            self._warn_of_no_label("progress", "so every cycle is a violation")
             # A run that has ended is on no cycle.
             meaning = build.logical(BinaryOperator.AND, self.no_process_at("progress", span), self.can_move(span), span)
-        frame = self.frame.finish()
-        self.temporal.append(TemporalProperty(name, (), frame, span, formula, {proposition: meaning}))
+            formula = again[0](again[1](Formula(Operator.NOT, _NO_PROGRESS)))
+            violation = "non-progress cycle: a run avoids all progress labels from some point on"
+            self._cycle("progress", formula, {_NO_PROGRESS: meaning}, violation)
+        if options.acceptance:
+            self.process, self.frame = None, FrameBuilder()
+            self._warn_of_no_label("accept", "so no cycle is a violation")
+            formula = again[1](again[0](Formula(Operator.NOT, _ACCEPTING)))
+            violation = "acceptance cycle: a run is at accept labels again and again"
+            self._cycle("acceptance", formula, {_ACCEPTING: self._at_accept_label(span)}, violation)
+
+    def _cycle(self, name: str, formula: Formula, meaning: dict[Formula, Expression], violation: str) -> None:
+        span = Span(self.source, 0, 0)
+        added = TemporalProperty(name, (), self.frame.finish(), span, formula, meaning, violation=violation)
+        self.temporal.append(added)
+
+    def _warn_of_no_label(self, kind: str, consequence: str) -> None:
+        trees = [each.tree.body for each in self.proctypes.values()]
+        trees += [] if self.event_trace is None else [self.event_trace.tree.body]
+        labels = [node.label for node in syntax.walk(trees) if isinstance(node, syntax.Labelled)]
+        if not any(each.text.startswith(kind) for each in labels):
+            self.report.warning(f"the model has no label that begins with '{kind}', {consequence}", None)
 
     def warn_of_labels(self) -> None:
         """Warns where SPIN would also report cycles through accept labels of processes: where a formula is checked."""

@@ -1,0 +1,49 @@
+"""Hints for words and signs of other languages, with their counterparts in Promela.
+
+The parser uses them only after an error. A model may declare any of these words, since no text is refused because of
+this file.
+"""
+
+from __future__ import annotations
+
+_TYPES = "there is no type '{}': the types are bit, bool, byte, short, int, unsigned, mtype and chan"
+_LOOP = "a loop is written: do :: condition -> ... :: else -> break od"
+_CHOICE = "a choice is written: if :: condition -> ... :: else -> ... fi"
+_INLINE = "there are no functions: 'inline' names a piece of text, and 'proctype' declares processes"
+_NAMES = "names for values are declared with: mtype = { a, b, c }"
+
+WORDS = {
+    **{each: _TYPES.format(each) for each in ("float", "double", "real", "long", "char", "string", "uint", "integer")},
+    "boolean": "did you mean 'bool'?",
+    "and": "'and' is written '&&'",
+    "or": "'or' is written '||'",
+    "not": "'not' is written '!'",
+    "mod": "the remainder is written '%'",
+    **dict.fromkeys(("while", "repeat", "loop", "until", "forever"), _LOOP),
+    **dict.fromkeys(("then", "elif", "elseif", "elsif", "switch", "case", "endif"), _CHOICE),
+    **dict.fromkeys(("void", "function", "procedure", "def", "func"), _INLINE),
+    "struct": "a structure is declared with: typedef T { ... }",
+    "enum": _NAMES,
+    **dict.fromkeys(("const", "constant"), "a constant is a macro: #define N 3"),
+    **dict.fromkeys(("wait", "await", "when"), "a condition that stands alone waits until it is true"),
+    **dict.fromkeys(("send", "receive", "recv"), "messages are sent by channel!value, and received by channel?x"),
+}
+
+#: Signs that stand where a statement, a declaration or the rest of an expression was expected.
+SIGNS = {
+    "?": "a conditional expression is written: (condition -> a : b)",
+    "[": "arrays have one dimension: for two, put an array into a typedef",
+    ".": "numbers are whole, and a field follows a variable of a typedef",
+    "++": "'x++' is a statement of its own, and no part of an expression",
+    "--": "'x--' is a statement of its own, and no part of an expression",
+}
+
+#: Operators that some languages join with '='.
+_JOINED = frozenset(("+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>"))
+
+
+def of_assignment(before: str) -> str:
+    """Returns a hint for a '=' that stands where it cannot, by the sign before it."""
+    if before in _JOINED:
+        return f"there is no '{before}=': write x = x {before} 1"
+    return "a comparison is written '=='"
